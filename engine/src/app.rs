@@ -8,18 +8,18 @@ use orange_core::mission::MissionStatus;
 use orange_core::{Actor, Machine};
 
 use crate::around::Around;
-use crate::caller::{Caller, Origin};
+use crate::caller::{Caller, CommandOrigin};
 use crate::declared::DeclaredCaller;
 use crate::drive::harness::{self, Harness};
 use crate::drive::tmux::Tmux;
-use crate::machines::{Built, Machines};
+use crate::machines::{CompiledParts, Machines};
 use crate::progress::Progress;
 use crate::store::effective::effective;
 use crate::store::environment::{self, Environment};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskHistory, secret};
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, Detached};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{Detached, ProgramCall};
 pub use orange_system::exec::{become_independent, keep_files};
 use orange_system::process;
 
@@ -56,7 +56,7 @@ pub struct App {
     pub program: PathBuf,
     /// Reports steps to a person who waits.
     pub progress: Progress,
-    origin: Origin,
+    origin: CommandOrigin,
     path: OsString,
     around: Result<Around>,
     /// Variables that the harness of the asking agent has changed.
@@ -65,14 +65,14 @@ pub struct App {
 
 impl App {
     /// Reads the environment.
-    pub fn open(built: Built, caller: Caller) -> Result<App> {
+    pub fn open(built: CompiledParts, caller: Caller) -> Result<App> {
         let unknown = |what: &str, cause: std::io::Error| {
-            Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
+            Error::new(ErrorKind::Environment, format!("cannot tell {what}: {cause}"))
                 .help("it may have been removed: run the command again in a folder that is there")
         };
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
         let home = Home::from_env()?;
-        let origin = Origin::of(&caller);
+        let origin = CommandOrigin::of(&caller);
         let tmux = Tmux::new(socket.as_deref());
         // What a person runs in a window of that server is about the same home.
         let socket = tmux.socket().to_owned();
@@ -100,7 +100,7 @@ impl App {
 
     /// Makes the engine the origin, for a process that acts by itself: the monitor, or the wrapper of an agent.
     pub fn by_itself(self) -> App {
-        App { origin: Origin::Engine, ..self }
+        App { origin: CommandOrigin::Engine, ..self }
     }
 
     /// For tests: these machines and this home, a person as the caller, no programs but tmux, a tmux server in this folder, and a
@@ -117,7 +117,7 @@ impl App {
             folder: folder.to_owned(),
             program: PathBuf::from("/bin/true"),
             progress: Progress::default(),
-            origin: Origin::Engine,
+            origin: CommandOrigin::Engine,
             path: OsString::new(),
             around: Ok(Around::at(folder, &[], false)),
             overrides: String::new(),
@@ -172,7 +172,7 @@ impl App {
     pub fn machine_of(&self, owned: &Owned) -> Result<&'static Machine<'static>> {
         let Owned { workflow, definition, .. } = owned;
         self.machines.named(workflow).map_err(|error| {
-            let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == Kind::NotFound);
+            let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == ErrorKind::NotFound);
             let folder = self.home.workflows();
             let mend = kept.map_or_else(
                 || error.help.clone(),
@@ -220,7 +220,7 @@ impl App {
     /// The project of a task.
     pub fn project_of(&self, task: &Task) -> Result<Project> {
         projects::get(&self.home, &task.project).map_err(|error| {
-            if error.kind != Kind::NotFound {
+            if error.kind != ErrorKind::NotFound {
                 return error;
             }
             let add = format!("orange project add PATH --name {}", task.project);
@@ -232,8 +232,8 @@ impl App {
     /// that of the last command of a person about the project. A project may name what its agents get.
     pub fn environment(&self, project: &Project) -> Result<Environment> {
         let last = match self.origin {
-            Origin::Person | Origin::Agent => None,
-            Origin::Engine => environment::last(&self.home, &project.name)?,
+            CommandOrigin::Person | CommandOrigin::Agent => None,
+            CommandOrigin::Engine => environment::last(&self.home, &project.name)?,
         };
         let found = self.passed_on(project, last.unwrap_or_else(|| std::env::vars_os().collect()))?;
         let path = with_first(self.program.parent(), found.get("PATH").unwrap_or(&self.path));
@@ -246,7 +246,7 @@ impl App {
 
     /// Keeps the environment of a person's command as the last one of this project.
     pub fn remember_environment(&self, project: &str) -> Result<()> {
-        if self.origin != Origin::Person {
+        if self.origin != CommandOrigin::Person {
             return Ok(());
         }
         // What is left of a project that was removed is changed, too, and starts nothing.
@@ -309,14 +309,14 @@ impl App {
 
     /// Runs this program with these words as nobody's descendant, in a session of its own, and does not wait.
     pub fn leave_running(&self, words: &[OsString]) -> Result<()> {
-        Call::new(&self.program).args(words).leave_running()
+        ProgramCall::new(&self.program).args(words).leave_running()
     }
 
     /// A call of this program by the engine, with the environment it needs, and without that of any agent.
-    pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> Call {
+    pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> ProgramCall {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
-        let call = Call::new(&self.program).args(args).folder(folder);
+        let call = ProgramCall::new(&self.program).args(args).folder(folder);
         let call = call.without(variables::IDENTITY).without(variables::GIT).without(&overrides);
         // It runs in another folder, so paths are absolute.
         let path = with_first(self.program.parent(), &self.path);
@@ -331,7 +331,7 @@ impl App {
         self.go_between(args, dir).detach(&self.home.log_file())
     }
 
-    fn go_between(&self, args: &[&str], dir: &TaskDir) -> Call {
+    fn go_between(&self, args: &[&str], dir: &TaskDir) -> ProgramCall {
         self.as_engine(&[&["agent", "detach"], args].concat(), dir)
     }
 }
@@ -347,7 +347,7 @@ fn with_first(folder: Option<&Path>, path: &OsStr) -> OsString {
 fn program() -> Result<PathBuf> {
     std::env::current_exe().map_err(|cause| {
         let unknown = || {
-            Error::new(Kind::Environment, format!("cannot tell where this program is: {cause}"))
+            Error::new(ErrorKind::Environment, format!("cannot tell where this program is: {cause}"))
                 .help("install it again: its file may have been removed")
         };
         process::check().err().unwrap_or_else(unknown)

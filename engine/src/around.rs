@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// It is read once, and a plain value in tests.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ impl Around {
     /// The surroundings of this process.
     pub fn read() -> Result<Around> {
         let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
-            Error::new(Kind::Environment, "HOME is not set").help("set it to your home folder")
+            Error::new(ErrorKind::Environment, "HOME is not set").help("set it to your home folder")
         })?;
         let text =
             |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));

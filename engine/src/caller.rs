@@ -6,28 +6,28 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 
 /// Author of the command that a process carries out, whose environment the process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum CommandOrigin {
     Person,
     Agent,
     /// Nobody's: the monitor and the wrappers of agents act by themselves.
     Engine,
 }
 
-impl Origin {
+impl CommandOrigin {
     /// The origin of a process with this caller.
-    pub fn of(caller: &Caller) -> Origin {
+    pub fn of(caller: &Caller) -> CommandOrigin {
         match caller {
-            Caller::Person => Origin::Person,
-            Caller::Agent { .. } => Origin::Agent,
+            Caller::Person => CommandOrigin::Person,
+            Caller::Agent { .. } => CommandOrigin::Agent,
             Caller::Engine => match std::env::var(ASKED).as_deref() {
-                Ok("person") => Origin::Person,
-                Ok("agent") => Origin::Agent,
-                Ok(_) | Err(_) => Origin::Engine,
+                Ok("person") => CommandOrigin::Person,
+                Ok("agent") => CommandOrigin::Agent,
+                Ok(_) | Err(_) => CommandOrigin::Engine,
             },
         }
     }
@@ -35,9 +35,9 @@ impl Origin {
     /// The value of [`ASKED`] for a process that carries the command out, if it is one.
     pub fn asked(self) -> Option<&'static str> {
         match self {
-            Origin::Person => Some("person"),
-            Origin::Agent => Some("agent"),
-            Origin::Engine => None,
+            CommandOrigin::Person => Some("person"),
+            CommandOrigin::Agent => Some("agent"),
+            CommandOrigin::Engine => None,
         }
     }
 }
@@ -298,7 +298,7 @@ fn check_creator(task: &str, id: &str, history: &TaskHistory) -> Result<()> {
 }
 
 fn refusal(message: impl Into<String>) -> Error {
-    Error::new(Kind::NotAllowed, message)
+    Error::new(ErrorKind::NotAllowed, message)
 }
 
 #[cfg(test)]
@@ -338,7 +338,7 @@ mod tests {
         match (caller.check(&home, &home.root().join(place), locked.task(), locked.history()), expect) {
             (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
             (Err(error), Err(part)) => {
-                assert_eq!(error.kind, Kind::NotAllowed);
+                assert_eq!(error.kind, ErrorKind::NotAllowed);
                 assert!(error.message.contains(part), "{error}");
             }
             (found, expected) => panic!("{found:?} is not {expected:?}"),
@@ -407,7 +407,7 @@ mod tests {
         check_secret(&home, &dir.id, Some(1), kept.as_deref()).unwrap();
         for other in [None, Some("0")] {
             let error = check_secret(&home, &dir.id, Some(1), other).unwrap_err();
-            assert_eq!(error.kind, Kind::NotAllowed);
+            assert_eq!(error.kind, ErrorKind::NotAllowed);
         }
     }
 
@@ -440,7 +440,7 @@ mod tests {
         locked.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
         assert_eq!(
             other.check(&home, home.root(), locked.task(), locked.history()).unwrap_err().kind,
-            Kind::NotAllowed
+            ErrorKind::NotAllowed
         );
     }
 }

@@ -7,7 +7,7 @@ use orange_core::{Actor, Machine};
 
 use crate::caller::Caller;
 use crate::store::{Home, Task, tokens};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A program that presents a token.
 #[derive(Debug)]
@@ -72,11 +72,11 @@ fn read(file: &str) -> Result<String> {
     };
     match read {
         Ok(_) => Ok(text.trim().to_owned()),
-        Err(cause) => Err(Error::new(Kind::Usage, format!("cannot read the token in {file}: {cause}"))
+        Err(cause) => Err(Error::new(ErrorKind::Usage, format!("cannot read the token in {file}: {cause}"))
             .help("`orange project token ACTOR` prints one")),
     }
 }
 
 fn refusal(message: String) -> Error {
-    Error::new(Kind::NotAllowed, message)
+    Error::new(ErrorKind::NotAllowed, message)
 }

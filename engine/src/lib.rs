@@ -23,7 +23,7 @@ mod store;
 pub use cmd::args::Cli;
 pub use cmd::main;
 pub use machines::{Compile, Workflows};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 pub use orange_core as core;
 pub use store::frontmatter::any_bytes;
 

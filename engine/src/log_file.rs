@@ -42,7 +42,7 @@ impl Log for LogFile {
     fn log(&self, record: &Record<'_>) {
         let message = record.args().to_string();
         let (time, level) = (clock::now(), record.level());
-        let line = Line { time: &time, level, component: record.target(), message: &message };
+        let line = LogFileLine { time: &time, level, component: record.target(), message: &message };
         // Work goes on without a log; `orange doctor` reports that it cannot be written.
         self.append(&line.to_string()).unwrap_or_default();
     }
@@ -73,7 +73,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 
 /// One line of it: `2026-11-21T22:23:24.025Z info agent: task t1, agent 2: advanced to done`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'l> {
+pub struct LogFileLine<'l> {
     /// Time of writing, RFC 3339 UTC; empty for lines that a crashed process left there in its own form.
     pub time: &'l str,
     pub level: Level,
@@ -93,21 +93,26 @@ pub fn name(level: Level) -> &'static str {
     }
 }
 
-impl<'l> Line<'l> {
+impl<'l> LogFileLine<'l> {
     /// Understands a line; one in another form is an error that a process left when it crashed.
-    pub fn parse(line: &'l str) -> Line<'l> {
-        Line::in_form(line).unwrap_or(Line { time: "", level: Level::Error, component: "", message: line })
+    pub fn parse(line: &'l str) -> LogFileLine<'l> {
+        LogFileLine::in_form(line).unwrap_or(LogFileLine {
+            time: "",
+            level: Level::Error,
+            component: "",
+            message: line,
+        })
     }
 
-    fn in_form(line: &'l str) -> Option<Line<'l>> {
+    fn in_form(line: &'l str) -> Option<LogFileLine<'l>> {
         let (head, message) = line.split_once(": ")?;
         let mut words = head.split(' ');
         let (time, level, component) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
-        words.next().is_none().then_some(Line { time, level, component, message })
+        words.next().is_none().then_some(LogFileLine { time, level, component, message })
     }
 }
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for LogFileLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.time.is_empty() {
             return f.write_str(self.message);
@@ -123,7 +128,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, level: Level, component: &str, message: &str) {
-        let line = Line::parse(text);
+        let line = LogFileLine::parse(text);
         assert_eq!((line.level, line.component, line.message), (level, component, message));
         assert_eq!(line.to_string(), text);
     }
@@ -135,7 +140,7 @@ mod tests {
         for crashed in ["thread 'main' panicked at x: y", "", "T loud agent: x", "T info agent x: y"] {
             check(crashed, Level::Error, "", crashed);
         }
-        let line = Line { time: "T", level: Level::Warn, component: "finish", message: "a\nb" };
+        let line = LogFileLine { time: "T", level: Level::Warn, component: "finish", message: "a\nb" };
         assert_eq!(line.to_string(), "T warn finish: a b");
     }
 

@@ -8,7 +8,7 @@ use orange_core::plan::Plan;
 use orange_core::{Compiled, Machine, Workflow};
 
 use crate::store::{Home, home, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::entries;
 use orange_system::{atomic, nofollow};
 
@@ -27,7 +27,7 @@ pub struct Workflows {
 
 /// The compiled-in parts of a binary.
 #[derive(Clone, Copy, Debug)]
-pub struct Built {
+pub struct CompiledParts {
     /// The workflows that are compiled in.
     pub workflows: Workflows,
     /// The compiler, if the binary has one.
@@ -58,7 +58,7 @@ struct Custom {
 
 /// A workflow in a list.
 #[derive(Debug)]
-pub struct Listed {
+pub struct WorkflowEntry {
     pub name: String,
     /// Its file, when it is a custom one.
     pub file: Option<PathBuf>,
@@ -68,8 +68,8 @@ pub struct Listed {
 
 impl Machines {
     /// The compiled-in workflows, and the workflow files of the home.
-    pub fn new(built: Built, home: &Home) -> Machines {
-        let Built { workflows, compile } = built;
+    pub fn new(built: CompiledParts, home: &Home) -> Machines {
+        let CompiledParts { workflows, compile } = built;
         Machines { built_in: workflows, compile, folder: home.workflows(), custom: Mutex::default() }
     }
 
@@ -77,7 +77,7 @@ impl Machines {
     #[cfg(test)]
     pub(crate) fn only(machines: &'static [&'static Machine<'static>]) -> Machines {
         let workflows = Workflows { machines, plans: &[] };
-        Machines::new(Built { workflows, compile: None }, &Home::at("/nowhere"))
+        Machines::new(CompiledParts { workflows, compile: None }, &Home::at("/nowhere"))
     }
 
     /// The machine of this workflow; the error suggests the nearest name, or has all findings of a custom one.
@@ -88,7 +88,7 @@ impl Machines {
             Some(Workflow::Plan(_)) => {
                 let message = format!("`{name}` is a step workflow, and tasks follow states");
                 let known = suggest::help(name, &machines().collect::<Vec<_>>(), "workflows of states");
-                Err(Error::new(Kind::Refused, message)
+                Err(Error::new(ErrorKind::Refused, message)
                     .help(format!("`orange mission start {name}` makes a mission; {known}")))
             }
             None => Err(self.unknown(name, machines())),
@@ -126,8 +126,8 @@ impl Machines {
 
     /// Every workflow: the compiled-in ones, first machines, then plans, both by name; then the custom ones. A custom one with the name of a compiled-in one is an
     /// error, since it is never followed.
-    pub fn all(&self) -> Result<Vec<Listed>> {
-        let built_in = self.built_in.all().map(|workflow| Listed {
+    pub fn all(&self) -> Result<Vec<WorkflowEntry>> {
+        let built_in = self.built_in.all().map(|workflow| WorkflowEntry {
             name: workflow.name().to_owned(),
             file: None,
             workflow: Ok(workflow),
@@ -137,14 +137,14 @@ impl Machines {
                 Some(_) => Err(shadowed(&name, &file)),
                 None => self.workflow(&name).and_then(|it| it.ok_or_else(|| gone(&name, &file))),
             };
-            Listed { name, file: Some(file), workflow }
+            WorkflowEntry { name, file: Some(file), workflow }
         });
         Ok(built_in.chain(custom).collect())
     }
 
     /// Every machine that can be followed.
     pub fn usable(&self) -> Result<Vec<&'static Machine<'static>>> {
-        let machine = |listed: Listed| match listed.workflow {
+        let machine = |listed: WorkflowEntry| match listed.workflow {
             Ok(Workflow::Machine(machine)) => Some(machine),
             Ok(Workflow::Plan(_)) | Err(_) => None,
         };
@@ -251,7 +251,8 @@ impl Machines {
             Some(_) => format!("a file {} makes another one", self.folder.join("NAME.yml").display()),
             None => "`cargo xtask build-workflow` builds others in".to_owned(),
         };
-        Error::new(Kind::NotFound, format!("there is no workflow `{name}`")).help(format!("{known}; {other}"))
+        Error::new(ErrorKind::NotFound, format!("there is no workflow `{name}`"))
+            .help(format!("{known}; {other}"))
     }
 }
 
@@ -272,7 +273,7 @@ fn read(path: &Path) -> Result<String> {
     let bytes = nofollow::read_linked(path, nofollow::LONGEST)
         .map_err(|cause| Error::io("read the workflow", path, &cause))?;
     String::from_utf8(bytes).map_err(|_| {
-        Error::new(Kind::Corrupt, format!("{} is not a UTF-8 text", path.display()))
+        Error::new(ErrorKind::Corrupt, format!("{} is not a UTF-8 text", path.display()))
             .help("save the file as UTF-8")
     })
 }
@@ -280,7 +281,7 @@ fn read(path: &Path) -> Result<String> {
 fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Compiled<'static>> {
     let shown = path.display().to_string();
     let compiled = compile(&shown, text).map_err(|errors| {
-        Error::new(Kind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
+        Error::new(ErrorKind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
             .help(format!("mend {shown}; `orange-workflow check` says more about it"))
     })?;
     let called = compiled.workflow.name();
@@ -288,32 +289,32 @@ fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Com
         return Ok(compiled);
     }
     let message = format!("{shown} calls its workflow `{called}`, and a workflow is called as its file is");
-    Err(Error::new(Kind::Corrupt, message)
+    Err(Error::new(ErrorKind::Corrupt, message)
         .help(format!("write `name: {name}`, or give the file the other name")))
 }
 
 fn not_compiled(name: &str, path: &Path) -> Error {
     let message =
         format!("`{name}` is a custom workflow, {}, and this binary has no compiler", path.display());
-    Error::new(Kind::NotFound, message).help(
+    Error::new(ErrorKind::NotFound, message).help(
         "`cargo xtask build-workflow` builds one that has; with `--workflows DIR` it builds this workflow in",
     )
 }
 
 fn twice(name: &str, one: &Path, other: &Path) -> Error {
     let message = format!("`{name}` has two files: {} and {}", one.display(), other.display());
-    Error::new(Kind::Corrupt, message).help("move one of them away")
+    Error::new(ErrorKind::Corrupt, message).help("move one of them away")
 }
 
 /// For a file that was removed after it was listed.
 fn gone(name: &str, file: &Path) -> Error {
     let message = format!("the workflow `{name}` is gone: {}", file.display());
-    Error::new(Kind::NotFound, message).help("list the workflows again")
+    Error::new(ErrorKind::NotFound, message).help("list the workflows again")
 }
 
 fn shadowed(name: &str, file: &Path) -> Error {
     let message = format!("{} is never followed: a workflow `{name}` is compiled in", file.display());
-    Error::new(Kind::Refused, message).help("give it another name")
+    Error::new(ErrorKind::Refused, message).help("give it another name")
 }
 
 #[cfg(test)]
@@ -329,15 +330,15 @@ mod tests {
         let home = Home::at(folder.path());
         let compile: Compile = |_, _| Ok(Compiled { workflow: Workflow::Machine(MACHINES[0]), files: &[] });
         let workflows = Workflows { machines: &[], plans: &[] };
-        let machines = Machines::new(Built { workflows, compile: Some(compile) }, &home);
+        let machines = Machines::new(CompiledParts { workflows, compile: Some(compile) }, &home);
         let is_followed = || machines.named("test").map(|machine| machine.name);
-        assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
+        assert_eq!(is_followed().unwrap_err().kind, ErrorKind::NotFound);
         fs::create_dir(home.workflows()).unwrap();
         fs::write(home.workflows().join("test.yml"), "name: test\n").unwrap();
         assert_eq!(is_followed(), Ok("test"));
         fs::remove_file(home.workflows().join("test.yml")).unwrap();
         assert_eq!(is_followed(), Ok("test"));
         machines.look_again();
-        assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
+        assert_eq!(is_followed().unwrap_err().kind, ErrorKind::NotFound);
     }
 }

@@ -5,7 +5,7 @@ use orange_core::plan::Plan;
 
 use crate::machines::Machines;
 use crate::store::suggest;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 impl Machines {
     /// The plan of this workflow; the error suggests the nearest name, or has all findings of a custom one.
@@ -18,7 +18,7 @@ impl Machines {
                 let plans: Vec<String> = plans.map(|it| it.name).collect();
                 let names: Vec<&str> = plans.iter().map(String::as_str).collect();
                 let known = suggest::help(name, &names, "step workflows");
-                Err(Error::new(Kind::Refused, message)
+                Err(Error::new(ErrorKind::Refused, message)
                     .help(format!("`orange task create --workflow {name}` makes a task; {known}")))
             }
             None => Err(self.unknown(name, self.built_in.plans.iter().map(|plan| plan.name))),
@@ -32,7 +32,7 @@ mod tests {
 
     use super::*;
     use crate::flow::tests::MACHINES;
-    use crate::machines::{Built, Workflows};
+    use crate::machines::{CompiledParts, Workflows};
     use crate::store::Home;
 
     static PLAN: Plan<'static> = Plan {
@@ -50,7 +50,7 @@ mod tests {
     static PLANS: &[&Plan<'static>] = &[&PLAN];
 
     #[track_caller]
-    fn check(name: &str, expect: std::result::Result<&str, (Kind, &str)>) {
+    fn check(name: &str, expect: std::result::Result<&str, (ErrorKind, &str)>) {
         let found = machines().plan(name).map(|plan| plan.name);
         let found = found.as_ref().map_err(|error| (error.kind, error.help.as_str())).copied();
         assert_eq!(found, expect, "{name}");
@@ -58,22 +58,22 @@ mod tests {
 
     fn machines() -> Machines {
         let workflows = Workflows { machines: MACHINES, plans: PLANS };
-        Machines::new(Built { workflows, compile: None }, &Home::at("/nowhere"))
+        Machines::new(CompiledParts { workflows, compile: None }, &Home::at("/nowhere"))
     }
 
     #[test]
     fn a_mission_follows_a_plan_and_no_machine() {
         check("two-reviews", Ok("two-reviews"));
         let help = "`orange task create --workflow test` makes a task; the step workflows are: two-reviews";
-        check("test", Err((Kind::Refused, help)));
+        check("test", Err((ErrorKind::Refused, help)));
         let help = "did you mean `two-reviews`?; `cargo xtask build-workflow` builds others in";
-        check("two-review", Err((Kind::NotFound, help)));
+        check("two-review", Err((ErrorKind::NotFound, help)));
     }
 
     #[test]
     fn a_task_follows_a_machine_and_no_plan() {
         let machines = machines();
-        assert_eq!(machines.named("two-reviews").unwrap_err().kind, Kind::Refused);
+        assert_eq!(machines.named("two-reviews").unwrap_err().kind, ErrorKind::Refused);
         let listed: Vec<_> = machines.all().unwrap().into_iter().map(|it| it.name).collect();
         assert_eq!(listed, ["test", "two-reviews"]);
     }

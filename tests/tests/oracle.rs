@@ -9,8 +9,9 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    Answer, Answers as Answered, Checks, Effect, End, Exit, ExitDecision, Fields, Left, Machine, Missing,
-    Rejection, SectionGate, Seen, StateId, TransitionId, Verdict, View, When, check_section, fingerprint,
+    AgentEnd, Answers as Answered, Checks, Effect, Exit, ExitDecision, Fields, LeftState, Machine, Missing,
+    ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, Verdict, View, When,
+    check_section, fingerprint,
 };
 use orange_tests::generate;
 use orange_tests::plan::{Condition, Plan, PlannedGate, PlannedOutcome};
@@ -149,8 +150,13 @@ fn deaths_end_as_the_documents_say() {
             let end = generate::end(random);
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
-                let end =
-                    End { code: end.0, signal: end.1, output: &end.2, is_beside: task.beside, ..End::PLAIN };
+                let end = AgentEnd {
+                    code: end.0,
+                    signal: end.1,
+                    output: &end.2,
+                    is_beside: task.beside,
+                    ..AgentEnd::PLAIN
+                };
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
@@ -187,8 +193,15 @@ fn times_are_over_as_the_documents_say() {
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
                 let (code, signal, output) = (end.0, end.1, &*end.2);
-                let end =
-                    End { code, signal, output, is_beside: task.beside, lasted, left: &left, ..End::PLAIN };
+                let end = AgentEnd {
+                    code,
+                    signal,
+                    output,
+                    is_beside: task.beside,
+                    lasted,
+                    left: &left,
+                    ..AgentEnd::PLAIN
+                };
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
@@ -280,7 +293,7 @@ fn what_passed_once_is_not_fresh() {
         let body = generate::body(random);
         let Some(content) = orange_core::section(&body, planned.section) else { continue };
         for when in [When::Passed, When::Entered, When::Started] {
-            let seen = Seen { section: planned.section, fingerprint: fingerprint(content), when };
+            let seen = SeenSection { section: planned.section, fingerprint: fingerprint(content), when };
             let found = check_section(&gate(&planned), &body, &[seen]);
             assert_eq!(found, Err(Missing::Fresh { when }), "{body:?}");
         }
@@ -460,24 +473,24 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
 }
 
 /// Times at which a task was created, and left each visited state but the last.
-fn left(visits: &[(usize, u32)]) -> Vec<Left> {
+fn left(visits: &[(usize, u32)]) -> Vec<LeftState> {
     let mut left = Vec::new();
     let mut ago = 0;
     for at in (0..visits.len()).rev() {
         ago += visits[at].1;
         let state = at.checked_sub(1).map(|before| id(visits[before].0));
-        left.push(Left { state, ago });
+        left.push(LeftState { state, ago });
     }
     left
 }
 
 fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
     let seen = seen_of(task);
-    let answer = |(argv, succeeded): &(&'static [&'static str], bool)| Answer {
+    let answer = |(argv, succeeded): &(&'static [&'static str], bool)| ProgramAnswer {
         argv,
         failure: (!succeeded).then_some("it fails"),
     };
-    let programs: Vec<Answer<'_>> = task.asked.iter().map(answer).collect();
+    let programs: Vec<ProgramAnswer<'_>> = task.asked.iter().map(answer).collect();
     let others =
         [Checks::NoPullRequest, Checks::Unseen, Checks::Outdated, Checks::None, Checks::Pending, Checks::Red];
     let checks = if task.is_green { Checks::Green } else { others[task.body.len() % others.len()] };
@@ -490,8 +503,8 @@ fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
     })
 }
 
-fn seen_of(task: &Task) -> Vec<Seen<'_>> {
-    let seen = |(section, content): &(&'static str, String)| Seen {
+fn seen_of(task: &Task) -> Vec<SeenSection<'_>> {
+    let seen = |(section, content): &(&'static str, String)| SeenSection {
         section,
         fingerprint: fingerprint(content),
         when: When::Entered,

@@ -180,7 +180,7 @@ const RULE: Recipe = Recipe {
         before(
             "engine/core/src/life/ended.rs",
             "        let exit = self.decide_exit(&facts.view, end)?;\n",
-            "        let end = &End { restarts: end.restarts.max(facts.restarts), ..*end };\n",
+            "        let end = &AgentEnd { restarts: end.restarts.max(facts.restarts), ..*end };\n",
         ),
         before(
             "engine/core/src/life/tests.rs",
@@ -191,7 +191,7 @@ const RULE: Recipe = Recipe {
              let states = states();\n    \
              let machine = Machine { exit_rules: &rules, ..machine(&states) };\n    \
              let is_moved = |restarts| {\n        \
-             let facts = Facts { restarts, ..facts(REVIEW, &[2, 0], \"## Review\\nFAIL\") };\n        \
+             let facts = LifeFacts { restarts, ..facts(REVIEW, &[2, 0], \"## Review\\nFAIL\") };\n        \
              let turn = machine.life(&facts, REVIEWER_ENDED).unwrap();\n        \
              words(&turn).contains(&\"advance 3\".into())\n    };\n    \
              assert_eq!([0, 1, 2, 3].map(is_moved), [false, false, true, true]);\n}\n\n",
@@ -264,9 +264,9 @@ const RULE: Recipe = Recipe {
         instead("codegen/src/emit/tables.rs", "#output #after #rest }", "#output #after #restarts #rest }"),
         instead(
             "analysis/src/search/ends.rs",
-            "    let said = End { output: ending.output.unwrap_or_default(), ..lasted };\n",
+            "    let said = AgentEnd { output: ending.output.unwrap_or_default(), ..lasted };\n",
             "    let restarts = ending.restarts.unwrap_or_default();\n    \
-             let said = End { output: ending.output.unwrap_or_default(), restarts, ..lasted };\n",
+             let said = AgentEnd { output: ending.output.unwrap_or_default(), restarts, ..lasted };\n",
         ),
         before(
             "analysis/src/walk/mod.rs",
@@ -295,7 +295,7 @@ const RULE: Recipe = Recipe {
         instead(
             "engine/src/flow/agent/ended.rs",
             "            left: &self.left,\n",
-            "            left: &self.left,\n            ..core::End::PLAIN\n",
+            "            left: &self.left,\n            ..core::AgentEnd::PLAIN\n",
         ),
         before(
             "tools/cli/src/graph/machine.rs",

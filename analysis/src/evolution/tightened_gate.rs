@@ -1,6 +1,6 @@
 //! D04: a gate refuses what it let through.
 
-use orange_core::{Gate, SectionGate, Seen, When, check_section, fingerprint, section};
+use orange_core::{Gate, SectionGate, SeenSection, When, check_section, fingerprint, section};
 
 use super::both::{Both, Pair, guard_place, label};
 use super::{Change, D04, Side};
@@ -140,7 +140,7 @@ impl Case<'_> {
                 .as_ref()
                 .map(|text| format!("{}\n{text}\n", part.section))
                 .unwrap_or_default();
-            let seen = section(&body, part.section).filter(|_| part.seen).map(|content| Seen {
+            let seen = section(&body, part.section).filter(|_| part.seen).map(|content| SeenSection {
                 section: part.section,
                 fingerprint: fingerprint(content),
                 when: When::Passed,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use orange_codegen::diag::{Trace, TraceStep};
-use orange_core::mission::{Effect, Event, Failure, Mission, MissionStatus, StepStatus};
+use orange_core::mission::{Effect, Event, Mission, MissionStatus, StepFailure, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 
 /// The most steps of all missions that a search keeps.
@@ -285,8 +285,10 @@ fn distinguished(mission: &Mission) -> Mission {
         // A round that a person grants counts like one that was left.
         step.completions = step.completions.saturating_sub(step.granted);
         step.granted = 0;
-        if let Some(Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_)) = step.failure {
-            step.failure = Some(Failure::Reported(String::new()));
+        if let Some(StepFailure::Reported(_) | StepFailure::Stuck(_) | StepFailure::Abandoned(_)) =
+            step.failure
+        {
+            step.failure = Some(StepFailure::Reported(String::new()));
         }
         if let Some(report) = &mut step.latest {
             report.warning = None;

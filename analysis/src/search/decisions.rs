@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use orange_core::{
-    Actor, Actors, Answer, Cause, Checks, Decision, End, Facts, Input, Seen, TransitionId, Turn, View,
-    Workspace,
+    Actor, Actors, AgentEnd, Cause, Checks, Decision, Input, LifeFacts, LifeTurn, ProgramAnswer, SeenSection,
+    TransitionId, View, Workspace,
 };
 
 use super::ends::{self, RuleIndex};
@@ -44,7 +44,7 @@ pub(super) struct Request<'m> {
 }
 
 /// The rule about ends that an agent ended for, if any, and what then becomes of the task.
-type Judged<'m> = (Option<RuleIndex>, Turn<'m>);
+type Judged<'m> = (Option<RuleIndex>, LifeTurn<'m>);
 
 /// Facts on which the end of an agent depends, beside those that decisions read.
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ impl<'m> Decisions<'m> {
 }
 
 /// Turn that follows when a task is started, or its agent again; neither reads a section.
-pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
+pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<LifeTurn<'m>> {
     let state = search.machine.state(task.status);
     let input = if search.machine.is_to_start(task.status, task.workspace) {
         Input::Spawn { by: Actor::Human }
@@ -128,7 +128,7 @@ pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
     let view =
         View { status: task.status, counters: &counters, body: "", seen: &[], answers: Default::default() };
     let names: Vec<&str> = search.reviewers.named(task.reviewers).map(|(_, name)| name).collect();
-    let facts = Facts { workspace: task.workspace, reviewers: &names, ..facts(view) };
+    let facts = LifeFacts { workspace: task.workspace, reviewers: &names, ..facts(view) };
     search.machine.life(&facts, input).ok()
 }
 
@@ -155,9 +155,9 @@ pub(super) fn deciding(
 /// Decision that follows when the time of this rule is over, and no agent of the state is there to be ended.
 pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> Option<Decision<'m>> {
     let example = ends::example(search.machine, Some(rule));
-    let End { lasted, left, .. } = example.end();
+    let AgentEnd { lasted, left, .. } = example.end();
     let asked = Asked::about(search, task);
-    let facts = Facts { workspace: task.workspace, ..asked.facts() };
+    let facts = LifeFacts { workspace: task.workspace, ..asked.facts() };
     let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted, left }).ok()?;
     turn.decision().cloned()
 }
@@ -175,8 +175,8 @@ pub(super) fn after_failure<'m>(
 }
 
 /// Of a task that nothing else is known of.
-fn facts(view: View<'_>) -> Facts<'_> {
-    Facts {
+fn facts(view: View<'_>) -> LifeFacts<'_> {
+    LifeFacts {
         view,
         has_summary: true,
         workspace: None,
@@ -193,8 +193,8 @@ pub(super) struct Asked<'m> {
     task: Task,
     counters: Vec<u32>,
     body: String,
-    seen: Vec<Seen<'m>>,
-    programs: Vec<Answer<'m>>,
+    seen: Vec<SeenSection<'m>>,
+    programs: Vec<ProgramAnswer<'m>>,
     checks: Checks,
 }
 
@@ -205,7 +205,7 @@ impl<'m> Asked<'m> {
         Self { task: *task, counters: search.counters.values(task), body, seen, programs, checks }
     }
 
-    pub(super) fn facts(&self) -> Facts<'_> {
+    pub(super) fn facts(&self) -> LifeFacts<'_> {
         let answers = orange_core::Answers { programs: &self.programs, checks: self.checks };
         let (counters, seen) = (&self.counters, &self.seen);
         facts(View { status: self.task.status, counters, body: &self.body, seen, answers })
@@ -247,10 +247,10 @@ impl<'m> Asked<'m> {
         search.machine.exit_rule_for(&self.facts().view, &example.end()) == Ok(Some(rule.into()))
     }
 
-    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<Turn<'m>> {
+    fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<LifeTurn<'m>> {
         let example = ends::example(search.machine, end);
-        let end = End { is_beside: beside.another_lives, ..example.end() };
-        let facts = Facts { workspace: beside.workspace, ..self.facts() };
+        let end = AgentEnd { is_beside: beside.another_lives, ..example.end() };
+        let facts = LifeFacts { workspace: beside.workspace, ..self.facts() };
         search.machine.life(&facts, Input::Ended { agent: beside.agent, end }).ok()
     }
 }

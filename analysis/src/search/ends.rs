@@ -1,7 +1,7 @@
 //! The ends of an agent that the exit rules of its state tell apart: an ordinary one, which no rule about ends is for, and
 //! one for each such rule. Clocks are left out: a timeout or a deadline may be over at any time.
 
-use orange_core::{Condition, End, ExitRule, Left, Machine, StateId};
+use orange_core::{AgentEnd, Condition, ExitRule, LeftState, Machine, StateId};
 
 /// The number of an exit rule in its machine.
 pub type RuleIndex = u16;
@@ -9,8 +9,8 @@ pub type RuleIndex = u16;
 /// An end of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example<'m> {
-    ended: End<'m>,
-    left: Vec<Left>,
+    ended: AgentEnd<'m>,
+    left: Vec<LeftState>,
 }
 
 /// The rules of a state that are about how its agent ended, or about a time after which the task moves on.
@@ -30,30 +30,32 @@ pub fn timed<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item
 
 /// An end that this rule is for and, if there is any, none before it; an ordinary one without a rule.
 pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> Example<'m> {
-    let Some(number) = rule.map(usize::from) else { return Example::of(End::PLAIN) };
+    let Some(number) = rule.map(usize::from) else { return Example::of(AgentEnd::PLAIN) };
     let rule = &machine.exit_rules[number];
-    let lasted = End { lasted: rule.after().unwrap_or_default(), ..End::PLAIN };
+    let lasted = AgentEnd { lasted: rule.after().unwrap_or_default(), ..AgentEnd::PLAIN };
     let ending = match rule.condition {
         Condition::Ended(ending) => ending,
         // The task was in the other states until now, and has never been elsewhere: no other deadline begins so early.
         Condition::Overdue(deadline) => {
-            let states = deadline.states.iter().map(|state| Left { state: Some(*state), ago: 0 });
-            let left = [Left { state: None, ago: deadline.after }].into_iter().chain(states).collect();
+            let states = deadline.states.iter().map(|state| LeftState { state: Some(*state), ago: 0 });
+            let left = [LeftState { state: None, ago: deadline.after }].into_iter().chain(states).collect();
             return Example { ended: lasted, left };
         }
-        Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => return Example::of(End::PLAIN),
+        Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
+            return Example::of(AgentEnd::PLAIN);
+        }
     };
-    let said = End { output: ending.output.unwrap_or_default(), ..lasted };
-    let codes = ending.codes.iter().map(|code| End { code: Some(*code), ..said });
-    let signals = ending.signals.iter().map(|signal| End { signal: Some(*signal), ..said });
+    let said = AgentEnd { output: ending.output.unwrap_or_default(), ..lasted };
+    let codes = ending.codes.iter().map(|code| AgentEnd { code: Some(*code), ..said });
+    let signals = ending.signals.iter().map(|signal| AgentEnd { signal: Some(*signal), ..said });
     let before = machine.exit_rules_of(rule.state).start..number;
-    let is_taken = |end: &End<'_>| before.clone().any(|it| fits(machine, it, end));
+    let is_taken = |end: &AgentEnd<'_>| before.clone().any(|it| fits(machine, it, end));
     let first = codes.clone().chain(signals.clone()).find(|it| !is_taken(it));
     Example::of(first.or(codes.chain(signals).next()).unwrap_or(said))
 }
 
 /// True if a rule is about the end of an agent, and decides about this end.
-pub fn fits(machine: &Machine<'_>, rule: usize, end: &End<'_>) -> bool {
+pub fn fits(machine: &Machine<'_>, rule: usize, end: &AgentEnd<'_>) -> bool {
     machine.exit_rules[rule].fits(end)
 }
 
@@ -67,11 +69,11 @@ pub fn how(machine: &Machine<'_>, rule: RuleIndex) -> Option<String> {
 }
 
 impl<'m> Example<'m> {
-    fn of(ended: End<'m>) -> Self {
+    fn of(ended: AgentEnd<'m>) -> Self {
         Self { ended, left: Vec::new() }
     }
 
-    pub fn end(&self) -> End<'_> {
-        End { left: &self.left, ..self.ended }
+    pub fn end(&self) -> AgentEnd<'_> {
+        AgentEnd { left: &self.left, ..self.ended }
     }
 }

@@ -6,7 +6,7 @@
 //! judged. But some runs of the search are those of no task: the last reviewer ends without a verdict of others, which have not crashed
 //! before.
 
-use orange_core::{Actor, End, Facts, Hook, Input, Machine, Turn};
+use orange_core::{Actor, AgentEnd, Hook, Input, LifeFacts, LifeTurn, Machine};
 
 use super::decisions::Asked;
 use super::ends::{self, RuleIndex};
@@ -74,7 +74,7 @@ impl<'m> Explorer<'_, 'm> {
         task: &Task,
         one: ReviewerIndex,
         end: Option<RuleIndex>,
-        turn: &Turn<'m>,
+        turn: &LifeTurn<'m>,
     ) {
         let left = &Task { reviewers: task.reviewers & !(1 << one), ..*task };
         let (agent, wrote, one) = (Actor::Reviewer, None, Some(one));
@@ -106,13 +106,13 @@ fn ended<'m>(
     task: &Task,
     one: ReviewerIndex,
     end: Option<RuleIndex>,
-) -> Option<Turn<'m>> {
+) -> Option<LifeTurn<'m>> {
     let asked = Asked::about(search, task);
     let names: Vec<&str> = search.reviewers.named(task.reviewers).map(|(_, name)| name).collect();
-    let facts = Facts { workspace: task.workspace, reviewers: &names, ..asked.facts() };
+    let facts = LifeFacts { workspace: task.workspace, reviewers: &names, ..asked.facts() };
     let reviewer = Some(search.reviewers.name(one));
     let example = ends::example(search.machine, end);
-    let end = End { is_beside: true, reviewer, ..example.end() };
+    let end = AgentEnd { is_beside: true, reviewer, ..example.end() };
     search.machine.life(&facts, Input::Ended { agent: Actor::Reviewer, end }).ok()
 }
 

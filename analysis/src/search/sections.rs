@@ -2,8 +2,8 @@
 //! checks: an answer is as free as a text that an agent or a person writes.
 
 use orange_core::{
-    Answer, Checks, Fields, Gate, Heading, Machine, Program, SectionGate, Seen, When, check_section,
-    fingerprint, section,
+    Checks, Fields, Gate, Heading, Machine, Program, ProgramAnswer, SectionGate, SeenSection, When,
+    check_section, fingerprint, section,
 };
 
 use super::task::{ABSENT, ContentId, Task};
@@ -108,13 +108,13 @@ impl<'m> Sections<'m> {
     }
 
     /// Answers of programs, and of the checks.
-    pub(super) fn answers(&self, task: &Task) -> (Vec<Answer<'m>>, Checks) {
+    pub(super) fn answers(&self, task: &Task) -> (Vec<ProgramAnswer<'m>>, Checks) {
         let (mut programs, mut checks) = (Vec::new(), Checks::Red);
         for (at, section) in self.all.iter().enumerate() {
             let has_failed = task.section(at).content == ABSENT;
             match section.asked {
                 Some(Asked::Program(argv)) => {
-                    programs.push(Answer { argv, failure: has_failed.then_some("it fails") });
+                    programs.push(ProgramAnswer { argv, failure: has_failed.then_some("it fails") });
                 }
                 Some(Asked::Checks) if !has_failed => checks = Checks::Green,
                 Some(Asked::Checks) | None => {}
@@ -124,7 +124,7 @@ impl<'m> Sections<'m> {
     }
 
     /// A body with the sections of a task, and what gates have let through of it.
-    pub(super) fn body(&self, task: &Task) -> (String, Vec<Seen<'m>>) {
+    pub(super) fn body(&self, task: &Task) -> (String, Vec<SeenSection<'m>>) {
         let mut body = String::new();
         for at in &self.order {
             let Section { heading, contents, .. } = &self.all[*at];
@@ -136,7 +136,7 @@ impl<'m> Sections<'m> {
         let seen = sections.filter(|(at, _)| task.section(*at).is_stale());
         let seen = seen.filter_map(|(_, it)| {
             let content = section(&body, it.heading)?;
-            Some(Seen { section: it.heading, fingerprint: fingerprint(content), when: When::Passed })
+            Some(SeenSection { section: it.heading, fingerprint: fingerprint(content), when: When::Passed })
         });
         let seen = seen.collect();
         (body, seen)

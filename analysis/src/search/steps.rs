@@ -1,6 +1,6 @@
 //! Possible next steps of a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, TransitionId, Turn};
+use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, OnFailure, TransitionId};
 
 use super::decisions;
 use super::ends::{self, RuleIndex};
@@ -301,7 +301,7 @@ impl<'m> Explorer<'_, 'm> {
     pub(super) fn carried(
         &mut self,
         task: &Task,
-        turn: &Turn<'m>,
+        turn: &LifeTurn<'m>,
     ) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
         let (mut next, mut outcome, mut events) = (*task, ExitResult::Marked, Vec::new());
         let is_started = !turn.effects.is_empty();

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use orange_core::action::{Ends, Remote, Worktree};
+use orange_core::action::{Ends, Remote, WorktreeUse};
 use orange_core::{Actor, Hook, OnFailure, Spawn, StateId, TransitionId, Workspace};
 
 /// More counters than this are not searched.
@@ -273,9 +273,9 @@ impl Task {
             (Some(Actor::Worker), _, _) => Some(Event::NobodyToNotify),
             (_, Some(Ends::Session), _) => self.kill_session(),
             (_, Some(Ends::Reviewer), _) => self.kill_reviewer(),
-            (_, None, Some(Worktree::Acquires)) => self.acquire(),
-            (_, None, Some(Worktree::Releases)) => self.release(),
-            (_, None, Some(Worktree::Uses)) => self.use_worktree(),
+            (_, None, Some(WorktreeUse::Acquires)) => self.acquire(),
+            (_, None, Some(WorktreeUse::Releases)) => self.release(),
+            (_, None, Some(WorktreeUse::Uses)) => self.use_worktree(),
             (_, None, None) if traits.remote == Some(Remote::Adds) => self.use_worktree(),
             (_, None, None) => None,
         }
@@ -283,7 +283,7 @@ impl Task {
 
     /// True if a hook that has caused this event fails by itself, and stops the others.
     pub(crate) fn is_stopped_by(&self, hook: &Hook<'_>, event: Option<Event>) -> bool {
-        let works = hook.action.traits().worktree == Some(Worktree::Uses);
+        let works = hook.action.traits().worktree == Some(WorktreeUse::Uses);
         let fails = works && !self.has_worktree() || event.is_some_and(|it| it.is_failure_of(hook));
         fails && hook.on_failure == OnFailure::Stop
     }

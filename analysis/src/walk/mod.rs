@@ -11,8 +11,9 @@ mod time;
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
-    Action, Actor, Answer, Answers, Cause, Checks, Choice, CounterId, Decision, End, Facts, Input, LifeEvent,
-    Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, Workspace, section,
+    Action, Actor, AgentEnd, Answers, Cause, Checks, Choice, CounterId, Decision, Input, LifeEvent,
+    LifeFacts, LifeTurn, Machine, Program, ProgramAnswer, Refusal, SeenSection, StateId, TransitionId, View,
+    Workspace, section,
 };
 
 pub use self::answers::CHECKS;
@@ -29,9 +30,9 @@ pub struct Walk<'m> {
     counters: Vec<u32>,
     body: String,
     /// Content that a gate last let through, by section.
-    passed: BTreeMap<&'m str, Seen<'m>>,
+    passed: BTreeMap<&'m str, SeenSection<'m>>,
     /// Contents of sections when the task came to its state, and when agents were started there.
-    stood: Vec<Seen<'m>>,
+    stood: Vec<SeenSection<'m>>,
     /// Its agents and its worktree.
     task: Task,
     reviewers: Reviewers<'m>,
@@ -334,7 +335,8 @@ impl<'m> Walk<'m> {
         self.time.pass_until(ended.lasted);
         for _ in self.machine.states {
             let (is_beside, left) = (self.task.live_agents() > 0, self.time.left());
-            let end = End { is_beside, reviewer, lasted: self.time.lasted(), left: &left, ..ended.end() };
+            let end =
+                AgentEnd { is_beside, reviewer, lasted: self.time.lasted(), left: &left, ..ended.end() };
             let is_replaced = self.is_replaced(agent, reviewer);
             let input = match before {
                 None => Input::Ended { agent, end },
@@ -363,7 +365,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Turn that follows on an input, or the refusal of the engine; an input that no command can ask for is impossible.
-    fn turn(&self, input: Input<'_>) -> Result<Turn<'m>, Result<Happened, Impossible>> {
+    fn turn(&self, input: Input<'_>) -> Result<LifeTurn<'m>, Result<Happened, Impossible>> {
         let machine = self.machine;
         self.view(|view| {
             machine.life(&self.facts(view, &self.reviewers()), input).map_err(|refusal| match refusal {
@@ -387,8 +389,8 @@ impl<'m> Walk<'m> {
         })
     }
 
-    fn facts<'v>(&self, view: &View<'v>, reviewers: &'v [&'v str]) -> Facts<'v> {
-        Facts {
+    fn facts<'v>(&self, view: &View<'v>, reviewers: &'v [&'v str]) -> LifeFacts<'v> {
+        LifeFacts {
             view: *view,
             has_summary: true,
             workspace: self.task.workspace,
@@ -401,7 +403,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Carries out what follows, and tells it.
-    fn carry(&mut self, turn: &Turn<'m>) -> Vec<Happened> {
+    fn carry(&mut self, turn: &LifeTurn<'m>) -> Vec<Happened> {
         let mut story = Vec::new();
         if turn.events.is_empty() && !turn.story.is_empty() {
             story.push(Happened::Over { reason: turn.story.clone() });
@@ -463,15 +465,15 @@ impl<'m> Walk<'m> {
     }
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
-        let seen: Vec<Seen<'_>> = self.passed.values().chain(&self.stood).copied().collect();
+        let seen: Vec<SeenSection<'_>> = self.passed.values().chain(&self.stood).copied().collect();
         let asked = self.machine.gates_of(self.status()).filter_map(|gate| gate.program());
         let answer = |program: &Program<'m>| {
             let has_failed = !self.succeeding.contains(&program.to_string());
             (program.argv, has_failed.then(|| format!("`{program}` fails")))
         };
         let known: Vec<(&[&str], Option<String>)> = asked.map(answer).collect();
-        let programs: Vec<Answer<'_>> =
-            known.iter().map(|(argv, failure)| Answer { argv, failure: failure.as_deref() }).collect();
+        let programs: Vec<ProgramAnswer<'_>> =
+            known.iter().map(|(argv, failure)| ProgramAnswer { argv, failure: failure.as_deref() }).collect();
         let answers = Answers { programs: &programs, checks: self.checks };
         let (counters, body) = (&self.counters, &self.body);
         look(&View { status: self.status(), counters, body, seen: &seen, answers })
@@ -489,13 +491,13 @@ impl Ended {
         Self { code, signal, output, lasted: 0 }
     }
 
-    fn end(&self) -> End<'_> {
-        End { code: self.code, signal: self.signal, output: &self.output, ..End::PLAIN }
+    fn end(&self) -> AgentEnd<'_> {
+        AgentEnd { code: self.code, signal: self.signal, output: &self.output, ..AgentEnd::PLAIN }
     }
 }
 
-impl From<&End<'_>> for Ended {
-    fn from(end: &End<'_>) -> Self {
+impl From<&AgentEnd<'_>> for Ended {
+    fn from(end: &AgentEnd<'_>) -> Self {
         Self { lasted: end.lasted, ..Self::of(end.code, end.signal, end.output.to_owned()) }
     }
 }

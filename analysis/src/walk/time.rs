@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orange_core::{End, Input, Left, StateId};
+use orange_core::{AgentEnd, Input, LeftState, StateId};
 
 use super::{Ended, Happened, Impossible, Walk};
 use crate::search::task::Agent;
@@ -42,9 +42,10 @@ impl Time {
     }
 
     /// Durations since the task left other states.
-    pub(super) fn left(&self) -> Vec<Left> {
-        let states = self.left.iter().map(|(state, at)| Left { state: Some(*state), ago: self.now - at });
-        [Left { state: None, ago: self.now }].into_iter().chain(states).collect()
+    pub(super) fn left(&self) -> Vec<LeftState> {
+        let states =
+            self.left.iter().map(|(state, at)| LeftState { state: Some(*state), ago: self.now - at });
+        [LeftState { state: None, ago: self.now }].into_iter().chain(states).collect()
     }
 }
 
@@ -72,7 +73,7 @@ impl Walk<'_> {
     /// notified comes last.
     fn next_time(&self) -> Option<u32> {
         let (lasted, left) = (self.time.lasted(), self.time.left());
-        let end = End { lasted, left: &left, ..End::PLAIN };
+        let end = AgentEnd { lasted, left: &left, ..AgentEnd::PLAIN };
         let rules = self.machine.exit_rules_of(self.status()).map(|at| &self.machine.exit_rules[at]);
         let times = rules.filter_map(|rule| {
             let remaining = rule.remaining(&end)?;

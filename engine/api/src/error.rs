@@ -1,16 +1,16 @@
 //! The one error of the engine: a kind, which fixes the exit status, what happened, and what to do about it.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
 /// The kind of a failure; each has one exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Kind"))]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ErrorKind {
     /// The machine has no such transition.
     NoTransition,
     /// A guard does not hold.
@@ -40,23 +40,23 @@ pub enum Kind {
     Environment,
 }
 
-impl Kind {
+impl ErrorKind {
     /// The exit status of the process.
     pub fn exit_status(self) -> u8 {
         match self {
-            Kind::NoTransition
-            | Kind::GuardFailed
-            | Kind::GateFailed
-            | Kind::NotAllowed
-            | Kind::NotRespawnable
-            | Kind::HooksWait
-            | Kind::Refused
-            | Kind::TimedOut => 1,
-            Kind::Usage => 2,
-            Kind::NotFound => 3,
-            Kind::Locked => 4,
-            Kind::Environment => 5,
-            Kind::Corrupt => 6,
+            ErrorKind::NoTransition
+            | ErrorKind::GuardFailed
+            | ErrorKind::GateFailed
+            | ErrorKind::NotAllowed
+            | ErrorKind::NotRespawnable
+            | ErrorKind::HooksWait
+            | ErrorKind::Refused
+            | ErrorKind::TimedOut => 1,
+            ErrorKind::Usage => 2,
+            ErrorKind::NotFound => 3,
+            ErrorKind::Locked => 4,
+            ErrorKind::Environment => 5,
+            ErrorKind::Corrupt => 6,
         }
     }
 }
@@ -73,7 +73,7 @@ pub struct Error(Box<Failure>);
 pub struct Failure {
     /// Its kind, and so its exit status.
     #[serde(rename = "code")]
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// Message, which names the things involved.
     pub message: String,
     /// Remedy; empty when the message suffices.
@@ -85,7 +85,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error of this kind without help.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Error {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
         Error(Box::new(Failure { kind, message: message.into(), help: String::new() }))
     }
 
@@ -119,23 +119,24 @@ impl Error {
     /// A failed operation on a file or folder: an `environment` error, or a `corrupt` one if a link or the like is in its place.
     pub fn io(doing: &str, path: &std::path::Path, cause: &io::Error) -> Error {
         let (kind, help) = match Unfit::of(cause) {
-            Some(Unfit::Link | Unfit::NoFile) => (Kind::Corrupt, NOT_OURS),
-            Some(Unfit::TooLong(_)) => (Kind::Corrupt, TOO_LONG),
-            None => (Kind::Environment, remedy(cause.kind())),
+            Some(Unfit::Link | Unfit::NoFile) => (ErrorKind::Corrupt, NOT_OURS),
+            Some(Unfit::TooLong(_)) => (ErrorKind::Corrupt, TOO_LONG),
+            None => (ErrorKind::Environment, remedy(cause.kind())),
         };
         Error::new(kind, format!("cannot {doing} {}: {cause}", path.display())).help(help)
     }
 
     /// A copy of the error for a person: an error of the surroundings without help refers to the doctor.
     pub fn for_person(&self) -> Error {
-        let is_bare = self.help.is_empty() && matches!(self.kind, Kind::Environment | Kind::Corrupt);
+        let is_bare =
+            self.help.is_empty() && matches!(self.kind, ErrorKind::Environment | ErrorKind::Corrupt);
         let error = self.clone();
         if is_bare { error.help(LOOK_AROUND) } else { error }
     }
 }
 
 /// Remedy for a file or folder that the system refuses.
-fn remedy(cause: ErrorKind) -> &'static str {
+fn remedy(cause: io::ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == cause).map_or(LOOK_AROUND, |(_, remedy)| remedy)
 }
 
@@ -148,19 +149,22 @@ const MOVE_AWAY: &str = "something else has that name: move it away";
 const FILE_IN_PATH: &str =
     "a part of its path is not a folder: move that away, or set ORANGE_HOME to another folder";
 
-const REMEDIES: &[(ErrorKind, &str)] = &[
-    (ErrorKind::StorageFull, FREE_SPACE),
-    (ErrorKind::QuotaExceeded, FREE_SPACE),
-    (ErrorKind::FileTooLarge, "files may not grow so large here: raise that limit (`ulimit -f`)"),
-    (ErrorKind::ReadOnlyFilesystem, "make its disk writable, or set ORANGE_HOME to a folder on another one"),
+const REMEDIES: &[(io::ErrorKind, &str)] = &[
+    (io::ErrorKind::StorageFull, FREE_SPACE),
+    (io::ErrorKind::QuotaExceeded, FREE_SPACE),
+    (io::ErrorKind::FileTooLarge, "files may not grow so large here: raise that limit (`ulimit -f`)"),
     (
-        ErrorKind::PermissionDenied,
+        io::ErrorKind::ReadOnlyFilesystem,
+        "make its disk writable, or set ORANGE_HOME to a folder on another one",
+    ),
+    (
+        io::ErrorKind::PermissionDenied,
         "give yourself the permission to read and write it, or run the command as its owner",
     ),
-    (ErrorKind::NotADirectory, FILE_IN_PATH),
-    (ErrorKind::IsADirectory, MOVE_AWAY),
-    (ErrorKind::AlreadyExists, MOVE_AWAY),
-    (ErrorKind::NotFound, "it, or the folder it is in, is gone: put it back"),
+    (io::ErrorKind::NotADirectory, FILE_IN_PATH),
+    (io::ErrorKind::IsADirectory, MOVE_AWAY),
+    (io::ErrorKind::AlreadyExists, MOVE_AWAY),
+    (io::ErrorKind::NotFound, "it, or the folder it is in, is gone: put it back"),
 ];
 
 impl Deref for Error {
@@ -221,7 +225,7 @@ impl std::error::Error for Unfit {}
 
 impl From<Unfit> for io::Error {
     fn from(unfit: Unfit) -> io::Error {
-        io::Error::new(ErrorKind::InvalidInput, unfit)
+        io::Error::new(io::ErrorKind::InvalidInput, unfit)
     }
 }
 
@@ -251,8 +255,11 @@ mod tests {
     #[test]
     fn every_failure_for_a_person_has_help() {
         let bare = |kind| Error::new(kind, "no").for_person().help.clone();
-        assert!(bare(Kind::Environment).contains("orange doctor") && bare(Kind::Corrupt).contains("doctor"));
-        assert_eq!(bare(Kind::Refused), "");
-        assert_eq!(Error::new(Kind::Environment, "no").help("do").for_person().help, "do");
+        assert!(
+            bare(ErrorKind::Environment).contains("orange doctor")
+                && bare(ErrorKind::Corrupt).contains("doctor")
+        );
+        assert_eq!(bare(ErrorKind::Refused), "");
+        assert_eq!(Error::new(ErrorKind::Environment, "no").help("do").for_person().help, "do");
     }
 }

@@ -35,7 +35,7 @@ pub use attempt::{AttemptState, NewAttempt, ShownAttempt};
 pub use common::{Refusal, Text, Version};
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
-pub use error::{Error, Failure, Kind, Result, Unfit};
+pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use gc::Removal;
 pub use harness::ListedHarness;
 pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
@@ -44,8 +44,8 @@ pub use mission::{
     ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
     MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
-pub use monitor::{Failed, Happened, MonitorLook};
-pub use need::{ActionName, Change, Need, NeedAction, Shows};
+pub use monitor::{MonitorEvent, MonitorFailure, MonitorLook};
+pub use need::{ActionName, ChangeSize, Need, NeedAction, Shows};
 pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{

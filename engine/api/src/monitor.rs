@@ -16,9 +16,9 @@ pub enum MonitorLook<'l> {
         /// Number of tasks and missions that may change without a person: they have an agent, or wait for one, or for a time.
         watched: usize,
         /// Events of tasks that this look has led to.
-        events: Vec<Happened<'l>>,
+        events: Vec<MonitorEvent<'l>>,
         /// Failures of this look, each for one task; the look goes on after them.
-        errors: Vec<Failed<'l>>,
+        errors: Vec<MonitorFailure<'l>>,
     },
     /// Another monitor runs, and this one waits for its end.
     StandsBy {
@@ -41,8 +41,8 @@ pub enum MonitorLook<'l> {
 
 /// Event of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Happened<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Happened"))]
+pub struct MonitorEvent<'l> {
     /// The task, or the other thing that it happened to.
     pub id: Cow<'l, str>,
     /// Result, in a sentence.
@@ -51,8 +51,8 @@ pub struct Happened<'l> {
 
 /// Failure for a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Failed<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Failed"))]
+pub struct MonitorFailure<'l> {
     /// The task, or the other thing that it failed for.
     pub id: Cow<'l, str>,
     /// Message of the error, as a person reads it.

@@ -33,7 +33,7 @@ pub struct Need {
     /// The round of review of work that is ready for a person.
     pub round: Option<u32>,
     /// The size of work that is ready for a person; null when git cannot tell it.
-    pub change: Option<Change>,
+    pub change: Option<ChangeSize>,
     /// All actions of a person: first those that the engine accepts now, the most likely before all others.
     pub actions: Vec<NeedAction>,
 }
@@ -168,8 +168,8 @@ impl ActionName {
 
 /// The size of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Change {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Change"))]
+pub struct ChangeSize {
     /// The number of commits that the base lacks.
     pub commits: u32,
     /// The number of files that differ from the base.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agent, Change, Need, SessionState, Spending, Success};
+use super::{Agent, ChangeSize, Need, SessionState, Spending, Success};
 use crate::error::Failure;
 use orange_journal::{Record, event};
 
@@ -135,7 +135,7 @@ pub struct TaskRow<'l> {
     pub need: Option<Need>,
     /// With `--changes`: what it has changed against its base, with uncommitted and untracked files; null without a worktree.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub changes: Option<Option<Change>>,
+    pub changes: Option<Option<ChangeSize>>,
     /// With `--changes`: its pull request, by its journal; null when it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr: Option<Option<PullRequestFacts>>,

@@ -10,7 +10,7 @@ pub struct Traits {
     /// Agents that it ends.
     pub ends: Option<Ends>,
     /// Use of the task's worktree.
-    pub worktree: Option<Worktree>,
+    pub worktree: Option<WorktreeUse>,
     /// Change of the remote.
     pub remote: Option<Remote>,
     /// Reader of its message.
@@ -41,7 +41,7 @@ pub enum Ends {
 
 /// Use of the task's worktree by an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Worktree {
+pub enum WorktreeUse {
     /// Binds one, unless one is bound.
     Acquires,
     /// Gives it back.
@@ -194,11 +194,11 @@ macro_rules! actions {
 actions! {
     /// Gives the task a worktree of the project's pool.
     AcquireWorkspace = "acquire_workspace" []
-        Traits { worktree: Some(Worktree::Acquires), ..PLAIN };
+        Traits { worktree: Some(WorktreeUse::Acquires), ..PLAIN };
 
     /// Backs up unsaved work, resets the worktree to the default branch and returns it to the pool; refuses while an agent of the task is alive. It starts no other task.
     ReleaseWorkspace = "release_workspace" []
-        Traits { worktree: Some(Worktree::Releases), ..PLAIN };
+        Traits { worktree: Some(WorktreeUse::Releases), ..PLAIN };
 
     /// Starts an agent in the task's session, which it creates if there is none. A worker's window is called `worker`, a
     /// reviewer's `review-<round>`, and with a name `review-<round>-<name>`. The hook fails while an earlier agent of the same kind
@@ -288,7 +288,7 @@ actions! {
     RunCommand = "run_command" [
         required("argv", Kind::Argv, "The program and its arguments. No shell reads it."),
         optional("timeout", Kind::Seconds(60), "Seconds after which it is ended; 60 by default."),
-    ] Traits { worktree: Some(Worktree::Uses), on_failure: OnFailure::Stop, ..PLAIN };
+    ] Traits { worktree: Some(WorktreeUse::Uses), on_failure: OnFailure::Stop, ..PLAIN };
 }
 
 impl Action {
@@ -299,12 +299,12 @@ impl Action {
 
     /// True if it binds a worktree to the task.
     pub fn acquires(self) -> bool {
-        self.traits().worktree == Some(Worktree::Acquires)
+        self.traits().worktree == Some(WorktreeUse::Acquires)
     }
 
     /// True if it gives the task's worktree back.
     pub fn releases(self) -> bool {
-        self.traits().worktree == Some(Worktree::Releases)
+        self.traits().worktree == Some(WorktreeUse::Releases)
     }
 
     /// True if it ends the task's session.

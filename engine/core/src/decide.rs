@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, Actors, Answer, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine,
-    Missing, Rejection, SectionGate, Seen, StateId, TransitionId, When, check_section,
+    Actor, Actors, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Missing,
+    ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, When, check_section,
 };
 
 /// All that a decision needs to know about a task.
@@ -19,7 +19,7 @@ pub struct View<'v> {
     /// The markdown body, without the frontmatter.
     pub body: &'v str,
     /// The content of sections at three times: when a gate passed, when the state was entered, when its agent was started.
-    pub seen: &'v [Seen<'v>],
+    pub seen: &'v [SeenSection<'v>],
     /// Answers of programs, and the checks of the pull request.
     pub answers: Answers<'v>,
 }
@@ -36,9 +36,9 @@ pub struct Decision<'m> {
     /// Cause of the transition.
     pub cause: Cause,
     /// The content that passed its gates, for later gates that require fresh content: each section once.
-    pub seen: Vec<Seen<'m>>,
+    pub seen: Vec<SeenSection<'m>>,
     /// The content of the sections for which gates in the state it enters require something new.
-    pub entered: Vec<Seen<'m>>,
+    pub entered: Vec<SeenSection<'m>>,
     /// The side effects, in order.
     pub effects: Vec<Effect<'m>>,
     /// A counter and its value once the effects are done.
@@ -130,7 +130,7 @@ impl View<'_> {
                 }
                 Gate::Command(it) => match it.answer(&self.answers) {
                     None => Missing::Answer,
-                    Some(Answer { failure, .. }) => failure.map(|_| Missing::Success)?,
+                    Some(ProgramAnswer { failure, .. }) => failure.map(|_| Missing::Success)?,
                 },
                 Gate::Checks => {
                     let found = self.answers.checks;
@@ -245,14 +245,14 @@ impl<'m> Machine<'m> {
     }
 
     /// The content of the sections for which gates and exit rules of a state require something new, when a task enters it.
-    fn standing(&self, state: StateId, body: &str) -> Vec<Seen<'m>> {
+    fn standing(&self, state: StateId, body: &str) -> Vec<SeenSection<'m>> {
         contents(self.section_gates_of(state).filter(|gate| gate.fresh), body, When::Entered)
     }
 
     /// The content of the sections for which gates and exit rules of a state require a new verdict, at the start of an
     /// agent, perhaps of a reviewer with a name: a verdict that it finds is not its own. The section of another
     /// reviewer is left out.
-    pub fn found(&self, state: StateId, body: &str, reviewer: Option<&str>) -> Vec<Seen<'m>> {
+    pub fn found(&self, state: StateId, body: &str, reviewer: Option<&str>) -> Vec<SeenSection<'m>> {
         let gates = self.section_gates_of(state).filter(|gate| gate.fresh && gate.verdict.is_some());
         let gates = gates.filter(|gate| gate.reviewer.is_none() || gate.reviewer == reviewer);
         contents(gates, body, When::Started)
@@ -277,13 +277,17 @@ impl Choice {
 }
 
 /// The content of the sections that these gates read, each section once.
-fn contents<'m>(gates: impl Iterator<Item = &'m SectionGate<'m>>, body: &str, when: When) -> Vec<Seen<'m>> {
-    let mut contents: Vec<Seen<'m>> = Vec::new();
+fn contents<'m>(
+    gates: impl Iterator<Item = &'m SectionGate<'m>>,
+    body: &str,
+    when: When,
+) -> Vec<SeenSection<'m>> {
+    let mut contents: Vec<SeenSection<'m>> = Vec::new();
     for SectionGate { section: heading, .. } in gates {
         if let Some(content) = section(body, heading)
             && contents.iter().all(|seen| seen.section != *heading)
         {
-            contents.push(Seen { section: heading, fingerprint: fingerprint(content), when });
+            contents.push(SeenSection { section: heading, fingerprint: fingerprint(content), when });
         }
     }
     contents

@@ -9,7 +9,7 @@ use crate::StateId;
 
 /// End of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct End<'e> {
+pub struct AgentEnd<'e> {
     /// Its exit status, when it ended by itself.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -38,12 +38,12 @@ pub struct End<'e> {
     pub lasted: u32,
     /// Times at which the task left the states in which it had been before; where these are not known, its present state counts
     /// alone.
-    pub left: &'e [Left],
+    pub left: &'e [LeftState],
 }
 
 /// Time at which a task was last in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftState {
     /// The state; none for one that the machine lacks, and for the time before the task was created.
     pub state: Option<StateId>,
     /// Seconds since it left the state.
@@ -79,9 +79,9 @@ pub struct Ending<'a> {
     pub after: Option<u32>,
 }
 
-impl End<'_> {
+impl AgentEnd<'_> {
     /// An end without any details.
-    pub const PLAIN: End<'static> = End {
+    pub const PLAIN: AgentEnd<'static> = AgentEnd {
         code: None,
         signal: None,
         output: "",
@@ -109,7 +109,7 @@ impl Ending<'_> {
     pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None, after: None };
 
     /// True if the rule matches this end.
-    pub fn fits(&self, end: &End<'_>) -> bool {
+    pub fn fits(&self, end: &AgentEnd<'_>) -> bool {
         let is_any = self.codes.is_empty() && self.signals.is_empty();
         let is_one = end.code.is_some_and(|code| self.codes.contains(&code))
             || end.signal.is_some_and(|signal| self.signals.contains(&signal));
@@ -121,8 +121,8 @@ impl Ending<'_> {
 
 impl Deadline<'_> {
     /// Time that a task had been within the states, in seconds.
-    pub fn lasted(&self, end: &End<'_>) -> u32 {
-        let is_other = |it: &&Left| it.state.is_none_or(|state| !self.states.contains(&state));
+    pub fn lasted(&self, end: &AgentEnd<'_>) -> u32 {
+        let is_other = |it: &&LeftState| it.state.is_none_or(|state| !self.states.contains(&state));
         let others = end.left.iter().filter(is_other).map(|it| it.ago);
         others.min().unwrap_or(end.lasted)
     }
@@ -177,12 +177,12 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    const PLAIN: End<'_> = End::PLAIN;
+    const PLAIN: AgentEnd<'_> = AgentEnd::PLAIN;
     const LIMITED: Ending<'_> = Ending { output: Some("rate limit"), ..Ending::ANY };
 
     #[track_caller]
     fn says(output: &str, expect: bool) {
-        assert_eq!(LIMITED.fits(&End { output, ..PLAIN }), expect, "{output:?}");
+        assert_eq!(LIMITED.fits(&AgentEnd { output, ..PLAIN }), expect, "{output:?}");
     }
 
     #[test]
@@ -203,16 +203,16 @@ mod tests {
             [(Some(75), None, true), (Some(76), None, true), (Some(0), None, false), (None, Some(9), true)]
         {
             assert_eq!(
-                ending.fits(&End { code, signal, output: "x", ..PLAIN }),
+                ending.fits(&AgentEnd { code, signal, output: "x", ..PLAIN }),
                 expect,
                 "{code:?} {signal:?}"
             );
         }
         assert!(!ending.fits(&PLAIN));
         let both = Ending { output: Some("limit"), ..ending };
-        assert!(!both.fits(&End { code: Some(75), ..PLAIN }));
-        assert!(!both.fits(&End { output: "limit", ..PLAIN }));
-        assert!(both.fits(&End { code: Some(75), output: "limit", ..PLAIN }));
+        assert!(!both.fits(&AgentEnd { code: Some(75), ..PLAIN }));
+        assert!(!both.fits(&AgentEnd { output: "limit", ..PLAIN }));
+        assert!(both.fits(&AgentEnd { code: Some(75), output: "limit", ..PLAIN }));
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_timeout_holds_from_its_second_on() {
         let timeout = Ending { after: Some(60), ..Ending::ANY };
-        let holds = [0, 59, 60, u32::MAX].map(|lasted| timeout.fits(&End { lasted, ..PLAIN }));
+        let holds = [0, 59, 60, u32::MAX].map(|lasted| timeout.fits(&AgentEnd { lasted, ..PLAIN }));
         assert_eq!(holds, [false, false, true, true]);
     }
 
@@ -238,9 +238,9 @@ mod tests {
         let states = [StateId(1), StateId(2)];
         let deadline = Deadline { states: &states, after: 60 };
         let holds = |lasted, left: &[(Option<u16>, u32)]| {
-            let left: Vec<Left> =
-                left.iter().map(|(state, ago)| Left { state: state.map(StateId), ago: *ago }).collect();
-            deadline.lasted(&End { lasted, left: &left, ..PLAIN }) >= deadline.after
+            let left: Vec<LeftState> =
+                left.iter().map(|(state, ago)| LeftState { state: state.map(StateId), ago: *ago }).collect();
+            deadline.lasted(&AgentEnd { lasted, left: &left, ..PLAIN }) >= deadline.after
         };
         let created = (None, 900);
         assert!(!holds(10, &[created, (Some(0), 59), (Some(1), 10)]));

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use crate::{
-    Actor, Asker, CRASH_COUNT, Cause, Deadline, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing,
-    Rejection, SectionGate, StateId, View,
+    Actor, AgentEnd, Asker, CRASH_COUNT, Cause, Deadline, Decision, Ending, Gate, Guard, Lack, Machine,
+    Missing, Rejection, SectionGate, StateId, View,
 };
 
 /// The number of crashes after which a task escalates, unless the workflow says otherwise.
@@ -187,7 +187,7 @@ impl<'m> Machine<'m> {
     ///
     /// # Errors
     /// A program has to answer first.
-    pub fn decide_exit(&self, view: &View<'_>, end: &End<'_>) -> Result<ExitDecision<'m>, Rejection> {
+    pub fn decide_exit(&self, view: &View<'_>, end: &AgentEnd<'_>) -> Result<ExitDecision<'m>, Rejection> {
         let state = self.state(view.status).name;
         let Some(rule) = self.exit_rule_for(view, end)? else {
             return Ok(ExitDecision::MarkDead {
@@ -214,7 +214,7 @@ impl<'m> Machine<'m> {
     ///
     /// # Errors
     /// A program has to answer first.
-    pub fn exit_rule_for(&self, view: &View<'_>, end: &End<'_>) -> Result<Option<usize>, Rejection> {
+    pub fn exit_rule_for(&self, view: &View<'_>, end: &AgentEnd<'_>) -> Result<Option<usize>, Rejection> {
         self.first_rule(view.status, |index| self.is_met(index, view, end))
     }
 
@@ -223,7 +223,7 @@ impl<'m> Machine<'m> {
         view: &View<'_>,
         to: StateId,
         condition: &Condition<'_>,
-        end: &End<'_>,
+        end: &AgentEnd<'_>,
     ) -> Result<ExitDecision<'m>, Rejection> {
         let reason = match self.decide(view, to, Actor::Engine) {
             Ok(decision) if end.is_beside && self.takes_verdict(condition, &decision) => {
@@ -287,7 +287,7 @@ impl<'m> Machine<'m> {
         Some(Decision { seen: Vec::new(), ..self.fire(view, id, Cause::Escalation) })
     }
 
-    fn is_met(&self, index: usize, view: &View<'_>, end: &End<'_>) -> Result<bool, Rejection> {
+    fn is_met(&self, index: usize, view: &View<'_>, end: &AgentEnd<'_>) -> Result<bool, Rejection> {
         let rule = &self.exit_rules[index];
         match &rule.condition {
             Condition::Artifact(gates) => match view.check(gates) {
@@ -320,7 +320,7 @@ impl<'a> Condition<'a> {
 
 impl ExitRule<'_> {
     /// True if the rule is about the end of an agent, or about a time, and decides about this end.
-    pub fn fits(&self, end: &End<'_>) -> bool {
+    pub fn fits(&self, end: &AgentEnd<'_>) -> bool {
         match &self.condition {
             _ if self.only_notifies() => false,
             Condition::Ended(ending) => ending.fits(end),
@@ -339,7 +339,7 @@ impl ExitRule<'_> {
     }
 
     /// Seconds that are left of its time; 0 when the time is over.
-    pub fn remaining(&self, end: &End<'_>) -> Option<u32> {
+    pub fn remaining(&self, end: &AgentEnd<'_>) -> Option<u32> {
         let lasted = match &self.condition {
             Condition::Overdue(deadline) => deadline.lasted(end),
             Condition::Ended(_) | Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {

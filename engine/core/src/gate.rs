@@ -133,7 +133,7 @@ impl<'a> Fields<'a> {
 
 /// The content of a section at an earlier time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen<'v> {
+pub struct SeenSection<'v> {
     /// Heading of the section, with its `##`.
     pub section: &'v str,
     /// The [`fingerprint`] of its content.
@@ -206,7 +206,7 @@ pub enum Missing {
 
 /// Checks that the body has the section that the gate asks for. `seen` has the earlier content of sections, which a fresh gate
 /// refuses.
-pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[Seen<'_>]) -> Result<(), Missing> {
+pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[SeenSection<'_>]) -> Result<(), Missing> {
     let content = section(body, gate.section).ok_or(Missing::Section)?;
     let blank = visible_lines(content).all(is_blank);
     if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
@@ -222,9 +222,9 @@ pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[Seen<'_>]) -> R
         return Err(Missing::Field { field });
     }
     let own = fingerprint(content);
-    let is_it = |seen: &&Seen<'_>| seen.section == gate.section && seen.fingerprint == own;
+    let is_it = |seen: &&SeenSection<'_>| seen.section == gate.section && seen.fingerprint == own;
     match seen.iter().find(is_it).filter(|_| gate.fresh) {
-        Some(Seen { when, .. }) => Err(Missing::Fresh { when: *when }),
+        Some(SeenSection { when, .. }) => Err(Missing::Fresh { when: *when }),
         None => Ok(()),
     }
 }
@@ -412,7 +412,8 @@ mod tests {
     #[test]
     fn fresh_wants_other_content_than_any_that_stood_there() {
         let fresh = SectionGate { fresh: true, ..HANDOFF };
-        let at = |section, content: &str, when| Seen { section, fingerprint: fingerprint(content), when };
+        let at =
+            |section, content: &str, when| SeenSection { section, fingerprint: fingerprint(content), when };
         let seen = [
             at("## T", "new", When::Passed),
             at("## S", "old\n", When::Passed),

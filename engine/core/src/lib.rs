@@ -50,18 +50,20 @@ pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
 pub use command::{COMMANDS, options, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
-pub use end::{Deadline, End, Ending, Left, Limit};
+pub use end::{AgentEnd, Deadline, Ending, LeftState, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
-pub use gate::{Fields, Gate, Lack, Missing, SectionGate, Seen, Verdict, When, check_section, has_word};
+pub use gate::{
+    Fields, Gate, Lack, Missing, SectionGate, SeenSection, Verdict, When, check_section, has_word,
+};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
 pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Role, Spawn, Workspace};
-pub use life::{Facts, Forced, Input, LifeEvent, Refusal, Turn};
+pub use life::{Forced, Input, LifeEvent, LifeFacts, LifeTurn, Refusal};
 pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
     TransitionId,
 };
-pub use program::{Answer, Answers, Checks, Program};
+pub use program::{Answers, Checks, Program, ProgramAnswer};
 pub use prompt::{ORIGIN_HEAD, Piece, Prompt, Value, Values};
 pub use rejection::{Asker, Rejection};
 pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};

@@ -16,13 +16,13 @@ use alloc::vec::Vec;
 
 pub use self::forced::Forced;
 use crate::{
-    Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Hook, Left, Machine, Rejection, Spawn,
-    StateId, TransitionId, View, Workspace,
+    Actor, AgentEnd, CRASH_COUNT, Cause, CounterId, Decision, Effect, Hook, LeftState, Machine, Rejection,
+    Spawn, StateId, TransitionId, View, Workspace,
 };
 
 /// Facts that a driver knows of a task.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'v> {
+pub struct LifeFacts<'v> {
     /// The values that decisions read.
     pub view: View<'v>,
     /// True if its summary is not empty.
@@ -71,14 +71,14 @@ pub enum Input<'i> {
         /// The actor that the agent was.
         agent: Actor,
         /// End of the agent.
-        end: End<'i>,
+        end: AgentEnd<'i>,
     },
     /// The end of an agent has led to another state, whose agent may be the one that has ended.
     JudgedAgain {
         /// The actor that the agent was.
         agent: Actor,
         /// End of the agent.
-        end: End<'i>,
+        end: AgentEnd<'i>,
         /// True if another agent has been started in its place.
         is_replaced: bool,
     },
@@ -98,7 +98,7 @@ pub enum Input<'i> {
         /// Time that the task has been in the state, in seconds.
         lasted: u32,
         /// Times at which it left other states.
-        left: &'i [Left],
+        left: &'i [LeftState],
     },
     /// The agent could not be started again.
     NotStarted {
@@ -144,7 +144,7 @@ pub enum Input<'i> {
 /// Consequence of an input: the driver records the events in one write and in this order, and then carries out the effects in
 /// order.
 #[derive(Clone, Debug, Default)]
-pub struct Turn<'m> {
+pub struct LifeTurn<'m> {
     /// Events to record.
     pub events: Vec<LifeEvent<'m>>,
     /// Effects to carry out when the task stays in its state. The effects of a transition are in its decision.
@@ -231,7 +231,7 @@ pub enum Refusal {
 
 impl<'m> Machine<'m> {
     /// Decides what follows an input; the error is the reason for which it is refused.
-    pub fn life(&self, facts: &Facts<'_>, input: Input<'_>) -> Result<Turn<'m>, Refusal> {
+    pub fn life(&self, facts: &LifeFacts<'_>, input: Input<'_>) -> Result<LifeTurn<'m>, Refusal> {
         if facts.hooks_wait
             && let Some(answer) = self.while_hooks_wait(facts, &input)
         {
@@ -249,13 +249,13 @@ impl<'m> Machine<'m> {
                 if is_missed && self.has_reviewer(status, end.reviewer) {
                     self.ended(facts, agent, &end).map_err(not_asked)
                 } else {
-                    Ok(Turn::default())
+                    Ok(LifeTurn::default())
                 }
             }
             Input::LimitMet { agent, left, reason } => Ok(self.limit_met(facts, agent, left, reason)),
-            Input::Elapsed { has_agent, lasted, left } => {
-                self.elapsed(facts, has_agent, &End { lasted, left, ..End::PLAIN }).map_err(not_asked)
-            }
+            Input::Elapsed { has_agent, lasted, left } => self
+                .elapsed(facts, has_agent, &AgentEnd { lasted, left, ..AgentEnd::PLAIN })
+                .map_err(not_asked),
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),
             Input::HookFailed { hook, transition, cause, reason } => {
                 // A transition that follows a failed hook does not lead to another: two of them could go on for ever.
@@ -268,9 +268,9 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn request(&self, facts: &Facts<'_>, to: StateId, by: Actor) -> Result<Turn<'m>, Refusal> {
+    fn request(&self, facts: &LifeFacts<'_>, to: StateId, by: Actor) -> Result<LifeTurn<'m>, Refusal> {
         let decision = self.decide(&facts.view, to, by);
-        decision.map(Turn::taking).map_err(|rejection| self.rejected(facts, rejection))
+        decision.map(LifeTurn::taking).map_err(|rejection| self.rejected(facts, rejection))
     }
 
     /// The counter that the end of a transition sets: every transition resets `crash_count`, except an escalation, which keeps
@@ -290,7 +290,7 @@ fn not_asked(rejection: Rejection) -> Refusal {
     Refusal::Rejected { rejection, is_forcible: false }
 }
 
-impl<'m> Turn<'m> {
+impl<'m> LifeTurn<'m> {
     /// The transition that begins.
     pub fn decision(&self) -> Option<&Decision<'m>> {
         self.events.iter().find_map(|event| match event {
@@ -312,8 +312,8 @@ impl<'m> Turn<'m> {
     }
 
     /// The turn that replaces this one when its transition cannot begin: a person has to act.
-    pub fn blocked(&self, why: &str) -> Turn<'m> {
-        Turn::attention(format!("{}, but the transition is blocked: {why}", self.reason()))
+    pub fn blocked(&self, why: &str) -> LifeTurn<'m> {
+        LifeTurn::attention(format!("{}, but the transition is blocked: {why}", self.reason()))
     }
 
     fn reason(&self) -> &str {
@@ -331,15 +331,15 @@ impl<'m> Turn<'m> {
         reason.unwrap_or(&self.story)
     }
 
-    fn of(events: Vec<LifeEvent<'m>>, story: String) -> Turn<'m> {
-        Turn { events, effects: Vec::new(), story }
+    fn of(events: Vec<LifeEvent<'m>>, story: String) -> LifeTurn<'m> {
+        LifeTurn { events, effects: Vec::new(), story }
     }
 
-    fn taking(decision: Decision<'m>) -> Turn<'m> {
-        Turn::of(Vec::from([LifeEvent::Began(decision)]), String::new())
+    fn taking(decision: Decision<'m>) -> LifeTurn<'m> {
+        LifeTurn::of(Vec::from([LifeEvent::Began(decision)]), String::new())
     }
 
-    fn attention(story: String) -> Turn<'m> {
-        Turn::of(Vec::from([LifeEvent::Attention(story.clone())]), story)
+    fn attention(story: String) -> LifeTurn<'m> {
+        LifeTurn::of(Vec::from([LifeEvent::Attention(story.clone())]), story)
     }
 }

@@ -79,7 +79,7 @@ pub struct StepState {
     pub is_exhausted: bool,
     /// Reason for its failure; `Some` exactly while it is failed.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
-    pub failure: Option<Failure>,
+    pub failure: Option<StepFailure>,
     /// Its handler has completed: its failure no longer counts.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_handled: bool,
@@ -158,7 +158,7 @@ pub struct Report {
 /// Reason for the failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Failure {
+pub enum StepFailure {
     /// Its attempt has failed.
     Reported(String),
     /// Its agents have ended without a word this often in a row.
@@ -289,7 +289,7 @@ pub enum Effect {
     /// A person is asked.
     Paused(Pause),
     /// The pause was answered.
-    Continued(Answered),
+    Continued(AnswerEffect),
     /// Start an agent. [`Mission::next`] says so until the step is started.
     Start {
         /// Number of the step in the plan.
@@ -304,7 +304,7 @@ pub enum Effect {
 /// Effect of the answer to a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Answered {
+pub enum AnswerEffect {
     /// The mission goes on.
     WentOn,
     /// The failed step is tried again.
@@ -418,12 +418,15 @@ impl StepState {
     }
 }
 
-impl Failure {
+impl StepFailure {
     /// True if the step itself has failed, and not another one on which it depends.
     pub fn is_own(&self) -> bool {
         match self {
-            Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_) | Failure::Exhausted(_) => true,
-            Failure::Because(_) => false,
+            StepFailure::Reported(_)
+            | StepFailure::Stuck(_)
+            | StepFailure::Abandoned(_)
+            | StepFailure::Exhausted(_) => true,
+            StepFailure::Because(_) => false,
         }
     }
 }

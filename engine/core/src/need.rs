@@ -11,9 +11,9 @@ mod tests;
 use alloc::format;
 use alloc::string::String;
 
-pub use self::actions::{Action, Obstacle, Offer};
-pub use self::mission::{MissionFacts, Pause};
-pub use self::task::{Hooks, Lost, PullRequest, TaskFacts, questions};
+pub use self::actions::{Obstacle, Offer, PersonAction};
+pub use self::mission::{MissionFacts, OpenPause};
+pub use self::task::{Hooks, KnownPullRequest, Lost, TaskFacts, questions};
 use crate::Verdict;
 
 /// NeedKind of a need, the most urgent first. Those from [`NeedKind::Limit`] on need no person.
@@ -119,7 +119,7 @@ pub struct Need<'f> {
     /// The agent that it is about.
     pub agent: Option<u32>,
     /// The request of that agent.
-    pub request: Option<Request<'f>>,
+    pub request: Option<AgentRequest<'f>>,
     /// End of the wait, if that is known.
     pub until: Option<&'f str>,
     /// The verdict that stands, of work that is ready for a person.
@@ -163,7 +163,7 @@ pub struct Agent<'f> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing<'f> {
     /// It asks, and nobody has answered.
-    Asks(Request<'f>),
+    Asks(AgentRequest<'f>),
     /// It waits for a message, at its prompt or behind an error.
     Waits,
     /// Its conversation is over, and its program is still there.
@@ -183,7 +183,7 @@ pub enum Doing<'f> {
 
 /// Request of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request<'f> {
+pub struct AgentRequest<'f> {
     /// The name by which it can be answered, if it can be answered from outside.
     pub name: Option<&'f str>,
     /// Name of the tool, as the harness reports it.

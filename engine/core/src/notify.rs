@@ -18,7 +18,7 @@ const MINUTES_OF_A_DAY: u16 = 24 * 60;
 
 /// Rules of a channel: the messages that it is sent, and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct ChannelRules {
     /// The kinds of needs.
     pub kinds: Vec<NeedKind>,
     /// Hours without messages.
@@ -40,7 +40,7 @@ pub struct Quiet {
 
 /// A need of now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fact<'f> {
+pub struct NeedFact<'f> {
     /// Kind of the need.
     pub kind: NeedKind,
     /// For how long it has been seen.
@@ -78,9 +78,9 @@ pub struct Due {
     pub again: Option<u64>,
 }
 
-impl Rules {
+impl ChannelRules {
     /// The messages that this channel is sent now. `last` is when it was last sent one.
-    pub fn due(&self, facts: &[Fact<'_>], last: Option<u64>, clock: Clock) -> Due {
+    pub fn due(&self, facts: &[NeedFact<'_>], last: Option<u64>, clock: Clock) -> Due {
         let mut due = Due::default();
         let mut ready = Vec::new();
         for (place, fact) in facts.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Rules {
     }
 }
 
-impl Fact<'_> {
+impl NeedFact<'_> {
     /// Seconds that are left until it is believed.
     fn unproven(&self) -> u64 {
         let least = if self.kind == NeedKind::Crashed { CRASH_LASTS } else { Duration::ZERO };
@@ -188,16 +188,16 @@ mod tests {
 
     const NOW: u64 = 1_000_000;
 
-    fn rules() -> Rules {
-        Rules { kinds: NeedKind::ALL.to_vec(), quiet: None, urgent: Vec::new(), digest: None }
+    fn rules() -> ChannelRules {
+        ChannelRules { kinds: NeedKind::ALL.to_vec(), quiet: None, urgent: Vec::new(), digest: None }
     }
 
-    fn night() -> Rules {
-        Rules { quiet: Some(Quiet { from: 22 * 60, until: 7 * 60 }), ..rules() }
+    fn night() -> ChannelRules {
+        ChannelRules { quiet: Some(Quiet { from: 22 * 60, until: 7 * 60 }), ..rules() }
     }
 
-    fn fact(kind: NeedKind) -> Fact<'static> {
-        Fact { kind, lasted: CRASH_LASTS, noted: None }
+    fn fact(kind: NeedKind) -> NeedFact<'static> {
+        NeedFact { kind, lasted: CRASH_LASTS, noted: None }
     }
 
     fn noted(tries: u8, ago: u64, is_done: bool) -> Noted {
@@ -223,7 +223,7 @@ mod tests {
             fact(NeedKind::Stuck),
         ];
         check(&rules().due(&facts, None, at(0)), &[&[0], &[3]], None);
-        let rules = Rules { kinds: vec![NeedKind::Stuck, NeedKind::Working], ..rules() };
+        let rules = ChannelRules { kinds: vec![NeedKind::Stuck, NeedKind::Working], ..rules() };
         check(&rules.due(&facts, Some(NOW), at(0)), &[&[3]], None);
         check(&rules.due(&[], None, at(0)), &[], None);
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_fact_is_sent_once() {
         let done = noted(1, 9999, true);
-        let facts = [Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&done) }];
+        let facts = [NeedFact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&done) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
     }
 
@@ -239,14 +239,14 @@ mod tests {
     fn a_crash_is_sent_once_it_has_lasted() {
         let due = |kind, millis| {
             let lasted = Duration::from_millis(millis);
-            rules().due(&[Fact { kind, lasted, noted: None }], None, at(0))
+            rules().due(&[NeedFact { kind, lasted, noted: None }], None, at(0))
         };
         check(&due(NeedKind::Crashed, 0), &[], Some(2));
         check(&due(NeedKind::Crashed, 1), &[], Some(2));
         check(&due(NeedKind::Crashed, 1999), &[], Some(1));
         check(&due(NeedKind::Crashed, 2000), &[&[0]], None);
         check(&due(NeedKind::Permission, 0), &[&[0]], None);
-        let facts = [Fact { kind: NeedKind::Crashed, lasted: Duration::ZERO, noted: None }];
+        let facts = [NeedFact { kind: NeedKind::Crashed, lasted: Duration::ZERO, noted: None }];
         check(&night().due(&facts, None, at(7 * 60 - 1)), &[], Some(60));
     }
 
@@ -256,7 +256,7 @@ mod tests {
             let due = |ago| {
                 let noted = noted(tries, ago, false);
                 rules().due(
-                    &[Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&noted) }],
+                    &[NeedFact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&noted) }],
                     None,
                     at(0),
                 )
@@ -265,13 +265,13 @@ mod tests {
             check(&due(pause), &[&[0]], None);
         }
         let given_up = noted(MOST_TRIES, 999_999, false);
-        let facts = [Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&given_up) }];
+        let facts = [NeedFact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&given_up) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
         // The clock was set back.
         let later = Noted { tries: 1, at: NOW + 5000, is_done: false };
         check(
             &rules().due(
-                &[Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&later) }],
+                &[NeedFact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&later) }],
                 None,
                 at(0),
             ),
@@ -288,20 +288,20 @@ mod tests {
         check(&night().due(&facts, None, at(0)), &[], Some(7 * 3600));
         check(&night().due(&facts, None, at(7 * 60 - 1)), &[], Some(60));
         check(&night().due(&facts, None, at(7 * 60)), &[&[0], &[1]], None);
-        let urgent = Rules { urgent: vec![NeedKind::Permission], ..night() };
+        let urgent = ChannelRules { urgent: vec![NeedKind::Permission], ..night() };
         check(&urgent.due(&facts, None, at(60)), &[&[0]], Some(6 * 3600));
-        let noon = Rules { quiet: Some(Quiet { from: 12 * 60, until: 13 * 60 }), ..rules() };
+        let noon = ChannelRules { quiet: Some(Quiet { from: 12 * 60, until: 13 * 60 }), ..rules() };
         check(&noon.due(&facts, None, at(12 * 60)), &[], Some(3600));
         check(&noon.due(&facts, None, at(13 * 60)), &[&[0], &[1]], None);
         // Nobody knows the local time.
         check(&night().due(&facts, None, Clock { now: NOW, minute: None }), &[&[0], &[1]], None);
-        let never = Rules { quiet: Some(Quiet { from: 60, until: 60 }), ..rules() };
+        let never = ChannelRules { quiet: Some(Quiet { from: 60, until: 60 }), ..rules() };
         check(&never.due(&facts, None, at(60)), &[&[0], &[1]], None);
     }
 
     #[test]
     fn a_digest_is_one_message_for_all_since_the_last() {
-        let rules = Rules { digest: Some(10), ..rules() };
+        let rules = ChannelRules { digest: Some(10), ..rules() };
         let facts = [fact(NeedKind::Permission), fact(NeedKind::Stuck), fact(NeedKind::Working)];
         check(&rules.due(&facts, None, at(0)), &[&[0, 1]], None);
         check(&rules.due(&facts, Some(NOW - 599), at(0)), &[], Some(1));

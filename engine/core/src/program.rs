@@ -16,14 +16,14 @@ pub struct Program<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answers<'v> {
     /// Those of programs, for the present content of the worktree.
-    pub programs: &'v [Answer<'v>],
+    pub programs: &'v [ProgramAnswer<'v>],
     /// Those about the pull request.
     pub checks: Checks,
 }
 
 /// A program's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer<'v> {
+pub struct ProgramAnswer<'v> {
     /// The program and its arguments.
     pub argv: &'v [&'v str],
     /// Reason for which it has not passed, with the last lines of its output; `None` if it has.
@@ -55,7 +55,7 @@ impl Program<'_> {
     pub const TIMEOUT: u32 = 600;
 
     /// The answer of this program.
-    pub fn answer<'v>(&self, answers: &Answers<'v>) -> Option<&'v Answer<'v>> {
+    pub fn answer<'v>(&self, answers: &Answers<'v>) -> Option<&'v ProgramAnswer<'v>> {
         answers.programs.iter().find(|answer| answer.argv == self.argv)
     }
 }
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn an_answer_is_that_of_the_same_command_line() {
         let program = Program { argv: &["make", "test"], timeout: 60 };
-        let passed = Answer { argv: &["make", "test"], failure: None };
-        let other = Answer { argv: &["make", "lint"], failure: Some("no") };
+        let passed = ProgramAnswer { argv: &["make", "test"], failure: None };
+        let other = ProgramAnswer { argv: &["make", "lint"], failure: Some("no") };
         let answers = Answers { programs: &[other, passed], ..Answers::default() };
         assert_eq!(program.answer(&answers), Some(&passed));
         assert_eq!(Program { argv: &["make"], ..program }.answer(&answers), None);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Effect, Facts, Gate, Hook, Machine, SectionGate, StateId, Verdict, View, check_section};
+use crate::{Effect, Gate, Hook, LifeFacts, Machine, SectionGate, StateId, Verdict, View, check_section};
 
 impl<'m> Machine<'m> {
     /// The hooks that start the reviewers with names of a state: the first one of each name on the transitions into it.
@@ -44,7 +44,7 @@ impl<'m> Machine<'m> {
 
     /// The starts of the reviewers with names of the task's state that are not alive and have not judged; if none of those that
     /// are alive or not is to judge, of all that are not alive. `but` has just ended.
-    pub(crate) fn missing_reviewers(&self, facts: &Facts<'_>, but: Option<&str>) -> Vec<Effect<'m>> {
+    pub(crate) fn missing_reviewers(&self, facts: &LifeFacts<'_>, but: Option<&str>) -> Vec<Effect<'m>> {
         let state = facts.view.status;
         let respawn = self.state(state).respawn.as_ref().and_then(Hook::spawn);
         let is_alive = |name: &str| Some(name) != but && facts.reviewers.contains(&name);
@@ -130,8 +130,8 @@ mod tests {
         run(&Machine { states: &states, transitions: &transitions, exit_rules: RULES, ..MACHINE })
     }
 
-    fn facts<'v>(body: &'v str, reviewers: &'v [&'v str]) -> Facts<'v> {
-        Facts {
+    fn facts<'v>(body: &'v str, reviewers: &'v [&'v str]) -> LifeFacts<'v> {
+        LifeFacts {
             view: view(REVIEW, &[0, 0], body),
             has_summary: true,
             workspace: Some(Workspace::Worktree),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// State to which the task goes, and the reviewers that are started.
-    fn follows(facts: &Facts<'_>, input: Input<'_>) -> Result<(Option<u16>, Vec<String>), Refusal> {
+    fn follows(facts: &LifeFacts<'_>, input: Input<'_>) -> Result<(Option<u16>, Vec<String>), Refusal> {
         with_machine(|machine| {
             let turn = machine.life(facts, input)?;
             let started = turn.effects.iter().filter_map(|it| it.hook.reviewer()).map(String::from);
@@ -154,7 +154,7 @@ mod tests {
 
     #[track_caller]
     fn ends(reviewer: &str, body: &str, alive: &[&str], expect: (Option<StateId>, &[&str])) {
-        let end = End { reviewer: Some(reviewer), ..End::PLAIN };
+        let end = AgentEnd { reviewer: Some(reviewer), ..AgentEnd::PLAIN };
         let found = follows(&facts(body, alive), Input::Ended { agent: Actor::Reviewer, end }).unwrap();
         let expect = (expect.0.map(|it| it.0), expect.1.iter().map(|it| String::from(*it)).collect());
         assert_eq!(found, expect);

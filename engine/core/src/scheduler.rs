@@ -21,7 +21,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::want::Wanted;
+use self::want::MissionWant;
 use crate::plan::StepId;
 
 /// The role of crabs that take every step, and of steps that every crab may take.
@@ -275,7 +275,7 @@ impl Scheduler {
             Event::Leave { crab } => self.leave(&crab),
             Event::Want { mission, version, ticket, next, running, waiting } => {
                 let next = if running.is_none() { next } else { Vec::new() };
-                Ok(self.want(heads, &waiting, &Wanted { mission, version, ticket, next, running }))
+                Ok(self.want(heads, &waiting, &MissionWant { mission, version, ticket, next, running }))
             }
             Event::Park { crab } => self.park(heads, &crab),
             Event::Unpark { crab } => self.unpark(&crab),

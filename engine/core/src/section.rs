@@ -55,17 +55,17 @@ pub(crate) fn is_hidden(body: &str, heading: &str) -> bool {
 
 /// The lines outside fenced code blocks and comments, each with the byte where it starts and without its line end.
 pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    lines(text).filter(|line| line.part == Part::Prose).map(|line| (line.start, line.text))
+    lines(text).filter(|line| line.part == ProseOrCode::Prose).map(|line| (line.start, line.text))
 }
 
 /// The lines that a reader of the rendered text sees: those outside comments.
 pub(crate) fn visible_lines(text: &str) -> impl Iterator<Item = &str> {
-    lines(text).filter(|line| line.part != Part::Comment).map(|line| line.text)
+    lines(text).filter(|line| line.part != ProseOrCode::Comment).map(|line| line.text)
 }
 
 /// The kind of text to which a line belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ProseOrCode {
     Prose,
     /// A fenced code block.
     Code,
@@ -73,51 +73,51 @@ enum Part {
     Comment,
 }
 
-struct Line<'a> {
+struct BodyLine<'a> {
     /// The byte where it starts.
     start: usize,
     /// Without its end.
     text: &'a str,
-    part: Part,
+    part: ProseOrCode,
 }
 
 /// A block that is not closed yet.
 #[derive(Clone, Copy)]
-enum Block {
-    Code(Fence),
+enum OpenBlock {
+    Code(CodeFence),
     Comment,
 }
 
-fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    let mut open: Option<Block> = None;
+fn lines(text: &str) -> impl Iterator<Item = BodyLine<'_>> {
+    let mut open: Option<OpenBlock> = None;
     let mut next = 0;
     text.split_inclusive('\n').map(move |line| {
         let start = next;
         next += line.len();
         let text = line.trim_end_matches(['\n', '\r']);
-        let block = open.or_else(|| Block::opened_by(text));
+        let block = open.or_else(|| OpenBlock::opened_by(text));
         let is_first = open.is_none();
         open = block.filter(|block| !block.is_closed_by(text, is_first));
         let part = match block {
-            None => Part::Prose,
-            Some(Block::Code(_)) => Part::Code,
-            Some(Block::Comment) => Part::Comment,
+            None => ProseOrCode::Prose,
+            Some(OpenBlock::Code(_)) => ProseOrCode::Code,
+            Some(OpenBlock::Comment) => ProseOrCode::Comment,
         };
-        Line { start, text, part }
+        BodyLine { start, text, part }
     })
 }
 
-impl Block {
-    fn opened_by(line: &str) -> Option<Block> {
+impl OpenBlock {
+    fn opened_by(line: &str) -> Option<OpenBlock> {
         let is_comment = up_to_three_spaces(line).is_some_and(|line| line.starts_with("<!--"));
-        if is_comment { Some(Block::Comment) } else { Fence::opened_by(line).map(Block::Code) }
+        if is_comment { Some(OpenBlock::Comment) } else { CodeFence::opened_by(line).map(OpenBlock::Code) }
     }
 
     /// True if this line, possibly the one that opened it, is its last one.
     fn is_closed_by(self, line: &str, is_first: bool) -> bool {
         match self {
-            Block::Code(fence) => !is_first && fence.closed_by(line),
-            Block::Comment => line.contains("-->"),
+            OpenBlock::Code(fence) => !is_first && fence.closed_by(line),
+            OpenBlock::Comment => line.contains("-->"),
         }
     }
 }
@@ -128,18 +128,18 @@ pub fn fingerprint(content: &str) -> u64 {
 }
 
 #[derive(Clone, Copy)]
-struct Fence {
+struct CodeFence {
     mark: u8,
     length: usize,
 }
 
-impl Fence {
-    fn opened_by(line: &str) -> Option<Fence> {
+impl CodeFence {
+    fn opened_by(line: &str) -> Option<CodeFence> {
         let line = up_to_three_spaces(line)?;
         let mark = *line.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
         let length = line.bytes().take_while(|byte| *byte == mark).count();
         let info_is_inline_code = mark == b'`' && line[length..].contains('`');
-        (length >= 3 && !info_is_inline_code).then_some(Fence { mark, length })
+        (length >= 3 && !info_is_inline_code).then_some(CodeFence { mark, length })
     }
 
     fn closed_by(self, line: &str) -> bool {

@@ -283,13 +283,13 @@ fn options_list_every_target_with_what_is_missing() {
 #[test]
 fn an_agent_that_wrote_its_artifact_is_advanced() {
     let ExitDecision::Advance { decision, .. } =
-        MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"), &End::default()).unwrap()
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"), &AgentEnd::default()).unwrap()
     else {
         panic!("expected an advance")
     };
     assert_eq!((decision.to, decision.cause), (REVIEW, Cause::Exit));
     let ExitDecision::Advance { decision, .. } =
-        MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL"), &End::default()).unwrap()
+        MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL"), &AgentEnd::default()).unwrap()
     else {
         panic!("expected an advance")
     };
@@ -298,7 +298,7 @@ fn an_agent_that_wrote_its_artifact_is_advanced() {
 
 #[test]
 fn a_verdict_moves_nothing_on_while_another_agent_lives() {
-    let beside = End { is_beside: true, ..End::default() };
+    let beside = AgentEnd { is_beside: true, ..AgentEnd::default() };
     let decide = |status, body| MACHINE.decide_exit(&view(status, &[0, 0], body), &beside).unwrap();
     let ExitDecision::Crash { count: 1, reason, .. } = decide(REVIEW, "## Review\nFAIL") else {
         panic!("expected a crash")
@@ -321,7 +321,7 @@ fn entering_a_state_records_the_sections_of_its_fresh_gates() {
     let body = "## Handoff\nx\n## Review\nVerdict: PASS";
     let entered = machine.decide(&view(WORKING, &[0], body), REVIEW, Actor::Worker).unwrap().entered;
     let expect =
-        Seen { section: "## Review", fingerprint: fingerprint("Verdict: PASS"), when: When::Entered };
+        SeenSection { section: "## Review", fingerprint: fingerprint("Verdict: PASS"), when: When::Entered };
     assert_eq!(entered, vec![expect]);
     // An artifact without a verdict may be another agent's, too.
     let rules = [rules[1]];
@@ -332,12 +332,12 @@ fn entering_a_state_records_the_sections_of_its_fresh_gates() {
 #[test]
 fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
     let ExitDecision::Crash { count: 1, respawn: true, .. } =
-        MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""), &End::default()).unwrap()
+        MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""), &AgentEnd::default()).unwrap()
     else {
         panic!("expected a first crash")
     };
     let ExitDecision::Escalate { count: 2, decision, .. } =
-        MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""), &End::default()).unwrap()
+        MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""), &AgentEnd::default()).unwrap()
     else {
         panic!("expected an escalation")
     };
@@ -348,7 +348,7 @@ fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
 #[test]
 fn without_a_declared_transition_a_task_stays_and_says_so() {
     let ExitDecision::Crash { count: 2, respawn: false, reason } =
-        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""), &End::default()).unwrap()
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""), &AgentEnd::default()).unwrap()
     else {
         panic!("expected a crash")
     };
@@ -363,7 +363,7 @@ fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
         [ExitRule { condition: Condition::Artifact(&loose), ..MACHINE.exit_rules[0] }, MACHINE.exit_rules[1]];
     machine.exit_rules = &rules;
     let ExitDecision::Crash { count: 1, reason, .. } =
-        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"), &End::default()).unwrap()
+        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"), &AgentEnd::default()).unwrap()
     else {
         panic!("expected a crash")
     };
@@ -384,7 +384,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
     ];
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let decide = |body, code, output| {
-        let end = End { code, output, ..End::default() };
+        let end = AgentEnd { code, output, ..AgentEnd::default() };
         machine.decide_exit(&view(WORKING, &[], body), &end).unwrap()
     };
     let ExitDecision::Wait { resume_after: 900, reason } = decide("", Some(75), "Rate\nLIMIT") else {
@@ -413,7 +413,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
 fn other_states_are_marked_dead() {
     for status in [STUCK, PENDING] {
         assert!(matches!(
-            MACHINE.decide_exit(&view(status, &[], ""), &End::default()).unwrap(),
+            MACHINE.decide_exit(&view(status, &[], ""), &AgentEnd::default()).unwrap(),
             ExitDecision::MarkDead { .. }
         ));
     }
@@ -422,7 +422,8 @@ fn other_states_are_marked_dead() {
 #[test]
 fn a_fresh_gate_refuses_what_it_has_seen() {
     let gates = [Gate::Section(SectionGate { fresh: true, ..REVIEW_SECTION })];
-    let old = Seen { section: "## Review", fingerprint: fingerprint("FAIL: tests\n"), when: When::Entered };
+    let old =
+        SeenSection { section: "## Review", fingerprint: fingerprint("FAIL: tests\n"), when: When::Entered };
     let seen = [old];
     let view = View { seen: &seen, ..view(REVIEW, &[], "## Review\nFAIL: tests") };
     let stale = Lack { gate: 0, missing: Missing::Fresh { when: When::Entered } };
@@ -524,7 +525,7 @@ fn a_refusal_says_what_each_transition_of_a_pair_lacks() {
 #[test]
 fn an_exit_rule_applies_when_every_gate_of_it_holds() {
     with_several_gates(|machine| {
-        let decide = |body| machine.decide_exit(&view(WORKING, &[], body), &End::default()).unwrap();
+        let decide = |body| machine.decide_exit(&view(WORKING, &[], body), &AgentEnd::default()).unwrap();
         let both = "## Handoff\nDONE: all\nRISKS: none\n## Notes\nx";
         assert!(matches!(decide(both), ExitDecision::Advance { .. }));
         assert!(matches!(decide("## Handoff\nDONE: all\nRISKS: none"), ExitDecision::Crash { .. }));

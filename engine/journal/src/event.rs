@@ -7,12 +7,12 @@ mod objects;
 pub(crate) mod sample;
 mod words;
 
-use orange_core::Seen;
+use orange_core::SeenSection;
 
-use self::declare::{Fields, events, take};
+use self::declare::{EventFields, events, take};
 use crate::set::Set;
 
-pub use self::declare::Type;
+pub use self::declare::EventType;
 pub use self::objects::{
     Answer, ChecksSeen, CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Preparation, Question, Report,
     Spawn, Transition, Waiting,
@@ -541,7 +541,7 @@ impl Exited {
 
 impl Pass {
     /// The content of a section, without a commit.
-    pub fn of(seen: Seen<'_>) -> Pass {
+    pub fn of(seen: SeenSection<'_>) -> Pass {
         Pass { section: seen.section.to_owned(), hash: Pass::hash_of(seen.fingerprint), commit: None }
     }
 

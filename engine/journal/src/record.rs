@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::event::Event;
-use crate::event::declare::Fields;
+use crate::event::declare::EventFields;
 use crate::set::Set;
 
 /// One line of `history.jsonl`.
@@ -34,13 +34,13 @@ impl Record {
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Record, D::Error> {
-        let mut fields = Fields::read(from)?;
+        let mut fields = EventFields::read(from)?;
         Record::take(&mut fields).map_err(D::Error::custom)
     }
 }
 
 impl Record {
-    fn take(fields: &mut Fields) -> Result<Record, serde_json::Error> {
+    fn take(fields: &mut EventFields) -> Result<Record, serde_json::Error> {
         let set = Set(fields.take("set", Some(serde_json::Map::new()))?);
         if let Some((key, value)) = set.misnamed() {
             return Err(serde_json::Error::custom(format!("its `{key}` is not a name: {value}")));

@@ -3,14 +3,14 @@
 use std::io;
 
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::relayed;
-use crate::flow::{End, ended, mission, run, serve, waiting};
+use crate::flow::{ObservedEnd, ended, mission, run, serve, waiting};
 use crate::store::{DirKind, TaskDir, environment, find};
 use crate::{Error, Result, caller};
 
-pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
     match command {
         AgentCommand::Run(SpawnName { task, spawn }) => {
             app.caller.check_not_agent("`orange agent run`")?;
@@ -18,16 +18,16 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
             match environment::take(&dir, *spawn)? {
                 Some(environment) => Err(run::begin(app, environment)),
                 // It has begun, and its environment has the agent's secret.
-                None => run::run(app, &dir_of(app, task, *spawn)?, *spawn).map(|_| Answer::default()),
+                None => run::run(app, &dir_of(app, task, *spawn)?, *spawn).map(|_| CommandAnswer::default()),
             }
         }
         AgentCommand::Serve(SpawnName { task, spawn }) => {
             answer_requests(app, &dir_of(app, task, *spawn)?, *spawn)
         }
         AgentCommand::Hold => hold(),
-        AgentCommand::Detach { words } => app.leave_running(words).map(|()| Answer::default()),
+        AgentCommand::Detach { words } => app.leave_running(words).map(|()| CommandAnswer::default()),
         AgentCommand::Record { file } => {
-            run::record(&mut io::stdin().lock(), file).map(|()| Answer::default())
+            run::record(&mut io::stdin().lock(), file).map(|()| CommandAnswer::default())
         }
         AgentCommand::Ended(EndedArgs {
             of: SpawnName { task, spawn },
@@ -37,7 +37,7 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
             duration,
             last_lines,
         }) => {
-            let end = End {
+            let end = ObservedEnd {
                 spawn: *spawn,
                 code: *code,
                 signal: *signal,
@@ -50,7 +50,7 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
                 DirKind::Task => ended(app, &dir, &end)?,
                 DirKind::Mission => mission::ended::ended(app, &dir, &end)?,
             };
-            Ok(Answer::text(format!("{} {task}, agent {spawn}: {story}", dir.kind.word())))
+            Ok(CommandAnswer::text(format!("{} {task}, agent {spawn}: {story}", dir.kind.word())))
         }
         AgentCommand::Resume(SpawnName { task, spawn }) => {
             let dir = dir_of(app, task, *spawn)?;
@@ -72,14 +72,14 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
             };
             Ok(answer(&dir, story))
         }
-        AgentCommand::Event { .. } => Ok(Answer::default()),
+        AgentCommand::Event { .. } => Ok(CommandAnswer::default()),
     }
 }
 
 /// Answer that says what was done, if anything was.
-fn answer(dir: &TaskDir, story: Option<String>) -> Answer {
-    let text = |story| Answer::text(format!("{} {}: {story}", dir.kind.word(), dir.id));
-    story.map_or_else(Answer::default, text)
+fn answer(dir: &TaskDir, story: Option<String>) -> CommandAnswer {
+    let text = |story| CommandAnswer::text(format!("{} {}: {story}", dir.kind.word(), dir.id));
+    story.map_or_else(CommandAnswer::default, text)
 }
 
 /// The task of an agent, for a caller with that agent's secret.
@@ -90,14 +90,14 @@ fn dir_of(app: &App, task: &str, spawn: u32) -> Result<TaskDir> {
 }
 
 /// Answers the requests of an agent. One byte tells the wrapper that it is ready.
-fn answer_requests(app: &App, dir: &TaskDir, spawn: u32) -> Result<Answer> {
+fn answer_requests(app: &App, dir: &TaskDir, spawn: u32) -> Result<CommandAnswer> {
     let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
-    serve::serve(app, dir, spawn, relayed::check, ready).map(|()| Answer::default())
+    serve::serve(app, dir, spawn, relayed::check, ready).map(|()| CommandAnswer::default())
 }
 
 /// Waits for the end of standard input.
-fn hold() -> Result<Answer> {
+fn hold() -> Result<CommandAnswer> {
     io::copy(&mut io::stdin(), &mut io::sink())
-        .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot wait: {cause}")))?;
-    Ok(Answer::default())
+        .map_err(|cause| Error::new(crate::ErrorKind::Environment, format!("cannot wait: {cause}")))?;
+    Ok(CommandAnswer::default())
 }

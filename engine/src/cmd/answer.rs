@@ -3,46 +3,46 @@
 use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// An answer in both forms; `entry_point.rs` prints one of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct CommandAnswer {
     /// For `--json`. Without it, `text` is what to print in any case: of a long answer only one form is made.
     pub json: Option<String>,
     /// For people; no newline at the end. Empty if there is nothing to print.
     pub text: String,
     /// The kind of the problems that a check reports; it gives the exit status.
-    pub wrong: Option<Kind>,
+    pub wrong: Option<ErrorKind>,
     /// Bytes to be printed as they are, instead of both forms.
     pub raw: Option<Vec<u8>>,
 }
 
-impl Answer {
+impl CommandAnswer {
     /// An answer whose JSON is this value.
-    pub fn of(value: &impl Serialize, text: impl Into<String>) -> Result<Answer> {
-        Ok(Answer { json: Some(written(value)?), ..Answer::text(text) })
+    pub fn of(value: &impl Serialize, text: impl Into<String>) -> Result<CommandAnswer> {
+        Ok(CommandAnswer { json: Some(written(value)?), ..CommandAnswer::text(text) })
     }
 
     /// A text, to be printed in any case.
-    pub fn text(text: impl Into<String>) -> Answer {
-        Answer { text: text.into(), ..Answer::default() }
+    pub fn text(text: impl Into<String>) -> CommandAnswer {
+        CommandAnswer { text: text.into(), ..CommandAnswer::default() }
     }
 
     /// Bytes, to be printed as they are.
-    pub fn raw(bytes: Vec<u8>) -> Answer {
-        Answer { raw: Some(bytes), ..Answer::default() }
+    pub fn raw(bytes: Vec<u8>) -> CommandAnswer {
+        CommandAnswer { raw: Some(bytes), ..CommandAnswer::default() }
     }
 
     /// Makes the answer report a problem of this kind.
-    pub fn wrong(self, kind: Kind) -> Answer {
-        Answer { wrong: Some(kind), ..self }
+    pub fn wrong(self, kind: ErrorKind) -> CommandAnswer {
+        CommandAnswer { wrong: Some(kind), ..self }
     }
 }
 
 /// A value in JSON.
 pub fn written(value: &impl Serialize) -> Result<String> {
-    let unwritten = |cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}"));
+    let unwritten = |cause| Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}"));
     serde_json::to_string(value).map_err(unwritten)
 }
 

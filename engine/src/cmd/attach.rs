@@ -1,14 +1,14 @@
 //! `orange task attach` and `orange mission attach`: a session on this terminal, from one agent to the next.
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
-use crate::flow::attach::{Left, attach, has_session};
+use crate::cmd::answer::{CommandAnswer, one_line};
+use crate::flow::attach::{AttachEnd, attach, has_session};
 use crate::flow::doing::works_as;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::event::{Event, Exited, Spawn, Waiting};
 use crate::store::{Record, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Attached, Success};
 
 /// Shows the session, and after a hand-off the session of the next agent. Without a further agent, it prints why, and what
@@ -21,16 +21,16 @@ pub fn run(
     dir: &TaskDir,
     reviewer: Option<&str>,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
     commands: &dyn Fn(&Task, &TaskHistory) -> Result<Vec<String>>,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     if !has_session(app, dir)? {
         let message = format!("no agent of {} is there: it is {}", task.branch, task.status());
         let help = whats_next(app, dir, &task, &journal.history(), commands)?;
-        return Err(Error::new(Kind::Refused, message).help(help));
+        return Err(Error::new(ErrorKind::Refused, message).help(help));
     }
-    let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::text(text)).map(drop) };
+    let say = |text: String| if as_json { Ok(()) } else { tell(&CommandAnswer::text(text)).map(drop) };
     let before =
         |task: &Task, keys: &str| say(format!("{} ({}): {keys} detaches", task.branch, task.status()));
     let ended = |task: &Task| say(format!("the session of {} has ended …", task.branch));
@@ -38,14 +38,17 @@ pub fn run(
     let left = attach(app, dir, window.as_deref(), &before, &ended)?;
     let (task, journal) = Task::read(&app.home, dir)?;
     let text = match left {
-        Left::Switched => String::new(),
-        Left::Detached => "the agent goes on".to_owned(),
-        Left::Over => {
+        AttachEnd::Switched => String::new(),
+        AttachEnd::Detached => "the agent goes on".to_owned(),
+        AttachEnd::Over => {
             let next = whats_next(app, dir, &task, &journal.history(), commands)?;
             format!("{}\n{} is {}.\n{next}", end_of(&journal.records), task.branch, task.status())
         }
     };
-    Answer::of(&Attached { success: Success, id: dir.id.clone(), session: task.owned.tmux_session }, text)
+    CommandAnswer::of(
+        &Attached { success: Success, id: dir.id.clone(), session: task.owned.tmux_session },
+        text,
+    )
 }
 
 /// The window of the reviewer with this name.
@@ -59,7 +62,7 @@ fn window_of(history: &TaskHistory, name: &str) -> Result<String> {
         [] => "without `--reviewer`, the window of the newest agent is shown".to_owned(),
         [..] => format!("there are: {}", names.join(", ")),
     };
-    Err(Error::new(Kind::NotFound, format!("no reviewer `{name}` is there")).help(help))
+    Err(Error::new(ErrorKind::NotFound, format!("no reviewer `{name}` is there")).help(help))
 }
 
 /// Sentence about the end of the last agent.

@@ -4,21 +4,21 @@ use orange_api::{AttemptState, MissionStep, NewAttempt, ShownAttempt, ShownMissi
 use orange_core::mission::{MissionStatus, StepStatus};
 
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::AttemptCommand;
 use crate::cmd::mission::show;
 use crate::cmd::stdin;
 use crate::flow::mission::single;
 use crate::store::{DirKind, TaskDir, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Runs a command.
-pub fn run(app: &App, command: &AttemptCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &AttemptCommand) -> Result<CommandAnswer> {
     match command {
         AttemptCommand::Run { attempt } => {
             let text = stdin::or_text(attempt, "the attempt")?;
             let new: NewAttempt = serde_json::from_str(&text).map_err(|cause| {
-                Error::new(Kind::Usage, format!("the attempt cannot be read: {cause}"))
+                Error::new(ErrorKind::Usage, format!("the attempt cannot be read: {cause}"))
                     .help("docs/missions.md describes its keys")
             })?;
             shown(app, &single::run(app, &new)?)
@@ -29,7 +29,7 @@ pub fn run(app: &App, command: &AttemptCommand) -> Result<Answer> {
     }
 }
 
-fn shown(app: &App, dir: &TaskDir) -> Result<Answer> {
+fn shown(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
     let (mission, projection) = show::record(app, dir)?;
     let step = projection.plan.steps.first().map(|it| it.id).unwrap_or_default();
     let state = state_of(&mission, step);
@@ -41,7 +41,7 @@ fn shown(app: &App, dir: &TaskDir) -> Result<Answer> {
         journal: dir.history().display().to_string(),
         state,
     };
-    Answer::of(&attempt, text)
+    CommandAnswer::of(&attempt, text)
 }
 
 fn words(state: &AttemptState) -> String {

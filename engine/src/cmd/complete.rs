@@ -8,15 +8,15 @@ use orange_core::Machine;
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
-use crate::cmd::args::{Cli, Shell, TaskName};
+use crate::cmd::answer::{CommandAnswer, one_line};
+use crate::cmd::args::{Cli, CompletionShell, TaskName};
 use crate::cmd::task::named_or_here;
 use crate::store::{DirKind, Task, list, projects};
 use orange_api::{Candidate, Completions};
 
 /// The kind of thing that a value names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
+enum NameKind {
     Tasks,
     Missions,
     Statuses,
@@ -27,32 +27,32 @@ enum Names {
 }
 
 /// `orange completions SHELL`
-pub fn script(shell: Shell) -> Result<Answer> {
+pub fn script(shell: CompletionShell) -> Result<CommandAnswer> {
     let (shell, script) = match shell {
-        Shell::Bash => ("bash", include_str!("complete/orange.bash")),
-        Shell::Zsh => ("zsh", include_str!("complete/orange.zsh")),
-        Shell::Fish => ("fish", include_str!("complete/orange.fish")),
+        CompletionShell::Bash => ("bash", include_str!("complete/orange.bash")),
+        CompletionShell::Zsh => ("zsh", include_str!("complete/orange.zsh")),
+        CompletionShell::Fish => ("fish", include_str!("complete/orange.fish")),
     };
-    Answer::of(&Completions { shell: shell.into(), script: script.into() }, script.trim_end())
+    CommandAnswer::of(&Completions { shell: shell.into(), script: script.into() }, script.trim_end())
 }
 
 /// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.
-pub fn run(app: Result<App>, words: &[String]) -> Result<Answer> {
+pub fn run(app: Result<App>, words: &[String]) -> Result<CommandAnswer> {
     let app = or_log(app.map(Some));
     let found = app.map_or_else(Vec::new, |app| found(&app, words));
     let text: Vec<_> = found.iter().map(|it| format!("{}\t{}", it.word, one_line(&it.about, 100))).collect();
-    Answer::of(&found, text.join("\n"))
+    CommandAnswer::of(&found, text.join("\n"))
 }
 
 fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     candidates(words, |names| match names {
-        Names::Tasks => tasks(app),
-        Names::Missions => unfinished(app, DirKind::Mission),
-        Names::Statuses => statuses(app, words),
-        Names::Projects => projects_of(app),
-        Names::Workflows => workflows(app),
-        Names::Harnesses => harnesses(app),
-        Names::Files => vec![candidate("", "a file or folder")],
+        NameKind::Tasks => tasks(app),
+        NameKind::Missions => unfinished(app, DirKind::Mission),
+        NameKind::Statuses => statuses(app, words),
+        NameKind::Projects => projects_of(app),
+        NameKind::Workflows => workflows(app),
+        NameKind::Harnesses => harnesses(app),
+        NameKind::Files => vec![candidate("", "a file or folder")],
     })
 }
 
@@ -65,13 +65,13 @@ fn or_log<T: Default>(read: Result<T>) -> T {
 }
 
 /// The candidates for the last of these words, which may be empty. `list` has the names of each kind.
-fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<Candidate> {
+fn candidates(words: &[String], list: impl Fn(NameKind) -> Vec<Candidate>) -> Vec<Candidate> {
     let Some(last) = words.last() else { return Vec::new() };
     let line: Vec<OsString> =
         std::iter::once("orange").chain(words.iter().map(String::as_str)).map(Into::into).collect();
     let found = complete(&mut asking(Cli::command()), line, words.len(), None).unwrap_or_default();
     let found = found.iter().filter(|candidate| !candidate.is_hide_set());
-    let found = found.flat_map(|candidate| match Names::asked_by(candidate) {
+    let found = found.flat_map(|candidate| match NameKind::asked_by(candidate) {
         Some(names) => named(list(names), last),
         None => vec![of_clap(candidate)],
     });
@@ -83,7 +83,7 @@ fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<C
 /// typed, since a completer does not see the rest of the line. A word that begins with `-` is an option, and asks for no positional
 /// argument.
 fn asking(command: clap::Command) -> clap::Command {
-    let marked = command.mut_args(|arg| match Names::of(&arg) {
+    let marked = command.mut_args(|arg| match NameKind::of(&arg) {
         Some(names) => {
             let is_positional = arg.is_positional();
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
@@ -109,37 +109,37 @@ fn named(candidates: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
         .collect()
 }
 
-impl Names {
-    const ALL: [Names; 7] = [
-        Names::Tasks,
-        Names::Missions,
-        Names::Statuses,
-        Names::Projects,
-        Names::Workflows,
-        Names::Harnesses,
-        Names::Files,
+impl NameKind {
+    const ALL: [NameKind; 7] = [
+        NameKind::Tasks,
+        NameKind::Missions,
+        NameKind::Statuses,
+        NameKind::Projects,
+        NameKind::Workflows,
+        NameKind::Harnesses,
+        NameKind::Files,
     ];
 
-    fn of(arg: &clap::Arg) -> Option<Names> {
+    fn of(arg: &clap::Arg) -> Option<NameKind> {
         let placeholder = arg.get_value_names()?.first()?.as_str();
-        Names::ALL.into_iter().find(|names| names.tag() == placeholder)
+        NameKind::ALL.into_iter().find(|names| names.tag() == placeholder)
     }
 
-    fn asked_by(candidate: &CompletionCandidate) -> Option<Names> {
+    fn asked_by(candidate: &CompletionCandidate) -> Option<NameKind> {
         let tag = candidate.get_tag()?.to_string();
-        Names::ALL.into_iter().find(|names| names.tag() == tag)
+        NameKind::ALL.into_iter().find(|names| names.tag() == tag)
     }
 
     /// The placeholder of such a value in the help.
     fn tag(self) -> &'static str {
         match self {
-            Names::Tasks => "ID",
-            Names::Missions => "MISSION",
-            Names::Statuses => "STATUS",
-            Names::Projects => "PROJECT",
-            Names::Workflows => "WORKFLOW",
-            Names::Harnesses => "HARNESS",
-            Names::Files => "PATH",
+            NameKind::Tasks => "ID",
+            NameKind::Missions => "MISSION",
+            NameKind::Statuses => "STATUS",
+            NameKind::Projects => "PROJECT",
+            NameKind::Workflows => "WORKFLOW",
+            NameKind::Harnesses => "HARNESS",
+            NameKind::Files => "PATH",
         }
     }
 }

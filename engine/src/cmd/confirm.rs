@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use crate::app::App;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Asks a person at a terminal this question, to which no is the usual answer; `None` where nobody can be asked.
 pub fn ask(app: &App, question: &str, as_json: bool) -> Option<bool> {
@@ -27,11 +27,11 @@ fn asked(question: &str) -> std::io::Result<bool> {
 /// `refused` when the answer is no; `usage` without a terminal to ask on.
 pub fn confirm(question: &str, unasked: String, help: &str, as_json: bool) -> Result<()> {
     if as_json || !std::io::stdin().is_terminal() {
-        return Err(Error::new(Kind::Usage, unasked).help(help));
+        return Err(Error::new(ErrorKind::Usage, unasked).help(help));
     }
     match asked(question) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Error::new(Kind::Refused, "nothing was done")),
-        Err(cause) => Err(Error::new(Kind::Usage, format!("cannot ask: {cause}")).help(help)),
+        Ok(false) => Err(Error::new(ErrorKind::Refused, "nothing was done")),
+        Err(cause) => Err(Error::new(ErrorKind::Usage, format!("cannot ask: {cause}")).help(help)),
     }
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stdin, stdout};
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{DashboardArgs, ListArgs};
 use crate::cmd::task;
 use crate::setup::dashboard;
@@ -19,7 +19,7 @@ pub fn run(app: &App, args: &DashboardArgs) -> Error {
 }
 
 /// `orange` without a command: the dashboard for a person at a terminal if it is installed, otherwise the list.
-pub fn alone(app: &App, as_json: bool) -> Result<Answer> {
+pub fn alone(app: &App, as_json: bool) -> Result<CommandAnswer> {
     let is_for_person = !as_json && app.caller == Caller::Person && is_screen();
     if is_for_person && dashboard::is_installed(app) {
         return Err(run(app, &DashboardArgs::default()));

@@ -1,24 +1,24 @@
 //! `orange doctor`: the findings of its checks, with remedies.
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
-use crate::doctor::{self, Finding, Level};
-use crate::{Kind, Result};
+use crate::cmd::answer::{CommandAnswer, one_line};
+use crate::doctor::{self, CheckFinding, FindingLevel};
+use crate::{ErrorKind, Result};
 use orange_api::Diagnosis;
 
 /// Runs every check. A broken requirement gives the exit status of the environment.
-pub fn run(app: &App) -> Result<Answer> {
+pub fn run(app: &App) -> Result<CommandAnswer> {
     let findings = doctor::examine(app);
-    let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Fine);
-    let is_broken = worst == Level::Broken;
+    let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(FindingLevel::Fine);
+    let is_broken = worst == FindingLevel::Broken;
     let diagnosis =
         Diagnosis { healthy: !is_broken, findings: findings.into_iter().map(to_answer).collect() };
     let lines: Vec<String> = diagnosis.findings.iter().map(describe).collect();
-    let answer = Answer::of(&diagnosis, lines.join("\n"))?;
-    Ok(if is_broken { answer.wrong(Kind::Environment) } else { answer })
+    let answer = CommandAnswer::of(&diagnosis, lines.join("\n"))?;
+    Ok(if is_broken { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
-fn to_answer(Finding { check, level, message, remedy }: Finding) -> orange_api::Finding {
+fn to_answer(CheckFinding { check, level, message, remedy }: CheckFinding) -> orange_api::Finding {
     let remedy = Some(remedy).filter(|remedy| !remedy.is_empty());
     orange_api::Finding { check: check.into(), level: word(level).into(), message, remedy }
 }
@@ -28,10 +28,10 @@ fn describe(orange_api::Finding { check, level, message, remedy }: &orange_api::
     remedy.iter().fold(line, |line, remedy| format!("{line}\n{:<21} → {remedy}", ""))
 }
 
-fn word(level: Level) -> &'static str {
+fn word(level: FindingLevel) -> &'static str {
     match level {
-        Level::Fine => "ok",
-        Level::Warning => "warning",
-        Level::Broken => "broken",
+        FindingLevel::Fine => "ok",
+        FindingLevel::Warning => "warning",
+        FindingLevel::Broken => "broken",
     }
 }

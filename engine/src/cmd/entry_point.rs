@@ -6,40 +6,40 @@ use std::process::ExitCode;
 
 use crate::app::{App, become_independent, keep_files};
 use crate::caller::Caller;
-use crate::cmd::answer::{Answer, written};
-use crate::cmd::args::{AgentCommand, Command, Parsed, TaskCommand, asks_for_json, parse};
+use crate::cmd::answer::{CommandAnswer, written};
+use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, asks_for_json, parse};
 use crate::cmd::{
     agent, attempt, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify,
     project, relayed, setup, step, task, workflow, workspace,
 };
-use crate::flow::names::{Names, has_ids};
+use crate::flow::names::{KnownNames, has_ids};
 use crate::flow::written::edit;
 use crate::log_file;
-use crate::machines::{Built, Compile, Workflows};
-use crate::relay::Reply;
+use crate::machines::{Compile, CompiledParts, Workflows};
+use crate::relay::RelayReply;
 use crate::setup::mcp;
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Refusal, Text, Version};
 use orange_system::fault;
 
 /// Runs the generated binary, with the workflows that are compiled in, and with the compiler of custom workflows if it has one.
 pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     keep_files();
-    let built = Built { workflows, compile };
+    let built = CompiledParts { workflows, compile };
     let words = || std::env::args_os().skip(1);
     let cli = match parse(words()) {
-        Ok(Parsed::Cli(cli)) => cli,
-        Ok(Parsed::Help(text)) => {
+        Ok(ParsedCommand::Cli(cli)) => cli,
+        Ok(ParsedCommand::Help(text)) => {
             return end(
                 built,
-                Answer::of(&Text { text: text.as_str().into() }, text.as_str()),
+                CommandAnswer::of(&Text { text: text.as_str().into() }, text.as_str()),
                 asks_for_json(words()),
             );
         }
-        Ok(Parsed::Version(text)) => {
+        Ok(ParsedCommand::Version(text)) => {
             let version = Version { text: text.as_str().into(), json_version: orange_api::VERSION };
-            return end(built, Answer::of(&version, text.as_str()), asks_for_json(words()));
+            return end(built, CommandAnswer::of(&version, text.as_str()), asks_for_json(words()));
         }
         Err(error) => return fail(&error, asks_for_json(words())),
     };
@@ -58,13 +58,13 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     if command.is_detached() {
         return match become_independent().and_then(|()| run(built, command, as_json)) {
             // A person who calls it in place of the engine reads the answer; the engine itself is not refused.
-            Err(error) if error.kind == Kind::NotAllowed => fail(&error, as_json),
+            Err(error) if error.kind == ErrorKind::NotAllowed => fail(&error, as_json),
             outcome => note(command.component(), &outcome),
         };
     }
     match relayed::asked(command) {
-        Some(Ok(Reply::Ran { stdout, stderr, status })) => pass_on(&stdout, &stderr, status),
-        Some(Ok(Reply::Failed(error)) | Err(error)) => fail(&error, as_json),
+        Some(Ok(RelayReply::Ran { stdout, stderr, status })) => pass_on(&stdout, &stderr, status),
+        Some(Ok(RelayReply::Failed(error)) | Err(error)) => fail(&error, as_json),
         None => end(built, run(built, command, as_json).map_err(relayed::explain), as_json),
     }
 }
@@ -79,7 +79,7 @@ fn pass_on(stdout: &str, stderr: &str, status: u8) -> ExitCode {
     }
 }
 
-fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
+fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<CommandAnswer> {
     let open = || App::open(built, caller(command)?);
     match command {
         Command::Workflow(command) => workflow::run(&open()?, command),
@@ -103,7 +103,7 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Dashboard(args) => Err(dashboard::run(&open()?, args)),
-        Command::Editor { file } => edit(&open()?, file).map(|()| Answer::text("")),
+        Command::Editor { file } => edit(&open()?, file).map(|()| CommandAnswer::text("")),
         Command::Monitor(args) => {
             let app = open()?.by_itself();
             monitor::run(&app, args, |answer| tell(&app, answer, as_json).map(drop))
@@ -136,31 +136,31 @@ fn caller(command: &Command) -> Result<Caller> {
 }
 
 /// Prints a message before the command ends. Returns whether the output is still open.
-fn tell(app: &App, answer: &Answer, as_json: bool) -> Result<bool> {
+fn tell(app: &App, answer: &CommandAnswer, as_json: bool) -> Result<bool> {
     if as_json || !has_ids(&answer.text) {
         return print(answer, as_json);
     }
-    let text = Names::of(app).in_text(&answer.text).into_owned();
-    print(&Answer { text, ..answer.clone() }, as_json)
+    let text = KnownNames::of(app).in_text(&answer.text).into_owned();
+    print(&CommandAnswer { text, ..answer.clone() }, as_json)
 }
 
 /// The outcome as people read it: its commands name branches. The values of an answer in JSON stay.
-fn named(built: Built, outcome: Result<Answer>, as_json: bool) -> Result<Answer> {
+fn named(built: CompiledParts, outcome: Result<CommandAnswer>, as_json: bool) -> Result<CommandAnswer> {
     let is_asked = match &outcome {
         Ok(answer) => !as_json && has_ids(&answer.text),
         Err(error) => has_ids(&error.message) || has_ids(&error.help),
     };
     let app = if is_asked { App::open(built, Caller::from_env()).ok() } else { None };
     let Some(app) = app else { return outcome };
-    let names = Names::of(&app);
+    let names = KnownNames::of(&app);
     match outcome {
-        Ok(answer) => Ok(Answer { text: names.in_text(&answer.text).into_owned(), ..answer }),
+        Ok(answer) => Ok(CommandAnswer { text: names.in_text(&answer.text).into_owned(), ..answer }),
         Err(error) => Err(names.in_error(error)),
     }
 }
 
 /// Prints a text. Returns whether the output is still open.
-fn print(answer: &Answer, as_json: bool) -> Result<bool> {
+fn print(answer: &CommandAnswer, as_json: bool) -> Result<bool> {
     let text = answer.json.as_ref().filter(|_| as_json).unwrap_or(&answer.text);
     let bytes = match &answer.raw {
         Some(raw) => raw.clone(),
@@ -179,13 +179,13 @@ fn print(answer: &Answer, as_json: bool) -> Result<bool> {
 }
 
 fn unwritten(cause: &io::Error) -> Error {
-    Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
+    Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}"))
         .help("what was asked for is done; free space where the answer is to go, and ask for it again")
 }
 
-fn end(built: Built, outcome: Result<Answer>, as_json: bool) -> ExitCode {
+fn end(built: CompiledParts, outcome: Result<CommandAnswer>, as_json: bool) -> ExitCode {
     match named(built, outcome, as_json).and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
-        Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
+        Ok(wrong) => ExitCode::from(wrong.map_or(0, ErrorKind::exit_status)),
         Err(error) => fail(&error.for_person(), as_json),
     }
 }
@@ -203,7 +203,7 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
 }
 
 /// A process in a session of its own writes its messages to `orange.log`.
-fn note(component: &str, outcome: &Result<Answer>) -> ExitCode {
+fn note(component: &str, outcome: &Result<CommandAnswer>) -> ExitCode {
     match outcome {
         Ok(answer) if answer.text.is_empty() => ::log::debug!(target: component, "done"),
         Ok(answer) => ::log::info!(target: component, "{}", answer.text),

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cmd::answer::written;
-use crate::flow::asked::Answer;
+use crate::flow::asked::RequestAnswer;
 use crate::flow::event::note;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The longest input of a hook; no event that matters is longer.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
@@ -23,12 +23,12 @@ struct HookOutput<'l> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PermissionOutput<'l> {
-    decision: Decision<'l>,
+    decision: HookDecision<'l>,
     hook_event_name: &'static str,
 }
 
 #[derive(Serialize)]
-struct Decision<'l> {
+struct HookDecision<'l> {
     behavior: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'l str>,
@@ -37,8 +37,8 @@ struct Decision<'l> {
 /// Records the event from standard input. With `hold`, a request for a permission waits for a person's answer, which is
 /// written to standard output as the harness reads it. A failure is only in `orange.log`.
 pub fn run(hold: bool, open: impl FnOnce() -> Result<App>) {
-    let given =
-        given().map_err(|cause| Error::new(Kind::Environment, format!("cannot read the event: {cause}")));
+    let given = given()
+        .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot read the event: {cause}")));
     let answered = given.and_then(|given| note(&given, hold, open));
     if let Err(error) = answered.and_then(|answer| answer.as_ref().map_or(Ok(()), reply)) {
         log::error!(target: "event", "{}", error.one_line());
@@ -55,8 +55,8 @@ fn given() -> io::Result<Vec<u8>> {
 }
 
 /// Answers the harness, which asked its hook for a permission.
-fn reply(given: &Answer) -> Result<()> {
-    let decision = Decision {
+fn reply(given: &RequestAnswer) -> Result<()> {
+    let decision = HookDecision {
         behavior: if given.allow { "allow" } else { "deny" },
         message: given.message.as_deref().filter(|_| !given.allow),
     };
@@ -64,6 +64,6 @@ fn reply(given: &Answer) -> Result<()> {
         hook_specific_output: PermissionOutput { decision, hook_event_name: "PermissionRequest" },
     })?;
     writeln!(io::stdout(), "{output}").map_err(|cause| {
-        Error::new(Kind::Environment, format!("the answer to a request cannot be written: {cause}"))
+        Error::new(ErrorKind::Environment, format!("the answer to a request cannot be written: {cause}"))
     })
 }

@@ -1,16 +1,16 @@
 //! `orange gc`: lists and removes what finished tasks have left.
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, table};
+use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::GcArgs;
-use crate::flow::garbage::{self, Garbage, LeftoverKind, Wanted};
+use crate::flow::garbage::{self, Garbage, LeftoverKind, LeftoverSelection};
 use crate::store::projects;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Removal;
 use orange_system::files::size;
 
 /// Lists what can be removed, and removes it with `--yes`.
-pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &GcArgs) -> Result<CommandAnswer> {
     if args.yes {
         app.caller.check_person("remove what tasks have left")?;
     }
@@ -18,17 +18,21 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
         projects::get(&app.home, name)?;
     }
     let kind = args.kind.as_deref().and_then(LeftoverKind::named);
-    let wanted =
-        Wanted { project: args.project.as_deref(), kind, days: args.older_than, is_automatic: false };
+    let wanted = LeftoverSelection {
+        project: args.project.as_deref(),
+        kind,
+        days: args.older_than,
+        is_automatic: false,
+    };
     let found = garbage::find(app, &wanted)?;
     let outcome = |one: &Garbage| if args.yes { garbage::remove(app, one).err() } else { None };
     let failures: Vec<Option<Error>> = found.iter().map(outcome).collect();
     let removals = found.iter().zip(&failures);
     let removals: Vec<_> =
         removals.map(|(one, failure)| to_answer(one, failure.as_ref(), !args.yes)).collect();
-    let answer = Answer::of(&removals, describe(&found, &failures, args))?;
+    let answer = CommandAnswer::of(&removals, describe(&found, &failures, args))?;
     let has_failed = failures.iter().any(Option::is_some);
-    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
 fn to_answer(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Removal {

@@ -2,18 +2,18 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, table};
+use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::HarnessCommand;
 use crate::flow::harness;
 use orange_api::ListedHarness;
 
-pub fn run(app: &App, command: &HarnessCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &HarnessCommand) -> Result<CommandAnswer> {
     match command {
         HarnessCommand::List => list(app),
     }
 }
 
-fn list(app: &App) -> Result<Answer> {
+fn list(app: &App) -> Result<CommandAnswer> {
     let harnesses = harness::list(app)?;
     let mark = |default: bool| if default { "yes" } else { "" }.to_owned();
     let row = |it: &ListedHarness| {
@@ -21,5 +21,5 @@ fn list(app: &App) -> Result<Answer> {
         [it.name.clone(), mark(it.default), path]
     };
     let rows: Vec<_> = harnesses.iter().map(row).collect();
-    Answer::of(&harnesses, table(["HARNESS", "DEFAULT", "PROGRAM"], &rows))
+    CommandAnswer::of(&harnesses, table(["HARNESS", "DEFAULT", "PROGRAM"], &rows))
 }

@@ -2,18 +2,18 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::InstallArgs;
 use crate::cmd::skill;
 use crate::setup::skill::write;
 use orange_api::{Install, SkillFile, Success};
 
 /// Writes the skill for the named harness, or for every harness whose program is on `PATH`; or only prints it.
-pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &InstallArgs) -> Result<CommandAnswer> {
     let text = skill::text(&app.machines.usable()?);
     if args.print {
         let printed = text.trim_end().to_owned();
-        return Answer::of(&Install::Printed { skill: text }, printed);
+        return CommandAnswer::of(&Install::Printed { skill: text }, printed);
     }
     app.caller.check_person("install the skill for coding agents")?;
     let written = write(app, args.harness.as_deref(), &text)?;
@@ -24,5 +24,5 @@ pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     });
     let files: Vec<_> = written.collect();
     let lines: Vec<_> = files.iter().map(|it| format!("{} {}", it.change, it.file)).collect();
-    Answer::of(&Install::Written { success: Success, files }, lines.join("\n"))
+    CommandAnswer::of(&Install::Written { success: Success, files }, lines.join("\n"))
 }

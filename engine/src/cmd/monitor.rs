@@ -8,27 +8,31 @@ use orange_core::notify::CRASH_LASTS;
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::MonitorArgs;
 use crate::cmd::screen;
-use crate::flow::monitor::{Look, look};
+use crate::flow::monitor::{MonitorRound, look};
 use crate::flow::notify::Notifier;
 use crate::flow::only_one::{OnlyMonitor, become_it, try_for_messages};
 use crate::flow::polls::Polls;
 use crate::store::{DirKind, Task, list};
-use orange_api::{Failed, Happened, MonitorLook, Success};
+use orange_api::{MonitorEvent, MonitorFailure, MonitorLook, Success};
 
 /// The shortest time between two looks where messages are due sooner than the next one.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Looks once, or repeatedly until it is interrupted or nobody can read what it prints; `tell` gets the result of each look.
-pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
+pub fn run(
+    app: &App,
+    args: &MonitorArgs,
+    tell: impl Fn(&CommandAnswer) -> Result<()>,
+) -> Result<CommandAnswer> {
     let shortest = app.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
     // A single look sends messages if no monitor does, and looks in any case.
     let only = if args.once { try_for_messages(app)? } else { alone(app, &tell)? };
     if only.is_none() && !args.once {
-        return Ok(Answer::default());
+        return Ok(CommandAnswer::default());
     }
     let (mut polls, mut notifier) = (Polls::default(), Notifier::default());
     loop {
@@ -48,7 +52,7 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
             Ok(found) => found,
             Err(error) => {
                 let error = error.for_person();
-                Answer::of(
+                CommandAnswer::of(
                     &MonitorLook::NotLooked { error: Cow::Borrowed(&error) },
                     format!("error: {error}"),
                 )?
@@ -58,14 +62,14 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
             tell(&found)?;
         }
         if !screen::rest(pause) {
-            return Ok(Answer::default());
+            return Ok(CommandAnswer::default());
         }
     }
 }
 
 /// Begins to send the messages that are due, and reports what came of earlier ones; a single look waits for its own, and until a
 /// crash has lasted.
-fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut Look, pause: &mut Duration) {
+fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut MonitorRound, pause: &mut Duration) {
     let mut round = notifier.round(app);
     if waits
         && let Ok(Some(again)) = round
@@ -91,7 +95,7 @@ fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut Look, paus
 }
 
 /// Waits until no other monitor works; gives up when nobody can read what this one prints.
-fn alone(app: &App, tell: &impl Fn(&Answer) -> Result<()>) -> Result<Option<OnlyMonitor>> {
+fn alone(app: &App, tell: &impl Fn(&CommandAnswer) -> Result<()>) -> Result<Option<OnlyMonitor>> {
     let has_waited = Cell::new(false);
     let only = become_it(app, screen::rest, |holder| {
         has_waited.set(true);
@@ -101,24 +105,25 @@ fn alone(app: &App, tell: &impl Fn(&Answer) -> Result<()>) -> Result<Option<Only
             stands_by_for: holder.as_ref().map(|holder| holder.pid),
             since: holder.as_ref().map(|holder| holder.since.as_str()).map(Into::into),
         };
-        tell(&Answer::of(&look, text)?)
+        tell(&CommandAnswer::of(&look, text)?)
     })?;
     if has_waited.get() && only.is_some() {
         let text = "the other monitor has ended; this one works now";
-        tell(&Answer::of(&MonitorLook::TookOver { took_over: Success }, text)?)?;
+        tell(&CommandAnswer::of(&MonitorLook::TookOver { took_over: Success }, text)?)?;
     }
     Ok(only)
 }
 
-fn answer(app: &App, look: &Look) -> Result<Answer> {
-    let Look { watched, events, errors } = look;
+fn answer(app: &App, look: &MonitorRound) -> Result<CommandAnswer> {
+    let MonitorRound { watched, events, errors } = look;
     let lines = events.iter().map(|(id, story)| format!("{}: {story}", name(app, id)));
     let lines = lines.chain(errors.iter().map(|(id, error)| format!("{}: error: {error}", name(app, id))));
     let text = lines.collect::<Vec<_>>().join("\n");
     let events =
-        events.iter().map(|(id, outcome)| Happened { id: id.into(), outcome: outcome.into() }).collect();
-    let errors = errors.iter().map(|(id, error)| Failed { id: id.into(), error: error.into() }).collect();
-    Answer::of(&MonitorLook::Looked { watched: *watched, events, errors }, text)
+        events.iter().map(|(id, outcome)| MonitorEvent { id: id.into(), outcome: outcome.into() }).collect();
+    let errors =
+        errors.iter().map(|(id, error)| MonitorFailure { id: id.into(), error: error.into() }).collect();
+    CommandAnswer::of(&MonitorLook::Looked { watched: *watched, events, errors }, text)
 }
 
 /// The branch of a task or mission, by which people know it; of anything else, what it is called.

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::cmd::project;
 use crate::flow::doing::words;
 use crate::store::projects;
-use orange_api::{Change, Need};
+use orange_api::{ChangeSize, Need};
 use orange_system::clock;
 
 /// The one project whose tasks are listed: the named one, or unless `all` are wanted the one of the current folder.
@@ -29,25 +29,28 @@ pub fn has_several(app: &App) -> bool {
 
 /// The place in a list: the need, and since when it is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rank {
+pub struct NeedRank {
     need: usize,
     since: String,
 }
 
-impl Rank {
+impl NeedRank {
     /// The place of what cannot be read.
-    pub const LAST: Rank = Rank { need: usize::MAX, since: String::new() };
+    pub const LAST: NeedRank = NeedRank { need: usize::MAX, since: String::new() };
 
     /// The place of something that needs this, or nothing.
-    pub fn of(need: Option<&Need>) -> Rank {
+    pub fn of(need: Option<&Need>) -> NeedRank {
         let place = |need: &Need| NeedKind::ALL.iter().position(|kind| *kind == need.kind);
         let since = need.and_then(|need| need.since.clone());
-        Rank { need: need.and_then(place).unwrap_or(NeedKind::ALL.len()), since: since.unwrap_or_default() }
+        NeedRank {
+            need: need.and_then(place).unwrap_or(NeedKind::ALL.len()),
+            since: since.unwrap_or_default(),
+        }
     }
 }
 
 /// The rows by their ranks; equal ones stay in their order.
-pub fn in_order<R>(mut rows: Vec<(Rank, R)>) -> Vec<R> {
+pub fn in_order<R>(mut rows: Vec<(NeedRank, R)>) -> Vec<R> {
     rows.sort_by(|(one, _), (other, _)| one.cmp(other));
     rows.into_iter().map(|(_, row)| row).collect()
 }
@@ -55,7 +58,7 @@ pub fn in_order<R>(mut rows: Vec<(Rank, R)>) -> Vec<R> {
 /// Reason for the need, with the end of a wait and the size of work.
 pub fn why(need: &Need) -> String {
     let until = need.until.as_ref().map(|until| format!("until {until}: ")).unwrap_or_default();
-    let change = need.change.map(|Change { commits, files, added, removed }| {
+    let change = need.change.map(|ChangeSize { commits, files, added, removed }| {
         format!(", {commits} commits, {files} files, +{added} −{removed}")
     });
     format!("{until}{}{}", need.why, change.unwrap_or_default())

@@ -1,29 +1,29 @@
 //! `orange notify`: the channels for messages about what needs a person.
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::answer::{CommandAnswer, one_line, table};
 use crate::cmd::args::NotifyCommand;
 use crate::flow::notify::settings::{self, named, words};
-use crate::flow::notify::{Channel, Message, Sent, send};
-use crate::{Error, Kind, Result};
+use crate::flow::notify::{Channel, NeedMessage, SentMessages, send};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ChannelFailure, ListedChannel, TestedChannel};
 
-pub fn run(app: &App, command: &NotifyCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &NotifyCommand) -> Result<CommandAnswer> {
     match command {
         NotifyCommand::List => list(app),
         NotifyCommand::Test { channel } => test(app, channel.as_deref()),
     }
 }
 
-fn list(app: &App) -> Result<Answer> {
-    let sent = Sent::read(&app.home)?;
+fn list(app: &App) -> Result<CommandAnswer> {
+    let sent = SentMessages::read(&app.home)?;
     let rows: Vec<ListedChannel> =
         settings::read(&app.home)?.iter().map(|channel| row(channel, &sent)).collect();
     if rows.is_empty() {
-        return Answer::of(&rows, nothing(app));
+        return CommandAnswer::of(&rows, nothing(app));
     }
     let cells: Vec<_> = rows.iter().map(cells).collect();
-    Answer::of(&rows, table(["CHANNEL", "VIA", "NEEDS", "QUIET", "DIGEST", "LAST"], &cells))
+    CommandAnswer::of(&rows, table(["CHANNEL", "VIA", "NEEDS", "QUIET", "DIGEST", "LAST"], &cells))
 }
 
 fn nothing(app: &App) -> String {
@@ -33,7 +33,7 @@ fn nothing(app: &App) -> String {
     )
 }
 
-fn row(channel: &Channel, sent: &Sent) -> ListedChannel {
+fn row(channel: &Channel, sent: &SentMessages) -> ListedChannel {
     let Channel { name, rules, timeout, via } = channel;
     let to = sent.channels.get(name).cloned().unwrap_or_default();
     ListedChannel {
@@ -67,26 +67,26 @@ fn cells(row: &ListedChannel) -> [String; 6] {
     ]
 }
 
-fn test(app: &App, name: Option<&str>) -> Result<Answer> {
+fn test(app: &App, name: Option<&str>) -> Result<CommandAnswer> {
     let channels = match name {
         Some(name) => vec![named(&app.home, name)?],
         None => settings::read(&app.home)?,
     };
     if channels.is_empty() {
-        return Err(Error::new(Kind::NotFound, "there is no channel").help(nothing(app)));
+        return Err(Error::new(ErrorKind::NotFound, "there is no channel").help(nothing(app)));
     }
     let tested: Vec<TestedChannel> = channels.iter().map(|channel| try_out(app, channel)).collect();
     let lines = tested.iter().map(|it| {
         let failed = if it.success { "" } else { "failed: " };
         format!("{}: {failed}{}", it.channel, it.outcome)
     });
-    let answer = Answer::of(&tested, lines.collect::<Vec<_>>().join("\n"))?;
+    let answer = CommandAnswer::of(&tested, lines.collect::<Vec<_>>().join("\n"))?;
     let has_failed = tested.iter().any(|it| !it.success);
-    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
 fn try_out(app: &App, channel: &Channel) -> TestedChannel {
-    let (success, outcome) = match send(&app.tmux, channel, &Message::test()) {
+    let (success, outcome) = match send(&app.tmux, channel, &NeedMessage::test()) {
         Ok(outcome) => (true, outcome),
         Err(error) => (false, error.one_line()),
     };

@@ -2,10 +2,10 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::PaneArgs;
 use crate::cmd::screen;
-use crate::flow::pane::{self, AgentPane, Screen, follow, look, resize, without_colours};
+use crate::flow::pane::{self, AgentPane, PaneScreen, follow, look, resize, without_colours};
 use crate::store::TaskDir;
 use orange_api::{Cursor, ShownPane};
 use std::borrow::Cow;
@@ -22,8 +22,8 @@ pub fn run(
     dir: &TaskDir,
     args: &PaneArgs,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     let found = pane::of(app, dir, args.spawn)?;
     if let Some(size) = args.size {
         resize(app, &found, size)?;
@@ -32,16 +32,16 @@ pub fn run(
     if !args.follow {
         return answer(dir, &found, &look(app, dir, &found, args.lines)?, has_colours);
     }
-    let tell = |shown: &Screen| {
+    let tell = |shown: &PaneScreen| {
         let answer = answer(dir, &found, shown, has_colours)?;
         let clear = if has_colours { CLEAR } else { "" };
-        tell(&Answer { text: format!("{clear}{}", answer.text), ..answer })
+        tell(&CommandAnswer { text: format!("{clear}{}", answer.text), ..answer })
     };
     follow(app, dir, &found, args.lines, &screen::is_read, &tell)?;
-    Ok(Answer::default())
+    Ok(CommandAnswer::default())
 }
 
-fn answer(dir: &TaskDir, found: &AgentPane, shown: &Screen, has_colours: bool) -> Result<Answer> {
+fn answer(dir: &TaskDir, found: &AgentPane, shown: &PaneScreen, has_colours: bool) -> Result<CommandAnswer> {
     let end = shown.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let lines = shown.lines.iter().take(end);
     let text: Vec<String> =
@@ -56,5 +56,5 @@ fn answer(dir: &TaskDir, found: &AgentPane, shown: &Screen, has_colours: bool) -
         alive: !shown.is_dead,
         lines: Cow::Borrowed(&shown.lines),
     };
-    Answer::of(&answer, text.join("\n"))
+    CommandAnswer::of(&answer, text.join("\n"))
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, table};
+use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
 use crate::cmd::{confirm, settings};
 use crate::flow::{project, trust};
@@ -11,10 +11,10 @@ use crate::store::projects::{self, Project};
 use crate::store::settings::FILE;
 use crate::store::tokens::Token;
 use crate::store::transcripts;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ListedProject, ListedToken, MadeToken, ShownProject, Success, TrustedFile};
 
-pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<CommandAnswer> {
     match command {
         ProjectCommand::Add { path, name, settings } => {
             add(app, path.as_ref(), name.as_deref(), settings, as_json)
@@ -51,7 +51,7 @@ fn add(
     name: Option<&str>,
     settings: &ProjectSettings,
     as_json: bool,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     let path = path.map_or_else(|| app.folder.clone(), |path| app.folder.join(path));
     let branch = settings.default_branch.as_deref();
     let mut project = project::add(app, &path, name, branch, |project| set(project, settings))?;
@@ -74,9 +74,9 @@ fn update(
     name: Option<&str>,
     path: Option<&PathBuf>,
     settings: &ProjectSettings,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     if path.is_none() && *settings == ProjectSettings::default() {
-        return Err(Error::new(Kind::Usage, "nothing to change")
+        return Err(Error::new(ErrorKind::Usage, "nothing to change")
             .help("give --path, --pool-size, --workflow or another option; `orange project update --help` lists them"));
     }
     let path = path.map(|path| app.folder.join(path));
@@ -98,16 +98,22 @@ fn set(project: &mut Project, settings: &ProjectSettings) {
     settings.change(&mut project.settings);
 }
 
-fn show(app: &App, name: Option<&str>) -> Result<Answer> {
+fn show(app: &App, name: Option<&str>) -> Result<CommandAnswer> {
     let project = named_or_here(app, name)?;
     let settings = settings::shown(app, &project)?;
     let shown = ShownProject { project: to_answer(&project), settings };
     let text = settings::text(&shown);
-    Answer::of(&shown, text)
+    CommandAnswer::of(&shown, text)
 }
 
 /// The content is read once: a person agrees to what was shown, and to nothing else.
-fn trust(app: &App, name: Option<&str>, yes: bool, hash: Option<&str>, as_json: bool) -> Result<Answer> {
+fn trust(
+    app: &App,
+    name: Option<&str>,
+    yes: bool,
+    hash: Option<&str>,
+    as_json: bool,
+) -> Result<CommandAnswer> {
     let project = named_or_here(app, name)?;
     let offer = trust::offer(app, &project, hash)?;
     let shown = offer.shown();
@@ -133,37 +139,37 @@ fn trust(app: &App, name: Option<&str>, yes: bool, hash: Option<&str>, as_json: 
         changed: !offer.is_agreed(),
         sha256: offer.sha256,
     };
-    Answer::of(&trusted, text)
+    CommandAnswer::of(&trusted, text)
 }
 
-fn remove(app: &App, name: &str) -> Result<Answer> {
+fn remove(app: &App, name: &str) -> Result<CommandAnswer> {
     let project = project::remove(app, name)?;
-    Answer::of(&to_answer(&project), format!("removed {name}; its repository stays as it is"))
+    CommandAnswer::of(&to_answer(&project), format!("removed {name}; its repository stays as it is"))
 }
 
 /// The token alone, so that it can be written to a file.
-fn token(app: &App, actor: &str, name: Option<&str>) -> Result<Answer> {
+fn token(app: &App, actor: &str, name: Option<&str>) -> Result<CommandAnswer> {
     let project = named_or_here(app, name)?;
     let (made, token) = project::make_token(app, &project, actor)?;
-    Answer::of(&MadeToken { made: to_listed(&made), token: token.as_str().into() }, token.as_str())
+    CommandAnswer::of(&MadeToken { made: to_listed(&made), token: token.as_str().into() }, token.as_str())
 }
 
-fn tokens(app: &App, name: Option<&str>) -> Result<Answer> {
+fn tokens(app: &App, name: Option<&str>) -> Result<CommandAnswer> {
     let project = named_or_here(app, name)?;
     let tokens: Vec<_> = project::tokens(app, &project)?.iter().map(to_listed).collect();
     if tokens.is_empty() {
-        return Answer::of(&tokens, format!("{} has no tokens", project.name));
+        return CommandAnswer::of(&tokens, format!("{} has no tokens", project.name));
     }
     let row = |it: &ListedToken| [it.id.clone(), it.actor.clone(), it.created_at.clone()];
     let rows: Vec<_> = tokens.iter().map(row).collect();
-    Answer::of(&tokens, table(["TOKEN", "ACTOR", "CREATED"], &rows))
+    CommandAnswer::of(&tokens, table(["TOKEN", "ACTOR", "CREATED"], &rows))
 }
 
-fn revoke(app: &App, actor: &str, id: Option<&str>, name: Option<&str>) -> Result<Answer> {
+fn revoke(app: &App, actor: &str, id: Option<&str>, name: Option<&str>) -> Result<CommandAnswer> {
     let project = named_or_here(app, name)?;
     let revoked: Vec<_> = project::revoke(app, &project, actor, id)?.iter().map(to_listed).collect();
     let ids: Vec<_> = revoked.iter().map(|it| it.id.as_str()).collect();
-    Answer::of(&revoked, format!("revoked {}", ids.join(", ")))
+    CommandAnswer::of(&revoked, format!("revoked {}", ids.join(", ")))
 }
 
 fn to_listed(token: &Token) -> ListedToken {
@@ -176,25 +182,25 @@ fn to_listed(token: &Token) -> ListedToken {
 }
 
 /// The project with its present settings. A queue that has just become automatic needs a running monitor.
-fn answer(project: &Project, mut text: String, is_new_queue: bool) -> Result<Answer> {
+fn answer(project: &Project, mut text: String, is_new_queue: bool) -> Result<CommandAnswer> {
     let mut listed = to_answer(project);
     if is_new_queue && project.is_auto() {
         listed.hints = Some(vec![AUTO.to_owned()]);
         text += &format!("\n{AUTO}");
     }
-    Answer::of(&listed, text)
+    CommandAnswer::of(&listed, text)
 }
 
 const AUTO: &str = "`orange monitor` starts the tasks that wait, as long as it runs; `orange monitor --once` starts those that \
                     have room now";
 
-fn list(app: &App) -> Result<Answer> {
+fn list(app: &App) -> Result<CommandAnswer> {
     let projects: Vec<_> = projects::read(&app.home)?.iter().map(to_answer).collect();
     if projects.is_empty() {
-        return Answer::of(&projects, "no projects yet; add one with `orange project add PATH`");
+        return CommandAnswer::of(&projects, "no projects yet; add one with `orange project add PATH`");
     }
     let rows: Vec<_> = projects.iter().map(row).collect();
-    Answer::of(&projects, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "SETTINGS", "PATH"], &rows))
+    CommandAnswer::of(&projects, table(["PROJECT", "BRANCH", "POOL", "WORKFLOW", "SETTINGS", "PATH"], &rows))
 }
 
 fn row(project: &ListedProject) -> [String; 6] {

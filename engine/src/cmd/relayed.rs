@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 
 use crate::caller::Caller;
-use crate::cmd::args::{Command, CompleteArgs, MissionCommand, Parsed, StepCommand, TaskCommand, parse};
+use crate::cmd::args::{
+    Command, CompleteArgs, MissionCommand, ParsedCommand, StepCommand, TaskCommand, parse,
+};
 use crate::cmd::stdin;
-use crate::relay::{Asker, Reply, only_some};
+use crate::relay::{RelayReply, SandboxAsker, only_some};
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Passes this command to the companion if an agent in a sandbox calls it and the companion runs such commands.
-pub fn asked(command: &Command) -> Option<Result<Reply>> {
+pub fn asked(command: &Command) -> Option<Result<RelayReply>> {
     if !is_relayed(command) {
         return None;
     }
@@ -30,7 +32,7 @@ fn input(command: &Command) -> Result<String> {
 
 /// Adds the help for an agent in a sandbox if its sandbox made a command fail.
 pub fn explain(error: Error) -> Error {
-    let is_confined = error.kind == Kind::Environment && with_asker(|_| ()).is_some();
+    let is_confined = error.kind == ErrorKind::Environment && with_asker(|_| ()).is_some();
     if is_confined { only_some(error) } else { error }
 }
 
@@ -40,11 +42,13 @@ pub fn explain(error: Error) -> Error {
 /// `not_allowed` for any other command; `usage` for words that are not a command.
 pub fn check(words: &[String]) -> Result<()> {
     match parse(words.iter().map(Into::into))? {
-        Parsed::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),
-        Parsed::Cli(_) | Parsed::Help(_) | Parsed::Version(_) => Err(only_some(Error::new(
-            Kind::NotAllowed,
-            format!("an agent in a sandbox may not ask for `orange {}`", words.join(" ")),
-        ))),
+        ParsedCommand::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),
+        ParsedCommand::Cli(_) | ParsedCommand::Help(_) | ParsedCommand::Version(_) => {
+            Err(only_some(Error::new(
+                ErrorKind::NotAllowed,
+                format!("an agent in a sandbox may not ask for `orange {}`", words.join(" ")),
+            )))
+        }
     }
 }
 
@@ -61,18 +65,18 @@ fn is_relayed(command: &Command) -> bool {
     )
 }
 
-fn with_asker<T>(run: impl FnOnce(&Asker<'_>) -> T) -> Option<T> {
+fn with_asker<T>(run: impl FnOnce(&SandboxAsker<'_>) -> T) -> Option<T> {
     let caller = Caller::from_env();
     caller.task()?;
     let (home, folder) = (Home::from_env().ok()?, std::env::current_dir().ok()?);
-    Asker::of(&home, &caller, &folder).map(|asker| run(&asker))
+    SandboxAsker::of(&home, &caller, &folder).map(|asker| run(&asker))
 }
 
 /// The words behind `orange`.
 fn words() -> Result<Vec<String>> {
     let word = |word: std::ffi::OsString| {
         word.into_string().map_err(|word| {
-            Error::new(Kind::Usage, format!("`{}` is not UTF-8", word.to_string_lossy()))
+            Error::new(ErrorKind::Usage, format!("`{}` is not UTF-8", word.to_string_lossy()))
                 .help("say it in UTF-8: a request from inside a sandbox is text")
         })
     };

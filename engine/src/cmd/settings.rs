@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::cmd::answer::table;
 use crate::store::effective::{Effective, Sourced, effective};
 use crate::store::projects::Project;
-use crate::store::settings::{Ports, Program};
+use crate::store::settings::{Ports, WorktreeProgram};
 use crate::store::trust::{self, Trust};
 use orange_api::{
     OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedSettings, ShownProject,
@@ -30,7 +30,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
     let programs = setup
         .value
         .iter()
-        .map(|Program { argv, timeout }| SetupProgram { argv: argv.clone(), timeout: *timeout });
+        .map(|WorktreeProgram { argv, timeout }| SetupProgram { argv: argv.clone(), timeout: *timeout });
     Ok(SharedSettings {
         file: OrangeToml {
             path: trust::path(project).display().to_string(),

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use crate::app::App;
 use crate::around::Around;
 use crate::caller::Caller;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{InstallArgs, SetupArgs};
 use crate::cmd::install;
-use crate::setup::{self, Matter, Record, Remedy, skill};
+use crate::setup::{self, Matter, Remedy, SetupRecord, skill};
 use crate::store::projects::{self, Project};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{HarnessInProject, SetupMatter, Success};
 
 /// The questions of one harness in one project.
@@ -22,7 +22,7 @@ struct Plan<'h> {
 }
 
 /// Shows the questions, answers them, or takes the answers back.
-pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<CommandAnswer> {
     if args.yes || args.undo {
         app.caller.check_person("answer what coding agents ask")?;
     }
@@ -31,7 +31,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
         let undone = orange_api::Setup { changed: shown(&files), ..orange_api::Setup::default() };
-        return Answer::of(&undone, text);
+        return CommandAnswer::of(&undone, text);
     }
     let around = app.around()?;
     let plans = plans(app, &harnesses, &around)?;
@@ -52,7 +52,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     let mut changed = Vec::new();
     for plan in &consent.plans {
         // The next plan sees the changes of the one before.
-        let record = Record::read(&app.home)?;
+        let record = SetupRecord::read(&app.home)?;
         let matters = setup::matters(plan.harness, &plan.project.path, &record, &around)?;
         for file in setup::agree(&app.home, plan.harness, &plan.project.path, &matters)? {
             if !changed.contains(&file) {
@@ -83,11 +83,11 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
         harnesses: Some(plans.iter().map(to_answer).collect()),
         missing_skills: Some(missing.iter().map(|harness| (*harness).to_owned()).collect()),
     };
-    Answer::of(&setup, printed.join("\n"))
+    CommandAnswer::of(&setup, printed.join("\n"))
 }
 
 fn plans<'h>(app: &App, harnesses: &'h [String], around: &Around) -> Result<Vec<Plan<'h>>> {
-    let record = Record::read(&app.home)?;
+    let record = SetupRecord::read(&app.home)?;
     let mut plans = Vec::new();
     for project in projects::read(&app.home)? {
         for harness in harnesses {
@@ -124,7 +124,7 @@ fn shown_all(plans: &[Plan<'_>], harnesses: &[String], missing: &[&str]) -> Vec<
 
 /// One thing that a person can agree to.
 #[derive(Clone, Copy)]
-enum Offer<'p> {
+enum SetupOffer<'p> {
     /// The questions of a harness in a repository.
     Plan(&'p Plan<'p>),
     /// The skill of a harness.
@@ -144,17 +144,17 @@ impl<'p> Consent<'p> {
         Consent { plans: plans.iter().collect(), skills: missing.to_vec(), is_asked: false }
     }
 
-    fn has(&self, open: &Offer<'_>) -> bool {
+    fn has(&self, open: &SetupOffer<'_>) -> bool {
         match open {
-            Offer::Plan(plan) => self.plans.iter().any(|it| std::ptr::eq(*it, *plan)),
-            Offer::Skill(harness) => self.skills.contains(harness),
+            SetupOffer::Plan(plan) => self.plans.iter().any(|it| std::ptr::eq(*it, *plan)),
+            SetupOffer::Skill(harness) => self.skills.contains(harness),
         }
     }
 }
 
-fn open<'p>(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Vec<Offer<'p>> {
-    let plans = plans.iter().filter(|plan| plan.matters.iter().any(is_to_agree)).map(Offer::Plan);
-    plans.chain(missing.iter().copied().map(Offer::Skill)).collect()
+fn open<'p>(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Vec<SetupOffer<'p>> {
+    let plans = plans.iter().filter(|plan| plan.matters.iter().any(is_to_agree)).map(SetupOffer::Plan);
+    plans.chain(missing.iter().copied().map(SetupOffer::Skill)).collect()
 }
 
 /// An agent has a terminal, too, and is shown what is open.
@@ -163,23 +163,26 @@ fn can_ask(app: &App, as_json: bool) -> bool {
 }
 
 /// Asks on the terminal about each offer, after showing all questions. Nothing is changed before the last answer.
-fn ask<'p>(lines: &[String], open: &[Offer<'p>]) -> Result<Consent<'p>> {
-    let cannot = |cause| Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
+fn ask<'p>(lines: &[String], open: &[SetupOffer<'p>]) -> Result<Consent<'p>> {
+    let cannot =
+        |cause| Error::new(ErrorKind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
     let mut consent = Consent { is_asked: true, ..Consent::default() };
     let mut terminal = std::io::stderr();
     writeln!(terminal, "{}\n", lines.join("\n")).map_err(cannot)?;
     for open in open {
         let question = match open {
-            Offer::Plan(plan) => format!("Allow {} what is open in {}?", plan.harness, plan.project.name),
-            Offer::Skill(harness) => format!("Install the skill for {harness}?"),
+            SetupOffer::Plan(plan) => {
+                format!("Allow {} what is open in {}?", plan.harness, plan.project.name)
+            }
+            SetupOffer::Skill(harness) => format!("Install the skill for {harness}?"),
         };
         let mut answer = String::new();
         write!(terminal, "{question} [y/N] ")
             .and_then(|()| std::io::stdin().lock().read_line(&mut answer))
             .map_err(cannot)?;
         match (answer.trim(), open) {
-            ("y" | "Y" | "yes", Offer::Plan(plan)) => consent.plans.push(plan),
-            ("y" | "Y" | "yes", Offer::Skill(harness)) => consent.skills.push(harness),
+            ("y" | "Y" | "yes", SetupOffer::Plan(plan)) => consent.plans.push(plan),
+            ("y" | "Y" | "yes", SetupOffer::Skill(harness)) => consent.skills.push(harness),
             _ => {}
         }
     }

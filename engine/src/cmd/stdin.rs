@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The text itself, or standard input where it is `-`. `what` names it in messages.
 ///
@@ -15,7 +15,7 @@ pub fn or_text<'a>(given: &'a str, what: &str) -> Result<Cow<'a, str>> {
     }
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|cause| {
-        Error::new(Kind::Usage, format!("cannot read {what} from standard input: {cause}"))
+        Error::new(ErrorKind::Usage, format!("cannot read {what} from standard input: {cause}"))
             .help("it must be UTF-8 text")
     })?;
     Ok(Cow::Owned(text))

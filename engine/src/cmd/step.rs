@@ -3,19 +3,19 @@
 use orange_core::mission::Report;
 
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{CompleteArgs, MissionName, StepCommand};
 use crate::cmd::{mission, stdin};
 use crate::flow::mission::Projection;
-use crate::flow::mission::attempt::{Claim, OwnAttempt, Said, Taken, own, report};
+use crate::flow::mission::attempt::{AttemptReport, Claim, OwnAttempt, ReportEffect, own, report};
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ReportedStep, ShownStep, Success};
 
 /// Runs a command.
-pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &StepCommand) -> Result<CommandAnswer> {
     let dir = mission::named_or_here(app, &MissionName { name: None }).map_err(|error| {
-        if error.kind != Kind::Usage {
+        if error.kind != ErrorKind::Usage {
             return error;
         }
         error.help(
@@ -31,9 +31,11 @@ pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
                 summary,
                 warning: warning.clone().filter(|it| !it.trim().is_empty()),
             };
-            reported(app, &dir, Said::Completed(report))
+            reported(app, &dir, AttemptReport::Completed(report))
         }
-        StepCommand::Fail { reason } => reported(app, &dir, Said::Failed(text(reason, "the reason")?)),
+        StepCommand::Fail { reason } => {
+            reported(app, &dir, AttemptReport::Failed(text(reason, "the reason")?))
+        }
     }
 }
 
@@ -41,32 +43,37 @@ pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
 fn text(given: &str, what: &str) -> Result<String> {
     let text = stdin::or_text(given, what)?;
     match text.trim().is_empty() {
-        true => Err(Error::new(Kind::Usage, format!("{what} is empty"))
+        true => Err(Error::new(ErrorKind::Usage, format!("{what} is empty"))
             .help("say in a few sentences what was done: later steps and people read it")),
         false => Ok(text.trim_end().to_owned()),
     }
 }
 
-fn reported(app: &App, dir: &TaskDir, said: Said) -> Result<Answer> {
+fn reported(app: &App, dir: &TaskDir, said: AttemptReport) -> Result<CommandAnswer> {
     let claim = Claim::from_env();
     let (OwnAttempt { step, attempt }, taken) = report(app, dir, &claim, said)?;
     let text = match taken {
-        Taken::Counted => format!("step {step}, attempt {attempt}: recorded; stop here"),
-        Taken::Repeated => format!("step {step}, attempt {attempt}: this was recorded before; stop here"),
+        ReportEffect::Counted => format!("step {step}, attempt {attempt}: recorded; stop here"),
+        ReportEffect::Repeated => {
+            format!("step {step}, attempt {attempt}: this was recorded before; stop here")
+        }
     };
-    let repeated = taken == Taken::Repeated;
+    let repeated = taken == ReportEffect::Repeated;
     let answer = ReportedStep { success: Success, mission: dir.id.clone(), step, attempt, repeated };
-    Answer::of(&answer, text)
+    CommandAnswer::of(&answer, text)
 }
 
-fn show(app: &App, dir: &TaskDir) -> Result<Answer> {
+fn show(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     let spawn = app.caller.check_step(&app.home, &app.folder, &task)?;
     let OwnAttempt { step: name, attempt } = own(&history, spawn, &Claim::from_env())?;
     let projection = Projection::of(dir, &history)?;
     let Some(id) = projection.plan.step_named(&name) else {
-        return Err(Error::new(Kind::NotFound, format!("{} has no step `{name}`", projection.plan.name)));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("{} has no step `{name}`", projection.plan.name),
+        ));
     };
     let (step, state) = (projection.plan.step(id), projection.mission.step(id));
     let results: Vec<String> = projection.plan.results_of(id).iter().map(|word| (*word).to_owned()).collect();
@@ -86,7 +93,7 @@ fn show(app: &App, dir: &TaskDir) -> Result<Answer> {
         step: name,
     };
     let text = shown_text(&shown);
-    Answer::of(&shown, text)
+    CommandAnswer::of(&shown, text)
 }
 
 fn shown_text(step: &ShownStep) -> String {

@@ -9,13 +9,13 @@ use orange_core::{Commands, Machine, StateId, Workflow};
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, table};
+use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::WorkflowCommand;
 use crate::cmd::contract::{self, askers, gate_words};
-use crate::machines::Listed;
+use crate::machines::WorkflowEntry;
 use orange_api::{self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition};
 
-pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &WorkflowCommand) -> Result<CommandAnswer> {
     match command {
         WorkflowCommand::List => list(&app.machines.all()?),
         WorkflowCommand::Show { name } => show(app.machines.any(name)?),
@@ -24,17 +24,17 @@ pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
 }
 
 /// A workflow that cannot be compiled is listed with the reason, beside the others.
-fn list(listed: &[Listed]) -> Result<Answer> {
+fn list(listed: &[WorkflowEntry]) -> Result<CommandAnswer> {
     let workflows: Vec<_> = listed.iter().map(to_answer).collect();
     let rows: Vec<_> = workflows.iter().map(row).collect();
     let faults = listed.iter().filter_map(|listed| listed.workflow.as_ref().err());
     let text = [table(["WORKFLOW", "VERSION", "STATES", "TRANSITIONS", "STEPS", "HASH", "FILE"], &rows)]
         .into_iter()
         .chain(faults.map(|error| format!("\n{error}")));
-    Answer::of(&workflows, text.collect::<Vec<_>>().join("\n"))
+    CommandAnswer::of(&workflows, text.collect::<Vec<_>>().join("\n"))
 }
 
-fn to_answer(listed: &Listed) -> ListedWorkflow<'_> {
+fn to_answer(listed: &WorkflowEntry) -> ListedWorkflow<'_> {
     let file = listed.file.as_ref().map(|file| file.display().to_string());
     match &listed.workflow {
         Ok(Workflow::Machine(machine)) => ListedWorkflow::Compiled { workflow: figures(machine), file },
@@ -68,12 +68,12 @@ fn row(listed: &ListedWorkflow<'_>) -> [String; 7] {
     [name.to_owned(), version, states, transitions, steps, hash, file]
 }
 
-fn show(workflow: Workflow<'static>) -> Result<Answer> {
+fn show(workflow: Workflow<'static>) -> Result<CommandAnswer> {
     let (shown, text) = match workflow {
         Workflow::Machine(machine) => show_machine(machine),
         Workflow::Plan(plan) => show_plan(plan),
     };
-    Answer::of(&shown, text.join("\n"))
+    CommandAnswer::of(&shown, text.join("\n"))
 }
 
 fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
@@ -174,13 +174,13 @@ fn commands(machine: &'static Machine<'static>) -> BTreeMap<String, String> {
 }
 
 /// Contract of a workflow: what agents must write and run, status by status.
-fn contract(machine: &Machine<'_>) -> Result<Answer> {
+fn contract(machine: &Machine<'_>) -> Result<CommandAnswer> {
     let head = format!(
         "What `{}` asks of agents. A request that is not listed here is refused and changes nothing.",
         machine.name
     );
     let contract = contract::of(machine);
-    Answer::of(&contract, format!("{head}\n\n{}", contract::text(&contract)))
+    CommandAnswer::of(&contract, format!("{head}\n\n{}", contract::text(&contract)))
 }
 
 fn plan_figures(plan: &'static Plan<'static>) -> orange_api::Plan {

@@ -1,15 +1,15 @@
 //! `orange workspace`: the worktrees of the projects' pools.
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, table};
+use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
-use crate::flow::collect::{self, Collected, Fate};
+use crate::flow::collect::{self, CollectResult, WorktreeFate};
 use crate::store::pool::{self, Slot};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{CollectedWorktree, MadeWorktrees, Worktree};
 
-pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &WorkspaceCommand) -> Result<CommandAnswer> {
     match command {
         WorkspaceCommand::Init { project } => init(app, project.as_deref()),
         WorkspaceCommand::List { all } => list(app, *all),
@@ -17,17 +17,17 @@ pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
     }
 }
 
-fn init(app: &App, name: Option<&str>) -> Result<Answer> {
+fn init(app: &App, name: Option<&str>) -> Result<CommandAnswer> {
     let project = project::named_or_here(app, name)?;
     let names = collect::make(app, &project)?;
     let text = match &names[..] {
         [name] => format!("{} has 1 worktree: {name}", project.name),
         names => format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", ")),
     };
-    Answer::of(&MadeWorktrees { project: project.name, workspaces: names }, text)
+    CommandAnswer::of(&MadeWorktrees { project: project.name, workspaces: names }, text)
 }
 
-fn list(app: &App, all: bool) -> Result<Answer> {
+fn list(app: &App, all: bool) -> Result<CommandAnswer> {
     let here = if all { None } else { Some(project::named_or_here(app, None)?.name) };
     let slots = pool::read(&app.home)?.into_iter();
     let slots = slots.filter(|slot| here.as_ref().is_none_or(|name| *name == slot.project));
@@ -49,10 +49,10 @@ fn list(app: &App, all: bool) -> Result<Answer> {
     } else {
         table(["WORKSPACE", "HELD BY", "PATH"], &rows)
     };
-    Answer::of(&worktrees, text)
+    CommandAnswer::of(&worktrees, text)
 }
 
-fn gc(app: &App, dry_run: bool) -> Result<Answer> {
+fn gc(app: &App, dry_run: bool) -> Result<CommandAnswer> {
     let collected = collect::collect(app, dry_run)?;
     let worktrees: Vec<_> = collected.iter().map(|one| to_answer(one, dry_run)).collect();
     let text = if collected.is_empty() {
@@ -60,13 +60,13 @@ fn gc(app: &App, dry_run: bool) -> Result<Answer> {
     } else {
         collected.iter().map(|one| describe(one, dry_run)).collect::<Vec<_>>().join("\n")
     };
-    let answer = Answer::of(&worktrees, text)?;
+    let answer = CommandAnswer::of(&worktrees, text)?;
     let has_failed = collected.iter().any(|one| one.failure.is_some());
-    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
-fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {
-    let reason = if let Fate::Leave(why) = &one.fate { Some(why.to_string()) } else { None };
+fn to_answer(one: &CollectResult, dry_run: bool) -> CollectedWorktree {
+    let reason = if let WorktreeFate::Leave(why) = &one.fate { Some(why.to_string()) } else { None };
     CollectedWorktree {
         name: one.name.clone(),
         fate: if one.failure.is_some() { "failed".into() } else { word(&one.fate).into() },
@@ -77,12 +77,15 @@ fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {
     }
 }
 
-fn describe(one: &Collected, dry_run: bool) -> String {
+fn describe(one: &CollectResult, dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
     let mut text = match (&one.fate, &one.failure) {
         (_, Some(error)) => format!("{}: cannot be {}: {error}", one.name, word(&one.fate)),
-        (Fate::Leave(why), None) => format!("{}: left alone: {why}", one.name),
-        (Fate::GiveBack | Fate::Finish | Fate::Clean | Fate::Remove, None) => {
+        (WorktreeFate::Leave(why), None) => format!("{}: left alone: {why}", one.name),
+        (
+            WorktreeFate::GiveBack | WorktreeFate::Finish | WorktreeFate::Clean | WorktreeFate::Remove,
+            None,
+        ) => {
             format!("{}: {would}{}", one.name, word(&one.fate))
         }
     };
@@ -92,12 +95,12 @@ fn describe(one: &Collected, dry_run: bool) -> String {
     text
 }
 
-fn word(fate: &Fate) -> &'static str {
+fn word(fate: &WorktreeFate) -> &'static str {
     match fate {
-        Fate::GiveBack => "given back",
-        Fate::Finish => "finished",
-        Fate::Clean => "cleaned",
-        Fate::Remove => "removed",
-        Fate::Leave(_) => "left alone",
+        WorktreeFate::GiveBack => "given back",
+        WorktreeFate::Finish => "finished",
+        WorktreeFate::Clean => "cleaned",
+        WorktreeFate::Remove => "removed",
+        WorktreeFate::Leave(_) => "left alone",
     }
 }

@@ -4,35 +4,35 @@ use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::doctor::programs::default_harnesses;
-use crate::doctor::{Finding, Level, Seen, or_fine};
-use crate::setup::{self, Matter, Record, Remedy, skill};
+use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
+use crate::setup::{self, Matter, Remedy, SetupRecord, skill};
 
-pub(super) fn dialogs(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn dialogs(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     open(seen, &["trust", "bypass", "key"], "every question that agents ask at their start has an answer")
 }
 
-pub(super) fn logins(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn logins(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     open(seen, &["login"], "agents are logged in, as far as their files say")
 }
 
-pub(super) fn root(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn root(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     open(seen, &["root"], "no agent is refused for running as root")
 }
 
-pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn skills(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let around = seen.app.around()?;
     let names: BTreeSet<String> = used(seen)?.into_iter().map(|(harness, _)| harness).collect();
     let findings = names.into_iter().filter_map(|name| {
         let file = skill::missing(&name, &around)?;
         let message = format!("{name} has no orange skill, which every prompt names: {}", file.display());
         let remedy = format!("`orange install --harness {name}` writes it");
-        Some(Finding::new(Level::Warning, message).remedy(remedy))
+        Some(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy))
     });
     Ok(or_fine(findings.collect(), "agents have the orange skill"))
 }
 
 /// Each harness that an unfinished task or mission names, or a project for its new ones, with the project.
-fn used(seen: &Seen<'_>) -> Result<BTreeSet<(String, String)>> {
+fn used(seen: &CheckData<'_>) -> Result<BTreeSet<(String, String)>> {
     let tasks = seen.unfinished()?.into_iter();
     let both = tasks.flat_map(|task| [&task.harness, &task.review_harness].map(|it| (it, &task.project)));
     let mut used: BTreeSet<_> = both.map(|(harness, project)| (harness.clone(), project.clone())).collect();
@@ -44,8 +44,8 @@ fn used(seen: &Seen<'_>) -> Result<BTreeSet<(String, String)>> {
 }
 
 /// The unanswered questions with these names.
-fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
-    let (record, around) = (Record::read(&seen.app.home)?, seen.app.around()?);
+fn open(seen: &CheckData<'_>, names: &[&str], fine: &str) -> Result<Vec<CheckFinding>> {
+    let (record, around) = (SetupRecord::read(&seen.app.home)?, seen.app.around()?);
     let mut findings = Vec::new();
     for (harness, name) in used(seen)? {
         let Some(project) = seen.projects()?.iter().find(|project| project.name == name) else { continue };
@@ -56,8 +56,8 @@ fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, fine))
 }
 
-fn found(harness: &str, project: &str, matter: &Matter) -> Finding {
-    let level = if matter.blocks { Level::Broken } else { Level::Warning };
+fn found(harness: &str, project: &str, matter: &Matter) -> CheckFinding {
+    let level = if matter.blocks { FindingLevel::Broken } else { FindingLevel::Warning };
     let message = format!("{harness} in {project} has no answer whether it may {}", matter.allows);
     let remedy = match &matter.remedy {
         Remedy::Person(help) => help.clone(),
@@ -67,5 +67,5 @@ fn found(harness: &str, project: &str, matter: &Matter) -> Finding {
             )
         }
     };
-    Finding::new(level, message).remedy(remedy)
+    CheckFinding::new(level, message).remedy(remedy)
 }

@@ -1,16 +1,16 @@
 //! Checks of the home: permissions, space, locks, and leftovers of dead processes.
 
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 
-use crate::doctor::{Finding, Level, Seen, or_fine};
-use crate::flow::garbage::{self, Wanted};
-use crate::store::lock::Holder;
+use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
+use crate::flow::garbage::{self, LeftoverSelection};
+use crate::store::lock::LockHolder;
 use crate::store::{DirKind, Home, list, lock};
 use crate::{Error, Result};
 use orange_api::Unfit;
@@ -24,12 +24,12 @@ const TOO_LITTLE: u64 = 100 << 20;
 /// With less free space, the next worktree may not fit.
 const LITTLE: u64 = 1 << 30;
 
-pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn home(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let root = seen.app.home.root();
     let found = match fs::metadata(root) {
         Ok(found) => found,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            return Ok(vec![Finding::fine(format!(
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            return Ok(vec![CheckFinding::fine(format!(
                 "{} is made by the first command that needs it",
                 root.display()
             ))]);
@@ -39,7 +39,7 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let shown = root.display();
     if let Err(cause) = access(root, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
-        let finding = Finding::new(Level::Broken, format!("{shown} cannot be written: {cause}"));
+        let finding = CheckFinding::new(FindingLevel::Broken, format!("{shown} cannot be written: {cause}"));
         findings.push(finding.remedy(match cause {
             Errno::ROFS => {
                 "mount its file system for writing, or set ORANGE_HOME to a folder on another one".to_owned()
@@ -48,16 +48,20 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         }));
     }
     if found.permissions().mode() & 0o077 != 0 {
-        let finding =
-            Finding::new(Level::Warning, format!("others can read {shown}, and so prompts and tasks"));
+        let finding = CheckFinding::new(
+            FindingLevel::Warning,
+            format!("others can read {shown}, and so prompts and tasks"),
+        );
         findings.push(finding.remedy(format!("`chmod 700 {shown}`")));
     }
     // A folder can be locked, too, which needs no file.
     if let Ok(folder) = File::open(root)
         && let Err(TryLockError::Error(cause)) = folder.try_lock_shared()
     {
-        findings
-            .push(Finding::new(Level::Broken, format!("the file system of {shown} has no locks: {cause}")));
+        findings.push(CheckFinding::new(
+            FindingLevel::Broken,
+            format!("the file system of {shown} has no locks: {cause}"),
+        ));
     }
     let home = &seen.app.home;
     findings.extend([home.log_file(), home.former_log()].iter().filter_map(|log| in_the_place_of(log)));
@@ -65,12 +69,12 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 /// The finding about something at a file's path that is not a file, and so never opened.
-fn in_the_place_of(file: &Path) -> Option<Finding> {
+fn in_the_place_of(file: &Path) -> Option<CheckFinding> {
     let unfit = nofollow::unfit_for_file(file)?;
-    Some(Finding::of(Level::Broken, &Error::io("open", file, &unfit.into())))
+    Some(CheckFinding::of(FindingLevel::Broken, &Error::io("open", file, &unfit.into())))
 }
 
-pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn space(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let root = seen.app.home.root();
     let Some(there) = root.ancestors().find(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
     let disk = statvfs(there).map_err(|cause| Error::io("look at the disk of", there, &cause.into()))?;
@@ -79,16 +83,16 @@ pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     // A file system without a count of files reports 0 of 0.
     let is_out_of_files = disk.f_files > 0 && disk.f_favail == 0;
     Ok(vec![match free {
-        _ if is_out_of_files => Finding::new(Level::Broken, "the disk takes no more files"),
-        ..TOO_LITTLE => Finding::new(Level::Broken, message),
-        TOO_LITTLE..LITTLE => Finding::new(Level::Warning, message),
-        LITTLE.. => Finding::fine(message),
+        _ if is_out_of_files => CheckFinding::new(FindingLevel::Broken, "the disk takes no more files"),
+        ..TOO_LITTLE => CheckFinding::new(FindingLevel::Broken, message),
+        TOO_LITTLE..LITTLE => CheckFinding::new(FindingLevel::Warning, message),
+        LITTLE.. => CheckFinding::fine(message),
     }])
 }
 
 /// A held lock is not a fault, but a lock that is held for long may belong to a process that hangs. Something else at the path of a
 /// lock file is a fault.
-pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn locks(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let home = &seen.app.home;
     let mut files = vec![home.root().join(".projects.lock"), home.workspaces().join(".pool.lock")];
     for project in seen.projects().unwrap_or_default() {
@@ -107,46 +111,50 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         match holder {
             Ok(holder) => held.extend(holder.map(|holder| (file, holder))),
             Err(cause) => {
-                let finding = || Finding::of(Level::Broken, &Error::io("open", file, &cause));
+                let finding = || CheckFinding::of(FindingLevel::Broken, &Error::io("open", file, &cause));
                 replaced.extend(Unfit::of(&cause).map(|_| finding()));
             }
         }
     }
     // If the clock was set forwards, the signature may be older than the holder.
-    let is_old = |holder: &Holder| {
+    let is_old = |holder: &LockHolder| {
         let age = Process::alive(holder.pid).ok().flatten().and_then(Process::age);
         age.is_none_or(|age| age >= home.patience())
     };
     held.retain(|(_, holder)| is_old(holder));
-    let describe = |(file, holder): (&PathBuf, Holder)| {
-        Finding::new(Level::Warning, format!("{} is held by {}", file.display(), holder.description))
+    let describe = |(file, holder): (&PathBuf, LockHolder)| {
+        CheckFinding::new(
+            FindingLevel::Warning,
+            format!("{} is held by {}", file.display(), holder.description),
+        )
     };
     Ok(or_fine(replaced.into_iter().chain(held.into_iter().map(describe)).collect(), "none is held for long"))
 }
 
-pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn leftovers(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let left = seen.leftovers()?;
     let describe = |file: &PathBuf| {
         let shown = file.display();
-        Finding::new(Level::Warning, format!("{shown} belongs to a dead process"))
+        CheckFinding::new(FindingLevel::Warning, format!("{shown} belongs to a dead process"))
             .remedy(format!("`rm '{shown}'`"))
     };
     Ok(or_fine(left.iter().map(describe).collect(), "none"))
 }
 
 /// Garbage that `orange gc` would remove.
-pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let found = garbage::find_with(seen.app, &Wanted::default(), || seen.leftovers().map(<[_]>::to_vec))?;
+pub(super) fn garbage(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
+    let found =
+        garbage::find_with(seen.app, &LeftoverSelection::default(), || seen.leftovers().map(<[_]>::to_vec))?;
     let message = match garbage::summary(&found) {
         None => "nothing that is old enough and kept elsewhere".to_owned(),
         Some(summary) => format!("{summary}; `orange gc` names them, `orange gc --yes` removes them"),
     };
-    Ok(vec![Finding::fine(message)])
+    Ok(vec![CheckFinding::fine(message)])
 }
 
-pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn trash(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let home: &Home = &seen.app.home;
     let deleted = list::deleted(home, &DirKind::ALL)?.len();
     let bytes = bytes_in(&home.trash())?;
-    Ok(vec![Finding::fine(format!("{deleted} deleted tasks and missions, {}", size(bytes)))])
+    Ok(vec![CheckFinding::fine(format!("{deleted} deleted tasks and missions, {}", size(bytes)))])
 }

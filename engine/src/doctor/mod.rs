@@ -18,21 +18,21 @@ use crate::flow::garbage;
 use crate::flow::session::Panes;
 use crate::store::index::Idle;
 use crate::store::list::Brevity;
-use crate::store::pool::{Saved, Slot};
+use crate::store::pool::{SavedPool, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Listed, Owned, Task, list};
+use crate::store::{DirKind, Owned, Task, TaskEntry, list};
 use crate::{Error, Result};
 
-pub struct Check {
+pub struct DoctorCheck {
     pub name: &'static str,
     /// Remedy for its findings, unless a finding has its own.
     pub remedy: &'static str,
-    look: fn(&Seen<'_>) -> Result<Vec<Finding>>,
+    look: fn(&CheckData<'_>) -> Result<Vec<CheckFinding>>,
 }
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum FindingLevel {
     /// As it should be.
     Fine,
     /// Work goes on, but a person should look.
@@ -43,11 +43,11 @@ pub enum Level {
 
 /// A finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct CheckFinding {
     /// The check's name.
     pub check: &'static str,
     /// Its severity.
-    pub level: Level,
+    pub level: FindingLevel,
     /// Fact that was found, in words.
     pub message: String,
     /// Remedy; empty if nothing is to be done.
@@ -55,106 +55,114 @@ pub struct Finding {
 }
 
 /// Every check, in the order of the answer.
-pub const CHECKS: &[Check] = &[
-    Check { name: "tmux", remedy: "install tmux 3.2 or newer", look: programs::tmux },
-    Check { name: "git", remedy: "install git 2.38 or newer", look: programs::git },
-    Check {
+pub const CHECKS: &[DoctorCheck] = &[
+    DoctorCheck { name: "tmux", remedy: "install tmux 3.2 or newer", look: programs::tmux },
+    DoctorCheck { name: "git", remedy: "install git 2.38 or newer", look: programs::git },
+    DoctorCheck {
         name: "gh",
         remedy: "install https://cli.github.com and run `gh auth login`, if pull requests are wanted",
         look: programs::gh,
     },
-    Check {
+    DoctorCheck {
         name: "harnesses",
         remedy: "install it, or give its tasks another harness",
         look: programs::harnesses,
     },
-    Check {
+    DoctorCheck {
         name: "dialogs",
         remedy: "`orange setup` shows what agents would ask, and agrees to it",
         look: dialogs::dialogs,
     },
-    Check { name: "logins", remedy: "log in to the coding agent", look: dialogs::logins },
-    Check { name: "root", remedy: "run `orange` as another user", look: dialogs::root },
-    Check { name: "skills", remedy: "`orange install` writes it", look: dialogs::skills },
-    Check {
+    DoctorCheck { name: "logins", remedy: "log in to the coding agent", look: dialogs::logins },
+    DoctorCheck { name: "root", remedy: "run `orange` as another user", look: dialogs::root },
+    DoctorCheck { name: "skills", remedy: "`orange install` writes it", look: dialogs::skills },
+    DoctorCheck {
         name: "home",
         remedy: "set ORANGE_HOME to a folder of your own on a local disk",
         look: disk::home,
     },
-    Check {
+    DoctorCheck {
         name: "disk",
         remedy: "free space: `orange gc` names what tasks have left, `orange workspace gc` gives back worktrees",
         look: disk::space,
     },
-    Check {
+    DoctorCheck {
         name: "locks",
         remedy: "wait until it is done; if it hangs, end that process: its lock goes with it",
         look: disk::locks,
     },
-    Check { name: "monitor", remedy: "leave `orange monitor` running", look: monitor::monitor },
-    Check {
+    DoctorCheck { name: "monitor", remedy: "leave `orange monitor` running", look: monitor::monitor },
+    DoctorCheck {
         name: "notifications",
         remedy: "`orange notify test` sends a test message",
         look: monitor::notifications,
     },
-    Check { name: "leftovers", remedy: "remove them: no process uses them", look: disk::leftovers },
-    Check { name: "garbage", remedy: "`orange gc` names what could go", look: disk::garbage },
-    Check { name: "trash", remedy: "remove from it what is not wanted any more", look: disk::trash },
-    Check {
+    DoctorCheck { name: "leftovers", remedy: "remove them: no process uses them", look: disk::leftovers },
+    DoctorCheck { name: "garbage", remedy: "`orange gc` names what could go", look: disk::garbage },
+    DoctorCheck { name: "trash", remedy: "remove from it what is not wanted any more", look: disk::trash },
+    DoctorCheck {
         name: "projects",
         remedy: "`orange project update NAME --path PATH` links its worktrees to where it is now",
         look: programs::projects,
     },
-    Check {
+    DoctorCheck {
         name: "identity",
         remedy: "run `git config --global user.name \"…\"` and `git config --global user.email …`",
         look: programs::identity,
     },
-    Check { name: "tasks", remedy: "mend the file that is named", look: tasks::readable },
-    Check {
+    DoctorCheck { name: "tasks", remedy: "mend the file that is named", look: tasks::readable },
+    DoctorCheck {
         name: "plans",
         remedy: "restore `plan.json` from a backup, or cancel the mission",
         look: tasks::plans,
     },
-    Check { name: "workflows", remedy: "`orange workflow list` shows what there is", look: tasks::workflows },
-    Check {
+    DoctorCheck {
+        name: "workflows",
+        remedy: "`orange workflow list` shows what there is",
+        look: tasks::workflows,
+    },
+    DoctorCheck {
         name: "journals",
         remedy: "the next command that changes it puts it right",
         look: tasks::journals,
     },
-    Check { name: "transitions", remedy: "`orange monitor --once` finishes it", look: tasks::transitions },
-    Check { name: "sessions", remedy: "`orange monitor --once` looks after it", look: tasks::sessions },
-    Check {
+    DoctorCheck {
+        name: "transitions",
+        remedy: "`orange monitor --once` finishes it",
+        look: tasks::transitions,
+    },
+    DoctorCheck { name: "sessions", remedy: "`orange monitor --once` looks after it", look: tasks::sessions },
+    DoctorCheck {
         name: "agents",
         remedy: "`orange task show` says what it waits for, `orange task attach` shows it",
         look: tasks::agents,
     },
-    Check {
+    DoctorCheck {
         name: "clock",
         remedy: "set the clock if it is wrong; if it was wrong then, it passes: no order depends on it",
         look: tasks::clock,
     },
-    Check {
+    DoctorCheck {
         name: "queue",
         remedy: "`orange monitor --once` makes the starts that are owed",
         look: tasks::queue,
     },
-    Check {
+    DoctorCheck {
         name: "pool",
         remedy: "`orange workspace gc` gives back what nobody holds",
         look: worktrees::pool,
     },
-    Check {
+    DoctorCheck {
         name: "worktrees",
         remedy: "see what git says there: `git worktree list`",
         look: worktrees::held,
     },
-    Check {
+    DoctorCheck {
         name: "git-locks",
         remedy: "remove the lock that is named, if no git is running there",
         look: worktrees::git_locks,
     },
-    Check {
+    DoctorCheck {
         name: "backups",
         remedy: "`orange task restore` makes a branch of one; `git update-ref -d` removes it",
         look: worktrees::backups,
@@ -162,17 +170,18 @@ pub const CHECKS: &[Check] = &[
 ];
 
 /// Runs every check; each has at least one finding, if only that all is well.
-pub fn examine(app: &App) -> Vec<Finding> {
-    let seen = Seen::of(app);
+pub fn examine(app: &App) -> Vec<CheckFinding> {
+    let seen = CheckData::of(app);
     CHECKS.iter().flat_map(|check| check.run(&seen)).collect()
 }
 
-impl Check {
-    fn run(&self, seen: &Seen<'_>) -> Vec<Finding> {
-        let mut findings = (self.look)(seen).unwrap_or_else(|error| vec![Finding::of(Level::Broken, &error)]);
+impl DoctorCheck {
+    fn run(&self, seen: &CheckData<'_>) -> Vec<CheckFinding> {
+        let mut findings =
+            (self.look)(seen).unwrap_or_else(|error| vec![CheckFinding::of(FindingLevel::Broken, &error)]);
         for finding in &mut findings {
             finding.check = self.name;
-            if finding.level != Level::Fine && finding.remedy.is_empty() {
+            if finding.level != FindingLevel::Fine && finding.remedy.is_empty() {
                 self.remedy.clone_into(&mut finding.remedy);
             }
         }
@@ -180,37 +189,37 @@ impl Check {
     }
 }
 
-impl Finding {
-    fn new(level: Level, message: impl Into<String>) -> Finding {
-        Finding { check: "", level, message: message.into(), remedy: String::new() }
+impl CheckFinding {
+    fn new(level: FindingLevel, message: impl Into<String>) -> CheckFinding {
+        CheckFinding { check: "", level, message: message.into(), remedy: String::new() }
     }
 
-    fn fine(message: impl Into<String>) -> Finding {
-        Finding::new(Level::Fine, message)
+    fn fine(message: impl Into<String>) -> CheckFinding {
+        CheckFinding::new(FindingLevel::Fine, message)
     }
 
-    fn of(level: Level, error: &Error) -> Finding {
-        Finding { remedy: error.help.clone(), ..Finding::new(level, &error.message) }
+    fn of(level: FindingLevel, error: &Error) -> CheckFinding {
+        CheckFinding { remedy: error.help.clone(), ..CheckFinding::new(level, &error.message) }
     }
 
-    fn remedy(self, remedy: impl Into<String>) -> Finding {
-        Finding { remedy: remedy.into(), ..self }
+    fn remedy(self, remedy: impl Into<String>) -> CheckFinding {
+        CheckFinding { remedy: remedy.into(), ..self }
     }
 }
 
 /// These findings, or the one that all is well.
-fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
-    if findings.is_empty() { vec![Finding::fine(fine)] } else { findings }
+fn or_fine(findings: Vec<CheckFinding>, fine: impl Into<String>) -> Vec<CheckFinding> {
+    if findings.is_empty() { vec![CheckFinding::fine(fine)] } else { findings }
 }
 
 /// A task or mission, and that it is over and idle: then no check needs its body or its journal.
 struct Examined {
-    listed: Listed,
+    listed: TaskEntry,
     idle: Option<Idle>,
 }
 
 /// The data for several checks, read once and without a lock.
-struct Seen<'o> {
+struct CheckData<'o> {
     app: &'o App,
     projects: Result<Vec<Project>>,
     examined: Result<Vec<Examined>>,
@@ -219,9 +228,9 @@ struct Seen<'o> {
     leftovers: OnceCell<Result<Vec<PathBuf>>>,
 }
 
-impl Seen<'_> {
-    fn of(app: &App) -> Seen<'_> {
-        let saved = Saved::read(&app.home);
+impl CheckData<'_> {
+    fn of(app: &App) -> CheckData<'_> {
+        let saved = SavedPool::read(&app.home);
         let known = list::journals(&app.home, &DirKind::ALL, None);
         let slots = known.as_deref().map_err(Clone::clone).and_then(|known| saved?.slots(known));
         let is_over = |kind, owned: &Owned| app.is_done(kind, owned);
@@ -229,7 +238,7 @@ impl Seen<'_> {
             let idle = if let Brevity::Brief(idle) = brevity { Some(idle) } else { None };
             Some(Examined { listed, idle })
         };
-        Seen {
+        CheckData {
             app,
             projects: projects::read(&app.home),
             examined: known.map(|known| list::each_briefly(known, is_over, examined)),
@@ -254,12 +263,12 @@ impl Seen<'_> {
     }
 
     /// Every task and mission.
-    fn listed(&self) -> Result<Vec<&Listed>> {
+    fn listed(&self) -> Result<Vec<&TaskEntry>> {
         Ok(self.examined()?.iter().map(|one| &one.listed).collect())
     }
 
     /// Those whose journals may have something unfinished.
-    fn not_idle(&self) -> Result<Vec<&Listed>> {
+    fn not_idle(&self) -> Result<Vec<&TaskEntry>> {
         Ok(self.examined()?.iter().filter(|one| one.idle.is_none()).map(|one| &one.listed).collect())
     }
 

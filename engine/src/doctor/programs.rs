@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Result;
-use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
 use crate::drive::git::{Git, TASK_FILE};
 use crate::drive::harness::{self, Harness};
 use crate::store::effective::effective;
@@ -11,46 +11,50 @@ use crate::store::projects::Project;
 use crate::store::task::DEFAULT_HARNESS;
 use orange_system::exec::find_on_path;
 
-pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn tmux(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     seen.app.tmux.check()?;
     let version = seen.app.tmux.version()?;
-    Ok(vec![Finding::fine(version.map_or_else(|| "tmux".to_owned(), |version| format!("tmux {version}")))])
+    Ok(vec![CheckFinding::fine(
+        version.map_or_else(|| "tmux".to_owned(), |version| format!("tmux {version}")),
+    )])
 }
 
-pub(super) fn git(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn git(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let git = Git::at(seen.app.home.root());
     git.check()?;
-    Ok(vec![Finding::fine(format!("git {}", git.version()?))])
+    Ok(vec![CheckFinding::fine(format!("git {}", git.version()?))])
 }
 
-pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn gh(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     Ok(vec![match find_on_path("gh", seen.app.path()) {
-        Some(file) => Finding::fine(format!("gh: {}", file.display())),
-        None => Finding::new(Level::Warning, "no gh: pull requests are neither opened nor followed"),
+        Some(file) => CheckFinding::fine(format!("gh: {}", file.display())),
+        None => {
+            CheckFinding::new(FindingLevel::Warning, "no gh: pull requests are neither opened nor followed")
+        }
     }])
 }
 
 /// The harnesses of the new tasks of a project.
-pub(super) fn default_harnesses(seen: &Seen<'_>, project: &Project) -> Result<Vec<String>> {
+pub(super) fn default_harnesses(seen: &CheckData<'_>, project: &Project) -> Result<Vec<String>> {
     let settings = effective(&seen.app.home, project)?;
     Ok(vec![settings.worker().to_owned(), settings.reviewer().to_owned()])
 }
 
 /// Checks the harnesses of unfinished tasks and missions, and those of new tasks of each project; of all others, one suffices.
-pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn harnesses(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let path = seen.app.path();
     let flaw = |name: &String| seen.app.harness(name).and_then(|found| found.check(path)).err();
     let tasks = seen.unfinished()?.into_iter();
     let mut used: BTreeSet<String> =
         tasks.flat_map(|task| seen.app.harnesses_of(task)).map(str::to_owned).collect();
-    let mut broken: Vec<Finding> =
-        used.iter().filter_map(flaw).map(|error| Finding::of(Level::Broken, &error)).collect();
+    let mut broken: Vec<CheckFinding> =
+        used.iter().filter_map(flaw).map(|error| CheckFinding::of(FindingLevel::Broken, &error)).collect();
     for project in seen.projects()? {
         for name in default_harnesses(seen, project)? {
             if used.insert(name.clone()) {
                 let lacks = |error| {
-                    let finding = Finding::of(Level::Warning, &error);
-                    Finding {
+                    let finding = CheckFinding::of(FindingLevel::Warning, &error);
+                    CheckFinding {
                         message: format!("new tasks of {}: {}", project.name, finding.message),
                         ..finding
                     }
@@ -64,7 +68,7 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let there: Vec<&str> = there.map(|harness| harness.name.as_str()).collect();
     if there.is_empty() && broken.is_empty() {
         let error = seen.app.harness(DEFAULT_HARNESS)?.check(path).err();
-        return Ok(error.iter().map(|error| Finding::of(Level::Warning, error)).collect());
+        return Ok(error.iter().map(|error| CheckFinding::of(FindingLevel::Warning, error)).collect());
     }
     let used = known.iter().filter(|harness| used.contains(&harness.name));
     broken.extend(
@@ -74,7 +78,7 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 /// The finding about a harness that could report what its agents do, and does not here.
-fn silent(seen: &Seen<'_>, harness: &Harness) -> Option<Finding> {
+fn silent(seen: &CheckData<'_>, harness: &Harness) -> Option<CheckFinding> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if !harness.has_reports() {
         return None;
@@ -83,10 +87,10 @@ fn silent(seen: &Seen<'_>, harness: &Harness) -> Option<Finding> {
     let name = &harness.name;
     let message = format!("agents of {name} do not report what they do: {why}");
     let remedy = "what they do is guessed from their screens; docs/agents.md names the versions that report";
-    Some(Finding::new(Level::Warning, message).remedy(remedy))
+    Some(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy))
 }
 
-pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn projects(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let projects = seen.projects()?;
     let mut findings = Vec::new();
     for project in projects {
@@ -97,33 +101,34 @@ pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 "`orange project update {} --path PATH` says where it is, and links its worktrees to it",
                 project.name
             );
-            findings.push(Finding::new(Level::Broken, message).remedy(remedy));
+            findings.push(CheckFinding::new(FindingLevel::Broken, message).remedy(remedy));
         } else if let Err(error) =
             git.top_level().and_then(|_| git.check_branch_exists(&project.default_branch))
         {
-            let finding = Finding::of(Level::Broken, &error);
-            findings.push(Finding { message: format!("{}: {}", project.name, finding.message), ..finding });
+            let finding = CheckFinding::of(FindingLevel::Broken, &error);
+            findings
+                .push(CheckFinding { message: format!("{}: {}", project.name, finding.message), ..finding });
         } else if git.tracks(&project.default_branch, &project.default_branch, TASK_FILE)? {
             let message =
                 format!("{}: `{}` has a {TASK_FILE} of its own in git", project.name, project.default_branch);
-            findings.push(Finding::new(Level::Broken, message).remedy(format!(
+            findings.push(CheckFinding::new(FindingLevel::Broken, message).remedy(format!(
                 "no task of it can start: `git rm {TASK_FILE}` there, or `git mv` where it is the project's own; commit and push"
             )));
         }
         let unused = effective(&seen.app.home, project)?.trust.warning(&project.name);
         let remedy = format!("read it, and agree to it: `orange project trust {}`", project.name);
-        findings.extend(unused.map(|unused| Finding::new(Level::Warning, unused).remedy(remedy)));
+        findings.extend(unused.map(|unused| CheckFinding::new(FindingLevel::Warning, unused).remedy(remedy)));
     }
     let names: Vec<&str> = projects.iter().map(|project| project.name.as_str()).collect();
     let fine = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
     Ok(or_fine(findings, fine))
 }
 
-pub(super) fn identity(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn identity(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
         if let Err(error) = Git::at(&project.path).check_identity() {
-            findings.push(Finding::of(Level::Broken, &error));
+            findings.push(CheckFinding::of(FindingLevel::Broken, &error));
         }
     }
     Ok(or_fine(findings, "git knows who commits"))

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use orange_core::mission::MissionStatus;
 
-use crate::doctor::{Examined, Finding, Level, Seen, or_fine};
+use crate::doctor::{CheckData, CheckFinding, Examined, FindingLevel, or_fine};
 use crate::drive::tmux::Pane;
 use crate::flow::doing::works_as;
 use crate::flow::observed::gone_unnoticed;
-use crate::flow::queue::Queue;
+use crate::flow::queue::StartQueue;
 use crate::flow::snapshot::status_of;
 use crate::flow::{abandoned, activity};
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
-use crate::store::index::{self, Asked, EngineKeys, Idle};
-use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, owed, task};
+use crate::store::index::{self, AskedTasks, EngineKeys, Idle};
+use crate::store::{DirKind, Task, TaskDir, TaskEntry, TaskHistory, owed, task};
 use crate::{Error, Result};
 use orange_api::Agent;
 use orange_api::Unfit;
@@ -25,9 +25,9 @@ use orange_system::files::if_found;
 use orange_system::many::in_order;
 use orange_system::{fault, nofollow, process};
 
-pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn readable(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let found = in_order(seen.examined()?, &|one, _| match &one.listed.task {
-        Err(error) => Ok(vec![Finding::of(Level::Broken, error)]),
+        Err(error) => Ok(vec![CheckFinding::of(FindingLevel::Broken, error)]),
         Ok(_) => never_opened(&one.listed.dir),
     });
     let broken = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
@@ -35,24 +35,25 @@ pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 /// Checks a task's folder for what is neither a file nor a folder, and never opened.
-fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
+fn never_opened(dir: &TaskDir) -> Result<Vec<CheckFinding>> {
     let found = nofollow::unfit(&dir.path).map_err(|cause| Error::io("look at", &dir.path, &cause))?;
-    let tell =
-        |(path, why): (PathBuf, Unfit)| Finding::of(Level::Broken, &Error::io("open", &path, &why.into()));
+    let tell = |(path, why): (PathBuf, Unfit)| {
+        CheckFinding::of(FindingLevel::Broken, &Error::io("open", &path, &why.into()))
+    };
     Ok(found.into_iter().map(tell).collect())
 }
 
 /// Checks that each unfinished mission has the plan that it was started with.
-pub(super) fn plans(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn plans(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
-    for Listed { dir, task } in seen.not_idle()? {
+    for TaskEntry { dir, task } in seen.not_idle()? {
         let is_needed = |task: &Task| task.kind == DirKind::Mission && !seen.app.is_done_with_worktree(task);
         if task.as_ref().is_ok_and(is_needed)
             && let Some(Event::MissionCreated { plan_hash, .. }) = first_event(dir)?
         {
             findings.extend(flaw_of_plan(&dir.plan(), &plan_hash)?.map(|flaw| {
                 let message = format!("{}: {} {flaw}", dir.shown(), dir.plan().display());
-                Finding::new(Level::Broken, message)
+                CheckFinding::new(FindingLevel::Broken, message)
             }));
         }
     }
@@ -74,23 +75,24 @@ fn first_event(dir: &TaskDir) -> Result<Option<Event>> {
     Ok(task::read_journal(dir)?.records.into_iter().next().map(|record| record.event))
 }
 
-pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn workflows(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     for task in seen.tasks()? {
         let known = seen.app.machine_of(&task.owned).and_then(|machine| status_of(machine, task));
         if let Err(error) = known {
-            let finding = Finding::of(Level::Warning, &error);
-            findings.push(Finding { message: format!("task {}: {}", task.id, finding.message), ..finding });
+            let finding = CheckFinding::of(FindingLevel::Warning, &error);
+            findings
+                .push(CheckFinding { message: format!("task {}: {}", task.id, finding.message), ..finding });
         }
     }
     Ok(or_fine(findings, "every task has its own"))
 }
 
 /// Checks for what the next command on a task will repair or cut off.
-pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn journals(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let idle = idle_keys(seen)?;
     let mut findings = Vec::new();
-    for Listed { dir, task } in seen.listed()? {
+    for TaskEntry { dir, task } in seen.listed()? {
         let Ok(task) = task else { continue };
         let (differences, is_torn) = match idle.get(dir) {
             Some(keys) => (task::differences_from(dir, |key| keys.get(key), &task.owned), false),
@@ -107,25 +109,25 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 let (shown, file) = (dir.shown(), dir.kind.file());
                 let message = format!("{shown}: {file} has {found} for {field}, the journal {kept}");
                 let remedy = format!("{} puts it right; the journal decides", next_change(dir));
-                findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+                findings.push(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy));
             }
         }
         if is_torn {
             let message = format!("{}: the last line of its journal is torn", dir.shown());
             let remedy = format!("{} cuts it off", next_change(dir));
-            findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+            findings.push(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy));
         }
     }
     Ok(or_fine(findings, "every TASK.md and MISSION.md agrees with its journal"))
 }
 
 /// The engine's keys in the texts of idle tasks and missions.
-fn idle_keys<'s>(seen: &'s Seen<'_>) -> Result<BTreeMap<&'s TaskDir, EngineKeys>> {
+fn idle_keys<'s>(seen: &'s CheckData<'_>) -> Result<BTreeMap<&'s TaskDir, EngineKeys>> {
     let idle = seen.examined()?.iter().filter(|one| one.idle.is_some());
     let mut idle: Vec<&TaskDir> = idle.map(|one| &one.listed.dir).collect();
     idle.sort_unstable();
     let dirs: Vec<TaskDir> = idle.iter().map(|dir| (*dir).clone()).collect();
-    Ok(idle.into_iter().zip(index::facts(&dirs, Asked::Some)).collect())
+    Ok(idle.into_iter().zip(index::facts(&dirs, AskedTasks::Some)).collect())
 }
 
 /// The next command that locks it, in words.
@@ -137,17 +139,17 @@ fn next_change(dir: &TaskDir) -> String {
     format!("the next command that changes the {}, such as {commands},", dir.kind.word())
 }
 
-pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn transitions(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let pending = |(dir, history): (&TaskDir, TaskHistory)| {
         // One that is being carried out is not a finding.
         let plan = &abandoned(dir, &history)?.plan;
         let message = format!("{}: {} → {} is begun and not finished", dir.shown(), plan.from, plan.to);
-        Some(Finding::new(Level::Warning, message))
+        Some(CheckFinding::new(FindingLevel::Warning, message))
     };
     Ok(or_fine(histories(seen)?.into_iter().filter_map(pending).collect(), "every transition is finished"))
 }
 
-pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn sessions(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     process::check()?;
     let panes = seen.panes()?;
     let mut findings = Vec::new();
@@ -158,7 +160,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             if gone.contains(&agent.spawn) {
                 let what = works_as(&agent.seat(), agent.step.as_deref(), agent.role.as_deref());
                 let message = format!("{}: agent {} ({what}) is gone, unnoticed", dir.shown(), agent.spawn);
-                findings.push(Finding::new(Level::Warning, message));
+                findings.push(CheckFinding::new(FindingLevel::Warning, message));
             }
         }
     }
@@ -172,14 +174,14 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }
     findings.extend(strays.into_iter().map(|(id, session)| {
         let message = format!("the tmux session {session} is of task {id}, which is gone");
-        Finding::new(Level::Warning, message)
+        CheckFinding::new(FindingLevel::Warning, message)
             .remedy(format!("look at it, then `{} kill-session -t '={session}'`", seen.app.tmux.shown()))
     }));
     Ok(or_fine(findings, "every agent has a session, and every session a task"))
 }
 
 /// Checks for tasks that need a person, and living agents that do not go on by themselves.
-pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn agents(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
     for Examined { listed, idle } in seen.examined()? {
@@ -189,7 +191,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             let message = format!("{shown}: {attention}");
             let remedy =
                 format!("`orange {word} attach {}` shows its agent, or says what can be done", task.id);
-            findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+            findings.push(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy));
         }
         if idle.is_some() {
             continue;
@@ -200,11 +202,11 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             if !assessment.state.is_well() {
                 let message =
                     format!("{shown}: agent {spawn} is {}: {}", assessment.state.as_str(), assessment.reason);
-                let finding = Finding::new(Level::Warning, message);
+                let finding = CheckFinding::new(FindingLevel::Warning, message);
                 let answer = assessment
                     .request
                     .map(|request| format!("`orange task answer {request} allow`, or `deny`"));
-                findings.push(answer.into_iter().fold(finding, Finding::remedy));
+                findings.push(answer.into_iter().fold(finding, CheckFinding::remedy));
             }
         }
     }
@@ -212,7 +214,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 /// Lists the tasks and missions that wait to be started, and owed starts.
-pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn queue(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     for project in seen.projects()? {
         let owed = owed::all(&seen.app.home, &project.name).unwrap_or_else(|error| vec![Err(error)]);
@@ -222,19 +224,19 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                     "task {} has made room for the next task of {}, and none is started yet",
                     owed.by, project.name
                 );
-                Finding::new(Level::Warning, message)
+                CheckFinding::new(FindingLevel::Warning, message)
             }
-            Err(error) => Finding::of(Level::Broken, &error),
+            Err(error) => CheckFinding::of(FindingLevel::Broken, &error),
         }));
     }
-    let queue = Queue::new(seen.projects()?.to_vec(), seen.slots()?.to_vec());
+    let queue = StartQueue::new(seen.projects()?.to_vec(), seen.slots()?.to_vec());
     let tasks = seen.tasks()?;
     findings.extend(queue.without_monitor(seen.app, &tasks).into_iter().map(|name| {
         let message = format!("the queue of {name} is automatic, and no monitor runs that starts its tasks");
         let remedy = format!(
             "leave `orange monitor` or the dashboard running, or start each with `orange task spawn`: `orange project update {name} --queue manual`"
         );
-        Finding::new(Level::Warning, message).remedy(remedy)
+        CheckFinding::new(FindingLevel::Warning, message).remedy(remedy)
     }));
     for project in queue.held_by_person(seen.app, &tasks) {
         let (name, size) = (&project.name, project.pool_size);
@@ -243,28 +245,28 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let remedy = format!(
             "`orange task list --needs-me` lists that work; `orange project update {name} --reclaim-when-waiting true` reclaims its worktrees for others meanwhile"
         );
-        findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+        findings.push(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy));
     }
     for task in tasks {
         // The checks of harnesses and dialogs say what is to be done about it.
         let forbidden = queue.forbids(seen.app, task).map(|why| format!("cannot start: {why}"));
         let what = forbidden.or_else(|| queue.waits_for(seen.app, task));
-        findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
+        findings.extend(what.map(|what| CheckFinding::fine(format!("task {} {what}", task.id))));
     }
     for mission in seen.unfinished()?.into_iter().filter(|it| it.kind == DirKind::Mission) {
         if mission.status() == MissionStatus::Pending.as_str() {
             let message = format!("mission {} waits for a worktree of {}", mission.id, mission.project);
-            findings.push(Finding::fine(message));
+            findings.push(CheckFinding::fine(message));
         }
     }
     Ok(or_fine(findings, "no task and no mission waits to be started"))
 }
 
-pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn clock(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     // Two processes may read the clock in one order and write in the other.
     let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
     let mut findings = Vec::new();
-    for Examined { listed: Listed { dir, task }, idle } in seen.examined()? {
+    for Examined { listed: TaskEntry { dir, task }, idle } in seen.examined()? {
         if task.is_err() {
             continue;
         }
@@ -274,14 +276,14 @@ pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         };
         if let Some(ends) = ends.filter(|ends| *ends > soon) {
             let message = format!("{}: its journal ends at {ends}, which is in the future", dir.shown());
-            findings.push(Finding::new(Level::Warning, message));
+            findings.push(CheckFinding::new(FindingLevel::Warning, message));
         }
     }
     Ok(or_fine(findings, "no journal has a time in the future"))
 }
 
 /// The journals that may have something unfinished.
-fn histories<'s>(seen: &'s Seen<'_>) -> Result<Vec<(&'s TaskDir, TaskHistory)>> {
+fn histories<'s>(seen: &'s CheckData<'_>) -> Result<Vec<(&'s TaskDir, TaskHistory)>> {
     let read = |dir| Ok((dir, task::read_journal(dir)?.history()));
     let not_idle = seen.not_idle()?.into_iter().filter(|listed| listed.task.is_ok());
     not_idle.map(|listed| read(&listed.dir)).collect()

@@ -10,16 +10,16 @@ use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
 use crate::store::event::Spawn;
 use crate::store::index::tests::{copy, grow_old};
-use crate::store::index::{EngineKeys, Fact, JournalFacts, TextFacts};
+use crate::store::index::{EngineKeys, FileFact, JournalFacts, TextFacts};
 use crate::store::{Event, Home, LockedTask, Set, TaskDir, tests};
 
-struct Ward {
+struct DoctorWard {
     folder: tempfile::TempDir,
     app: App,
 }
 
-impl Ward {
-    fn new() -> Ward {
+impl DoctorWard {
+    fn new() -> DoctorWard {
         let (folder, home) = tests::home();
         home.prepare().unwrap();
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
@@ -27,7 +27,7 @@ impl Ward {
             fs::create_dir_all(folder.path().join(skills).join("orange")).unwrap();
             fs::write(folder.path().join(skills).join("orange/SKILL.md"), "").unwrap();
         }
-        Ward { folder, app }
+        DoctorWard { folder, app }
     }
 
     fn home(&self) -> &Home {
@@ -44,9 +44,10 @@ impl Ward {
     /// Findings of a check that are not fine, as `level message`.
     fn found(&self, name: &str) -> Vec<String> {
         let check = CHECKS.iter().find(|check| check.name == name).unwrap();
-        let findings = check.run(&Seen::of(&self.app));
+        let findings = check.run(&CheckData::of(&self.app));
         assert!(!findings.is_empty(), "{name} says nothing");
-        let bad: Vec<_> = findings.into_iter().filter(|finding| finding.level != Level::Fine).collect();
+        let bad: Vec<_> =
+            findings.into_iter().filter(|finding| finding.level != FindingLevel::Fine).collect();
         assert!(bad.iter().all(|finding| !finding.remedy.is_empty()), "{bad:?}");
         bad.into_iter().map(|finding| format!("{:?} {}", finding.level, finding.message)).collect()
     }
@@ -68,7 +69,7 @@ fn names_differ_and_every_check_has_a_remedy() {
 
 #[test]
 fn a_sound_home_has_no_finding_and_is_not_changed() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = ward.task();
     let before = fs::read(dir.history()).unwrap();
     let of_this_machine = ["tmux", "git", "gh", "harnesses", "disk"];
@@ -81,7 +82,7 @@ fn a_sound_home_has_no_finding_and_is_not_changed() {
 
 #[test]
 fn what_would_hang_an_agent_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     ward.task();
     let folder = ward.folder.path().to_owned();
     let project = Project { name: "coffee".to_owned(), path: folder.clone(), ..Project::default() };
@@ -93,16 +94,16 @@ fn what_would_hang_an_agent_is_found() {
     fs::remove_file(folder.join(".claude/skills/orange/SKILL.md")).unwrap();
     ward.check("skills", "Warning claude has no orange skill");
     let key = [("ANTHROPIC_API_KEY", "0123")];
-    let Ward { folder, app } = ward;
+    let DoctorWard { folder, app } = ward;
     let around = Around::at(folder.path(), &key, true);
-    let ward = Ward { folder, app: app.with_around(around) };
+    let ward = DoctorWard { folder, app: app.with_around(around) };
     ward.check("root", "Broken claude in coffee");
     ward.check("dialogs", "has no answer whether it may use the key");
 }
 
 #[test]
 fn what_is_missing_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     ward.task();
     // Nothing is on this one's PATH.
     ward.check("harnesses", "`claude`");
@@ -113,14 +114,14 @@ fn what_is_missing_is_found() {
 
 #[test]
 fn a_home_that_others_can_read_is_reported() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     fs::set_permissions(ward.home().root(), fs::Permissions::from_mode(0o755)).unwrap();
     ward.check("home", "Warning others can read");
 }
 
 #[test]
 fn what_dead_processes_left_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = ward.task();
     // No process has the highest number.
     let left = dir.path.join(format!(".TASK.md.{}.0.tmp", i32::MAX));
@@ -131,7 +132,7 @@ fn what_dead_processes_left_is_found() {
 
 #[test]
 fn a_task_that_disagrees_with_its_journal_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = ward.task();
     let text = fs::read_to_string(dir.task_md()).unwrap();
     fs::write(dir.task_md(), text.replace("status: working", "status: done")).unwrap();
@@ -146,7 +147,7 @@ fn a_task_that_disagrees_with_its_journal_is_found() {
 
 #[test]
 fn tasks_and_sessions_without_each_other_are_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = ward.task();
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     let spawn = Spawn { spawn: 1, actor: crate::store::event::Actor::Worker, ..Default::default() };
@@ -167,7 +168,7 @@ fn tasks_and_sessions_without_each_other_are_found() {
 
 #[test]
 fn worktrees_of_tasks_that_are_gone_are_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     crate::store::Pool::lock(ward.home())
         .unwrap()
         .bind("coffee", 1, "gone", crate::store::tests::usable)
@@ -180,7 +181,7 @@ fn worktrees_of_tasks_that_are_gone_are_found() {
 
 #[test]
 fn a_journal_from_the_future_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = ward.task();
     let journal = fs::read_to_string(dir.history()).unwrap();
     fs::write(dir.history(), journal.replace("\"timestamp\":\"20", "\"timestamp\":\"29")).unwrap();
@@ -188,7 +189,7 @@ fn a_journal_from_the_future_is_found() {
 }
 
 /// A mission in this status that holds a worktree.
-fn mission(ward: &Ward, status: &str) -> TaskDir {
+fn mission(ward: &DoctorWard, status: &str) -> TaskDir {
     let mut locked = tests::mission(ward.home(), "brew");
     locked.append(Event::Unknown, Set::new().status(status).workspace(Some("coffee--1"))).unwrap();
     locked.dir().clone()
@@ -197,26 +198,26 @@ fn mission(ward: &Ward, status: &str) -> TaskDir {
 #[test]
 fn a_sound_mission_is_no_problem() {
     for status in ["running", "paused", "failed"] {
-        let ward = Ward::new();
+        let ward = DoctorWard::new();
         mission(&ward, status);
         for check in ["tasks", "plans", "workflows", "journals", "sessions", "agents", "pool", "worktrees"] {
             assert_eq!(ward.found(check), [""; 0], "{check}, {status}");
         }
     }
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     mission(&ward, "completed");
     ward.check("pool", "Warning coffee--1 is held by a finished task");
 }
 
 #[test]
 fn the_torn_journal_of_a_mission_is_mended_by_its_commands() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = mission(&ward, "paused");
     let mut journal = fs::read(dir.history()).unwrap();
     journal.extend(b"{\"seq\": 9, \"ty");
     fs::write(dir.history(), &journal).unwrap();
     let check = CHECKS.iter().find(|check| check.name == "journals").unwrap();
-    let [Finding { message, remedy, .. }] = &check.run(&Seen::of(&ward.app))[..] else {
+    let [CheckFinding { message, remedy, .. }] = &check.run(&CheckData::of(&ward.app))[..] else {
         panic!("one finding is expected")
     };
     assert!(message.contains("is torn"), "{message}");
@@ -225,10 +226,11 @@ fn the_torn_journal_of_a_mission_is_mended_by_its_commands() {
 
 #[test]
 fn a_mission_that_waits_for_a_worktree_is_named() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let id = tests::mission(ward.home(), "brew").dir().id.clone();
     let check = CHECKS.iter().find(|check| check.name == "queue").unwrap();
-    let [Finding { level: Level::Fine, message, .. }] = &check.run(&Seen::of(&ward.app))[..] else {
+    let [CheckFinding { level: FindingLevel::Fine, message, .. }] = &check.run(&CheckData::of(&ward.app))[..]
+    else {
         panic!("something is wrong")
     };
     assert_eq!(*message, format!("mission {id} waits for a worktree of coffee"));
@@ -236,7 +238,7 @@ fn a_mission_that_waits_for_a_worktree_is_named() {
 
 #[test]
 fn an_agent_of_a_mission_that_is_gone_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = mission(&ward, "running");
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     let agent = Spawn { spawn: 1, actor: "worker".into(), ..Spawn::default() };
@@ -247,7 +249,7 @@ fn an_agent_of_a_mission_that_is_gone_is_found() {
 
 #[test]
 fn the_harnesses_of_a_mission_are_checked_until_it_has_ended() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = mission(&ward, "paused");
     // Nothing is on this one's PATH.
     ward.check("harnesses", "Broken ");
@@ -259,7 +261,7 @@ fn the_harnesses_of_a_mission_are_checked_until_it_has_ended() {
 
 #[test]
 fn a_mission_that_needs_a_person_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = mission(&ward, "running");
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     locked.call_attention("no coffee").unwrap();
@@ -271,7 +273,7 @@ fn a_mission_that_needs_a_person_is_found() {
 
 #[test]
 fn a_mission_without_its_plan_is_found_until_it_has_ended() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let dir = mission(&ward, "paused");
     fs::write(dir.plan(), "{ }").unwrap();
     ward.check("plans", "plan.json was changed after the start");
@@ -286,10 +288,10 @@ fn a_mission_without_its_plan_is_found_until_it_has_ended() {
 
 #[test]
 fn the_monitor_that_runs_is_named() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let says = || {
         let check = CHECKS.iter().find(|check| check.name == "monitor").unwrap();
-        check.run(&Seen::of(&ward.app))[0].message.clone()
+        check.run(&CheckData::of(&ward.app))[0].message.clone()
     };
     assert!(says().starts_with("none runs"), "{}", says());
     let only = crate::flow::only_one::try_become(&ward.app).unwrap().unwrap();
@@ -299,7 +301,7 @@ fn the_monitor_that_runs_is_named() {
 }
 
 /// A project in the folder of the ward, whose tasks a monitor starts.
-fn project(ward: &Ward) {
+fn project(ward: &DoctorWard) {
     let project = Project {
         name: "coffee".to_owned(),
         path: ward.folder.path().to_owned(),
@@ -312,7 +314,7 @@ fn project(ward: &Ward) {
 
 #[test]
 fn a_project_is_examined_before_its_first_task() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     project(&ward);
     ward.check("dialogs", "Broken claude in coffee has no answer whether it may");
     ward.check("logins", "Broken claude in coffee");
@@ -324,7 +326,7 @@ fn a_project_is_examined_before_its_first_task() {
 
 #[test]
 fn an_automatic_queue_without_a_monitor_is_found() {
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     project(&ward);
     assert_eq!(ward.found("queue"), [""; 0], "nothing waits");
     let mut locked = tests::task(ward.home(), "fix");
@@ -339,7 +341,7 @@ fn an_automatic_queue_without_a_monitor_is_found() {
 #[test]
 fn an_index_changes_no_finding() {
     const TASKS: usize = 60;
-    let ward = Ward::new();
+    let ward = DoctorWard::new();
     let over = ward.task();
     let end = Set::new().status("done").workspace(None).tmux_session(None);
     LockedTask::lock(ward.home(), &over).unwrap().append(Event::Unknown, end).unwrap();

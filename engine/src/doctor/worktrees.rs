@@ -3,26 +3,28 @@
 use orange_core::Workspace;
 
 use crate::Result;
-use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
 use crate::drive::git::Git;
-use crate::flow::collect::{self, Fate};
-use crate::store::{DirKind, Listed, Task};
+use crate::flow::collect::{self, WorktreeFate};
+use crate::store::{DirKind, Task, TaskEntry};
 
 /// Worktrees that `orange workspace gc` would change, and those that it would leave alone.
-pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn pool(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     for one in collect::plan(seen.app, seen.slots()?, seen.projects()?)? {
         let (message, remedy) = match one.fate {
-            Fate::GiveBack => (format!("{} is held by a finished task", one.name), String::new()),
-            Fate::Finish => (
+            WorktreeFate::GiveBack => (format!("{} is held by a finished task", one.name), String::new()),
+            WorktreeFate::Finish => (
                 format!("the reclaim of {} is not finished: its process was killed", one.name),
                 "`orange monitor --once` finishes it, and so does `orange workspace gc`".to_owned(),
             ),
-            Fate::Clean => (format!("{} is held by a task that no longer exists", one.name), String::new()),
-            Fate::Remove => (format!("{} is not needed", one.name), String::new()),
-            Fate::Leave(why) => (format!("{} is left alone", one.name), why),
+            WorktreeFate::Clean => {
+                (format!("{} is held by a task that no longer exists", one.name), String::new())
+            }
+            WorktreeFate::Remove => (format!("{} is not needed", one.name), String::new()),
+            WorktreeFate::Leave(why) => (format!("{} is left alone", one.name), why),
         };
-        findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+        findings.push(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy));
     }
     let fine = match seen.slots()?.len() {
         1 => "1 worktree".to_owned(),
@@ -33,9 +35,9 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// Checks that each worktree of a task or mission exists, is linked to its repository, belongs to that one by the pool, and that
 /// a task's has a readable `TASK.md`. A plain folder has no repository.
-pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn held(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
-    for Listed { dir, task } in seen.listed()? {
+    for TaskEntry { dir, task } in seen.listed()? {
         let Ok(task) = task else { continue };
         let of = dir.shown();
         let Some(name) = &task.owned.workspace else { continue };
@@ -62,20 +64,24 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             ),
         };
         let finding = if !is_bound {
-            Finding::new(Level::Broken, format!("{of} has {name}, and the pool gives it to another"))
-                .remedy(ends)
+            CheckFinding::new(
+                FindingLevel::Broken,
+                format!("{of} has {name}, and the pool gives it to another"),
+            )
+            .remedy(ends)
         } else if !folder.is_dir() {
-            Finding::new(Level::Warning, format!("{shown}, of {of}, is gone"))
+            CheckFinding::new(FindingLevel::Warning, format!("{shown}, of {of}, is gone"))
                 .remedy(format!("{again} makes it again with its agent"))
         } else if !is_plain && !git.has_worktree(&folder)? {
             let message = format!("{shown}, of {of}, is no longer a worktree of its repository");
-            Finding::new(Level::Broken, message).remedy(format!(
+            CheckFinding::new(FindingLevel::Broken, message).remedy(format!(
                 "`mv '{shown}' '{shown}.away'`, and take what you need from there; {again} makes it again"
             ))
         } else if let Some(error) = (!is_plain).then(|| git.check_link(&folder).err()).flatten() {
-            Finding::new(Level::Broken, format!("{of}: {}", error.message)).remedy(error.help.clone())
+            CheckFinding::new(FindingLevel::Broken, format!("{of}: {}", error.message))
+                .remedy(error.help.clone())
         } else if let Err(error) = Task::read(&seen.app.home, dir) {
-            Finding::new(Level::Broken, error.message.clone()).remedy(error.help.clone())
+            CheckFinding::new(FindingLevel::Broken, error.message.clone()).remedy(error.help.clone())
         } else {
             continue;
         };
@@ -85,23 +91,26 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 /// Finds locks in the projects' repositories that no visible git process holds.
-pub(super) fn git_locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn git_locks(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
         findings.extend(Git::at(&project.path).abandoned_locks()?.iter().map(|lock| {
             let lock = lock.display();
-            Finding::new(Level::Warning, format!("no running git holds {lock}: one may have died"))
-                .remedy(format!("if no git is running there: `rm '{lock}'`"))
+            CheckFinding::new(
+                FindingLevel::Warning,
+                format!("no running git holds {lock}: one may have died"),
+            )
+            .remedy(format!("if no git is running there: `rm '{lock}'`"))
         }));
     }
     Ok(or_fine(findings, "no git lock is abandoned"))
 }
 
-pub(super) fn backups(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+pub(super) fn backups(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     for project in seen.projects()?.iter().filter(|project| project.path.is_dir()) {
         let count = Git::at(&project.path).count_backups()?;
-        findings.push(Finding::fine(format!("{}: {count}", project.name)));
+        findings.push(CheckFinding::fine(format!("{}: {count}", project.name)));
     }
     Ok(or_fine(findings, "none"))
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, ProcessGroup};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{ProcessGroup, ProgramCall};
 use orange_system::fault;
 use orange_system::process::{self, Process, ProcessRoot};
 
@@ -17,7 +17,7 @@ const WITHOUT_TABLE: Duration = Duration::from_millis(500);
 
 /// End of an agent: it exited with a code, or a signal ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct AgentExit {
     /// Its exit status.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -29,12 +29,12 @@ pub struct Ended {
 /// before the agent exists. `started` is called with the agent first of all, and `lost` with each other child of this process
 /// that ends meanwhile.
 pub fn run(
-    call: Call,
-    holder: Call,
+    call: ProgramCall,
+    holder: ProgramCall,
     roots: &[ProcessRoot],
     started: impl FnOnce(Process) -> Result<()>,
     lost: impl FnMut(Pid),
-) -> Result<Ended> {
+) -> Result<AgentExit> {
     process::adopt_orphans()?;
     let (mut child, group) = on_terminal(call, holder)?;
     let pid = Pid::from_child(&child);
@@ -48,7 +48,7 @@ pub fn run(
 
 /// Starts the agent in the terminal's foreground, so that Ctrl-C reaches it alone. Its process group has the terminal before it
 /// starts: in tmux, a process that reads another group's terminal sees it closed. Returns the group, too.
-fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
+fn on_terminal(call: ProgramCall, holder: ProgramCall) -> Result<(Child, Pid)> {
     let stdin = std::io::stdin();
     if !rustix::termios::isatty(&stdin) {
         let child = call.attended(ProcessGroup::New)?;
@@ -58,7 +58,7 @@ fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let mut holder = holder.held()?;
     let group = Pid::from_child(&holder);
     let given = rustix::termios::tcsetpgrp(&stdin, group).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot give the agent the terminal: {cause}"))
+        Error::new(ErrorKind::Environment, format!("cannot give the agent the terminal: {cause}"))
     });
     let child = given.and_then(|()| call.attended(ProcessGroup::Other(group)));
     drop(holder.stdin.take());
@@ -93,7 +93,10 @@ fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
             Ok(status) => return Ok(status.is_some()),
             Err(rustix::io::Errno::INTR) => (),
             Err(cause) => {
-                return Err(Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")));
+                return Err(Error::new(
+                    ErrorKind::Environment,
+                    format!("cannot wait for the agent: {cause}"),
+                ));
             }
         }
     }
@@ -108,11 +111,11 @@ fn below(group: Pid) -> Result<Vec<ProcessRoot>> {
     Ok(session.into_iter().chain(itself).chain([ProcessRoot::Group(group)]).collect())
 }
 
-fn reap(child: &mut Child) -> Result<Ended> {
+fn reap(child: &mut Child) -> Result<AgentExit> {
     let status = child
         .wait()
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")))?;
-    Ok(Ended { code: status.code(), signal: status.signal() })
+        .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot wait for the agent: {cause}")))?;
+    Ok(AgentExit { code: status.code(), signal: status.signal() })
 }
 
 #[cfg(test)]
@@ -122,8 +125,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::drive::testing::{Server, spawn};
-    use crate::drive::tmux::Spawn;
+    use crate::drive::testing::{TestServer, spawn};
+    use crate::drive::tmux::TmuxSpawn;
     use orange_testkit::until;
 
     const SCRIPT: &str = "ORANGE_TEST_AGENT";
@@ -136,9 +139,14 @@ mod tests {
         let (Some(script), Some(answer)) = (std::env::var_os(SCRIPT), std::env::var_os(ANSWER)) else {
             return;
         };
-        let ended =
-            run(Call::new("/bin/sh").arg("-c").arg(script), Call::new("cat"), &[], |_| Ok(()), |_| ())
-                .unwrap();
+        let ended = run(
+            ProgramCall::new("/bin/sh").arg("-c").arg(script),
+            ProgramCall::new("cat"),
+            &[],
+            |_| Ok(()),
+            |_| (),
+        )
+        .unwrap();
         fs::write(&answer, format!("{:?} {:?}", ended.code, ended.signal)).unwrap();
     }
 
@@ -150,7 +158,7 @@ mod tests {
     fn check_ending(script: &str, expect: &str) {
         let folder = tempfile::tempdir().unwrap();
         let answer = folder.path().join("answer");
-        let call = Call::new(std::env::current_exe().unwrap())
+        let call = ProgramCall::new(std::env::current_exe().unwrap())
             .args(attend_args())
             .env(SCRIPT, script)
             .env(ANSWER, &answer);
@@ -179,14 +187,17 @@ mod tests {
 
     /// Runs an agent in a tmux pane, types this at it, and gives what the one who attended it wrote down.
     fn typed_at(script: &str, ready: &str, keys: &[&str]) -> String {
-        let server = Server::new();
+        let server = TestServer::new();
         let answer = server.path().join("answer");
         let ready = server.path().join(ready);
         let script = script.replace("READY", &ready.display().to_string());
         let env = [(SCRIPT, OsStr::new(&script)), (ANSWER, answer.as_os_str())];
         let (program, args) = (std::env::current_exe().unwrap(), attend_args());
-        let spawn =
-            Spawn { env: &env, program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &args) };
+        let spawn = TmuxSpawn {
+            env: &env,
+            program: program.as_os_str(),
+            ..spawn("T1", "p/fix", server.path(), &args)
+        };
         let pane = server.tmux.new_session(&spawn).unwrap().pane_id;
         until("the agent is ready", || ready.exists());
         if !keys.is_empty() {

@@ -5,7 +5,7 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_system::exec::{Call, find_on_path};
+use orange_system::exec::{ProgramCall, find_on_path};
 
 /// The programs of the system that open an address in the user's browser.
 const OF_SYSTEM: [&str; 2] = ["xdg-open", "open"];
@@ -20,7 +20,7 @@ pub fn open(browser: Option<&str>, path: &OsStr, url: &str) -> Option<String> {
     let calls = named.chain(OF_SYSTEM).filter_map(|command| words(command, url));
     calls
         .filter(|(program, _)| find_on_path(program, path).is_some())
-        .find(|(program, args)| starts(Call::new(program).args(args)))
+        .find(|(program, args)| starts(ProgramCall::new(program).args(args)))
         .map(|(program, _)| program)
 }
 
@@ -36,7 +36,7 @@ fn words(command: &str, url: &str) -> Option<(String, Vec<String>)> {
     Some((program, given))
 }
 
-fn starts(call: Call) -> bool {
+fn starts(call: ProgramCall) -> bool {
     // Browsers complain of much, as long as they run.
     let Ok(mut child) = call.silent().held() else { return false };
     drop(child.stdin.take());

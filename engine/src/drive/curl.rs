@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::ProgramCall;
 
 /// Sends a text in JSON to this address, and returns the status of the answer. The address and the headers may be secrets, so no
 /// command line has them.
@@ -17,7 +17,7 @@ pub fn post(url: &str, headers: &[String], body: &str, timeout: Duration) -> Res
     }
     config += &format!("data-raw = {}\n", quoted(body));
     let longest = timeout.as_secs().to_string();
-    let call = Call::new("curl")
+    let call = ProgramCall::new("curl")
         .args(["--disable", "--silent", "--show-error", "--globoff", "--proto", "=http,https"])
         .args(["--max-time", &longest, "--output", "/dev/null", "--write-out", "%{http_code}"])
         .args(["--config", "-"])
@@ -25,8 +25,10 @@ pub fn post(url: &str, headers: &[String], body: &str, timeout: Duration) -> Res
     let status = call.bound(timeout + Duration::from_secs(2)).text()?;
     match status.trim().parse() {
         Ok(status @ 200..300) => Ok(status),
-        Ok(_) | Err(_) => Err(Error::new(Kind::Environment, format!("the server has answered {status}"))
-            .help("`orange notify test` sends a test message")),
+        Ok(_) | Err(_) => {
+            Err(Error::new(ErrorKind::Environment, format!("the server has answered {status}"))
+                .help("`orange notify test` sends a test message"))
+        }
     }
 }
 

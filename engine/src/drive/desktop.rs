@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::Result;
-use orange_system::exec::Call;
+use orange_system::exec::ProgramCall;
 
 /// Shows a message.
 ///
@@ -12,6 +12,6 @@ use orange_system::exec::Call;
 pub fn show(title: &str, text: &str, timeout: Duration) -> Result<()> {
     // The text may have markup there.
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let call = Call::new("notify-send").args(["--app-name=orange", "--", title, &text]);
+    let call = ProgramCall::new("notify-send").args(["--app-name=orange", "--", title, &text]);
     call.bound(timeout).run()?.checked().map(drop)
 }

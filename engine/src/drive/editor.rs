@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, ProcessGroup};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{ProcessGroup, ProgramCall};
 
 /// The editor of a user who names none, as for git.
 pub const DEFAULT: &str = "vi";
@@ -16,13 +16,13 @@ pub fn edit(command: &str, file: &Path) -> Result<()> {
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or(DEFAULT);
     let set = "set VISUAL or EDITOR to the command of your editor";
-    let call = Call::new(program).args(words).arg(file).complaining_here();
+    let call = ProgramCall::new(program).args(words).arg(file).complaining_here();
     let mut child = call.attended(ProcessGroup::Inherited).map_err(|error| error.clone().help(set))?;
-    let ended = child
-        .wait()
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for `{program}`: {cause}")))?;
+    let ended = child.wait().map_err(|cause| {
+        Error::new(ErrorKind::Environment, format!("cannot wait for `{program}`: {cause}"))
+    })?;
     if ended.success() {
         return Ok(());
     }
-    Err(Error::new(Kind::Environment, format!("the editor `{command}` has failed: {ended}")).help(set))
+    Err(Error::new(ErrorKind::Environment, format!("the editor `{command}` has failed: {ended}")).help(set))
 }

@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use orange_journal::event::Checks;
 
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, Output, find_on_path, not_installed};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{CallOutput, ProgramCall, find_on_path, not_installed};
 
 /// The time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -37,12 +37,12 @@ pub struct PullRequest {
     /// Time of its merge (RFC 3339, UTC), if that was asked for.
     pub merged_at: Option<String>,
     /// The result of its checks, if that was asked for.
-    pub checks: Option<Checked>,
+    pub checks: Option<CheckedCommit>,
 }
 
 /// The result of a pull request's checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedCommit {
     /// The commit that they examine.
     pub commit: String,
     pub state: Checks,
@@ -140,7 +140,7 @@ impl Gh {
         parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
-    fn list(&self, branch: &str) -> Call {
+    fn list(&self, branch: &str) -> ProgramCall {
         let head = format!("--head={branch}");
         let fields = "--json=url,state,mergeCommit,mergedAt,isCrossRepository";
         self.call(&["pr", "list", &head, "--state=all", fields])
@@ -157,8 +157,8 @@ impl Gh {
     }
 
     /// A call without questions and without a check for updates.
-    fn call(&self, args: &[&str]) -> Call {
-        Call::new("gh")
+    fn call(&self, args: &[&str]) -> ProgramCall {
+        ProgramCall::new("gh")
             .args(args)
             .folder(&self.repo)
             .bound(self.patience)
@@ -180,12 +180,13 @@ fn check_url(url: &str) -> Result<()> {
     if is_one {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("`{}` is not a pull request's address", url.escape_debug())).help(
-        "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out",
-    ))
+    let message = format!("`{}` is not a pull request's address", url.escape_debug());
+    let help =
+        "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out";
+    Err(Error::new(ErrorKind::Refused, message).help(help))
 }
 
-fn asked(call: Call) -> Result<Output> {
+fn asked(call: ProgramCall) -> Result<CallOutput> {
     checked(call.run()?)
 }
 
@@ -194,7 +195,7 @@ fn says_no_github(complaint: &str) -> bool {
     complaint.contains("no git remotes found") || complaint.contains("point to a known GitHub host")
 }
 
-fn checked(answer: Output) -> Result<Output> {
+fn checked(answer: CallOutput) -> Result<CallOutput> {
     match answer.code() {
         Some(0) => Ok(answer),
         Some(NO_LOGIN) => Err(answer.failure().help("run `gh auth login`, or set GH_TOKEN")),
@@ -204,15 +205,15 @@ fn checked(answer: Output) -> Result<Output> {
     }
 }
 
-fn unclear(answer: &Output) -> Error {
-    Error::new(Kind::Environment, format!("`gh` said what was not understood: {}", answer.text()))
+fn unclear(answer: &CallOutput) -> Error {
+    Error::new(ErrorKind::Environment, format!("`gh` said what was not understood: {}", answer.text()))
         .help("`gh --version` should be 2.0 or newer")
 }
 
 /// A pull request as gh writes it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct ListedPullRequest {
     url: String,
     state: PrState,
     merge_commit: Option<MergeCommit>,
@@ -222,7 +223,7 @@ struct Listed {
     #[serde(default)]
     head_ref_oid: Option<String>,
     #[serde(default)]
-    status_check_rollup: Option<Vec<checks::Entry>>,
+    status_check_rollup: Option<Vec<checks::CheckEntry>>,
 }
 
 #[derive(Deserialize)]
@@ -230,22 +231,24 @@ struct MergeCommit {
     oid: String,
 }
 
-impl From<Listed> for PullRequest {
-    fn from(listed: Listed) -> PullRequest {
-        let Listed { url, state, merge_commit, merged_at, head_ref_oid, status_check_rollup, .. } = listed;
+impl From<ListedPullRequest> for PullRequest {
+    fn from(listed: ListedPullRequest) -> PullRequest {
+        let ListedPullRequest {
+            url, state, merge_commit, merged_at, head_ref_oid, status_check_rollup, ..
+        } = listed;
         let checks = head_ref_oid.zip(status_check_rollup);
-        let checks = checks.map(|(commit, checks)| Checked { commit, state: checks::result(&checks) });
+        let checks = checks.map(|(commit, checks)| CheckedCommit { commit, state: checks::result(&checks) });
         PullRequest { url, state, commit: merge_commit.map(|commit| commit.oid), merged_at, checks }
     }
 }
 
 fn parse_view(json: &[u8]) -> Option<PullRequest> {
-    serde_json::from_slice::<Listed>(json).ok().map(PullRequest::from)
+    serde_json::from_slice::<ListedPullRequest>(json).ok().map(PullRequest::from)
 }
 
 /// Pull requests of forks are ignored: other people's branches can have the same name.
 fn parse_list(json: &[u8]) -> Option<Option<PullRequest>> {
-    let all: Vec<Listed> = serde_json::from_slice(json).ok()?;
+    let all: Vec<ListedPullRequest> = serde_json::from_slice(json).ok()?;
     let own = all.into_iter().filter(|one| !one.is_cross_repository);
     let own: Vec<PullRequest> = own.map(PullRequest::from).collect();
     let open = own.iter().find(|one| one.state == PrState::Open);
@@ -305,7 +308,7 @@ mod tests {
         let json = format!(
             r#"{{"headRefOid":"c0ffee","mergeCommit":null,"state":"OPEN","statusCheckRollup":[{runs}],"url":"{URL}"}}"#
         );
-        let expect = Some(Checked { commit: "c0ffee".to_owned(), state: Checks::Green });
+        let expect = Some(CheckedCommit { commit: "c0ffee".to_owned(), state: Checks::Green });
         assert_eq!(parse_view(json.as_bytes()).and_then(|pr| pr.checks), expect);
     }
 
@@ -346,7 +349,7 @@ mod tests {
         for url in
             ["--web", "7", "https://github.com/toys/toy", "https://github.com/t/t/pull/7?x", "", "a/pull/7"]
         {
-            assert_eq!(check_url(url).map_err(|error| error.kind), Err(Kind::Refused), "{url}");
+            assert_eq!(check_url(url).map_err(|error| error.kind), Err(ErrorKind::Refused), "{url}");
         }
         assert!(check_url(URL).is_ok());
         assert!(check_url("https://ghe.example.org/o/r/pull/12").is_ok());

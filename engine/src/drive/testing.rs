@@ -5,11 +5,11 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::tmux::{Spawn, Tmux};
-use orange_system::exec::Call;
+use super::tmux::{Tmux, TmuxSpawn};
+use orange_system::exec::ProgramCall;
 
 /// A tmux server on a private socket, under a configuration that contradicts every default we rely on.
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     pub(crate) tmux: Tmux,
     pub(crate) folder: TempDir,
     socket: OsString,
@@ -41,18 +41,18 @@ set -g status-left '#(touch expanded)#S'
 set -g no-such-option on
 ";
 
-impl Server {
-    pub(crate) fn new() -> Server {
-        Server::with("")
+impl TestServer {
+    pub(crate) fn new() -> TestServer {
+        TestServer::with("")
     }
 
     /// One whose configuration has these lines, too.
-    pub(crate) fn with(more: &str) -> Server {
+    pub(crate) fn with(more: &str) -> TestServer {
         let folder = tempfile::Builder::new().prefix("orange").tempdir_in("/tmp").unwrap();
         std::fs::write(folder.path().join(".tmux.conf"), [HOSTILE, more].concat()).unwrap();
         let socket = folder.path().join("socket").into_os_string();
         let tmux = Tmux::new(Some(&socket)).env("HOME", folder.path());
-        Server { tmux, folder, socket }
+        TestServer { tmux, folder, socket }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -65,13 +65,19 @@ impl Server {
 
     /// A raw call to this server, as a person could make it.
     pub(crate) fn raw(&self, args: &[&str]) -> String {
-        Call::new("tmux").arg("-S").arg(&self.socket).args(args).env("HOME", self.path()).text().unwrap()
+        ProgramCall::new("tmux")
+            .arg("-S")
+            .arg(&self.socket)
+            .args(args)
+            .env("HOME", self.path())
+            .text()
+            .unwrap()
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
-        let call = Call::new("tmux").arg("-S").arg(&self.socket).arg("kill-server");
+        let call = ProgramCall::new("tmux").arg("-S").arg(&self.socket).arg("kill-server");
         call.run().unwrap();
     }
 }
@@ -88,6 +94,6 @@ pub(crate) fn spawn<'a>(
     session: &'a str,
     folder: &'a Path,
     args: &'a [OsString],
-) -> Spawn<'a> {
-    Spawn { session, window: "worker", task, folder, env: &[], program: OsStr::new("/bin/sh"), args }
+) -> TmuxSpawn<'a> {
+    TmuxSpawn { session, window: "worker", task, folder, env: &[], program: OsStr::new("/bin/sh"), args }
 }

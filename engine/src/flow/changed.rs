@@ -1,19 +1,19 @@
 //! Extent of a task's work, by git and by its journal, for answers.
 
 use crate::app::App;
-use crate::drive::git::{Comparison, Git, Mergeable};
+use crate::drive::git::{CommitComparison, Git, Mergeable};
 use crate::store::{Task, TaskHistory};
-use crate::{Error, Kind, Result};
-use orange_api::{Change, PullRequestFacts};
+use crate::{Error, ErrorKind, Result};
+use orange_api::{ChangeSize, PullRequestFacts};
 
 /// Change that the work of a task has made since it left the default branch, with uncommitted and untracked files of its worktree;
 /// `None` where git cannot tell.
-pub fn size(app: &App, task: &Task, history: &TaskHistory) -> Option<Change> {
+pub fn size(app: &App, task: &Task, history: &TaskHistory) -> Option<ChangeSize> {
     let compared = compare(app, task, history).ok()?;
     let files = compared.files().ok()?;
     let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let sum = |part: fn((u64, u64)) -> u64| number(files.iter().filter_map(|it| it.lines).map(part).sum());
-    Some(Change {
+    Some(ChangeSize {
         commits: compared.commits().ok()?,
         files: number(files.len().try_into().unwrap_or(u64::MAX)),
         added: sum(|(added, _)| added),
@@ -26,7 +26,7 @@ pub fn size(app: &App, task: &Task, history: &TaskHistory) -> Option<Change> {
 ///
 /// # Errors
 /// `refused` without a branch; `environment` when git fails.
-pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<Comparison> {
+pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<CommitComparison> {
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     if let Some(worktree) = task.worktree() {
@@ -43,10 +43,13 @@ pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<Comparis
 
 fn nothing(task: &Task) -> Error {
     let (word, id) = (task.kind.word(), &task.id);
-    Error::new(Kind::Refused, format!("{word} {id} has no worktree, and there is no branch {}", task.branch))
-        .help(format!(
-            "`orange {word} show {id}` says whether it was started, and whether its work was backed up"
-        ))
+    Error::new(
+        ErrorKind::Refused,
+        format!("{word} {id} has no worktree, and there is no branch {}", task.branch),
+    )
+    .help(format!(
+        "`orange {word} show {id}` says whether it was started, and whether its work was backed up"
+    ))
 }
 
 /// Decides if the work of a task can be merged, as far as git can tell without a fetch.
@@ -63,7 +66,7 @@ pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergea
         Mergeable::FastForward | Mergeable::WithCommit if has_uncommitted_backup(history) => {
             let message = "its worktree was reclaimed with uncommitted work".to_owned();
             let help = format!("`orange task merge {}` restores it and then asks for a commit", task.id);
-            Mergeable::No { error: Error::new(Kind::Refused, message).help(help), is_conflict: false }
+            Mergeable::No { error: Error::new(ErrorKind::Refused, message).help(help), is_conflict: false }
         }
         found @ (Mergeable::FastForward
         | Mergeable::WithCommit

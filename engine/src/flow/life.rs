@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use orange_core::{
-    Actor, Cause, Decision, Effect, Forced, Input, LifeEvent, Machine, Program, Seen, StateId, Turn,
+    Actor, Cause, Decision, Effect, Forced, Input, LifeEvent, LifeTurn, Machine, Program, SeenSection,
+    StateId,
 };
 
 use crate::Result;
@@ -11,7 +12,7 @@ use crate::app::App;
 use crate::drive::git;
 use crate::flow::refusal;
 use crate::flow::snapshot::Snapshot;
-use crate::hooks::workspace::Room;
+use crate::hooks::workspace::WorktreeRoom;
 use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
 use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory};
 use orange_system::{clock, fault};
@@ -23,7 +24,7 @@ pub fn ask(
     task: &Task,
     history: &TaskHistory,
     input: Input<'_>,
-) -> Result<Turn<'static>> {
+) -> Result<LifeTurn<'static>> {
     Snapshot::of(app, machine, task, history)?.with_facts(|facts| {
         machine.life(facts, input).map_err(|no| refusal::error(app, machine, task, history, facts, no))
     })
@@ -37,7 +38,7 @@ pub fn ask_beside(
     history: &TaskHistory,
     input: Input<'_>,
     alive: Vec<&str>,
-) -> Result<Turn<'static>> {
+) -> Result<LifeTurn<'static>> {
     let mut snapshot = Snapshot::of(app, machine, task, history)?;
     snapshot.see_alive(alive);
     snapshot.with_facts(|facts| {
@@ -67,7 +68,7 @@ pub fn assuming(
     task: &Task,
     history: &TaskHistory,
     input: Input<'_>,
-) -> Result<(Turn<'static>, Vec<Program<'static>>)> {
+) -> Result<(LifeTurn<'static>, Vec<Program<'static>>)> {
     let mut snapshot = Snapshot::of(app, machine, task, history)?;
     let mut asked = Vec::new();
     loop {
@@ -90,11 +91,11 @@ pub fn assuming(
 
 /// Data to record beside a turn.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct TurnRecord {
     /// The events that led to it, which are journaled in the same write.
     pub led_to_it: Vec<(Event, Set)>,
     /// The worktree of the pool that is reserved for a transition.
-    pub room: Option<Room>,
+    pub room: Option<WorktreeRoom>,
     /// The agent that it concerns, and how that ended.
     pub agent: Option<(u32, String)>,
 }
@@ -104,20 +105,21 @@ pub struct Record {
 pub fn record(
     machine: &Machine<'static>,
     locked: &mut LockedTask,
-    turn: &Turn<'_>,
-    Record { led_to_it, room, agent }: Record,
+    turn: &LifeTurn<'_>,
+    TurnRecord { led_to_it, room, agent }: TurnRecord,
 ) -> Result<()> {
-    let mut writer = Writer { machine, agent, events: led_to_it, is_begun: false, attention: [None, None] };
+    let mut writer =
+        EventWriter { machine, agent, events: led_to_it, is_begun: false, attention: [None, None] };
     for event in &turn.events {
         writer.add(locked, event);
     }
-    let Writer { events, is_begun, attention: [before, after], .. } = writer;
+    let EventWriter { events, is_begun, attention: [before, after], .. } = writer;
     // This comes before the end is recorded, which is not reported again after that.
     before.map_or(Ok(()), |story| locked.call_attention(&story))?;
     if !events.is_empty() {
         locked.append_many(events)?;
     }
-    room.map_or(Ok(()), Room::take)?;
+    room.map_or(Ok(()), WorktreeRoom::take)?;
     if is_begun {
         // The attention was about the state that the task leaves.
         locked.clear_attention()?;
@@ -126,7 +128,7 @@ pub fn record(
 }
 
 /// Converts events of the core to those of the journal.
-struct Writer<'w> {
+struct EventWriter<'w> {
     machine: &'w Machine<'static>,
     agent: Option<(u32, String)>,
     events: Vec<(Event, Set)>,
@@ -135,7 +137,7 @@ struct Writer<'w> {
     attention: [Option<String>; 2],
 }
 
-impl Writer<'_> {
+impl EventWriter<'_> {
     fn add(&mut self, locked: &LockedTask, event: &LifeEvent<'_>) {
         let name = |state| self.machine.state(state).name.to_owned();
         let (spawn, how) = self.agent.clone().unwrap_or_default();
@@ -231,7 +233,7 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
     (Event::TransitionStarted(plan), Set::new().status(to))
 }
 
-fn passed(locked: &LockedTask, seen: &[Seen<'_>]) -> Vec<Pass> {
+fn passed(locked: &LockedTask, seen: &[SeenSection<'_>]) -> Vec<Pass> {
     if seen.is_empty() {
         return Vec::new();
     }

@@ -14,7 +14,7 @@ use orange_api::{MissionPause, Need};
 
 /// The names of one answer; the tasks that they need are read once.
 #[derive(Debug)]
-pub struct Names<'a> {
+pub struct KnownNames<'a> {
     app: &'a App,
     /// By id, and whether the command takes tasks and missions alike.
     known: Mutex<BTreeMap<(String, bool), Option<String>>>,
@@ -45,10 +45,10 @@ pub fn has_ids(text: &str) -> bool {
     !mentions(text).is_empty()
 }
 
-impl<'a> Names<'a> {
+impl<'a> KnownNames<'a> {
     /// No name is known yet.
-    pub fn of(app: &'a App) -> Names<'a> {
-        Names { app, known: Mutex::default(), all: OnceLock::new() }
+    pub fn of(app: &'a App) -> KnownNames<'a> {
+        KnownNames { app, known: Mutex::default(), all: OnceLock::new() }
     }
 
     /// The text with branches in place of the ids in its commands.
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::flow::tests::MACHINES;
     use crate::machines::Machines;
-    use crate::store::{Draft, Event, LockedTask, Set, create, find, tests};
+    use crate::store::{Event, LockedTask, Set, TaskDraft, create, find, tests};
 
     const ID: &str = "k3v9qa8b2c7d1e6f0g5h4";
 
@@ -219,11 +219,11 @@ mod tests {
         (folder, app)
     }
 
-    fn draft(branch: &str) -> Draft {
-        Draft { workflow: "test".to_owned(), ..tests::draft(branch) }
+    fn draft(branch: &str) -> TaskDraft {
+        TaskDraft { workflow: "test".to_owned(), ..tests::draft(branch) }
     }
 
-    fn task(app: &App, draft: &Draft) -> TaskDir {
+    fn task(app: &App, draft: &TaskDraft) -> TaskDir {
         create(&app.home, draft, |_| Ok(())).unwrap().dir().clone()
     }
 
@@ -231,7 +231,7 @@ mod tests {
     #[track_caller]
     fn check_name(app: &App, dir: &TaskDir, expect: &str) {
         let command = format!("`orange {} show {}`", dir.kind.word(), dir.id);
-        let named = Names::of(app).in_text(&command).into_owned();
+        let named = KnownNames::of(app).in_text(&command).into_owned();
         assert_eq!(named, format!("`orange {} show {expect}`", dir.kind.word()));
         let found = find::named(&app.home, dir.kind, expect, None, |task| app.is_over(task));
         assert_eq!(found.as_ref(), Ok(dir));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn in_project(app: &App, project: &str, branch: &str) -> TaskDir {
-        task(app, &Draft { project: project.to_owned(), ..draft(branch) })
+        task(app, &TaskDraft { project: project.to_owned(), ..draft(branch) })
     }
 
     #[test]
@@ -253,8 +253,9 @@ mod tests {
         let mission = tests::mission(&app.home, "brew").dir().clone();
         check_name(&app, &mission, "brew");
         check_name(&app, &dir, "fix/login");
-        let error = Error::new(crate::Kind::Refused, "no").help(format!("`orange task stop {}`", dir.id));
-        assert_eq!(Names::of(&app).in_error(error).help, "`orange task stop fix/login`");
+        let error =
+            Error::new(crate::ErrorKind::Refused, "no").help(format!("`orange task stop {}`", dir.id));
+        assert_eq!(KnownNames::of(&app).in_error(error).help, "`orange task stop fix/login`");
         let pause = MissionPause {
             number: 1,
             reason: "obstacle".to_owned(),
@@ -262,7 +263,7 @@ mod tests {
             what: format!("`orange mission show {}` tells more", mission.id),
             offers: vec![format!("orange mission cancel {}", mission.id)],
         };
-        let MissionPause { what, offers, .. } = Names::of(&app).in_pause(pause);
+        let MissionPause { what, offers, .. } = KnownNames::of(&app).in_pause(pause);
         assert_eq!(
             (what.as_str(), &offers[..]),
             ("`orange mission show brew` tells more", &["orange mission cancel brew".to_owned()][..])
@@ -294,7 +295,7 @@ mod tests {
             let dir = task(&app, &draft(branch));
             check_name(&app, &dir, &dir.id);
         }
-        let dir = task(&app, &Draft { branch: None, ..draft("") });
+        let dir = task(&app, &TaskDraft { branch: None, ..draft("") });
         check_name(&app, &dir, &dir.id);
     }
 
@@ -303,8 +304,8 @@ mod tests {
         let (_folder, app) = lab();
         let mission = tests::mission(&app.home, "brew").dir().clone();
         let answer = format!("`orange task answer {}.1.9f2c allow`", mission.id);
-        assert_eq!(Names::of(&app).in_text(&answer), "`orange task answer brew.1.9f2c allow`");
+        assert_eq!(KnownNames::of(&app).in_text(&answer), "`orange task answer brew.1.9f2c allow`");
         let diff = format!("`orange task diff {}`", mission.id);
-        assert_eq!(Names::of(&app).in_text(&diff), diff);
+        assert_eq!(KnownNames::of(&app).in_text(&diff), diff);
     }
 }

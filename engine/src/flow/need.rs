@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
-    self, Doing, Hooks, Lost, MissionFacts, NeedKind, Offer, PullRequest, Request, TaskFacts, Wait,
+    self, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Offer, TaskFacts, Wait,
 };
 use orange_core::{Actor, Checks, Machine, View};
 
@@ -12,27 +12,27 @@ use crate::app::App;
 use crate::drive::git::Mergeable;
 use crate::flow::definition::declared_id;
 use crate::flow::mission::{Projection, view};
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::flow::observed::Observed;
-use crate::flow::offers::About;
-use crate::flow::queue::Queue;
-use crate::flow::session::{self, Panes, Session};
+use crate::flow::offers::ActionSubject;
+use crate::flow::queue::StartQueue;
+use crate::flow::session::{self, Panes, SessionHealth};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trust};
 use crate::{Error, Result};
-use orange_api::{Agent, AgentState, Change, Need};
+use orange_api::{Agent, AgentState, ChangeSize, Need};
 use orange_system::nofollow;
 
 /// Facts about a task or mission that are known before its need.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'k> {
+pub struct NeedFacts<'k> {
     pub dir: &'k TaskDir,
     pub task: &'k Task,
     pub history: &'k TaskHistory,
     /// Its living agents.
     pub agents: &'k [Agent],
-    pub session: Session,
+    pub session: SessionHealth,
     /// Obstacle for which its start waits.
     pub queued: Option<&'k str>,
     /// Reason why its start would be refused, and the remedy.
@@ -56,11 +56,11 @@ pub enum AskGit {
     Force,
 }
 
-impl<'k> Known<'k> {
+impl<'k> NeedFacts<'k> {
     /// The observed facts about a task that waits for nothing.
-    pub fn of(dir: &'k TaskDir, observed: &'k Observed, git: AskGit) -> Known<'k> {
+    pub fn of(dir: &'k TaskDir, observed: &'k Observed, git: AskGit) -> NeedFacts<'k> {
         let Observed { task, history, session, agents } = observed;
-        Known {
+        NeedFacts {
             dir,
             task,
             history,
@@ -78,10 +78,10 @@ impl<'k> Known<'k> {
         &'a self,
         view: Option<(&'a Machine<'a>, &'a View<'a>)>,
         worktree: Option<&'a Path>,
-    ) -> About<'a> {
-        let Known { dir, task, history, agents, session, .. } = *self;
-        let is_busy = !agents.is_empty() || session == Session::Active;
-        About { dir, task, history, view, worktree, is_busy }
+    ) -> ActionSubject<'a> {
+        let NeedFacts { dir, task, history, agents, session, .. } = *self;
+        let is_busy = !agents.is_empty() || session == SessionHealth::Active;
+        ActionSubject { dir, task, history, view, worktree, is_busy }
     }
 
     /// Its worktree, where git may be asked about it.
@@ -91,35 +91,35 @@ impl<'k> Known<'k> {
     }
 }
 
-/// The need of one task, by all that is known now. `queue` is the one [about it](Queue::about).
-pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&Queue>) -> Option<Need> {
-    let need = queued(app, queue, Known::of(dir, observed, AskGit::Force))?;
-    Some(Names::of(app).in_need(need))
+/// The need of one task, by all that is known now. `queue` is the one [about it](StartQueue::about).
+pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&StartQueue>) -> Option<Need> {
+    let need = queued(app, queue, NeedFacts::of(dir, observed, AskGit::Force))?;
+    Some(KnownNames::of(app).in_need(need))
 }
 
 /// Reads a task or mission and returns its need; `None` if that is unknown. `queue` is that of all projects.
-pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(Task, Need)>> {
+pub fn look(app: &App, dir: &TaskDir, queue: Option<&StartQueue>) -> Result<Option<(Task, Need)>> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let need = match dir.kind {
-        DirKind::Task => queued(app, queue, Known::of(dir, &observed, AskGit::Merge)),
+        DirKind::Task => queued(app, queue, NeedFacts::of(dir, &observed, AskGit::Merge)),
         DirKind::Mission => Some(of_mission(dir, &observed, &Projection::of(dir, &observed.history)?)),
     };
-    Ok(need.map(|need| (observed.task, Names::of(app).in_need(need))))
+    Ok(need.map(|need| (observed.task, KnownNames::of(app).in_need(need))))
 }
 
 /// The need of a task that may wait in this queue.
-fn queued(app: &App, queue: Option<&Queue>, known: Known<'_>) -> Option<Need> {
+fn queued(app: &App, queue: Option<&StartQueue>, known: NeedFacts<'_>) -> Option<Need> {
     let task = known.task;
     let queue = queue.filter(|_| task.owned.workspace.is_none());
     let queued = queue.and_then(|queue| queue.waits_for(app, task));
     let forbidden = queue.and_then(|queue| queue.forbids(app, task));
     let has_room = queue.is_none_or(|queue| queue.has_room(app, task));
-    of_task(app, &Known { queued: queued.as_deref(), forbidden: forbidden.as_deref(), has_room, ..known })
+    of_task(app, &NeedFacts { queued: queued.as_deref(), forbidden: forbidden.as_deref(), has_room, ..known })
 }
 
 /// The need of a task.
-pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
-    let Known { dir, task, history, session, .. } = *known;
+pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
+    let NeedFacts { dir, task, history, session, .. } = *known;
     let machine = app.machine_of(&task.owned);
     let lost = match &machine {
         Err(error) => Some((error.one_line(), can_cancel_lost(app))),
@@ -182,8 +182,8 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
 }
 
 /// The facts that need no machine.
-fn facts<'f>(app: &App, known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
-    let Known { dir, task, history, queued, forbidden, has_room, .. } = *known;
+fn facts<'f>(app: &App, known: &NeedFacts<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
+    let NeedFacts { dir, task, history, queued, forbidden, has_room, .. } = *known;
     TaskFacts {
         life: None,
         lost: None,
@@ -233,7 +233,7 @@ pub fn of_mission(dir: &TaskDir, observed: &Observed, projection: &Projection) -
         status: projection.mission.status,
         agents: &agents,
         since: some(&history.since).max(some(&history.halted)),
-        pause: pause.as_ref().map(|pause| need::Pause {
+        pause: pause.as_ref().map(|pause| need::OpenPause {
             number: pause.number,
             what: &pause.what,
             can_accept: pause.offers.iter().any(|offer| offer.ends_with("--accept-failure")),
@@ -246,7 +246,7 @@ pub fn of_mission(dir: &TaskDir, observed: &Observed, projection: &Projection) -
     };
     let need = facts.need();
     let is_busy = projection.mission.status == MissionStatus::Running;
-    let about = About { dir, task, history, view: None, worktree: None, is_busy };
+    let about = ActionSubject { dir, task, history, view: None, worktree: None, is_busy };
     answer(about, &need, facts.actions(need.kind))
 }
 
@@ -273,18 +273,18 @@ fn has_logs(dir: &TaskDir, history: &TaskHistory) -> bool {
 }
 
 /// True if an agent of the task's state is alive. An agent without a record is in the session alone.
-fn is_alive(machine: &Machine<'_>, known: &Known<'_>) -> Option<bool> {
-    let Known { task, agents, session, .. } = known;
+fn is_alive(machine: &Machine<'_>, known: &NeedFacts<'_>) -> Option<bool> {
+    let NeedFacts { task, agents, session, .. } = known;
     let agent = machine.state_named(task.status()).map(|id| machine.state(id).agent);
     match session {
-        Session::Changing | Session::Unknown => None,
-        Session::Active if agents.is_empty() => Some(true),
-        Session::Active => Some(agents.iter().any(|it| it.actor.known() == agent)),
-        Session::Stopped | Session::Crashed | Session::Inactive => Some(false),
+        SessionHealth::Changing | SessionHealth::Unknown => None,
+        SessionHealth::Active if agents.is_empty() => Some(true),
+        SessionHealth::Active => Some(agents.iter().any(|it| it.actor.known() == agent)),
+        SessionHealth::Stopped | SessionHealth::Crashed | SessionHealth::Inactive => Some(false),
     }
 }
 
-fn pull_request(task: &Task, history: &TaskHistory) -> Option<PullRequest> {
+fn pull_request(task: &Task, history: &TaskHistory) -> Option<KnownPullRequest> {
     let url = task.pr_url.as_ref()?;
     let seen = history.checks.as_ref().filter(|seen| seen.url == *url);
     let checks = seen.map_or(Checks::Unseen, |seen| match seen.state {
@@ -294,7 +294,7 @@ fn pull_request(task: &Task, history: &TaskHistory) -> Option<PullRequest> {
         event::Checks::Red => Checks::Red,
         event::Checks::Other(_) => Checks::Unseen,
     });
-    Some(PullRequest { checks })
+    Some(KnownPullRequest { checks })
 }
 
 fn agents_of<'a>(agents: &'a [Agent], history: &TaskHistory) -> Vec<need::Agent<'a>> {
@@ -307,7 +307,7 @@ fn agents_of<'a>(agents: &'a [Agent], history: &TaskHistory) -> Vec<need::Agent<
 
 fn agent_of(agent: &Agent) -> need::Agent<'_> {
     let assessment = &agent.assessment;
-    let asks = assessment.asked.as_ref().filter(|asked| !asked.is_answered).map(|asked| Request {
+    let asks = assessment.asked.as_ref().filter(|asked| !asked.is_answered).map(|asked| AgentRequest {
         name: assessment.request.as_deref(),
         tool: asked.tool.as_deref(),
         argument: asked.text.as_deref(),
@@ -331,7 +331,7 @@ fn agent_of(agent: &Agent) -> need::Agent<'_> {
 }
 
 /// The need as an answer.
-fn answer(about: About<'_>, need: &need::Need<'_>, offers: Vec<Offer<'_>>) -> Need {
+fn answer(about: ActionSubject<'_>, need: &need::Need<'_>, offers: Vec<Offer<'_>>) -> Need {
     let request = need.request.unwrap_or_default();
     let owned = |text: Option<&str>| text.map(str::to_owned);
     Need {
@@ -346,7 +346,7 @@ fn answer(about: About<'_>, need: &need::Need<'_>, offers: Vec<Offer<'_>>) -> Ne
         until: owned(need.until),
         verdict: need.verdict,
         round: need.round,
-        change: None::<Change>,
+        change: None::<ChangeSize>,
         actions: offers.into_iter().map(|offer| about.answer(offer)).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use orange_api::{ActionName, NeedAction, Shows};
-use orange_core::need::{Action, Obstacle, Offer};
+use orange_core::need::{Obstacle, Offer, PersonAction};
 use orange_core::{Machine, StateId, View};
 
 use crate::drive::git::Strategy;
@@ -12,7 +12,7 @@ use crate::store::{DirKind, Task, TaskDir, TaskHistory};
 
 /// The task or mission of the actions, with the facts that their words need.
 #[derive(Clone, Copy)]
-pub struct About<'a> {
+pub struct ActionSubject<'a> {
     pub dir: &'a TaskDir,
     pub task: &'a Task,
     pub history: &'a TaskHistory,
@@ -24,7 +24,7 @@ pub struct About<'a> {
 }
 
 /// The words of an action.
-struct Line {
+struct ActionWords {
     name: ActionName,
     label: String,
     keys: &'static [&'static str],
@@ -37,15 +37,15 @@ fn line<const N: usize>(
     label: &str,
     keys: &'static [&'static str],
     words: [&str; N],
-) -> Line {
-    Line { name, label: label.to_owned(), keys, words: words.map(str::to_owned).to_vec() }
+) -> ActionWords {
+    ActionWords { name, label: label.to_owned(), keys, words: words.map(str::to_owned).to_vec() }
 }
 
-impl About<'_> {
+impl ActionSubject<'_> {
     /// The offer as an answer.
     pub fn answer(&self, offer: Offer<'_>) -> NeedAction {
         let Offer { action, obstacle } = offer;
-        let Line { name, label, keys, words } = self.line(action);
+        let ActionWords { name, label, keys, words } = self.line(action);
         let command = std::iter::once(self.group(action).to_owned()).chain(words).collect();
         NeedAction {
             name,
@@ -53,39 +53,43 @@ impl About<'_> {
             label,
             keys: keys.iter().map(|key| (*key).to_owned()).collect(),
             to: target(action).map(str::to_owned),
-            returns: matches!(action, Action::Status { returns: true, .. }),
-            text: matches!(action, Action::Send { .. }),
+            returns: matches!(action, PersonAction::Status { returns: true, .. }),
+            text: matches!(action, PersonAction::Send { .. }),
             shows: shows(action),
             warning: self.warning(action),
             refusal: obstacle.map(|obstacle| self.refusal(obstacle)),
         }
     }
 
-    fn line(&self, action: Action<'_>) -> Line {
+    fn line(&self, action: PersonAction<'_>) -> ActionWords {
         use ActionName as Name;
         let id = self.dir.id.as_str();
         match action {
-            Action::Allow { request } => line(Name::Allow, "allow", &["a"], ["answer", request, "allow"]),
-            Action::Deny { request } => line(Name::Deny, "deny", &["d"], ["answer", request, "deny"]),
-            Action::Send { spawn: None } => line(Name::Send, "send", &["s"], ["send", id]),
-            Action::Send { spawn: Some(spawn) } => {
+            PersonAction::Allow { request } => {
+                line(Name::Allow, "allow", &["a"], ["answer", request, "allow"])
+            }
+            PersonAction::Deny { request } => line(Name::Deny, "deny", &["d"], ["answer", request, "deny"]),
+            PersonAction::Send { spawn: None } => line(Name::Send, "send", &["s"], ["send", id]),
+            PersonAction::Send { spawn: Some(spawn) } => {
                 line(Name::Send, "send", &["s"], ["send", id, "--spawn", &spawn.to_string()])
             }
-            Action::Attach => line(Name::Attach, "attach", &["Enter"], ["attach", id]),
-            Action::Logs => line(Name::Logs, "logs", &["l"], ["logs", id]),
-            Action::Spawn => line(Name::Spawn, "start", &["Enter"], ["spawn", id]),
-            Action::Respawn if self.is_busy => line(Name::Respawn, "start again", &["r"], ["respawn", id]),
-            Action::Respawn => line(Name::Respawn, "start again", &["r", "Enter"], ["respawn", id]),
-            Action::Restart => line(Name::Restart, "restart", &["r"], ["restart", id]),
-            Action::RetryHooks => {
+            PersonAction::Attach => line(Name::Attach, "attach", &["Enter"], ["attach", id]),
+            PersonAction::Logs => line(Name::Logs, "logs", &["l"], ["logs", id]),
+            PersonAction::Spawn => line(Name::Spawn, "start", &["Enter"], ["spawn", id]),
+            PersonAction::Respawn if self.is_busy => {
+                line(Name::Respawn, "start again", &["r"], ["respawn", id])
+            }
+            PersonAction::Respawn => line(Name::Respawn, "start again", &["r", "Enter"], ["respawn", id]),
+            PersonAction::Restart => line(Name::Restart, "restart", &["r"], ["restart", id]),
+            PersonAction::RetryHooks => {
                 line(Name::RetryHooks, "retry hooks", &["r"], ["update", id, "--retry-hooks"])
             }
-            Action::Seen => line(Name::Seen, "seen", &["a"], ["edit", id, "--seen"]),
-            Action::Merge { with_commit, by_force } => merge(id, with_commit, by_force),
-            Action::CreatePullRequest => line(Name::CreatePr, "create PR", &["p"], ["create-pr", id]),
-            Action::Open => line(Name::Open, "open PR", &["p"], ["open", id]),
-            Action::Refresh => line(Name::Refresh, "refresh PR", &["R"], ["refresh", id]),
-            Action::Status { to: state, name: to, returns } => {
+            PersonAction::Seen => line(Name::Seen, "seen", &["a"], ["edit", id, "--seen"]),
+            PersonAction::Merge { with_commit, by_force } => merge(id, with_commit, by_force),
+            PersonAction::CreatePullRequest => line(Name::CreatePr, "create PR", &["p"], ["create-pr", id]),
+            PersonAction::Open => line(Name::Open, "open PR", &["p"], ["open", id]),
+            PersonAction::Refresh => line(Name::Refresh, "refresh PR", &["R"], ["refresh", id]),
+            PersonAction::Status { to: state, name: to, returns } => {
                 let (label, keys): (_, &'static [&'static str]) = match returns {
                     _ if self.is_detour(state) => (format!("to {to}"), &[]),
                     true => (format!("back to {to}"), &["r"]),
@@ -93,27 +97,28 @@ impl About<'_> {
                 };
                 line(Name::Status, &label, keys, ["update", id, "--status", to])
             }
-            Action::Continue { pause } => {
+            PersonAction::Continue { pause } => {
                 line(Name::Continue, "continue", &["a"], ["continue", id, "--pause", &pause.to_string()])
             }
-            Action::Accept { pause } => {
+            PersonAction::Accept { pause } => {
                 let words = ["continue", id, "--pause", &pause.to_string(), "--accept-failure"];
                 line(Name::Accept, "accept the failure", &["A"], words)
             }
-            Action::Retry => line(Name::Retry, "retry", &["r"], ["retry", id]),
-            Action::Cancel => line(Name::Cancel, "cancel", &["x"], ["cancel", id, "--yes"]),
-            Action::Undo => line(Name::Undo, "undo the cancel", &["u"], ["undo", id]),
-            Action::Delete => line(Name::Delete, "delete", &["d"], ["delete", id, "--yes"]),
+            PersonAction::Retry => line(Name::Retry, "retry", &["r"], ["retry", id]),
+            PersonAction::Cancel => line(Name::Cancel, "cancel", &["x"], ["cancel", id, "--yes"]),
+            PersonAction::Undo => line(Name::Undo, "undo the cancel", &["u"], ["undo", id]),
+            PersonAction::Delete => line(Name::Delete, "delete", &["d"], ["delete", id, "--yes"]),
         }
     }
 
     /// The group of commands. Those for agents are commands of tasks, also for agents of missions.
-    fn group(&self, action: Action<'_>) -> &'static str {
+    fn group(&self, action: PersonAction<'_>) -> &'static str {
         match (self.dir.kind, action) {
             (DirKind::Task, _)
-            | (DirKind::Mission, Action::Allow { .. } | Action::Deny { .. } | Action::Send { .. }) => {
-                DirKind::Task.word()
-            }
+            | (
+                DirKind::Mission,
+                PersonAction::Allow { .. } | PersonAction::Deny { .. } | PersonAction::Send { .. },
+            ) => DirKind::Task.word(),
             (DirKind::Mission, _) => DirKind::Mission.word(),
         }
     }
@@ -124,23 +129,23 @@ impl About<'_> {
     }
 
     /// Consequence that a person agrees to before the action is carried out.
-    fn warning(&self, action: Action<'_>) -> Option<String> {
+    fn warning(&self, action: PersonAction<'_>) -> Option<String> {
         let words = match action {
-            Action::Cancel if self.is_busy => {
+            PersonAction::Cancel if self.is_busy => {
                 "Its agent ends. Work that is not merged is kept in a backup.".to_owned()
             }
-            Action::Cancel => "Work that is not merged is kept in a backup.".to_owned(),
-            Action::Delete => "It goes to the trash. Its branch and its backups stay.".to_owned(),
-            Action::Merge { by_force: false, .. } => {
+            PersonAction::Cancel => "Work that is not merged is kept in a backup.".to_owned(),
+            PersonAction::Delete => "It goes to the trash. Its branch and its backups stay.".to_owned(),
+            PersonAction::Merge { by_force: false, .. } => {
                 "Its work goes into the default branch, and the task ends.".to_owned()
             }
-            Action::Merge { by_force: true, .. } => {
+            PersonAction::Merge { by_force: true, .. } => {
                 format!("The workflow has no merge from {}.", self.task.status())
             }
-            Action::Respawn | Action::Restart if self.is_busy => {
+            PersonAction::Respawn | PersonAction::Restart if self.is_busy => {
                 "Its agent ends, and loses what it is doing.".to_owned()
             }
-            Action::Status { to, name, .. } => {
+            PersonAction::Status { to, name, .. } => {
                 let (machine, _) = self.view?;
                 match (machine.commands.merge == Some(to), machine.state(to).terminal) {
                     (true, _) => format!("It ends as {name} without a merge. Its branch stays."),
@@ -148,23 +153,23 @@ impl About<'_> {
                     (false, false) => return None,
                 }
             }
-            Action::Allow { .. }
-            | Action::Deny { .. }
-            | Action::Send { .. }
-            | Action::Attach
-            | Action::Logs
-            | Action::Spawn
-            | Action::Respawn
-            | Action::Restart
-            | Action::RetryHooks
-            | Action::Seen
-            | Action::CreatePullRequest
-            | Action::Open
-            | Action::Refresh
-            | Action::Continue { .. }
-            | Action::Accept { .. }
-            | Action::Retry
-            | Action::Undo => return None,
+            PersonAction::Allow { .. }
+            | PersonAction::Deny { .. }
+            | PersonAction::Send { .. }
+            | PersonAction::Attach
+            | PersonAction::Logs
+            | PersonAction::Spawn
+            | PersonAction::Respawn
+            | PersonAction::Restart
+            | PersonAction::RetryHooks
+            | PersonAction::Seen
+            | PersonAction::CreatePullRequest
+            | PersonAction::Open
+            | PersonAction::Refresh
+            | PersonAction::Continue { .. }
+            | PersonAction::Accept { .. }
+            | PersonAction::Retry
+            | PersonAction::Undo => return None,
         };
         Some(words)
     }
@@ -192,13 +197,13 @@ impl About<'_> {
 }
 
 /// The name of the state to which a transition leads.
-fn target(action: Action<'_>) -> Option<&str> {
-    let Action::Status { name, .. } = action else { return None };
+fn target(action: PersonAction<'_>) -> Option<&str> {
+    let PersonAction::Status { name, .. } = action else { return None };
     Some(name)
 }
 
 /// A merge, with how it merges if that is not how it always does.
-fn merge(id: &str, with_commit: bool, by_force: bool) -> Line {
+fn merge(id: &str, with_commit: bool, by_force: bool) -> ActionWords {
     let label = if by_force { "force merge" } else { "merge" };
     let mut line = line(ActionName::Merge, label, &["m"], ["merge", id]);
     if with_commit {
@@ -213,28 +218,28 @@ fn merge(id: &str, with_commit: bool, by_force: bool) -> Line {
 }
 
 /// Kind of output that an action has for the person.
-fn shows(action: Action<'_>) -> Option<Shows> {
+fn shows(action: PersonAction<'_>) -> Option<Shows> {
     match action {
-        Action::Attach => Some(Shows::Session),
-        Action::Logs => Some(Shows::Text),
-        Action::Open => Some(Shows::Page),
-        Action::Allow { .. }
-        | Action::Deny { .. }
-        | Action::Send { .. }
-        | Action::Spawn
-        | Action::Respawn
-        | Action::Restart
-        | Action::RetryHooks
-        | Action::Seen
-        | Action::Merge { .. }
-        | Action::CreatePullRequest
-        | Action::Refresh
-        | Action::Status { .. }
-        | Action::Continue { .. }
-        | Action::Accept { .. }
-        | Action::Retry
-        | Action::Cancel
-        | Action::Undo
-        | Action::Delete => None,
+        PersonAction::Attach => Some(Shows::Session),
+        PersonAction::Logs => Some(Shows::Text),
+        PersonAction::Open => Some(Shows::Page),
+        PersonAction::Allow { .. }
+        | PersonAction::Deny { .. }
+        | PersonAction::Send { .. }
+        | PersonAction::Spawn
+        | PersonAction::Respawn
+        | PersonAction::Restart
+        | PersonAction::RetryHooks
+        | PersonAction::Seen
+        | PersonAction::Merge { .. }
+        | PersonAction::CreatePullRequest
+        | PersonAction::Refresh
+        | PersonAction::Status { .. }
+        | PersonAction::Continue { .. }
+        | PersonAction::Accept { .. }
+        | PersonAction::Retry
+        | PersonAction::Cancel
+        | PersonAction::Undo
+        | PersonAction::Delete => None,
     }
 }

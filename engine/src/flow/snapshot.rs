@@ -1,22 +1,22 @@
 //! A task as values for the core.
 
 use orange_core::{
-    Answer, Answers, Checks, Facts, Gate, Hook, Machine, Permissions, Program, Role, Seen, Spawn, StateId,
-    View, When, Workspace,
+    Answers, Checks, Gate, Hook, LifeFacts, Machine, Permissions, Program, ProgramAnswer, Role, SeenSection,
+    Spawn, StateId, View, When, Workspace,
 };
 
 use crate::app::App;
-use crate::drive::git::{Git, Work};
+use crate::drive::git::{Git, WorktreeContent};
 use crate::store::event::{self, Pass};
 use crate::store::{Task, TaskHistory, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The values that a view borrows.
 #[derive(Clone, Debug)]
 pub struct Snapshot<'t> {
     status: StateId,
     counters: Vec<u32>,
-    seen: Vec<Seen<'t>>,
+    seen: Vec<SeenSection<'t>>,
     task: &'t Task,
     restarts: u32,
     last: Option<Spawn<'t>>,
@@ -32,7 +32,7 @@ pub struct Snapshot<'t> {
 struct KnownAnswer<'t> {
     /// The number of the question.
     asked: u64,
-    answer: Answer<'t>,
+    answer: ProgramAnswer<'t>,
 }
 
 impl<'t> Snapshot<'t> {
@@ -63,17 +63,17 @@ impl<'t> Snapshot<'t> {
 
     /// Assumes that a program succeeds.
     pub fn assume(&mut self, program: &Program<'static>) {
-        let answer = Answer { argv: program.argv, failure: None };
+        let answer = ProgramAnswer { argv: program.argv, failure: None };
         self.answers.push(KnownAnswer { asked: u64::MAX, answer });
     }
 
     /// Lets this function read the facts.
-    pub fn with_facts<T>(&self, read: impl FnOnce(&Facts<'_>) -> T) -> T {
-        let programs: Vec<Answer<'_>> = self.answers.iter().map(|known| known.answer).collect();
+    pub fn with_facts<T>(&self, read: impl FnOnce(&LifeFacts<'_>) -> T) -> T {
+        let programs: Vec<ProgramAnswer<'_>> = self.answers.iter().map(|known| known.answer).collect();
         let owned = &self.task.owned;
         let answers = Answers { programs: &programs, checks: self.checks };
         let (status, counters, seen) = (self.status, &self.counters, &self.seen);
-        read(&Facts {
+        read(&LifeFacts {
             view: View { status, counters, body: &self.task.body, seen, answers },
             has_summary: !self.task.summary.trim().is_empty(),
             // It is restored before anything needs it.
@@ -89,7 +89,7 @@ impl<'t> Snapshot<'t> {
     fn at(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory, status: StateId) -> Snapshot<'t> {
         let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
-            Some(Seen { section: &pass.section, fingerprint, when })
+            Some(SeenSection { section: &pass.section, fingerprint, when })
         };
         let passed = history.passes.values().map(|pass| (pass, When::Passed));
         let entered = history.entered.iter().map(|stood| (stood, When::Entered));
@@ -129,13 +129,13 @@ fn answers<'t>(
     known.retain(|(_, (it, _))| (&it.commit, &it.changes) == (&now.commit, &now.changes));
     let answer = |(program, (_, answer)): (&Program<'static>, &'t (_, event::Answer))| {
         let failure = answer.reason.as_deref().filter(|_| !answer.passed);
-        KnownAnswer { asked: answer.asked, answer: Answer { argv: program.argv, failure } }
+        KnownAnswer { asked: answer.asked, answer: ProgramAnswer { argv: program.argv, failure } }
     };
     Ok(known.into_iter().map(answer).collect())
 }
 
 /// The content of the task's worktree, if it has one.
-pub fn work(app: &App, task: &Task) -> Result<Option<Work>> {
+pub fn work(app: &App, task: &Task) -> Result<Option<WorktreeContent>> {
     let Some(name) = task.worktree() else { return Ok(None) };
     Git::at(&app.project_of(task)?.path).work(&app.home.workspace(name)).map(Some)
 }
@@ -186,7 +186,7 @@ pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
             machine.name,
             task.status()
         );
-        Error::new(Kind::Refused, message).help(left_behind(machine, &task.id))
+        Error::new(ErrorKind::Refused, message).help(left_behind(machine, &task.id))
     })
 }
 
@@ -205,7 +205,7 @@ pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
         let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
         let near = suggest::nearest(name, names.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        Error::new(Kind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
+        Error::new(ErrorKind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
             .help(format!("{near}it has: {}", names.join(", ")))
     })
 }

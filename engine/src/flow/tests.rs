@@ -10,11 +10,11 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::life;
 use crate::flow::request::{decide, transition_result};
-use crate::flow::{End, Goal, dry_run, ended, finish, lock_recovered, request, spawn};
+use crate::flow::{Goal, ObservedEnd, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
-use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir, secret};
-use crate::{Error, Kind};
+use crate::store::{self, Event, LockedTask, Record, Set, Task, TaskDir, TaskDraft, secret};
+use crate::{Error, ErrorKind};
 use orange_api::TransitionResult;
 
 const PENDING: StateId = StateId(0);
@@ -148,16 +148,16 @@ static MACHINE: Machine<'static> = Machine {
 pub(crate) static MACHINES: &[&Machine<'static>] = &[&MACHINE];
 
 /// One task of a home of its own.
-struct Lab {
+struct TaskLab {
     _folder: tempfile::TempDir,
     app: App,
     dir: TaskDir,
 }
 
-impl Lab {
-    fn new(status: StateId, body: &str) -> Lab {
+impl TaskLab {
+    fn new(status: StateId, body: &str) -> TaskLab {
         let (folder, home) = store::tests::home();
-        let draft = Draft {
+        let draft = TaskDraft {
             workflow: "test".to_owned(),
             status: MACHINE.state(status).name.to_owned(),
             body: format!("\n{body}\n"),
@@ -166,7 +166,7 @@ impl Lab {
         };
         let dir = store::create(&home, &draft, |_| Ok(())).unwrap().dir().clone();
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
-        Lab { _folder: folder, app, dir }
+        TaskLab { _folder: folder, app, dir }
     }
 
     fn open(&self) -> LockedTask {
@@ -200,7 +200,7 @@ impl Lab {
     fn begin(&self, to: &str) -> LockedTask {
         let mut locked = lock_recovered(&self.app, &self.dir).unwrap();
         let turn = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
-        life::record(&MACHINE, &mut locked, &turn, life::Record::default()).unwrap();
+        life::record(&MACHINE, &mut locked, &turn, life::TurnRecord::default()).unwrap();
         locked
     }
 
@@ -220,12 +220,12 @@ impl Lab {
 
     fn end(&self, spawn: u32) -> crate::Result<String> {
         let reason = "exited with 3".to_owned();
-        ended(&self.app, &self.dir, &End { spawn, code: Some(3), reason, ..End::default() })
+        ended(&self.app, &self.dir, &ObservedEnd { spawn, code: Some(3), reason, ..ObservedEnd::default() })
     }
 
     fn end_limited(&self, spawn: u32) -> String {
         let last_lines = vec!["Usage LIMIT".to_owned()];
-        let end = End { spawn, code: Some(75), last_lines, ..End::default() };
+        let end = ObservedEnd { spawn, code: Some(75), last_lines, ..ObservedEnd::default() };
         ended(&self.app, &self.dir, &end).unwrap()
     }
 
@@ -241,7 +241,7 @@ impl Lab {
 }
 
 #[track_caller]
-fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: Kind, message: &str) -> Error {
+fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: ErrorKind, message: &str) -> Error {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind, kind, "{error}");
     assert!(error.message.contains(message), "{error}");
@@ -250,7 +250,7 @@ fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: Kind, message: &
 
 #[test]
 fn a_transition_without_hooks_is_done_at_once() {
-    let lab = Lab::new(PENDING, "");
+    let lab = TaskLab::new(PENDING, "");
     let result = lab.ask("working").unwrap();
     assert_eq!((result.from.as_str(), result.to.as_str()), ("pending", "working"));
     assert_eq!(lab.events(), ["transition.started", "status.changed"]);
@@ -260,7 +260,7 @@ fn a_transition_without_hooks_is_done_at_once() {
 /// The journals of other tasks are not read: there may be thousands.
 #[test]
 fn a_task_that_holds_nothing_needs_no_pool() {
-    let lab = Lab::new(PENDING, "");
+    let lab = TaskLab::new(PENDING, "");
     let other = store::tests::task(&lab.app.home, "other").dir().clone();
     std::fs::write(other.history(), "no event\n").unwrap();
     lab.ask("working").unwrap();
@@ -269,31 +269,31 @@ fn a_task_that_holds_nothing_needs_no_pool() {
 
 #[test]
 fn a_refusal_changes_nothing() {
-    let lab = Lab::new(WORKING, "");
-    refused(lab.ask("agent-review"), Kind::GateFailed, "`## Handoff` is missing");
-    refused(lab.ask("done"), Kind::NoTransition, "working to done");
-    refused(lab.ask("working"), Kind::NoTransition, "working already");
-    refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
+    let lab = TaskLab::new(WORKING, "");
+    refused(lab.ask("agent-review"), ErrorKind::GateFailed, "`## Handoff` is missing");
+    refused(lab.ask("done"), ErrorKind::NoTransition, "working to done");
+    refused(lab.ask("working"), ErrorKind::NoTransition, "working already");
+    refused(lab.ask("donne"), ErrorKind::NotFound, "no status `donne`");
     assert_eq!(lab.events(), [] as [&str; 0]);
     refused(
         request(&lab.app, &lab.dir, Goal::Merge { force: false }),
-        Kind::Refused,
+        ErrorKind::Refused,
         "no status for `merge`",
     );
 }
 
 #[test]
 fn a_dry_run_answers_what_the_real_call_would() {
-    let lab = Lab::new(STUCK, "");
+    let lab = TaskLab::new(STUCK, "");
     let goal = Goal::Named("agent-review");
-    let error = refused(dry_run(&lab.app, &lab.dir, goal), Kind::Environment, "`pi`");
+    let error = refused(dry_run(&lab.app, &lab.dir, goal), ErrorKind::Environment, "`pi`");
     assert_eq!(request(&lab.app, &lab.dir, goal).unwrap_err(), error);
     assert_eq!(lab.events(), [] as [&str; 0]);
 }
 
 #[test]
 fn finishing_runs_only_the_hooks_that_have_not_ended() {
-    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
     locked.append(first, Set::new()).unwrap();
@@ -311,7 +311,7 @@ fn finishing_runs_only_the_hooks_that_have_not_ended() {
 
 #[test]
 fn a_counter_rises_once_however_often_its_hook_runs() {
-    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     // Its value was set, and a kill came before that was noted.
     locked.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
@@ -322,7 +322,7 @@ fn a_counter_rises_once_however_often_its_hook_runs() {
 
 #[test]
 fn a_failure_from_before_a_kill_is_reported_too() {
-    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
     locked.append(failed, Set::new()).unwrap();
@@ -333,16 +333,17 @@ fn a_failure_from_before_a_kill_is_reported_too() {
 
 #[test]
 fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
-    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall");
     drop(lab.begin("agent-review"));
     // The program that should finish it does nothing.
-    let error = refused(lab.ask("done"), Kind::Environment, "working → agent-review was begun and cannot be");
+    let error =
+        refused(lab.ask("done"), ErrorKind::Environment, "working → agent-review was begun and cannot be");
     assert!(error.help.contains("orange.log"), "{error}");
 }
 
 #[test]
 fn the_answer_is_read_from_this_transition_in_the_journal() {
-    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
     let started = locked.history().open.as_ref().unwrap().seq;
     finish(&lab.app, &mut locked).unwrap();
@@ -369,10 +370,10 @@ fn the_answer_is_read_from_this_transition_in_the_journal() {
 
 #[test]
 fn a_fresh_gate_wants_more_than_what_passed_last_time() {
-    let lab = Lab::new(WORKING, "## Handoff\nall\n\n## Review\nFAIL");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall\n\n## Review\nFAIL");
     finish(&lab.app, &mut lab.begin("agent-review")).unwrap();
     lab.ask("working").unwrap();
-    refused(lab.ask("agent-review"), Kind::GateFailed, "as it was when it last passed");
+    refused(lab.ask("agent-review"), ErrorKind::GateFailed, "as it was when it last passed");
     // Nor does an exit rule take the old handoff for a new one.
     lab.agent(1, Actor::Worker);
     lab.end(1).unwrap();
@@ -381,7 +382,7 @@ fn a_fresh_gate_wants_more_than_what_passed_last_time() {
 
 #[test]
 fn a_transition_resets_crashes_and_an_escalation_keeps_them() {
-    let lab = Lab::new(WORKING, "");
+    let lab = TaskLab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     let story = lab.end(1).unwrap();
     assert!(story.contains("crash 1 in working") && story.contains("exited with 3"), "{story}");
@@ -395,7 +396,7 @@ fn a_transition_resets_crashes_and_an_escalation_keeps_them() {
         "all that follows from an end is journaled with it"
     );
 
-    let lab = Lab::new(REVIEW, "## Review\nFAIL");
+    let lab = TaskLab::new(REVIEW, "## Review\nFAIL");
     lab.open().append(Event::Unknown, Set::new().counter("crash_count", 1)).unwrap();
     lab.ask("working").unwrap();
     lab.check("working", 0, None);
@@ -403,7 +404,7 @@ fn a_transition_resets_crashes_and_an_escalation_keeps_them() {
 
 #[test]
 fn an_end_is_judged_once() {
-    let lab = Lab::new(WORKING, "");
+    let lab = TaskLab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     lab.end(1).unwrap();
     let events = lab.events();
@@ -414,11 +415,11 @@ fn an_end_is_judged_once() {
 
 #[test]
 fn an_end_without_a_consequence_is_reported_again() {
-    let lab = Lab::new(WORKING, "");
+    let lab = TaskLab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     let good = std::fs::read(lab.dir.task_md()).unwrap();
     std::fs::write(lab.dir.task_md(), "<<<<<<< ours\n").unwrap();
-    refused(lab.end(1), Kind::Corrupt, "TASK.md");
+    refused(lab.end(1), ErrorKind::Corrupt, "TASK.md");
     std::fs::write(lab.dir.task_md(), good).unwrap();
     lab.end(1).unwrap();
     lab.check("working", 1, Some("crash 1"));
@@ -426,7 +427,7 @@ fn an_end_without_a_consequence_is_reported_again() {
 
 #[test]
 fn an_agent_that_ended_as_a_rule_says_is_waited_for() {
-    let lab = Lab::new(REVIEW, "");
+    let lab = TaskLab::new(REVIEW, "");
     lab.agent(1, Actor::Reviewer);
     let story = lab.end_limited(1);
     assert!(story.contains("with exit status 75 and \"limit\" in its last lines"), "{story}");
@@ -443,7 +444,7 @@ fn an_agent_that_ended_as_a_rule_says_is_waited_for() {
 
 #[test]
 fn agents_are_not_started_again_without_end() {
-    let lab = Lab::new(REVIEW, "");
+    let lab = TaskLab::new(REVIEW, "");
     for spawn in 1..=MAX_RESTARTS {
         lab.agent(spawn, Actor::Reviewer);
         assert!(lab.end_limited(spawn).contains("goes on at"));
@@ -459,7 +460,7 @@ fn agents_are_not_started_again_without_end() {
 
 #[test]
 fn what_can_never_be_started_again_is_given_up() {
-    let lab = Lab::new(REVIEW, "");
+    let lab = TaskLab::new(REVIEW, "");
     lab.agent(1, Actor::Reviewer);
     lab.end_limited(1);
     let text = std::fs::read_to_string(lab.dir.history()).unwrap();
@@ -473,7 +474,7 @@ fn what_can_never_be_started_again_is_given_up() {
 
 #[test]
 fn exit_rules_are_asked_again_where_the_same_agent_is_wanted() {
-    let lab = Lab::new(PENDING, "");
+    let lab = TaskLab::new(PENDING, "");
     lab.agent(1, Actor::Worker);
     let story = lab.end(1).unwrap();
     assert!(story.starts_with("advanced to working; crash 1 in working: "), "{story}");
@@ -483,7 +484,7 @@ fn exit_rules_are_asked_again_where_the_same_agent_is_wanted() {
 
 #[test]
 fn an_exit_rule_leads_on() {
-    let lab = Lab::new(WORKING, "## Handoff\nall");
+    let lab = TaskLab::new(WORKING, "## Handoff\nall");
     lab.agent(1, Actor::Worker);
     assert_eq!(lab.end(1).unwrap(), "advanced to agent-review");
     let events = lab.events();
@@ -495,7 +496,7 @@ fn an_exit_rule_leads_on() {
 
 #[test]
 fn an_agent_that_ends_in_another_s_state_is_shown() {
-    let lab = Lab::new(REVIEW, "");
+    let lab = TaskLab::new(REVIEW, "");
     lab.agent(1, Actor::Worker);
     assert_eq!(lab.end(1).unwrap(), "the worker ended in agent-review (exited with 3)");
     lab.check("agent-review", 0, Some("the worker ended in agent-review"));
@@ -504,16 +505,16 @@ fn an_agent_that_ends_in_another_s_state_is_shown() {
 
 #[test]
 fn a_blocked_transition_is_shown_and_not_taken() {
-    let lab = Lab::new(STUCK, "## Handoff\nall");
+    let lab = TaskLab::new(STUCK, "## Handoff\nall");
     lab.agent(1, Actor::Worker);
-    refused(lab.end(1), Kind::Environment, "`pi`");
+    refused(lab.end(1), ErrorKind::Environment, "`pi`");
     lab.check("stuck", 0, Some("the transition is blocked: `pi`"));
     assert_eq!(lab.events()[1..], ["agent.exited"]);
 }
 
 #[test]
 fn attention_goes_with_the_next_transition() {
-    let lab = Lab::new(WORKING, "");
+    let lab = TaskLab::new(WORKING, "");
     let mut locked = lab.open();
     for what in ["a", "b", "a"] {
         locked.call_attention(what).unwrap();
@@ -526,28 +527,29 @@ fn attention_goes_with_the_next_transition() {
 
 #[test]
 fn an_agent_that_has_ended_is_not_heard() {
-    let mut lab = Lab::new(WORKING, "");
+    let mut lab = TaskLab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     lab.asks_as(2);
-    refused(lab.ask("stuck"), Kind::NotAllowed, "agent 2");
+    refused(lab.ask("stuck"), ErrorKind::NotAllowed, "agent 2");
     lab.asks_as(1);
     lab.ask("stuck").unwrap();
 }
 
 #[test]
 fn only_a_task_that_waits_is_started() {
-    let lab = Lab::new(STUCK, "");
-    let error = refused(spawn(&lab.app, &lab.dir, false), Kind::Refused, "was started before: it is stuck");
+    let lab = TaskLab::new(STUCK, "");
+    let error =
+        refused(spawn(&lab.app, &lab.dir, false), ErrorKind::Refused, "was started before: it is stuck");
     assert!(error.help.contains("orange task respawn"), "{error}");
     // Past its initial state and without a worktree, where an agent can be started: the answer says what is missing.
-    let lab = Lab::new(WORKING, "");
-    refused(spawn(&lab.app, &lab.dir, false), Kind::Environment, "`pi`");
-    refused(super::respawn(&lab.app, &lab.dir, false), Kind::NotRespawnable, "no worktree");
+    let lab = TaskLab::new(WORKING, "");
+    refused(spawn(&lab.app, &lab.dir, false), ErrorKind::Environment, "`pi`");
+    refused(super::respawn(&lab.app, &lab.dir, false), ErrorKind::NotRespawnable, "no worktree");
 }
 
 #[test]
 fn a_task_with_an_agent_in_its_folder_does_not_wait() {
-    let lab = Lab::new(WORKING, "");
+    let lab = TaskLab::new(WORKING, "");
     lab.open().append(Event::Unknown, Set::new().workspace(Some(&lab.dir.id))).unwrap();
     assert_eq!(super::snapshot::waits(&lab.app, &lab.task()), Some(Workspace::Worktree));
     lab.agent(1, Actor::Worker);
@@ -556,27 +558,27 @@ fn a_task_with_an_agent_in_its_folder_does_not_wait() {
 
 #[test]
 fn a_status_that_the_workflow_lost_is_reported() {
-    let lab = Lab::new(WORKING, "");
+    let lab = TaskLab::new(WORKING, "");
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
-    refused(lab.ask("stuck"), Kind::Refused, "no longer has the status elsewhere");
+    refused(lab.ask("stuck"), ErrorKind::Refused, "no longer has the status elsewhere");
     lab.agent(1, Actor::Worker);
-    refused(lab.end(1), Kind::Refused, "elsewhere");
+    refused(lab.end(1), ErrorKind::Refused, "elsewhere");
     assert_eq!(lab.open().history().agents.len(), 1, "the binary that knows the status can still take note");
 }
 
 /// Cancels, and finishes as the process of its own would.
-fn cancelled(lab: &Lab) {
-    refused(super::cancel(&lab.app, &lab.dir), Kind::Environment, "begun and not finished");
+fn cancelled(lab: &TaskLab) {
+    refused(super::cancel(&lab.app, &lab.dir), ErrorKind::Environment, "begun and not finished");
     finish(&lab.app, &mut lab.open()).unwrap();
 }
 
 #[test]
 fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
-    let mut lab = Lab::new(WORKING, "");
+    let mut lab = TaskLab::new(WORKING, "");
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
     lab.agent(1, Actor::Worker);
     lab.asks_as(1);
-    refused(super::cancel(&lab.app, &lab.dir), Kind::NotAllowed, "only a person");
+    refused(super::cancel(&lab.app, &lab.dir), ErrorKind::NotAllowed, "only a person");
     lab.app.caller = Caller::Person;
     lab.open().append(Event::Unknown, Set::new().workspace(None)).unwrap();
     cancelled(&lab);
@@ -587,8 +589,8 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
 
 #[test]
 fn leftovers_of_a_failed_hook_of_a_finished_task_can_be_cleared() {
-    let lab = Lab::new(DONE, "");
-    refused(super::cancel(&lab.app, &lab.dir), Kind::NoTransition, "final");
+    let lab = TaskLab::new(DONE, "");
+    refused(super::cancel(&lab.app, &lab.dir), ErrorKind::NoTransition, "final");
     lab.open()
         .append(Event::Unknown, Set::new().workspace(Some("coffee--1")).tmux_session(Some("s")))
         .unwrap();

@@ -1,6 +1,6 @@
 //! The processes of an agent and its wrapper, in a file beside the task for as long as the journal has the agent as alive.
 
-use std::io::ErrorKind;
+use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
 use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, environment, home, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::process::{self, Process, ProcessRoot};
 use orange_system::{atomic, nofollow};
 
@@ -22,16 +22,16 @@ pub struct AgentProcesses {
 }
 
 /// The reserved file for the record of one agent: nothing could end an agent without a record.
-pub struct Room(atomic::Room);
+pub struct RecordRoom(atomic::FileRoom);
 
-impl Room {
+impl RecordRoom {
     /// Reserves the file before the agent starts.
-    pub fn make(dir: &TaskDir, spawn: u32) -> Result<Room> {
+    pub fn make(dir: &TaskDir, spawn: u32) -> Result<RecordRoom> {
         /// The identifier of a boot and four numbers need half of this.
         const LENGTH: usize = 512;
         let path = dir.agent(spawn);
         home::make_folder(path.parent().unwrap_or(&path))?;
-        atomic::make_room(&path, LENGTH).map(Room)
+        atomic::make_room(&path, LENGTH).map(RecordRoom)
     }
 
     /// Records this process as the wrapper of this agent.
@@ -39,8 +39,9 @@ impl Room {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let Some(wrapper) = Process::alive(own)? else { return Ok(()) };
         let processes = AgentProcesses { boot: process::boot(), wrapper, agent };
-        let text = serde_json::to_vec(&processes)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot note process {own}: {cause}")))?;
+        let text = serde_json::to_vec(&processes).map_err(|cause| {
+            Error::new(ErrorKind::Environment, format!("cannot note process {own}: {cause}"))
+        })?;
         self.0.write(&text)
     }
 }
@@ -54,10 +55,10 @@ impl AgentProcesses {
         let path = dir.agent(spawn);
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|cause| {
-                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("it says which processes an agent is: remove it, and tmux is asked instead")
             }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -126,7 +127,7 @@ impl AgentProcesses {
         if boot.is_empty() && !self.boot.is_empty() {
             process::check()?;
             let message = "the boot id of the system cannot be read";
-            return Err(Error::new(Kind::Environment, message).help(
+            return Err(Error::new(ErrorKind::Environment, message).help(
                 "make `/proc/sys/kernel/random/boot_id` readable: it tells agents from those before a restart",
             ));
         }
@@ -177,8 +178,11 @@ pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
         let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
         if is_alive(locked.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
-            return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
-                .help(given_back_by(locked.dir())));
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("agent {spawn} ({actor}) is still alive in it"),
+            )
+            .help(given_back_by(locked.dir())));
         }
     }
     Ok(())
@@ -227,7 +231,7 @@ mod tests {
         assert_eq!(AgentProcesses::all(&dir).unwrap(), []);
         let own = Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         assert_eq!(AgentProcesses::age(&dir, 3).unwrap(), None);
-        let room = Room::make(&dir, 3).unwrap();
+        let room = RecordRoom::make(&dir, 3).unwrap();
         assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
         room.note(own).unwrap();
         let processes = AgentProcesses::read(&dir, 3).unwrap().unwrap();
@@ -273,6 +277,6 @@ mod tests {
         let dir = Home::at(folder.path()).task("toy", "t1");
         fs::create_dir_all(dir.agents()).unwrap();
         fs::write(dir.agent(1), "{").unwrap();
-        assert_eq!(AgentProcesses::all(&dir).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(AgentProcesses::all(&dir).unwrap_err().kind, ErrorKind::Corrupt);
     }
 }

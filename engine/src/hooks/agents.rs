@@ -16,7 +16,7 @@ use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::process::{ProcessRoot, ProcessTree};
 use orange_system::{fault, terminal};
 
@@ -33,15 +33,15 @@ pub enum Occasion {
 
 /// A start of an agent.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct AgentStart {
     pub occasion: Occasion,
     /// The call for attention that a person answers with this start; it is over when the agent is there.
     pub answers: Option<String>,
 }
 
-impl From<Occasion> for Start {
-    fn from(occasion: Occasion) -> Start {
-        Start { occasion, answers: None }
+impl From<Occasion> for AgentStart {
+    fn from(occasion: Occasion) -> AgentStart {
+        AgentStart { occasion, answers: None }
     }
 }
 
@@ -58,7 +58,7 @@ pub fn start(
     locked: &mut LockedTask,
     hook: &Hook<'_>,
     counter: Option<&(String, u32)>,
-    Start { occasion, answers }: Start,
+    AgentStart { occasion, answers }: AgentStart,
 ) -> Result<()> {
     let Some(spawn) = hook.spawn() else { return Ok(()) };
     workspace::check_ready(locked.task(), spawn.workspace)?;
@@ -274,8 +274,10 @@ pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str
             app.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
             until_it_has_read(locked, spawn, pane)
         }
-        None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
-            .help(without_window(locked, spawn)?)),
+        None => {
+            Err(Error::new(ErrorKind::Refused, format!("agent {spawn} is alive, and its window is gone"))
+                .help(without_window(locked, spawn)?))
+        }
     }
 }
 
@@ -300,7 +302,7 @@ fn until_it_has_read(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()>
     {
         if Instant::now() >= until {
             let message = format!("agent {spawn} does not read its message: it waits in its terminal");
-            return Err(Error::new(Kind::Refused, message).help(format!(
+            return Err(Error::new(ErrorKind::Refused, message).help(format!(
                 "{} shows what it does; it reads it when it goes on",
                 locked.dir().command("attach")
             )));
@@ -366,7 +368,7 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: 
             true => shown_by(locked),
             false => without_window(locked, *number)?,
         };
-        return Err(Error::new(Kind::Refused, message).help(help));
+        return Err(Error::new(ErrorKind::Refused, message).help(help));
     }
     let left: Vec<_> = in_the_way_of(locked, actor, name).map(|(number, _)| *number).collect();
     for number in left {
@@ -518,19 +520,19 @@ fn prompt(
 }
 
 /// The commit to compare the work with. A prompt that does not name it needs no call of git.
-struct Base {
+struct BaseCommit {
     commit: String,
     has_origin_head: bool,
 }
 
-fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
+fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<BaseCommit> {
     let says_origin_head = prompt.says(ORIGIN_HEAD);
     let Some(workspace) = task.worktree().filter(|_| says_origin_head || prompt.has(Value::Base)) else {
-        return Ok(Base { commit: String::new(), has_origin_head: true });
+        return Ok(BaseCommit { commit: String::new(), has_origin_head: true });
     };
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
-    Ok(Base {
+    Ok(BaseCommit {
         commit: git.fork_point(&app.home.workspace(workspace), &project.default_branch)?,
         has_origin_head: !says_origin_head || git.has_commit(ORIGIN_HEAD)?,
     })
@@ -559,7 +561,7 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     env.extend(of_agents.map(|name| (name, OsString::new())));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
-    let spawn = tmux::Spawn {
+    let spawn = tmux::TmuxSpawn {
         session: &record.session,
         window: &record.window,
         task: &task.id,

@@ -1,7 +1,7 @@
 //! Files of the repository that a worktree is given: copies and links. They are not work of the task, and go with it.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 use crate::drive::git::{self, BackupContext, Git};
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{self, if_found, real};
 use orange_system::{fault, nofollow};
 
@@ -54,7 +54,7 @@ pub fn give(
     if !Git::at(repo).is_ignored(worktree, path)? {
         let message =
             format!("git would take {path} for work of the task: a `.gitignore` of the project says so");
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "take the line with `!` out of that file, or {path} out of the project's settings"
         )));
     }
@@ -116,7 +116,7 @@ fn take(repo: &Path, worktree: &Path, path: &str) -> Result<()> {
     fault::step("take", path);
     let removed = if found.is_dir() { files::remove_folder(&target) } else { nofollow::remove(&target) };
     match removed {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", &target, &cause)),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &target, &cause)),
         Ok(()) | Err(_) => {
             remove_empty(worktree, &target);
             Ok(())
@@ -180,7 +180,9 @@ fn copy(source: &Path, target: &Path, copied: &mut u64) -> Result<()> {
     *copied += written;
     if written > left {
         let message = format!("{} and the files beside it have more than 256 MiB", source.display());
-        return Err(Error::new(Kind::Refused, message).help("link it, or copy less: `orange project show`"));
+        return Err(
+            Error::new(ErrorKind::Refused, message).help("link it, or copy less: `orange project show`")
+        );
     }
     Ok(())
 }
@@ -196,7 +198,7 @@ fn write(from: &File, target: &Path, most: u64) -> io::Result<u64> {
 
 fn unfit(source: &Path) -> Error {
     let message = format!("{} is neither a file nor a folder, and is not copied or linked", source.display());
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
         .help("a link, a pipe or a device may lead anywhere: put a file in its place")
 }
 

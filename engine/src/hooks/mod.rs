@@ -19,11 +19,11 @@ mod other;
 
 use orange_core::{Action, Effect, Hook, Machine};
 
-use self::workspace::Room;
+use self::workspace::WorktreeRoom;
 use crate::app::App;
 use crate::drive::harness::shell_word;
 use crate::store::{LockedTask, Set, Task, owed};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::process;
 
 /// Context of a hook beside its task and its parameters.
@@ -83,7 +83,7 @@ fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook
     }
     match hook.spawn() {
         Some(_) => spawn(context, locked, hook),
-        None => Err(Error::new(Kind::Refused, "no worker is alive to get the message")
+        None => Err(Error::new(ErrorKind::Refused, "no worker is alive to get the message")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }
@@ -104,7 +104,7 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
 
 /// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a process table
 /// that cannot be read, a worktree that is not available. Returns the slot for the worktree that is going to be acquired.
-pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
+pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<WorktreeRoom>> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }

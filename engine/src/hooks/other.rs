@@ -3,10 +3,10 @@
 use crate::app::App;
 use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
-use crate::hooks::program::{Ended, ProgramRun};
+use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedTask, Set};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Removes the task's branch from the remote, if it was made for this task. A branch that was there before, or that the agent has
 /// switched to, is somebody else's; a missing branch is not an error.
@@ -26,13 +26,13 @@ pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
     let git = Git::at(&project.path);
     if !git.has_remote()? {
         return Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} has no remote `{REMOTE}` to push to", project.name),
         ));
     }
     let branch = &locked.task().branch;
     if git.branch_tip(branch)?.is_none() {
-        return Err(Error::new(Kind::Refused, format!("there is no branch `{branch}` to push"))
+        return Err(Error::new(ErrorKind::Refused, format!("there is no branch `{branch}` to push"))
             .help("`acquire_workspace` makes the branch: a task that has had no worktree has none"));
     }
     git.push(REMOTE, branch)
@@ -59,7 +59,7 @@ pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
 /// everything that it has started ends, too.
 pub fn run_command(app: &App, locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
     let Some(worktree) = locked.worktree() else {
-        return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in")
+        return Err(Error::new(ErrorKind::Refused, "the task has no worktree to run a command in")
             .help("the workflow has to give it one before: `acquire_workspace` before this hook"));
     };
     let number = locked.history().last_seq + 1;
@@ -68,7 +68,7 @@ pub fn run_command(app: &App, locked: &mut LockedTask, argv: &[&str], timeout: u
     let Some(run) = ProgramRun::of(&argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };
     let worktree = locked.task().worktree().map(|name| &**name);
     let run = run.envs(&prepare::variables(worktree, ports));
-    let Ended { code, output, file, failure } = run.run(&|| true)?;
+    let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;
     locked.append(Event::CommandEnded { argv, code, output, file }, Set::new())?;
     failure.map_or(Ok(()), Err)
 }

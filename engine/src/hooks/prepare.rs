@@ -8,16 +8,16 @@ use std::path::Path;
 use crate::app::App;
 use crate::drive::git::{self, Git};
 use crate::hooks::given::{self, Means};
-use crate::hooks::program::{Ended, ProgramRun};
+use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::hooks::saved::with_context;
 use crate::store::effective::{Effective, effective};
 use crate::store::event::Preparation;
 use crate::store::projects::Project;
-use crate::store::settings::Program;
-use crate::store::settings::ports::Range;
+use crate::store::settings::WorktreeProgram;
+use crate::store::settings::ports::PortRange;
 use crate::store::{Event, LockedTask, Set, Task, pool, ports};
 use crate::store::{environment, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 use orange_system::process::{self, ProcessRoot};
 
@@ -25,7 +25,7 @@ use orange_system::process::{self, ProcessRoot};
 const PORT: &str = "{port}";
 
 /// The ports of the worktree of a task, if its project has any.
-pub fn ports_of(app: &App, task: &Task) -> Result<Option<Range>> {
+pub fn ports_of(app: &App, task: &Task) -> Result<Option<PortRange>> {
     match task.worktree() {
         Some(name) => ports::of_slot(&app.home, &app.project_of(task)?, number(name)),
         None => Ok(None),
@@ -34,7 +34,7 @@ pub fn ports_of(app: &App, task: &Task) -> Result<Option<Range>> {
 
 /// The variables that say which worktree and which ports a program has; empty ones without a worktree, since a process may
 /// inherit others.
-pub fn variables(worktree: Option<&str>, ports: Option<Range>) -> Vec<(&'static str, OsString)> {
+pub fn variables(worktree: Option<&str>, ports: Option<PortRange>) -> Vec<(&'static str, OsString)> {
     let all = ports.map(|it| (it.first..=it.last).map(|port| port.to_string()).collect::<Vec<_>>().join(" "));
     vec![
         ("ORANGE_SLOT", worktree.map_or_else(String::new, |name| number(name).to_string()).into()),
@@ -47,11 +47,11 @@ pub fn variables(worktree: Option<&str>, ports: Option<Range>) -> Vec<(&'static 
 ///
 /// # Errors
 /// `refused` where there is no port.
-pub fn with_port(argv: &[impl AsRef<str>], ports: Option<Range>) -> Result<Vec<String>> {
+pub fn with_port(argv: &[impl AsRef<str>], ports: Option<PortRange>) -> Result<Vec<String>> {
     let fill = |word: &str| match ports {
         _ if !word.contains(PORT) => Ok(word.to_owned()),
         Some(ports) => Ok(word.replace(PORT, &ports.first.to_string())),
-        None => Err(Error::new(Kind::Refused, format!("the project has no ports for `{word}`"))
+        None => Err(Error::new(ErrorKind::Refused, format!("the project has no ports for `{word}`"))
             .help("give it some: `orange project update --ports 4000:10`")),
     };
     argv.iter().map(|word| fill(word.as_ref())).collect()
@@ -177,9 +177,9 @@ pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
 fn run(
     app: &App,
     locked: &mut LockedTask,
-    program: &Program,
+    program: &WorktreeProgram,
     name: &str,
-    ports: Option<Range>,
+    ports: Option<PortRange>,
 ) -> Result<()> {
     let argv = with_port(&program.argv, ports)?;
     let id = locked.dir().id.clone();
@@ -194,7 +194,7 @@ fn run(
     };
     let run = run.env(variables::GATE, &id).env(variables::TASK, &id).env(variables::ACTOR, "worker");
     let run = run.envs(&variables(Some(name), ports));
-    let Ended { code, output, file, failure } = run.run(&|| true)?;
+    let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;
     let error = failure.as_ref().map(|failure| {
         let whole = file.as_ref().map(|file| format!(" (all of it: {file} in the task's folder)"));
         format!("{}{}", failure.message, whole.unwrap_or_default())
@@ -203,14 +203,17 @@ fn run(
     locked.append(Event::SetupEnded { argv, code, output, file, error: error.clone() }, Set::new())?;
     match error {
         None => Ok(()),
-        Some(error) => Err(Error::new(Kind::Environment, format!("the worktree is not prepared: {error}"))
-            .help(format!("mend what `{shown}` needs, then `orange task spawn {id}`; no agent has begun"))),
+        Some(error) => {
+            Err(Error::new(ErrorKind::Environment, format!("the worktree is not prepared: {error}")).help(
+                format!("mend what `{shown}` needs, then `orange task spawn {id}`; no agent has begun"),
+            ))
+        }
     }
 }
 
 fn wanted(app: &App, project: &Project, settings: &Effective, name: &str) -> Result<Preparation> {
     let ports = ports::of_slot(&app.home, project, number(name))?;
-    let argv = |program: &Program| with_port(&program.argv, ports);
+    let argv = |program: &WorktreeProgram| with_port(&program.argv, ports);
     Ok(Preparation {
         workspace: name.to_owned(),
         copied: settings.copy.value.clone(),

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::store::TaskDir;
 use crate::store::home::make_folder;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
-use orange_system::exec::{Call, CallEnd, Stopped};
+use orange_system::exec::{CallEnd, ProgramCall, StopReason};
 use orange_system::files::entries;
 use orange_system::process::{self, ProcessRoot};
 
@@ -23,7 +23,7 @@ const MOST_FILES: usize = 8;
 /// A program that is to run.
 #[derive(Debug)]
 pub struct ProgramRun<'p> {
-    call: Call,
+    call: ProgramCall,
     name: &'p str,
     dir: &'p TaskDir,
     number: u64,
@@ -31,7 +31,7 @@ pub struct ProgramRun<'p> {
 
 /// End of a program.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProgramEnd {
     /// Its exit status, when it ended by itself.
     pub code: Option<i32>,
     /// The beginning and the end of its output, standard error last.
@@ -55,7 +55,7 @@ impl<'p> ProgramRun<'p> {
         let (name, args) = argv.split_first()?;
         let bound = Duration::from_secs(timeout.into());
         let args = args.iter().map(AsRef::as_ref);
-        let call = Call::new(name.as_ref()).args(args).folder(worktree).bound(bound);
+        let call = ProgramCall::new(name.as_ref()).args(args).folder(worktree).bound(bound);
         // The program's git works in the worktree, even if a hook of another repository called orange.
         Some(ProgramRun { call: call.without(variables::GIT), name: name.as_ref(), dir, number })
     }
@@ -73,7 +73,7 @@ impl<'p> ProgramRun<'p> {
 
     /// Runs it until it ends, its time is over, or it is no longer wanted. If it has not succeeded, everything that it has started
     /// ends, too.
-    pub fn run(self, is_wanted: &dyn Fn() -> bool) -> Result<Ended> {
+    pub fn run(self, is_wanted: &dyn Fn() -> bool) -> Result<ProgramEnd> {
         let ProgramRun { call, name, dir, number } = self;
         let copy = new_copy(dir, number)?;
         process::adopt_orphans()?;
@@ -91,7 +91,7 @@ impl<'p> ProgramRun<'p> {
             Err(error) => {
                 let output = error.message.clone();
                 let file = keep_copy(dir, &copy, false)?;
-                return Ok(Ended { code: None, output, file, failure: Some(error) });
+                return Ok(ProgramEnd { code: None, output, file, failure: Some(error) });
             }
         };
         let (said, is_all) = shortened(&format!("{}\n{}", output.text(), output.complaint()));
@@ -99,19 +99,19 @@ impl<'p> ProgramRun<'p> {
         let last = last_lines(&said);
         let code = output.code();
         let failure = match stopped {
-            Some(Stopped::Late) => Some(with_output(late, &last)),
-            Some(Stopped::Unwanted) => Some(Error::new(
-                Kind::Refused,
+            Some(StopReason::Late) => Some(with_output(late, &last)),
+            Some(StopReason::Unwanted) => Some(Error::new(
+                ErrorKind::Refused,
                 format!("`{name}` was ended: its answer is not wanted any more"),
             )),
             None if output.success() => None,
             None if last.is_empty() => Some(output.failure()),
             None => {
                 let how = code.map_or_else(|| "a signal".to_owned(), |code| format!("status {code}"));
-                Some(Error::new(Kind::Environment, format!("`{name}` ended with {how}: {last}")))
+                Some(Error::new(ErrorKind::Environment, format!("`{name}` ended with {how}: {last}")))
             }
         };
-        Ok(Ended { code, output: said, file, failure })
+        Ok(ProgramEnd { code, output: said, file, failure })
     }
 }
 

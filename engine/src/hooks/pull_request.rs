@@ -6,10 +6,10 @@ use orange_core::section;
 
 use crate::app::App;
 use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
-use crate::drive::git::{Git, REMOTE, Template};
+use crate::drive::git::{Git, PullRequestTemplate, REMOTE};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedTask, Set, Task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The longest title that GitHub takes, in characters.
 const LONGEST_TITLE: usize = 256;
@@ -19,12 +19,12 @@ const LONGEST_BODY: usize = 65_000;
 
 /// A pull request that a task has now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct LinkedPullRequest {
     pub url: String,
     /// True if this call has opened it.
     pub is_new: bool,
     /// The template that its text ends with.
-    pub template: Option<Template>,
+    pub template: Option<PullRequestTemplate>,
 }
 
 /// Pushes the task's branch and opens a pull request for it, unless it has an open one. Repeating it does no harm.
@@ -32,7 +32,7 @@ pub struct Opened {
 /// # Errors
 /// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
 /// fails.
-pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
+pub fn open(app: &App, locked: &mut LockedTask) -> Result<LinkedPullRequest> {
     let task = locked.task();
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
@@ -40,7 +40,7 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     app.progress.step(&format!("pushing {}", task.branch));
     git.push(REMOTE, &task.branch)?;
     let opened = match known {
-        Some(known) => Opened { url: known.url, is_new: false, template: None },
+        Some(known) => LinkedPullRequest { url: known.url, is_new: false, template: None },
         None => {
             app.progress.step("opening a pull request");
             let template = git.pull_request_template(&project.default_branch)?;
@@ -51,7 +51,7 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
                 title: &title,
                 body: &body,
             };
-            Opened { url: gh.create(&new)?, is_new: true, template }
+            LinkedPullRequest { url: gh.create(&new)?, is_new: true, template }
         }
     };
     keep(locked, &opened.url)?;
@@ -66,7 +66,7 @@ pub fn known(app: &App, task: &Task) -> Result<Option<PullRequest>> {
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
     if !git.has_remote()? {
-        return Err(Error::new(Kind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
+        return Err(Error::new(ErrorKind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
             .help("add the one on GitHub: `git remote add origin URL`"));
     }
     gh::check(app.path())?;
@@ -132,7 +132,7 @@ fn title(task: &Task) -> String {
 }
 
 /// Summary, context and the repository's template.
-fn body(task: &Task, template: Option<&Template>) -> String {
+fn body(task: &Task, template: Option<&PullRequestTemplate>) -> String {
     let context = section(&task.body, "## Context").unwrap_or_default();
     let template = template.map(|template| template.text.as_str()).unwrap_or_default();
     let parts = [task.summary.as_str(), context, template].map(str::trim);
@@ -159,7 +159,8 @@ mod tests {
             body: text.to_owned(),
             ..Task::default()
         };
-        let template = Template { path: String::new(), text: template.to_owned(), others: Vec::new() };
+        let template =
+            PullRequestTemplate { path: String::new(), text: template.to_owned(), others: Vec::new() };
         assert_eq!((title(&task).as_str(), body(&task, Some(&template)).as_str()), expect);
     }
 

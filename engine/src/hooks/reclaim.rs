@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::drive::git::Git;
 use crate::hooks::workspace;
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// Reclaims the worktree, after a backup of everything in it.
@@ -78,11 +78,11 @@ pub fn restore(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
             locked.append(Event::WorktreeRequested { actor }, Set::new())?;
             locked.call_attention(&message)?;
         }
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help("`orange monitor` restores its work in the next one that is free: ask again then"));
     }
     let room = workspace::preflight(app, locked.task())?;
-    room.map_or(Ok(()), workspace::Room::take)?;
+    room.map_or(Ok(()), workspace::WorktreeRoom::take)?;
     workspace::acquire(app, &mut locked)?;
     if reclaimed.is_requested {
         locked.clear_attention()?;
@@ -99,14 +99,14 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::hooks::workspace::tests::Lab;
+    use crate::hooks::workspace::tests::WorkspaceLab;
     use crate::store::{TaskDir, tests};
 
     /// Every file below a folder but git's: its bytes or the target of a link, and whether it can be executed.
-    type Files = BTreeMap<PathBuf, (Vec<u8>, bool)>;
+    type FolderFiles = BTreeMap<PathBuf, (Vec<u8>, bool)>;
 
-    fn files(top: &Path) -> Files {
-        let (mut found, mut folders) = (Files::new(), vec![top.to_owned()]);
+    fn files(top: &Path) -> FolderFiles {
+        let (mut found, mut folders) = (FolderFiles::new(), vec![top.to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).unwrap().map(std::result::Result::unwrap) {
                 let (path, kind) = (entry.path(), entry.file_type().unwrap());
@@ -149,7 +149,7 @@ mod tests {
         ["readme", "a", "a b", "-x", "ü", "src/one", "src/deep/two", "src", "line\nend", "\"quoted\""];
 
     /// Changes a worktree as a careless agent might: files, links and folders in each other's place, staged or committed or not.
-    fn stir(lab: &Lab, worktree: &Path, dice: &mut Dice) {
+    fn stir(lab: &WorkspaceLab, worktree: &Path, dice: &mut Dice) {
         for _ in 0..dice.roll(12) {
             let place = worktree.join(NAMES[dice.roll(NAMES.len())]);
             if dice.roll(3) == 0 || place.is_dir() {
@@ -185,16 +185,16 @@ mod tests {
         }
     }
 
-    fn lock(lab: &Lab, dir: &TaskDir) -> LockedTask {
+    fn lock(lab: &WorkspaceLab, dir: &TaskDir) -> LockedTask {
         LockedTask::lock(lab.home(), dir).unwrap()
     }
 
-    fn head(lab: &Lab) -> String {
+    fn head(lab: &WorkspaceLab) -> String {
         lab.git_in(&lab.worktree(), &["rev-parse", "HEAD"])
     }
 
     /// Another task uses the worktree meanwhile, and leaves something.
-    fn use_by_another(lab: &Lab, branch: &str) {
+    fn use_by_another(lab: &WorkspaceLab, branch: &str) {
         let mut other = tests::task(lab.home(), branch);
         lab.acquire(&mut other).unwrap();
         fs::write(lab.worktree().join("a"), "another's\n").unwrap();
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn work_is_restored_as_it_was() {
         let mut dice = Dice(0x2545_f491_4f6c_dd1d);
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         for round in 0..10 {
             let mut locked = tests::task(lab.home(), &format!("fix-{round}"));
             let dir = locked.dir().clone();
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_kill_at_any_step_loses_nothing() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         for step in 0..5 {
             let mut locked = tests::task(lab.home(), &format!("fix-{step}"));
             let dir = locked.dir().clone();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_task_waits_while_no_worktree_is_free() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::task(lab.home(), "fix");
         let dir = locked.dir().clone();
         lab.acquire(&mut locked).unwrap();
@@ -293,7 +293,7 @@ mod tests {
         drop(other);
         for _ in 0..2 {
             let error = restore(&lab.app, lock(&lab, &dir)).unwrap_err();
-            assert_eq!(error.kind, Kind::Refused);
+            assert_eq!(error.kind, ErrorKind::Refused);
             assert!(error.message.contains("waits for a free worktree of coffee"), "{error}");
         }
         let locked = lock(&lab, &dir);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn work_that_the_branch_has_changed_is_not_overwritten() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::task(lab.home(), "fix");
         let dir = locked.dir().clone();
         lab.acquire(&mut locked).unwrap();
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_worktree_that_cannot_be_restored_is_kept() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::task(lab.home(), "fix");
         lab.acquire(&mut locked).unwrap();
         let worktree = lab.worktree();

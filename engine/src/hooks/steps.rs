@@ -12,7 +12,7 @@ use crate::hooks::{agents, trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Spawn};
 use crate::store::{Event, LockedTask, Seat, Set, Task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, process};
 
 /// The role whose steps get the harness of reviewers.
@@ -20,7 +20,7 @@ const REVIEWER: &str = "reviewer";
 
 /// One attempt at a step of a mission.
 #[derive(Clone, Copy, Debug)]
-pub struct Attempt<'a> {
+pub struct StepAttempt<'a> {
     /// The plan of the mission.
     pub plan: &'static Plan<'static>,
     /// The mission, as it is before the attempt starts.
@@ -32,7 +32,7 @@ pub struct Attempt<'a> {
     pub number: u32,
 }
 
-impl Attempt<'_> {
+impl StepAttempt<'_> {
     fn step(&self) -> &'static Step<'static> {
         self.plan.step(self.step)
     }
@@ -52,7 +52,7 @@ impl Attempt<'_> {
 /// # Errors
 /// `environment`: tmux or the harness is missing, or the harness would ask a question that nobody answers; `not_found`:
 /// there is no such harness.
-pub fn preflight(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<()> {
+pub fn preflight(app: &App, task: &Task, attempt: &StepAttempt<'_>) -> Result<()> {
     let is_full = attempt.step().permissions == orange_core::Permissions::Full;
     process::check()?;
     app.tmux.check()?;
@@ -69,7 +69,7 @@ pub fn preflight(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<()> {
 pub fn start(
     app: &App,
     locked: &mut LockedTask,
-    attempt: &Attempt<'_>,
+    attempt: &StepAttempt<'_>,
     is_again: bool,
     with: Vec<(Event, Set)>,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ pub fn without_session(locked: &LockedTask) -> Set {
     if is_last { Set::new().tmux_session(None) } else { Set::new() }
 }
 
-fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool) -> Result<Spawn> {
+fn record(app: &App, locked: &LockedTask, attempt: &StepAttempt<'_>, is_again: bool) -> Result<Spawn> {
     let task = locked.task();
     let harness = app.harness(attempt.harness(task))?;
     let seat = Seat { actor: event::Actor::Worker, name: None };
@@ -136,10 +136,10 @@ fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool)
     })
 }
 
-fn prompt(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<String> {
+fn prompt(app: &App, task: &Task, attempt: &StepAttempt<'_>) -> Result<String> {
     let step = attempt.step();
     let Some(name) = &task.owned.workspace else {
-        return Err(Error::new(Kind::Refused, "the mission has no worktree to start an agent in"));
+        return Err(Error::new(ErrorKind::Refused, "the mission has no worktree to start an agent in"));
     };
     let worktree = app.home.workspace(name);
     let base = match step.prompt.has(StepValue::Base) {

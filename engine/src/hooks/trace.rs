@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::drive::harness::Harness;
-use crate::drive::transcript::{self, Found, Sought, is_id};
+use crate::drive::transcript::{self, FoundConversation, Sought, is_id};
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Exited, Spawn, Spent};
-use crate::store::transcripts::{self, Form};
+use crate::store::transcripts::{self, TranscriptForm};
 use crate::store::{Conversation, DirKind, LockedTask, Seat, Task, TaskDir, id};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::open_regular;
 use orange_system::{fault, nofollow};
 
@@ -50,7 +50,7 @@ pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
 }
 
 /// The tokens and the cost of this agent so far, as its harness reports them, else from the file of its conversation.
-pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&Found>) -> Spent {
+pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&FoundConversation>) -> Spent {
     let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
     let of_record = || {
         let records = transcript::spent::records(&found?.path).ok()?;
@@ -68,17 +68,17 @@ fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
 
 /// The harness's file of the conversation of this agent, if there is one: the file that it has reported, else a file
 /// that is found by its contents.
-pub fn own_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
+pub fn own_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<FoundConversation> {
     reported_file(dir, record).or_else(|| sought_file(app, dir, task, record))
 }
 
-fn reported_file(dir: &TaskDir, record: &Spawn) -> Option<Found> {
+fn reported_file(dir: &TaskDir, record: &Spawn) -> Option<FoundConversation> {
     let Activity { session, transcript, .. } = Activity::of(&activity::read(dir), record.spawn);
     let (id, path) = session.zip(transcript.map(PathBuf::from))?;
-    (is_id(&id) && open_regular(&path).is_ok()).then_some(Found { id, path })
+    (is_id(&id) && open_regular(&path).is_ok()).then_some(FoundConversation { id, path })
 }
 
-fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<Found> {
+fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<FoundConversation> {
     let harness = app.harness(&record.harness).ok()?;
     let prompt = nofollow::read(&dir.prompt(record.spawn), nofollow::LONGEST).ok();
     let prompt = prompt.and_then(|prompt| String::from_utf8(prompt).ok());
@@ -153,19 +153,25 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 /// Keeps the harness's own file, or without one, what the pane has shown.
-fn keep_one(app: &App, locked: &LockedTask, spawn: u32, found: Option<&Found>) -> Result<Option<String>> {
+fn keep_one(
+    app: &App,
+    locked: &LockedTask,
+    spawn: u32,
+    found: Option<&FoundConversation>,
+) -> Result<Option<String>> {
     let dir = locked.dir();
     let limit = limit(app, locked.task());
-    if let Some(Found { path, .. }) = found {
+    if let Some(FoundConversation { path, .. }) = found {
         let contents = transcript::read(path).map_err(|cause| Error::io("read", path, &cause));
-        let kept = contents.and_then(|contents| transcripts::keep(dir, spawn, Form::Jsonl, &contents, limit));
+        let kept = contents
+            .and_then(|contents| transcripts::keep(dir, spawn, TranscriptForm::Jsonl, &contents, limit));
         return kept.and_then(|name| transcripts::forget_pane(dir, spawn).map(|()| Some(name)));
     }
     let Some(contents) = transcripts::pane(dir, spawn)? else { return Ok(None) };
     if contents.is_empty() {
         return transcripts::forget_pane(dir, spawn).map(|()| None);
     }
-    let name = transcripts::keep(dir, spawn, Form::Pane, &contents, limit)?;
+    let name = transcripts::keep(dir, spawn, TranscriptForm::Pane, &contents, limit)?;
     fault::step("forget", "the pane");
     transcripts::forget_pane(dir, spawn).map(|()| Some(name))
 }
@@ -200,7 +206,7 @@ pub fn no_such_id(dir: &TaskDir, id: &str) -> Error {
             format!("the next attempt begins without it: `orange mission show {}` shows it", dir.id)
         }
     };
-    Error::new(Kind::Corrupt, format!("`{id}` is not an id of a conversation")).help(help)
+    Error::new(ErrorKind::Corrupt, format!("`{id}` is not an id of a conversation")).help(help)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! task instead, which goes when the task takes a worktree, gives it back or ends.
 
 use std::fs::{self, FileType};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Component, Path};
 
 use orange_core::Workspace;
@@ -17,19 +17,19 @@ use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, home};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{self, entries};
 use orange_system::{atomic, fault, nofollow};
 
 /// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
 #[derive(Debug)]
-pub struct Room {
+pub struct WorktreeRoom {
     pool: Pool,
     project: Project,
     task: String,
 }
 
-impl Room {
+impl WorktreeRoom {
     /// Gives the slot to the task.
     pub fn take(mut self) -> Result<()> {
         let git = Git::at(&self.project.path);
@@ -40,11 +40,11 @@ impl Room {
 
 /// Refuses an `acquire_workspace` that cannot work: no git, no identity, a branch that is checked out somewhere else, no
 /// free worktree. It locks the pool until the slot is taken; a task that has a worktree needs none.
-pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
+pub fn preflight(app: &App, task: &Task) -> Result<Option<WorktreeRoom>> {
     let Some(project) = without_worktree(app, task)? else { return Ok(None) };
     let pool = Pool::lock(&app.home)?;
     check_room(app, &project, task, pool.slots())?;
-    Ok(Some(Room { pool, project, task: task.id.clone() }))
+    Ok(Some(WorktreeRoom { pool, project, task: task.id.clone() }))
 }
 
 /// As [`preflight`], for the pool as it is at this moment.
@@ -74,7 +74,7 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     // A mission leaves the project's own file of that name where it is.
     if task.kind == DirKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} has a {TASK_FILE} of its own in git", project.name),
         )
         .help(format!(
@@ -271,11 +271,11 @@ pub fn check_ready(task: &Task, workspace: Workspace) -> Result<()> {
     Err(match (workspace, task.worktree()) {
         (Workspace::Folder, Some(name)) => {
             let message = format!("its agent works without a worktree, and the task holds {name}");
-            Error::new(Kind::Refused, message)
+            Error::new(ErrorKind::Refused, message)
                 .help("the workflow has to give that back before: `release_workspace` before the spawn")
         }
         (Workspace::Worktree | Workspace::Folder, _) => {
-            Error::new(Kind::Refused, "the task has no worktree to start an agent in")
+            Error::new(ErrorKind::Refused, "the task has no worktree to start an agent in")
                 .help("`orange task spawn` gives it one")
         }
     })
@@ -378,7 +378,7 @@ fn set_task_file_aside(git: &Git, worktree: &Path, context: &mut BackupContext<'
 fn kind_at(place: &Path) -> Result<Option<FileType>> {
     match place.symlink_metadata() {
         Ok(found) => Ok(Some(found.file_type())),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("look at", place, &cause)),
     }
 }
@@ -394,22 +394,22 @@ pub(crate) mod tests {
     use crate::hooks::saved::note;
     use crate::machines::Machines;
     use crate::store::{Home, Record, tests};
-    use orange_system::exec::Call;
+    use orange_system::exec::ProgramCall;
 
     /// A home with one project of one worktree, whose repository is real.
-    pub(crate) struct Lab {
+    pub(crate) struct WorkspaceLab {
         _folder: tempfile::TempDir,
         pub(crate) app: App,
         repo: PathBuf,
     }
 
-    impl Lab {
+    impl WorkspaceLab {
         /// A project with this `TASK.md` of its own, if it has one.
-        pub(crate) fn new(own: Option<&str>) -> Lab {
+        pub(crate) fn new(own: Option<&str>) -> WorkspaceLab {
             let (folder, home) = tests::home();
             let repo = folder.path().join("coffee");
             fs::create_dir(&repo).unwrap();
-            let lab = Lab {
+            let lab = WorkspaceLab {
                 app: App::for_tests(Machines::only(&[]), home, folder.path()),
                 repo: repo.clone(),
                 _folder: folder,
@@ -438,11 +438,11 @@ pub(crate) mod tests {
         }
 
         fn git(&self, args: &[&str]) -> String {
-            Call::new("git").folder(&self.repo).args(args).text().unwrap()
+            ProgramCall::new("git").folder(&self.repo).args(args).text().unwrap()
         }
 
         pub(crate) fn git_in(&self, folder: &Path, args: &[&str]) -> String {
-            Call::new("git").folder(folder).args(args).text().unwrap()
+            ProgramCall::new("git").folder(folder).args(args).text().unwrap()
         }
 
         pub(crate) fn repo(&self) -> &Path {
@@ -474,9 +474,9 @@ pub(crate) mod tests {
 
     #[test]
     fn a_mission_runs_beside_a_task_md_of_the_project() {
-        let lab = Lab::new(Some("the project's\n"));
+        let lab = WorkspaceLab::new(Some("the project's\n"));
         let mut locked = tests::task(lab.home(), "fix");
-        assert_eq!(lab.acquire(&mut locked).unwrap_err().kind, Kind::Refused);
+        assert_eq!(lab.acquire(&mut locked).unwrap_err().kind, ErrorKind::Refused);
         drop(locked);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
@@ -491,7 +491,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_task_md_that_an_agent_of_a_mission_wrote_is_set_aside() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         // A task before has excluded the name.
         Git::at(&lab.repo).exclude(TASK_FILE).unwrap();
         let mut locked = tests::mission(lab.home(), "brew");
@@ -510,7 +510,7 @@ pub(crate) mod tests {
 
     #[test]
     fn files_of_any_harness_go_with_the_mission() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let text = "[aider]\nbinary = 'aider'\nfull = ['{prompt}']\nreduced = ['{prompt}']\nworkspace_files = ['.aider*']\n";
         fs::write(lab.home().harnesses_toml(), text).unwrap();
         assert!(lab.app.harnesses().is_ok());
@@ -528,7 +528,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_backup_of_a_mission_is_journaled_once() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
         fs::write(lab.worktree().join("idea"), "half\n").unwrap();
@@ -546,7 +546,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_mission_and_a_task_never_share_a_worktree_or_a_branch() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
         let holder = locked.dir().id.clone();
@@ -558,7 +558,7 @@ pub(crate) mod tests {
         drop(locked);
         let mut locked = tests::task(lab.home(), "brew");
         let error = lab.acquire(&mut locked).unwrap_err();
-        assert_eq!(error.kind, Kind::Refused);
+        assert_eq!(error.kind, ErrorKind::Refused);
         assert!(error.message.contains("brew"), "{}", error.message);
     }
 }

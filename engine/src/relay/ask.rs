@@ -1,21 +1,21 @@
 //! The agent's side: decides whether to ask, leaves a request, and waits for its reply.
 
 use orange_system::variables::{MISSION, RELAYED};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::confinement;
-use super::folder::{Folder, Name, Part, open_worktree};
-use super::message::{LONGEST_REPLY, Reply, Request, in_doubt};
+use super::folder::{RequestFolder, RequestName, RequestPart, open_worktree};
+use super::message::{LONGEST_REPLY, RelayReply, RelayRequest, in_doubt};
 use rustix::fs::OFlags;
 
 use crate::caller::Caller;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{DirKind, Home, list, pool};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 /// The time in which a companion must claim a request.
@@ -26,7 +26,7 @@ const TO_REPLY: Duration = Duration::from_secs(45 * 60);
 
 /// An agent that has to ask because it is in a sandbox.
 #[derive(Debug)]
-pub struct Asker<'c> {
+pub struct SandboxAsker<'c> {
     task: &'c str,
     kind: DirKind,
     spawn: u32,
@@ -35,10 +35,10 @@ pub struct Asker<'c> {
     worktree: Option<PathBuf>,
 }
 
-impl<'c> Asker<'c> {
+impl<'c> SandboxAsker<'c> {
     /// The asker, if this caller in this folder is an agent in a sandbox: the store cannot be written, or the agent is confined
     /// differently than its companion.
-    pub fn of(home: &Home, caller: &'c Caller, folder: &'c Path) -> Option<Asker<'c>> {
+    pub fn of(home: &Home, caller: &'c Caller, folder: &'c Path) -> Option<SandboxAsker<'c>> {
         let Caller::Agent { task, spawn: Some(spawn), secret, .. } = caller else { return None };
         if std::env::var_os(RELAYED).is_some() {
             return None;
@@ -46,13 +46,13 @@ impl<'c> Asker<'c> {
         let worktree = worktree_of(home, task, *spawn, folder);
         // The store may be invisible from here.
         let kind = std::env::var_os(MISSION).map_or(DirKind::Task, |_| DirKind::Mission);
-        let asker = Asker { task, kind, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
+        let asker = SandboxAsker { task, kind, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
         (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
     }
 
     /// Makes the companion run `orange` with these words and this standard input.
-    pub fn ask(&self, words: Vec<String>, input: String) -> Result<Reply> {
-        let request = Request {
+    pub fn ask(&self, words: Vec<String>, input: String) -> Result<RelayReply> {
+        let request = RelayRequest {
             task: self.task.to_owned(),
             spawn: self.spawn,
             secret: self.secret.map(str::to_owned),
@@ -60,24 +60,25 @@ impl<'c> Asker<'c> {
             words,
             input,
         };
-        let bytes = serde_json::to_vec(&request)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the request: {cause}")))?;
-        let folder = self.request_folder().filter(Folder::is_answered).ok_or_else(|| self.nobody())?;
+        let bytes = serde_json::to_vec(&request).map_err(|cause| {
+            Error::new(ErrorKind::Environment, format!("cannot write the request: {cause}"))
+        })?;
+        let folder = self.request_folder().filter(RequestFolder::is_answered).ok_or_else(|| self.nobody())?;
         let fail = |cause: io::Error| Error::io("leave a request in", &self.place(), &cause);
-        let name = Name::random()?;
-        folder.create(&name, Part::Request, &bytes).map_err(fail)?;
+        let name = RequestName::random()?;
+        folder.create(&name, RequestPart::Request, &bytes).map_err(fail)?;
         self.wait(&folder, &name)
     }
 
-    fn wait(&self, folder: &Folder, name: &Name) -> Result<Reply> {
+    fn wait(&self, folder: &RequestFolder, name: &RequestName) -> Result<RelayReply> {
         let asked = Instant::now();
         let mut nap = Nap::default();
         loop {
             if let Some(reply) = taken(folder, name) {
                 return Ok(reply);
             }
-            let late =
-                asked.elapsed() > TO_REPLY || asked.elapsed() > TO_CLAIM && folder.has(name, Part::Request);
+            let late = asked.elapsed() > TO_REPLY
+                || asked.elapsed() > TO_CLAIM && folder.has(name, RequestPart::Request);
             if late || nap.has_looked_long() && !folder.is_answered() {
                 return self.withdraw(folder, name);
             }
@@ -86,8 +87,8 @@ impl<'c> Asker<'c> {
     }
 
     /// Withdraws a request without an answer, unless the reply has come at the last moment.
-    fn withdraw(&self, folder: &Folder, name: &Name) -> Result<Reply> {
-        if folder.remove(name, Part::Request) {
+    fn withdraw(&self, folder: &RequestFolder, name: &RequestName) -> Result<RelayReply> {
+        if folder.remove(name, RequestPart::Request) {
             return Err(self.nobody());
         }
         let unknown = || in_doubt("the process that carries requests out has ended while it was at this one");
@@ -99,16 +100,16 @@ impl<'c> Asker<'c> {
             "the store cannot be written from here, as in a sandbox, and nobody answers requests in {}: nothing was done",
             self.place().display()
         );
-        Error::new(Kind::Environment, message).help(stop_here(self.kind, self.task))
+        Error::new(ErrorKind::Environment, message).help(stop_here(self.kind, self.task))
     }
 
     fn place(&self) -> PathBuf {
         self.worktree.as_deref().unwrap_or(self.folder).join(REQUEST_FOLDER).join(self.spawn.to_string())
     }
 
-    fn request_folder(&self) -> Option<Folder> {
+    fn request_folder(&self) -> Option<RequestFolder> {
         let worktree = open_worktree(self.worktree.as_ref()?).ok()?;
-        Folder::open(worktree.as_fd(), self.spawn).ok()
+        RequestFolder::open(worktree.as_fd(), self.spawn).ok()
     }
 
     /// True if the companion is confined differently than this process.
@@ -143,14 +144,14 @@ fn is_out_of_reach(home: &Home, task: &str) -> bool {
         return !home.root().is_dir();
     };
     let opened = nofollow::open(&dir.lock_file(), OFlags::RDWR);
-    let kinds = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
+    let kinds = [io::ErrorKind::ReadOnlyFilesystem, io::ErrorKind::PermissionDenied];
     opened.is_err_and(|cause| kinds.contains(&cause.kind()))
 }
 
 /// The reply to this request, if there is one; its file is removed.
-fn taken(folder: &Folder, name: &Name) -> Option<Reply> {
-    let reply = Reply::from_bytes(&folder.read(name, Part::Reply, LONGEST_REPLY).ok()?)?;
-    folder.remove(name, Part::Reply);
+fn taken(folder: &RequestFolder, name: &RequestName) -> Option<RelayReply> {
+    let reply = RelayReply::from_bytes(&folder.read(name, RequestPart::Reply, LONGEST_REPLY).ok()?)?;
+    folder.remove(name, RequestPart::Reply);
     Some(reply)
 }
 

@@ -1,7 +1,7 @@
 //! The request folder of one spawn, `.orange/<spawn>/` in a worktree, whose contents are not trusted.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ const STALE: Duration = Duration::from_secs(10 * 60);
 
 /// The name of a request, and of all its files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name(String);
+pub(super) struct RequestName(String);
 
 /// The files of a request, each `<name>.<part>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum RequestPart {
     Request,
     /// The request after a process has claimed it.
     Claimed,
@@ -42,21 +42,21 @@ pub(super) enum Part {
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     /// Unclaimed requests.
-    pub requests: Vec<Name>,
+    pub requests: Vec<RequestName>,
     /// Claimed requests.
-    pub claimed: Vec<Name>,
+    pub claimed: Vec<RequestName>,
 }
 
 /// An open request folder, which stays the same when its path changes.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct RequestFolder {
     dir: OwnedFd,
 }
 
 /// A request folder in which this process answers.
 #[derive(Debug)]
 pub(super) struct Office {
-    pub folder: Arc<Folder>,
+    pub folder: Arc<RequestFolder>,
     lock: File,
 }
 
@@ -66,27 +66,27 @@ pub(super) fn open_worktree(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
 }
 
-impl Folder {
+impl RequestFolder {
     /// The folder of this spawn in a worktree, reached without following a link; `NotFound` if there is none.
-    pub(super) fn open(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
+    pub(super) fn open(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<RequestFolder> {
         let root = open_folder(worktree, REQUEST_FOLDER)?;
         let dir = open_folder(root.as_fd(), &spawn.to_string())?;
-        Ok(Folder { dir })
+        Ok(RequestFolder { dir })
     }
 
     /// The folder of this spawn in a worktree, which is created if it is missing.
-    pub(super) fn make(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
+    pub(super) fn make(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<RequestFolder> {
         make_folder(worktree, REQUEST_FOLDER)?;
         let root = open_folder(worktree, REQUEST_FOLDER)?;
         let name = spawn.to_string();
         make_folder(root.as_fd(), &name)?;
         match open_folder(root.as_fd(), &name) {
-            Ok(dir) => Ok(Folder { dir }),
+            Ok(dir) => Ok(RequestFolder { dir }),
             // The project may have a file `.orange`; below a folder `.orange`, names of spawns are ours.
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 rustix::fs::unlinkat(&root, &name, AtFlags::empty())?;
                 make_folder(root.as_fd(), &name)?;
-                Ok(Folder { dir: open_folder(root.as_fd(), &name)? })
+                Ok(RequestFolder { dir: open_folder(root.as_fd(), &name)? })
             }
             Err(cause) => Err(cause.into()),
         }
@@ -130,10 +130,10 @@ impl Folder {
             let entry = entry?;
             let name = entry.file_name().to_str().unwrap_or_default();
             match parse(name) {
-                Some((name, Part::Request)) => listing.requests.push(name),
-                Some((name, Part::Claimed)) => listing.claimed.push(name),
-                Some((_, Part::Reply | Part::Draft)) if number > MUCH => self.clear_stale(name),
-                Some((_, Part::Reply | Part::Draft)) => {}
+                Some((name, RequestPart::Request)) => listing.requests.push(name),
+                Some((name, RequestPart::Claimed)) => listing.claimed.push(name),
+                Some((_, RequestPart::Reply | RequestPart::Draft)) if number > MUCH => self.clear_stale(name),
+                Some((_, RequestPart::Reply | RequestPart::Draft)) => {}
                 None if [".", "..", LOCK].contains(&name) => {}
                 None => self.clear(entry.file_name()),
             }
@@ -142,12 +142,12 @@ impl Folder {
     }
 
     /// Claims a request; false if another process has claimed it, or it was withdrawn.
-    pub(super) fn claim(&self, name: &Name) -> io::Result<bool> {
-        match self.rename_new(&name.of(Part::Request), &name.of(Part::Claimed)) {
+    pub(super) fn claim(&self, name: &RequestName) -> io::Result<bool> {
+        match self.rename_new(&name.of(RequestPart::Request), &name.of(RequestPart::Claimed)) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
             Err(Errno::EXIST) => {
-                self.remove(name, Part::Request);
+                self.remove(name, RequestPart::Request);
                 Ok(false)
             }
             Err(cause) => Err(cause.into()),
@@ -155,36 +155,39 @@ impl Folder {
     }
 
     /// Writes a new file atomically; an existing one stays.
-    pub(super) fn create(&self, name: &Name, part: Part, contents: &[u8]) -> io::Result<()> {
-        let draft = name.of(Part::Draft);
+    pub(super) fn create(&self, name: &RequestName, part: RequestPart, contents: &[u8]) -> io::Result<()> {
+        let draft = name.of(RequestPart::Draft);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.dir, &draft, flags, Mode::RUSR | Mode::WUSR)?;
         let written = File::from(file).write_all(contents);
         let named = written.and_then(|()| Ok(self.rename_new(&draft, &name.of(part))?));
         if named.is_err() {
-            self.remove(name, Part::Draft);
+            self.remove(name, RequestPart::Draft);
         }
         named
     }
 
     /// Reads a regular file of at most `longest` bytes.
-    pub(super) fn read(&self, name: &Name, part: Part, longest: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn read(&self, name: &RequestName, part: RequestPart, longest: u64) -> io::Result<Vec<u8>> {
         let file = self.open_regular(&name.of(part), OFlags::RDONLY)?;
         let mut contents = Vec::new();
         file.take(longest + 1).read_to_end(&mut contents)?;
         if contents.len() as u64 > longest {
-            return Err(io::Error::new(ErrorKind::InvalidData, format!("it has more than {longest} bytes")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("it has more than {longest} bytes"),
+            ));
         }
         Ok(contents)
     }
 
     /// True if this file exists.
-    pub(super) fn has(&self, name: &Name, part: Part) -> bool {
+    pub(super) fn has(&self, name: &RequestName, part: RequestPart) -> bool {
         rustix::fs::statat(&self.dir, name.of(part), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Removes a file, and returns whether it existed.
-    pub(super) fn remove(&self, name: &Name, part: Part) -> bool {
+    pub(super) fn remove(&self, name: &RequestName, part: RequestPart) -> bool {
         rustix::fs::unlinkat(&self.dir, name.of(part), AtFlags::empty()).is_ok()
     }
 
@@ -231,39 +234,40 @@ impl Folder {
     }
 }
 
-impl Name {
-    pub(super) fn random() -> crate::Result<Name> {
-        secret::new().map(Name)
+impl RequestName {
+    pub(super) fn random() -> crate::Result<RequestName> {
+        secret::new().map(RequestName)
     }
 
-    fn of(&self, part: Part) -> String {
+    fn of(&self, part: RequestPart) -> String {
         format!("{}.{}", self.0, part.as_str())
     }
 }
 
-impl Part {
-    const ALL: [Part; 4] = [Part::Request, Part::Claimed, Part::Reply, Part::Draft];
+impl RequestPart {
+    const ALL: [RequestPart; 4] =
+        [RequestPart::Request, RequestPart::Claimed, RequestPart::Reply, RequestPart::Draft];
 
     fn as_str(self) -> &'static str {
         match self {
-            Part::Request => "request",
-            Part::Claimed => "claimed",
-            Part::Reply => "reply",
-            Part::Draft => "draft",
+            RequestPart::Request => "request",
+            RequestPart::Claimed => "claimed",
+            RequestPart::Reply => "reply",
+            RequestPart::Draft => "draft",
         }
     }
 }
 
 /// The request and the part that a file name means.
-fn parse(name: &str) -> Option<(Name, Part)> {
+fn parse(name: &str) -> Option<(RequestName, RequestPart)> {
     const DIGITS: usize = 32;
     let (name, part) = name.split_once('.')?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let part = Part::ALL.into_iter().find(|known| known.as_str() == part)?;
-    (name.len() == DIGITS && name.bytes().all(is_digit)).then(|| (Name(name.to_owned()), part))
+    let part = RequestPart::ALL.into_iter().find(|known| known.as_str() == part)?;
+    (name.len() == DIGITS && name.bytes().all(is_digit)).then(|| (RequestName(name.to_owned()), part))
 }
 
-impl AsFd for Folder {
+impl AsFd for RequestFolder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.dir.as_fd()
     }
@@ -272,8 +276,8 @@ impl AsFd for Folder {
 impl Office {
     /// True if the folder and its lock are still at their paths.
     pub(super) fn is_in_place(&self, worktree: BorrowedFd<'_>, spawn: u32) -> bool {
-        let found = Folder::open(worktree, spawn);
-        let lock = |folder: &Folder| folder.open_regular(LOCK, OFlags::RDONLY);
+        let found = RequestFolder::open(worktree, spawn);
+        let lock = |folder: &RequestFolder| folder.open_regular(LOCK, OFlags::RDONLY);
         found.is_ok_and(|found| {
             is_same(&found, &*self.folder) && lock(&found).is_ok_and(|lock| is_same(lock, &self.lock))
         })
@@ -310,7 +314,7 @@ fn check_regular(mode: rustix::fs::RawMode) -> io::Result<()> {
     if FileType::from_raw_mode(mode) == FileType::RegularFile {
         return Ok(());
     }
-    Err(io::Error::new(ErrorKind::InvalidData, "it is not a regular file"))
+    Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"))
 }
 
 fn is_same(one: impl AsFd, other: impl AsFd) -> bool {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Kind};
-use orange_system::exec::Output;
+use crate::{Error, ErrorKind};
+use orange_system::exec::CallOutput;
 
 /// The most bytes that a request may have.
 pub(super) const LONGEST_REQUEST: u64 = 16 * 1024 * 1024;
@@ -15,7 +15,7 @@ pub(super) const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
 
 /// A request of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Request {
+pub(super) struct RelayRequest {
     /// The task whose agent it is.
     pub task: String,
     /// The number of its spawn.
@@ -34,7 +34,7 @@ pub(super) struct Request {
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Reply {
+pub enum RelayReply {
     /// The command was run.
     Ran {
         /// Standard output of the command.
@@ -48,13 +48,15 @@ pub enum Reply {
     Failed(Error),
 }
 
-impl Reply {
+impl RelayReply {
     /// The reply of a command that has ended.
-    pub(super) fn of(output: &Output) -> Reply {
+    pub(super) fn of(output: &CallOutput) -> RelayReply {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match output.code().and_then(|code| u8::try_from(code).ok()) {
-            Some(status) => Reply::Ran { stdout: text(&output.stdout), stderr: text(&output.stderr), status },
-            None => Reply::Failed(in_doubt("the command was ended by a signal")),
+            Some(status) => {
+                RelayReply::Ran { stdout: text(&output.stdout), stderr: text(&output.stderr), status }
+            }
+            None => RelayReply::Failed(in_doubt("the command was ended by a signal")),
         }
     }
 
@@ -63,14 +65,14 @@ impl Reply {
     }
 
     /// Parses a reply.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Reply> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<RelayReply> {
         serde_json::from_slice(bytes).ok()
     }
 }
 
 /// The error of a request whose result is unknown.
 pub(super) fn in_doubt(what: &str) -> Error {
-    Error::new(Kind::Environment, format!("{what}: it is unknown whether the request was carried out"))
+    Error::new(ErrorKind::Environment, format!("{what}: it is unknown whether the request was carried out"))
         .help("`orange task show`, or `orange step show` at a step, shows how it stands; ask again if that has not changed")
 }
 
@@ -79,23 +81,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(reply: Reply) {
-        assert_eq!(Reply::from_bytes(&reply.to_bytes()), Some(reply));
+    fn check(reply: RelayReply) {
+        assert_eq!(RelayReply::from_bytes(&reply.to_bytes()), Some(reply));
     }
 
     #[test]
     fn replies_are_read_as_they_were_written() {
-        check(Reply::Ran { stdout: "a\n\"b\"\u{1b}".to_owned(), stderr: String::new(), status: 3 });
-        check(Reply::Failed(Error::new(Kind::NotAllowed, "no").help("ask")));
+        check(RelayReply::Ran { stdout: "a\n\"b\"\u{1b}".to_owned(), stderr: String::new(), status: 3 });
+        check(RelayReply::Failed(Error::new(ErrorKind::NotAllowed, "no").help("ask")));
         for wrong in ["", "{", "[]", "{}", r#"{"stdout":"","stderr":"","status":256}"#, r#"{"stdout":1}"#] {
-            assert_eq!(Reply::from_bytes(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(RelayReply::from_bytes(wrong.as_bytes()), None, "{wrong}");
         }
     }
 
     #[test]
     fn a_request_is_whole_or_none() {
         let words = vec!["task".to_owned(), "next".to_owned()];
-        let request = Request {
+        let request = RelayRequest {
             task: "t1".to_owned(),
             spawn: 2,
             folder: "/w".into(),
@@ -104,9 +106,9 @@ mod tests {
             input: String::new(),
         };
         let text = serde_json::to_string(&request).unwrap();
-        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
+        assert_eq!(serde_json::from_str::<RelayRequest>(&text).unwrap(), request);
         for end in 0..text.len() {
-            assert!(serde_json::from_str::<Request>(&text[..end]).is_err(), "{}", &text[..end]);
+            assert!(serde_json::from_str::<RelayRequest>(&text[..end]).is_err(), "{}", &text[..end]);
         }
     }
 }

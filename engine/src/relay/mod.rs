@@ -13,8 +13,8 @@ mod message;
 mod serve;
 mod watch;
 
-pub use ask::{Asker, only_some};
+pub use ask::{SandboxAsker, only_some};
 pub use companion::Companion;
-pub use counter::Check;
-pub use message::Reply;
+pub use counter::RequestCheck;
+pub use message::RelayReply;
 pub use serve::serve;

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::confinement;
-use super::counter::{Check, Counter};
-use super::folder::{Folder, Office, open_worktree};
-use super::watch::Watch;
+use super::counter::{RequestCheck, RequestCounter};
+use super::folder::{Office, RequestFolder, open_worktree};
+use super::watch::RequestWatch;
 use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The time before a removed folder is created again.
 const CLEANING: Duration = Duration::from_millis(300);
@@ -26,22 +26,23 @@ pub fn serve(
     app: &App,
     dir: &TaskDir,
     spawn: u32,
-    check: Check,
+    check: RequestCheck,
     ready: impl FnOnce() -> io::Result<()>,
     look: impl Fn(bool),
 ) -> Result<()> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
-        return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
+        return Err(Error::new(ErrorKind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
-    let mut counter = Counter::new(app, dir, spawn, actor, check);
+    let mut counter = RequestCounter::new(app, dir, spawn, actor, check);
     let folder = place.open()?;
     counter.reply_to_interrupted(&folder);
-    ready()
-        .map_err(|cause| Error::new(Kind::Environment, format!("nobody waits for the companion: {cause}")))?;
+    ready().map_err(|cause| {
+        Error::new(ErrorKind::Environment, format!("nobody waits for the companion: {cause}"))
+    })?;
     let pipe = io::stdin();
-    let mut saved = Saved::of(&place.path);
+    let mut saved = TaskFileStamp::of(&place.path);
     loop {
         // The agent may have removed the folder. If it cannot be created now, the next change is another occasion.
         if let Ok(folder) = place.open() {
@@ -70,22 +71,22 @@ struct WatchedFolder {
     spawn: u32,
     confinement: String,
     office: Option<Office>,
-    watch: Watch,
+    watch: RequestWatch,
 }
 
 impl WatchedFolder {
     fn of(app: &App, task: &Task, spawn: u32) -> Result<WatchedFolder> {
         let Some(name) = &task.owned.workspace else {
-            return Err(Error::new(Kind::Refused, format!("task {} has no worktree", task.id)));
+            return Err(Error::new(ErrorKind::Refused, format!("task {} has no worktree", task.id)));
         };
         let path = app.home.workspace(name);
         let worktree = open_worktree(&path).map_err(|cause| Error::io("open", &path, &cause))?;
         let confinement = confinement::own();
-        Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: Watch::new() })
+        Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: RequestWatch::new() })
     }
 
     /// The folder, which is created with its lock if it is missing, and watched.
-    fn open(&mut self) -> Result<Arc<Folder>> {
+    fn open(&mut self) -> Result<Arc<RequestFolder>> {
         if let Some(office) = &self.office
             && office.is_in_place(self.worktree.as_fd(), self.spawn)
         {
@@ -95,16 +96,16 @@ impl WatchedFolder {
             // `git clean` fails if a folder that it removes reappears at once.
             thread::sleep(CLEANING);
         }
-        let folder = Folder::make(self.worktree.as_fd(), self.spawn);
+        let folder = RequestFolder::make(self.worktree.as_fd(), self.spawn);
         let path = self.path.join(REQUEST_FOLDER).join(self.spawn.to_string());
         let office = folder
             .and_then(|folder| folder.occupy(&self.confinement))
             .map_err(|cause| Error::io("make", &path, &cause))?;
         let Some(office) = office else {
             let message = format!("another process answers the requests in {}", path.display());
-            return Err(Error::new(Kind::Refused, message));
+            return Err(Error::new(ErrorKind::Refused, message));
         };
-        self.watch = Watch::new();
+        self.watch = RequestWatch::new();
         self.watch.add(self.worktree.as_fd());
         self.watch.add(office.folder.as_fd());
         let folder = Arc::clone(&office.folder);
@@ -115,17 +116,17 @@ impl WatchedFolder {
 
 /// The identity and time of the worktree's `TASK.md` at the last check.
 #[derive(PartialEq)]
-struct Saved(Option<(u64, u64, SystemTime)>);
+struct TaskFileStamp(Option<(u64, u64, SystemTime)>);
 
-impl Saved {
-    fn of(worktree: &Path) -> Saved {
+impl TaskFileStamp {
+    fn of(worktree: &Path) -> TaskFileStamp {
         use std::os::unix::fs::MetadataExt;
         let found = worktree.join("TASK.md").symlink_metadata();
-        Saved(found.and_then(|it| Ok((it.ino(), it.len(), it.modified()?))).ok())
+        TaskFileStamp(found.and_then(|it| Ok((it.ino(), it.len(), it.modified()?))).ok())
     }
 
     fn has_changed(&mut self, worktree: &Path) -> bool {
-        let now = Saved::of(worktree);
+        let now = TaskFileStamp::of(worktree);
         let before = std::mem::replace(self, now);
         before != *self
     }

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Notices when an entry is added to one of its folders. Without the system's help, it assumes so at short intervals.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct RequestWatch {
     #[cfg(target_os = "linux")]
     notify: Option<std::os::fd::OwnedFd>,
 }
@@ -18,10 +18,10 @@ const SELDOM: Duration = Duration::from_secs(5);
 /// The interval without it.
 const OFTEN: Duration = Duration::from_millis(20);
 
-impl Watch {
+impl RequestWatch {
     /// Watches nothing yet.
-    pub(super) fn new() -> Watch {
-        Watch {
+    pub(super) fn new() -> RequestWatch {
+        RequestWatch {
             #[cfg(target_os = "linux")]
             notify: rustix::fs::inotify::init(
                 rustix::fs::inotify::CreateFlags::NONBLOCK | rustix::fs::inotify::CreateFlags::CLOEXEC,
@@ -98,7 +98,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let opened = open_worktree(folder.path()).unwrap();
         let (reader, writer) = pipe().unwrap();
-        let mut watch = Watch::new();
+        let mut watch = RequestWatch::new();
         watch.add(opened.as_fd());
         fs::write(folder.path().join("a"), "").unwrap();
         assert!(watch.wait(reader.as_fd()));

@@ -1,46 +1,46 @@
 //! Records and applies consent, and takes it back.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::record::{Agreed, Edit};
-use super::{Matter, Record, Remedy, json};
+use super::record::{RecordedEdit, SetupConsent};
+use super::{Matter, Remedy, SetupRecord, json};
 use crate::store::Home;
-use crate::store::lock::{self, Rank};
-use crate::{Error, Kind, Result};
+use crate::store::lock::{self, LockRank};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, clock, fault};
 
 /// Records that this harness may work in this repository, and changes the files that must say so. Returns these files.
 pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Result<Vec<PathBuf>> {
     home.prepare()?;
-    let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;
-    let mut record = Record::read(home)?;
+    let _lock = lock::acquire(home, &home.root().join(".setup.lock"), LockRank::Projects, "the setup")?;
+    let mut record = SetupRecord::read(home)?;
     if !record.has(harness, repo) {
-        record.agreed.push(Agreed {
+        record.agreed.push(SetupConsent {
             harness: harness.to_owned(),
             repo: repo.to_owned(),
             at: clock::now(),
-            ..Agreed::default()
+            ..SetupConsent::default()
         });
     }
     let mut files: Vec<PathBuf> = Vec::new();
     for matter in matters.iter().filter(|matter| !matter.is_answered) {
         let Remedy::File { file, path, value, before } = &matter.remedy else { continue };
-        let _writing = Writing::begin(file)?;
+        let _writing = LockFolder::begin(file)?;
         let text = read(file)?;
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
         let old = text.as_deref().unwrap_or("{}\n");
         let Some((new, depth)) = json::set(old, &names, value) else {
-            return Err(Error::new(Kind::Corrupt, format!("{} cannot be changed", file.display()))
+            return Err(Error::new(ErrorKind::Corrupt, format!("{} cannot be changed", file.display()))
                 .help(format!("it is not a JSON object with room for `{}`: mend it", path.join("."))));
         };
-        record.edits.push(Edit {
+        record.edits.push(RecordedEdit {
             harness: harness.to_owned(),
             repo: repo.to_owned(),
             file: file.clone(),
@@ -49,7 +49,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
             created: text.is_none(),
             before: before.clone(),
             after: value.clone(),
-            ..Edit::default()
+            ..RecordedEdit::default()
         });
         // The change is recorded before it is made, so that it can always be undone.
         fault::step("write", "setup.json");
@@ -66,12 +66,12 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
 /// Takes back the consent for this harness, or for all. Later changes of others stay. Returns the changed files.
 pub fn undo(home: &Home, harness: Option<&str>) -> Result<Vec<PathBuf>> {
     home.prepare()?;
-    let _lock = lock::acquire(home, &home.root().join(".setup.lock"), Rank::Projects, "the setup")?;
-    let mut record = Record::read(home)?;
+    let _lock = lock::acquire(home, &home.root().join(".setup.lock"), LockRank::Projects, "the setup")?;
+    let mut record = SetupRecord::read(home)?;
     let is_meant = |name: &str| harness.is_none_or(|harness| harness == name);
     let mut files: Vec<PathBuf> = Vec::new();
     for edit in record.edits.iter().rev().filter(|edit| is_meant(&edit.harness)) {
-        let _writing = Writing::begin(&edit.file)?;
+        let _writing = LockFolder::begin(&edit.file)?;
         let Some(text) = read(&edit.file)? else { continue };
         let Some(new) = without(&text, edit) else { continue };
         fault::step("change back", "a file of a harness");
@@ -91,7 +91,7 @@ pub fn undo(home: &Home, harness: Option<&str>) -> Result<Vec<PathBuf>> {
 }
 
 /// The text without an edit; `None` if the edit is no longer there.
-fn without(text: &str, edit: &Edit) -> Option<String> {
+fn without(text: &str, edit: &RecordedEdit) -> Option<String> {
     let names: Vec<&str> = edit.path.iter().map(String::as_str).collect();
     let read: Value = serde_json::from_str(text).ok()?;
     let now = json::get(&read, &names)?;
@@ -127,10 +127,10 @@ fn read(file: &Path) -> Result<Option<String>> {
 }
 
 /// The folder with which claude locks its file, for as long as this lives.
-struct Writing(PathBuf);
+struct LockFolder(PathBuf);
 
-impl Writing {
-    fn begin(file: &Path) -> Result<Writing> {
+impl LockFolder {
+    fn begin(file: &Path) -> Result<LockFolder> {
         const PATIENCE: Duration = Duration::from_secs(5);
         /// An older folder is abandoned: its holder renews it every few seconds.
         const STALE: Duration = Duration::from_secs(60);
@@ -140,14 +140,17 @@ impl Writing {
         let until = Instant::now() + PATIENCE;
         loop {
             match fs::create_dir(&folder) {
-                Ok(()) => return Ok(Writing(folder)),
-                Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+                Ok(()) => return Ok(LockFolder(folder)),
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
                     let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified());
                     if modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > STALE)) {
                         fs::remove_dir(&folder).unwrap_or_default();
                     } else if Instant::now() > until {
-                        return Err(Error::new(Kind::Locked, format!("{} is being written", file.display()))
-                            .help(format!("try again; if nothing writes it, remove {}", folder.display())));
+                        return Err(Error::new(
+                            ErrorKind::Locked,
+                            format!("{} is being written", file.display()),
+                        )
+                        .help(format!("try again; if nothing writes it, remove {}", folder.display())));
                     } else {
                         thread::sleep(Duration::from_millis(20));
                     }
@@ -158,7 +161,7 @@ impl Writing {
     }
 }
 
-impl Drop for Writing {
+impl Drop for LockFolder {
     fn drop(&mut self) {
         fs::remove_dir(&self.0).unwrap_or_default();
     }

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::{Error, Kind};
-use orange_system::exec::{Call, find_on_path};
+use crate::{Error, ErrorKind};
+use orange_system::exec::{ProgramCall, find_on_path};
 
 /// Becomes this program, which is beside `orange` or on `PATH`, with these arguments; what returns is why that was not possible.
 pub fn become_program(app: &App, program: &str, words: &[String]) -> Error {
     match find(app, program) {
-        Some(file) => Call::new(file).args(words).become_it(),
-        None => Error::new(Kind::Environment, format!("`{program}` is neither beside `orange` nor on PATH"))
-            .help(format!(
-                "build it with `cargo build --release --package {program}` and put it beside `orange`"
-            )),
+        Some(file) => ProgramCall::new(file).args(words).become_it(),
+        None => {
+            Error::new(ErrorKind::Environment, format!("`{program}` is neither beside `orange` nor on PATH"))
+                .help(format!(
+                    "build it with `cargo build --release --package {program}` and put it beside `orange`"
+                ))
+        }
     }
 }
 

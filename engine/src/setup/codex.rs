@@ -1,6 +1,6 @@
 //! The questions of codex: a login, and trust in a repository.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use toml::Spanned;
@@ -16,7 +16,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
     let file = folder.join("config.toml");
     let text = match nofollow::read_linked(&file, nofollow::LONGEST) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => String::new(),
         Err(cause) => return Err(Error::io("read", &file, &cause)),
     };
     // codex refuses settings that are not TOML, and then they answer nothing.

@@ -17,19 +17,19 @@ pub mod skill;
 #[cfg(test)]
 mod tests;
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 pub use apply::{agree, undo};
-pub use record::Record;
+pub use record::SetupRecord;
 
 use crate::app::App;
 use crate::around::Around;
 use crate::drive::harness::{Harness, built_in};
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::find_on_path;
 use orange_system::nofollow;
 
@@ -87,12 +87,12 @@ pub fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
     if built_in().iter().any(|harness| harness.name == name) {
         return Ok(vec![name]);
     }
-    Err(Error::new(Kind::Refused, format!("what {name} asks before it works is not known"))
+    Err(Error::new(ErrorKind::Refused, format!("what {name} asks before it works is not known"))
         .help("run it once in the repository, and answer what it asks"))
 }
 
 /// The questions of this harness in this repository. A user's own harness has none that are known.
-pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> Result<Vec<Matter>> {
+pub fn matters(harness: &str, repo: &Path, record: &SetupRecord, around: &Around) -> Result<Vec<Matter>> {
     let agreed = record.has(harness, repo);
     match harness {
         "claude" => claude::matters(repo, agreed, around),
@@ -105,7 +105,7 @@ pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> 
 
 /// Refuses to start an agent that a dialog would hang.
 pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: bool) -> Result<()> {
-    let matters = matters(harness, repo, &Record::read(home)?, around)?;
+    let matters = matters(harness, repo, &SetupRecord::read(home)?, around)?;
     let open =
         matters.iter().find(|matter| !matter.is_answered && matter.blocks && (full || !matter.is_for_full));
     let Some(matter) = open else { return Ok(()) };
@@ -116,13 +116,13 @@ pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: boo
         ),
     };
     let message = format!("{harness} would ask a question before it works ({}), and hang", matter.name);
-    Err(Error::new(Kind::Environment, message).help(help))
+    Err(Error::new(ErrorKind::Environment, message).help(help))
 }
 
 /// Refuses to start an agent in a plain folder that its harness would ask about: it does not lie in the repository that the person
 /// trusts. An argument of each start covers it, or the trust in a folder around it.
 pub fn check_folder(home: &Home, around: &Around, harness: &str, folder: &Path) -> Result<()> {
-    let record = Record::read(home)?;
+    let record = SetupRecord::read(home)?;
     let trust = |place: &Path| {
         let matters = matters(harness, place, &record, around)?;
         Ok(matters.into_iter().find(|matter| matter.name == "trust" && matter.remedy != Remedy::Argument))
@@ -133,17 +133,17 @@ pub fn check_folder(home: &Home, around: &Around, harness: &str, folder: &Path) 
         }
     }
     let (place, message) = (folder.display(), "would ask whether it may trust the task's folder, and hang");
-    Err(Error::new(Kind::Environment, format!("{harness} {message}"))
+    Err(Error::new(ErrorKind::Environment, format!("{harness} {message}"))
         .help(format!("run `{harness}` once in {place} and agree: tasks without a worktree work there")))
 }
 
 fn read_json(file: &Path) -> Result<Value> {
     match nofollow::read_linked(file, nofollow::LONGEST) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
-            Error::new(Kind::Corrupt, format!("{}: {cause}", file.display()))
+            Error::new(ErrorKind::Corrupt, format!("{}: {cause}", file.display()))
                 .help("mend that file: its own program cannot read it either")
         }),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Value::Null),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
         Err(cause) => Err(Error::io("read", file, &cause)),
     }
 }

@@ -1,23 +1,23 @@
 //! `setup.json`: a person's consents, and the changes in their files.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, nofollow};
 
 /// The contents of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Record {
+pub struct SetupRecord {
     /// The consents.
-    pub agreed: Vec<Agreed>,
+    pub agreed: Vec<SetupConsent>,
     /// The changes, in order.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<RecordedEdit>,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -25,7 +25,7 @@ pub struct Record {
 
 /// A consent: a harness may work in a repository without asking at its first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Agreed {
+pub struct SetupConsent {
     pub harness: String,
     /// The main checkout.
     pub repo: PathBuf,
@@ -39,7 +39,7 @@ pub struct Agreed {
 
 /// A value that was set in a JSON file of a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Edit {
+pub struct RecordedEdit {
     /// The harness whose file it is.
     pub harness: String,
     /// The repository; empty for all.
@@ -64,16 +64,16 @@ pub struct Edit {
     pub other: Map<String, Value>,
 }
 
-impl Record {
+impl SetupRecord {
     /// Reads the file; empty if there is none.
-    pub fn read(home: &Home) -> Result<Record> {
+    pub fn read(home: &Home) -> Result<SetupRecord> {
         let path = home.setup_json();
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map_err(|cause| {
-                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("mend it, or remove it and run `orange setup` again")
             }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Record::default()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(SetupRecord::default()),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -81,7 +81,7 @@ impl Record {
     pub fn write(&self, home: &Home) -> Result<()> {
         let path = home.setup_json();
         let text = serde_json::to_vec_pretty(self).map_err(|cause| {
-            Error::new(Kind::Environment, format!("cannot write {}: {cause}", path.display()))
+            Error::new(ErrorKind::Environment, format!("cannot write {}: {cause}", path.display()))
         })?;
         home.prepare()?;
         atomic::write(&path, &text)
@@ -106,12 +106,12 @@ mod tests {
         home.prepare().unwrap();
         let text = r#"{"agreed":[{"harness":"claude","repo":"/r","by":"me"}],"edits":[],"version":2}"#;
         fs::write(home.setup_json(), text).unwrap();
-        Record::read(&home).unwrap().write(&home).unwrap();
+        SetupRecord::read(&home).unwrap().write(&home).unwrap();
         let written = fs::read_to_string(home.setup_json()).unwrap();
         assert!(written.contains("\"by\": \"me\"") && written.contains("\"version\": 2"), "{written}");
         fs::write(home.setup_json(), "{\"agreed\":\n[{\"harness\": 1}]}").unwrap();
-        let error = Record::read(&home).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        let error = SetupRecord::read(&home).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("expected a string at line 2"), "{error}");
     }
 }

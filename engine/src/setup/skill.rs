@@ -1,13 +1,13 @@
 //! The folder in which each coding agent looks for skills, and the skill that is written there.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::around::Around;
 use crate::setup::installed;
 use crate::store::home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 use orange_system::{atomic, nofollow};
 
@@ -57,7 +57,7 @@ pub fn missing(harness: &str, around: &Around) -> Option<PathBuf> {
 
 /// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum SkillChange {
     Written,
     /// It had another text.
     Updated,
@@ -67,7 +67,11 @@ pub enum Change {
 
 /// Writes this text as the skill of the harness of this name, or of every one whose program is there. Nothing is written if
 /// one of the files cannot be.
-pub fn write(app: &App, named: Option<&str>, text: &str) -> Result<Vec<(&'static str, PathBuf, Change)>> {
+pub fn write(
+    app: &App,
+    named: Option<&str>,
+    text: &str,
+) -> Result<Vec<(&'static str, PathBuf, SkillChange)>> {
     let around = app.around()?;
     let place = |place: &HarnessFolder| {
         let file = place.file(&around);
@@ -75,7 +79,7 @@ pub fn write(app: &App, named: Option<&str>, text: &str) -> Result<Vec<(&'static
         Ok((place.harness, file, change))
     };
     let files: Vec<_> = places(app, named)?.into_iter().map(place).collect::<Result<_>>()?;
-    for (_, file, _) in files.iter().filter(|(_, _, change)| *change != Change::Unchanged) {
+    for (_, file, _) in files.iter().filter(|(_, _, change)| *change != SkillChange::Unchanged) {
         home::make_folder(&real(file.parent().unwrap_or(file)))?;
         atomic::write_linked(file, text.as_bytes())?;
     }
@@ -86,7 +90,7 @@ fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>>
     if let Some(name) = named {
         let harness = app.harness(name)?;
         let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
-            Error::new(Kind::Refused, format!("where {name} keeps its skills is not known"))
+            Error::new(ErrorKind::Refused, format!("where {name} keeps its skills is not known"))
                 .help("`orange install --print` writes the skill to standard output")
         })?;
         return Ok(vec![place]);
@@ -96,34 +100,37 @@ fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>>
     let found: Vec<_> = HARNESS_FOLDERS.iter().filter(is_there).collect();
     if found.is_empty() {
         let names: Vec<_> = HARNESS_FOLDERS.iter().map(|place| place.harness).collect();
-        return Err(Error::new(Kind::Environment, format!("none of these is on PATH: {}", names.join(", ")))
-            .help("name one: `orange install --harness claude`"));
+        return Err(Error::new(
+            ErrorKind::Environment,
+            format!("none of these is on PATH: {}", names.join(", ")),
+        )
+        .help("name one: `orange install --harness claude`"));
     }
     Ok(found)
 }
 
 /// Change that writing this text would make; a file that `orange install` did not write is refused.
-fn change(file: &Path, text: &str) -> Result<Change> {
+fn change(file: &Path, text: &str) -> Result<SkillChange> {
     match nofollow::read_linked(file, nofollow::LONGEST) {
-        Ok(bytes) if bytes == text.as_bytes() => Ok(Change::Unchanged),
-        Ok(bytes) if String::from_utf8_lossy(&bytes).contains(MARK) => Ok(Change::Updated),
+        Ok(bytes) if bytes == text.as_bytes() => Ok(SkillChange::Unchanged),
+        Ok(bytes) if String::from_utf8_lossy(&bytes).contains(MARK) => Ok(SkillChange::Updated),
         Ok(_) => Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} was not written by `orange install`", file.display()),
         )
         .help("move it away, or take over what you need from `orange install --print`; nothing was written")),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Change::Written),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(SkillChange::Written),
         Err(cause) => Err(Error::io("read", file, &cause)),
     }
 }
 
-impl Change {
+impl SkillChange {
     /// As answers have it.
     pub fn word(self) -> &'static str {
         match self {
-            Change::Written => "written",
-            Change::Updated => "updated",
-            Change::Unchanged => "unchanged",
+            SkillChange::Written => "written",
+            SkillChange::Updated => "updated",
+            SkillChange::Unchanged => "unchanged",
         }
     }
 }
@@ -145,11 +152,11 @@ mod tests {
     fn what_is_somebody_else_s_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("SKILL.md");
-        assert_eq!(change(&file, "new").unwrap(), Change::Written);
+        assert_eq!(change(&file, "new").unwrap(), SkillChange::Written);
         fs::write(&file, format!("old\n{MARK}\n")).unwrap();
-        assert_eq!(change(&file, "new").unwrap(), Change::Updated);
+        assert_eq!(change(&file, "new").unwrap(), SkillChange::Updated);
         fs::write(&file, "mine").unwrap();
-        assert_eq!(change(&file, "new").unwrap_err().kind, Kind::Refused);
-        assert_eq!(change(&file, "mine").unwrap(), Change::Unchanged);
+        assert_eq!(change(&file, "new").unwrap_err().kind, ErrorKind::Refused);
+        assert_eq!(change(&file, "mine").unwrap(), SkillChange::Unchanged);
     }
 }

@@ -11,13 +11,13 @@ const NO_KEY: &[(&str, &str)] = &[("ANTHROPIC_AUTH_TOKEN", "secret")];
 const REPO: &str = "/code/it's \"it\"";
 
 fn open(harness: &str, home: &Home, around: &Around) -> Vec<&'static str> {
-    let record = Record::read(home).unwrap();
+    let record = SetupRecord::read(home).unwrap();
     let matters = matters(harness, Path::new(REPO), &record, around).unwrap();
     matters.iter().filter(|matter| !matter.is_answered).map(|matter| matter.name).collect()
 }
 
 fn agree_to_all(harness: &str, home: &Home, around: &Around) -> Vec<PathBuf> {
-    let matters = matters(harness, Path::new(REPO), &Record::read(home).unwrap(), around).unwrap();
+    let matters = matters(harness, Path::new(REPO), &SetupRecord::read(home).unwrap(), around).unwrap();
     agree(home, harness, Path::new(REPO), &matters).unwrap()
 }
 
@@ -120,8 +120,8 @@ fn without_a_login_consent_does_not_pretend_one() {
     agree_to_all("claude", &home, &around);
     assert_eq!(open("claude", &home, &around), ["login"]);
     fs::write(folder.path().join(".claude.json"), "[]").unwrap();
-    let matters = matters("claude", Path::new(REPO), &Record::default(), &around).unwrap();
-    assert_eq!(agree(&home, "claude", Path::new(REPO), &matters).unwrap_err().kind, Kind::Corrupt);
+    let matters = matters("claude", Path::new(REPO), &SetupRecord::default(), &around).unwrap();
+    assert_eq!(agree(&home, "claude", Path::new(REPO), &matters).unwrap_err().kind, ErrorKind::Corrupt);
     assert_eq!(fs::read_to_string(folder.path().join(".claude.json")).unwrap(), "[]");
     assert!(!folder.path().join(".claude.json.lock").exists());
 }

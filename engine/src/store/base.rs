@@ -8,12 +8,12 @@ use orange_core::fnv1a;
 
 use crate::store::TaskDir;
 use crate::{Error, Result};
-use orange_system::regular::{self, Found};
+use orange_system::regular::{self, PathEntry};
 use orange_system::{atomic, clock};
 
 /// The text, and what distinguishes an older version of the copy from a newer one after a power cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Base {
+pub struct CopyBase {
     /// The copy at that time, byte for byte.
     pub text: String,
     /// Time at which the copy was written, in nanoseconds.
@@ -22,9 +22,9 @@ pub struct Base {
     boot: String,
 }
 
-impl Base {
+impl CopyBase {
     /// The recorded base; `None` without a record, or if a power cut left it incomplete.
-    pub fn read(dir: &TaskDir) -> Result<Option<Base>> {
+    pub fn read(dir: &TaskDir) -> Result<Option<CopyBase>> {
         if let Some((next, merged)) = record(&dir.next_base())?
             && fingerprint(&contents(&dir.task_md())?) == merged
         {
@@ -35,12 +35,12 @@ impl Base {
     }
 
     /// The base for a copy that was saved at this time with this text.
-    pub(crate) fn of(text: String, saved: SystemTime) -> Base {
-        Base { text, saved: nanoseconds(saved), boot: clock::boot() }
+    pub(crate) fn of(text: String, saved: SystemTime) -> CopyBase {
+        CopyBase { text, saved: nanoseconds(saved), boot: clock::boot() }
     }
 
     /// Records that the copy at this path has this text, all of which is in the store. It does not wait for the disk:
-    /// [`Base::read`] and [`Base::is_older`] detect what a power cut loses.
+    /// [`CopyBase::read`] and [`CopyBase::is_older`] detect what a power cut loses.
     pub fn write(dir: &TaskDir, text: &str, copy: &Path) -> Result<()> {
         put(&dir.base(), text, copy, 0)?;
         atomic::remove(&dir.next_base())
@@ -67,14 +67,14 @@ impl Base {
 }
 
 /// A record and the fingerprint in it.
-fn record(path: &Path) -> Result<Option<(Base, u64)>> {
+fn record(path: &Path) -> Result<Option<(CopyBase, u64)>> {
     Ok(String::from_utf8(contents(path)?).ok().and_then(|record| parse(&record)))
 }
 
 fn contents(path: &Path) -> Result<Vec<u8>> {
     match regular::read(path).map_err(|cause| Error::io("read", path, &cause))? {
-        Found::File(bytes, _) => Ok(bytes),
-        Found::Nothing | Found::Link | Found::TooLong | Found::Other => Ok(Vec::new()),
+        PathEntry::File(bytes, _) => Ok(bytes),
+        PathEntry::Nothing | PathEntry::Link | PathEntry::TooLong | PathEntry::Other => Ok(Vec::new()),
     }
 }
 
@@ -87,14 +87,14 @@ fn put(path: &Path, text: &str, copy: &Path, merged: u64) -> Result<()> {
     atomic::write_unsynced(path, record.as_bytes())
 }
 
-fn parse(record: &str) -> Option<(Base, u64)> {
+fn parse(record: &str) -> Option<(CopyBase, u64)> {
     let (head, text) = record.split_once('\n')?;
     let mut words = head.split(' ');
     let (boot, saved) = (words.next()?, words.next()?.parse().ok()?);
     let length: usize = words.next()?.parse().ok()?;
     let mut hash = || u64::from_str_radix(words.next()?, 16).ok();
     let is_whole = text.len() == length && fnv1a(text.bytes()) == hash()?;
-    let base = Base { text: text.to_owned(), saved, boot: boot.to_owned() };
+    let base = CopyBase { text: text.to_owned(), saved, boot: boot.to_owned() };
     is_whole.then_some((base, hash()?))
 }
 

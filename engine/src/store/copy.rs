@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 
 use orange_core::fnv1a;
 
-use crate::store::base::Base;
+use crate::store::base::CopyBase;
 use crate::store::fold::TaskHistory;
-use crate::store::frontmatter::{Document, Flaw};
+use crate::store::frontmatter::{Document, FrontmatterFlaw};
 use crate::store::merge::{self, loses};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
 use crate::store::{DirKind, Event, TaskDir, home, late_write};
-use crate::{Error, Kind, Result};
-use orange_system::regular::{self, Found};
+use crate::{Error, ErrorKind, Result};
+use orange_system::regular::{self, PathEntry};
 use orange_system::{atomic, nofollow};
 
 /// A worktree's copy, as it was read.
 #[derive(Debug)]
-pub struct Copy {
+pub struct WorktreeCopy {
     path: PathBuf,
-    base: Option<Base>,
+    base: Option<CopyBase>,
     place: AtPath,
     state: CopyState,
 }
@@ -53,7 +53,7 @@ pub enum CopyState {
 
 /// The store's text, merged with what was saved in the worktree.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct MergedText {
     pub text: Document,
     /// True if lines of the store's own text were lost.
     pub loses: bool,
@@ -68,29 +68,29 @@ pub enum Published {
     MergeFirst,
 }
 
-impl Copy {
+impl WorktreeCopy {
     /// Reads the copy in this worktree once it is complete; `None` if there is no such folder. A mission has no copy.
-    pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<Copy>> {
+    pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<WorktreeCopy>> {
         if dir.kind == DirKind::Mission || !worktree.is_dir() {
             return Ok(None);
         }
         let path = worktree.join("TASK.md");
-        let is_broken = |copy: &Result<Copy>| match copy {
+        let is_broken = |copy: &Result<WorktreeCopy>| match copy {
             Ok(copy) => copy.is_incomplete(),
-            Err(error) => error.kind == Kind::Corrupt,
+            Err(error) => error.kind == ErrorKind::Corrupt,
         };
-        task::once_whole(&path, || Copy::glance(dir, history, &path), is_broken).map(Some)
+        task::once_whole(&path, || WorktreeCopy::glance(dir, history, &path), is_broken).map(Some)
     }
 
-    fn glance(dir: &TaskDir, history: &TaskHistory, path: &Path) -> Result<Copy> {
-        let base = Base::read(dir)?;
+    fn glance(dir: &TaskDir, history: &TaskHistory, path: &Path) -> Result<WorktreeCopy> {
+        let base = CopyBase::read(dir)?;
         let found = regular::read(path).map_err(|cause| Error::io("read", path, &cause))?;
         let (place, state) = match found {
-            Found::Nothing => (AtPath::Free, CopyState::Unchanged),
-            Found::Link => (AtPath::Link, CopyState::Unchanged),
-            Found::Other => (AtPath::Other, CopyState::Unchanged),
-            Found::TooLong => return Err(too_long(path)),
-            Found::File(bytes, saved) => {
+            PathEntry::Nothing => (AtPath::Free, CopyState::Unchanged),
+            PathEntry::Link => (AtPath::Link, CopyState::Unchanged),
+            PathEntry::Other => (AtPath::Other, CopyState::Unchanged),
+            PathEntry::TooLong => return Err(too_long(path)),
+            PathEntry::File(bytes, saved) => {
                 let is_older = base.as_ref().is_some_and(|base| base.is_older(saved));
                 let state = match &base {
                     Some(base) if base.text.as_bytes() == bytes => CopyState::Unchanged,
@@ -100,7 +100,7 @@ impl Copy {
                 (AtPath::Text(bytes), state)
             }
         };
-        Ok(Copy { path: path.to_owned(), base, place, state })
+        Ok(WorktreeCopy { path: path.to_owned(), base, place, state })
     }
 
     /// True if a process may be in the middle of writing it, which is only possible after it was published once.
@@ -130,7 +130,7 @@ impl Copy {
     /// Records that the store has what was saved as soon as the store's text is `merged`.
     pub fn announce(&self, dir: &TaskDir, merged: &Document) -> Result<()> {
         match &self.state {
-            CopyState::Saved(saved) => Base::announce(dir, saved.text(), &self.path, merged.text()),
+            CopyState::Saved(saved) => CopyBase::announce(dir, saved.text(), &self.path, merged.text()),
             CopyState::Unchanged | CopyState::Unfit { .. } => Ok(()),
         }
     }
@@ -160,7 +160,7 @@ impl Copy {
         dir: &TaskDir,
         history: &TaskHistory,
         own: &Document,
-    ) -> Result<Option<Merged>> {
+    ) -> Result<Option<MergedText>> {
         let CopyState::Saved(saved) = &self.state else { return Ok(None) };
         let merge = || {
             let clock = own.get("updated_at")?;
@@ -174,7 +174,7 @@ impl Copy {
             };
             let text = merge::merge(&base, &own, &saved)?;
             let loses = loses(&base, &own, &text);
-            Ok(Some(Merged { text, loses }))
+            Ok(Some(MergedText { text, loses }))
         };
         merge().map_err(|flaw| flawed(&self.path, &flaw, 0))
     }
@@ -190,7 +190,7 @@ impl Copy {
             AtPath::Other => return Ok(Published::Yes),
             AtPath::Text(bytes) if is_same(bytes, text) => {
                 if self.base.as_ref().is_none_or(|base| base.text.as_bytes() != bytes) {
-                    Base::write(dir, &String::from_utf8_lossy(bytes), &self.path)?;
+                    CopyBase::write(dir, &String::from_utf8_lossy(bytes), &self.path)?;
                 }
                 return Ok(Published::Yes);
             }
@@ -200,7 +200,7 @@ impl Copy {
         let former = (self.place != AtPath::Free).then(|| late_write::name(&own, &self.body_in_place()));
         match atomic::put(&self.path, text.text().as_bytes(), &own, former.as_deref())? {
             atomic::Put::Changed => {
-                *self = Copy::glance(dir, history, &self.path)?;
+                *self = WorktreeCopy::glance(dir, history, &self.path)?;
                 return Ok(Published::MergeFirst);
             }
             atomic::Put::Done => {}
@@ -208,7 +208,7 @@ impl Copy {
         let before = std::mem::replace(&mut self.place, AtPath::Text(text.text().as_bytes().to_vec()));
         let published = self.look_behind(dir, history, former.as_deref(), before)?;
         if published == Published::Yes {
-            Base::write(dir, text.text(), &self.path)?;
+            CopyBase::write(dir, text.text(), &self.path)?;
         }
         Ok(published)
     }
@@ -224,10 +224,10 @@ impl Copy {
         let Some(former) = former else { return Ok(Published::Yes) };
         let found = regular::read(former).map_err(|cause| Error::io("read", former, &cause))?;
         match (found, before) {
-            (Found::Link, _) => atomic::remove(former).map(|()| Published::Yes),
-            (Found::File(bytes, saved), AtPath::Text(known)) if bytes != known => {
+            (PathEntry::Link, _) => atomic::remove(former).map(|()| Published::Yes),
+            (PathEntry::File(bytes, saved), AtPath::Text(known)) if bytes != known => {
                 // An incomplete text is found as a late write once it is complete.
-                let base = String::from_utf8(known).ok().map(|text| Base::of(text, saved));
+                let base = String::from_utf8(known).ok().map(|text| CopyBase::of(text, saved));
                 match classify(dir, history, &self.path, base.as_ref(), &bytes) {
                     Ok(saved @ CopyState::Saved(_)) => {
                         (self.base, self.state) = (base, saved);
@@ -236,7 +236,9 @@ impl Copy {
                     Ok(CopyState::Unchanged | CopyState::Unfit { .. }) | Err(_) => Ok(Published::Yes),
                 }
             }
-            (Found::File(..) | Found::Nothing | Found::TooLong | Found::Other, _) => Ok(Published::Yes),
+            (PathEntry::File(..) | PathEntry::Nothing | PathEntry::TooLong | PathEntry::Other, _) => {
+                Ok(Published::Yes)
+            }
         }
     }
 
@@ -254,7 +256,7 @@ impl Copy {
             }
         };
         if published == Published::Yes {
-            Base::forget(dir)?;
+            CopyBase::forget(dir)?;
         }
         Ok(published)
     }
@@ -270,16 +272,16 @@ impl Copy {
 pub fn check_place(worktree: &Path) -> Result<()> {
     let path = worktree.join("TASK.md");
     let is_ours = match regular::read(&path).map_err(|cause| Error::io("read", &path, &cause))? {
-        Found::Nothing => true,
-        Found::File(bytes, _) => {
+        PathEntry::Nothing => true,
+        PathEntry::File(bytes, _) => {
             Document::parse(&bytes).is_ok_and(|document| matches!(document.get("id"), Ok(Some(_))))
         }
-        Found::Link | Found::TooLong | Found::Other => false,
+        PathEntry::Link | PathEntry::TooLong | PathEntry::Other => false,
     };
     if is_ours {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("{} is in the way of the task's own", path.display()))
+    Err(Error::new(ErrorKind::Refused, format!("{} is in the way of the task's own", path.display()))
         .help("move it away; if it is the project's own file, rename it on the default branch"))
 }
 
@@ -298,7 +300,7 @@ fn classify(
     dir: &TaskDir,
     history: &TaskHistory,
     path: &Path,
-    base: Option<&Base>,
+    base: Option<&CopyBase>,
     bytes: &[u8],
 ) -> Result<CopyState> {
     if is_torn(bytes) {
@@ -312,7 +314,7 @@ fn classify(
         .filter(|text| !text.trim_start_matches('\u{FEFF}').starts_with("---"));
     let added = without_frontmatter.map_or(0, |_| head.lines().count());
     let text = without_frontmatter.map(|body| [&head, body].concat().into_bytes());
-    let flawed = |flaw: Flaw| flawed(path, &flaw, added);
+    let flawed = |flaw: FrontmatterFlaw| flawed(path, &flaw, added);
     let document = Document::parse(text.as_deref().unwrap_or(bytes)).map_err(flawed)?;
     if let Some(id) = document.get("id").map_err(flawed)?.filter(|id| *id != dir.id) {
         return Ok(unfit(&format!("it belongs to task {id}"), bytes));
@@ -338,7 +340,7 @@ fn is_torn(bytes: &[u8]) -> bool {
 }
 
 /// The document with these values.
-fn level(document: &Document, fields: &[(&str, Value)]) -> std::result::Result<Document, Flaw> {
+fn level(document: &Document, fields: &[(&str, Value)]) -> std::result::Result<Document, FrontmatterFlaw> {
     let mut level = document.clone();
     fields.iter().try_for_each(|(key, value)| level.set(key, *value))?;
     Ok(level)
@@ -366,12 +368,12 @@ fn is_same(bytes: &[u8], text: &Document) -> bool {
         && other.text() == text.text()
 }
 
-fn flawed(path: &Path, flaw: &Flaw, added_lines: usize) -> Error {
+fn flawed(path: &Path, flaw: &FrontmatterFlaw, added_lines: usize) -> Error {
     let place = match flaw.line.saturating_sub(added_lines) {
         0 => path.display().to_string(),
         line => format!("{}:{line}", path.display()),
     };
-    Error::new(Kind::Corrupt, format!("{place}: {flaw}")).help(format!(
+    Error::new(ErrorKind::Corrupt, format!("{place}: {flaw}")).help(format!(
         "{}, or remove the file: the task's text is written there again; nothing was changed",
         flaw.mend
     ))
@@ -380,7 +382,7 @@ fn flawed(path: &Path, flaw: &Flaw, added_lines: usize) -> Error {
 fn too_long(path: &Path) -> Error {
     const MIB: u64 = 1024 * 1024;
     let message = format!("{} is longer than {} MiB", path.display(), regular::LIMIT / MIB);
-    Error::new(Kind::Corrupt, message).help(
+    Error::new(ErrorKind::Corrupt, message).help(
         "move what is long into a file of its own, or remove this one: the task's text is written there again; nothing was changed",
     )
 }

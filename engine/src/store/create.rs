@@ -9,19 +9,19 @@ use orange_core::fnv1a;
 
 use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
-use crate::store::lock::{Lock, Rank};
+use crate::store::lock::{Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::slug::slug;
 use crate::store::{
     DirKind, Event, Home, LockedTask, Set, Task, TaskDir, event, home, id, journal, list, lock, projects,
     task,
 };
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, clock, fault, nofollow, regular};
 
 /// The values of a new task or mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft {
+pub struct TaskDraft {
     /// The name of its project.
     pub project: String,
     /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames, or for a mission's [`default_branch`].
@@ -78,7 +78,11 @@ pub struct NewMission {
 
 /// Creates a task or a mission and returns it locked. `admit` gets the tasks and missions of the project that have the same
 /// branch, and may refuse; no other process creates one of this project meanwhile.
-pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<LockedTask> {
+pub fn create(
+    home: &Home,
+    draft: &TaskDraft,
+    admit: impl FnOnce(&[Task]) -> Result<()>,
+) -> Result<LockedTask> {
     projects::check_name(&draft.project)?;
     let _lock = lock_project(home, &draft.project)?;
     let kind = if draft.mission.is_some() { DirKind::Mission } else { DirKind::Task };
@@ -148,20 +152,20 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<Lock> {
     home.prepare()?;
     let folder = home.tasks().join(project);
     home::make_folder(&folder)?;
-    lock::acquire(home, &folder.join(".lock"), Rank::Project, &format!("project {project}"))
+    lock::acquire(home, &folder.join(".lock"), LockRank::Project, &format!("project {project}"))
 }
 
 /// The folder below the project's for those that are not complete: a folder of its own, so that leftovers are found without
 /// reading all tasks.
 const UNFINISHED: &str = ".new";
 
-fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
+fn write(dir: &TaskDir, branch: &str, draft: &TaskDraft) -> Result<()> {
     let records = journal::records(0, vec![created(branch, draft)]);
     let now = records.first().map_or_else(clock::now, |created| created.timestamp.clone());
     let text = task_md(dir, branch, draft, &now);
     Document::parse(text.as_bytes()).map_err(|flaw| {
         let file = dir.kind.file();
-        Error::new(Kind::Usage, format!("this text cannot stand in a {file}: {flaw}")).help(flaw.mend)
+        Error::new(ErrorKind::Usage, format!("this text cannot stand in a {file}: {flaw}")).help(flaw.mend)
     })?;
     regular::check_length(&text)?;
 
@@ -174,7 +178,7 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
     atomic::sync_folder(&dir.path)
 }
 
-fn created(branch: &str, draft: &Draft) -> (Event, Set) {
+fn created(branch: &str, draft: &TaskDraft) -> (Event, Set) {
     let set = Set::new()
         .status(&draft.status)
         .workflow(&draft.workflow, &draft.definition)
@@ -206,7 +210,7 @@ pub fn plan_hash(plan: &[u8]) -> String {
 }
 
 /// The first version of the file; later writes keep the order that it has by then.
-fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
+fn task_md(dir: &TaskDir, branch: &str, draft: &TaskDraft, now: &str) -> String {
     let owned =
         Owned { counters: draft.counters.clone(), workflow: draft.workflow.clone(), ..Owned::default() };
     let mut fields = vec![
@@ -239,7 +243,7 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
 
 /// `orange-tasks/<id>` for a task; for a mission `orange/`, the words of its summary or of its workflow, and the beginning of its id,
 /// by which `orange mission` finds it, too.
-fn default_branch(kind: DirKind, draft: &Draft, id: &str) -> String {
+fn default_branch(kind: DirKind, draft: &TaskDraft, id: &str) -> String {
     const LONGEST: usize = 40;
     const SHORT: usize = 8;
     let short: String = id.chars().take(SHORT).collect();
@@ -253,7 +257,7 @@ fn default_branch(kind: DirKind, draft: &Draft, id: &str) -> String {
 }
 
 /// The tasks and missions whose branch excludes that of a new one. None has a branch with the id of a new task.
-fn rivals(home: &Home, draft: &Draft, branch: &str) -> Result<Vec<Task>> {
+fn rivals(home: &Home, draft: &TaskDraft, branch: &str) -> Result<Vec<Task>> {
     if draft.branch.is_none() && draft.mission.is_none() {
         return Ok(Vec::new());
     }

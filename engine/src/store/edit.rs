@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
 use crate::store::{TaskDir, late_write, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, regular};
 
 /// Edits the current file, and again if it was written meanwhile. `change` gets the file as it was read, and the one to be
@@ -35,7 +35,7 @@ pub fn edit(
             return Ok(after);
         }
     }
-    Err(Error::new(Kind::Environment, format!("{} is being written all the time", path.display()))
+    Err(Error::new(ErrorKind::Environment, format!("{} is being written all the time", path.display()))
         .help("something rewrites this file in a loop: stop it and try again"))
 }
 

@@ -5,7 +5,7 @@ use orange_api::SettingOrigin;
 use crate::Result;
 use crate::store::Home;
 use crate::store::projects::Project;
-use crate::store::settings::{Ports, Program, Settings};
+use crate::store::settings::{Ports, Settings, WorktreeProgram};
 use crate::store::task::DEFAULT_HARNESS;
 use crate::store::trust::{self, Trust};
 
@@ -25,7 +25,7 @@ pub struct Effective {
     /// As in [`Settings`].
     pub link: Sourced<Vec<String>>,
     /// As in [`Settings`].
-    pub setup: Sourced<Vec<Program>>,
+    pub setup: Sourced<Vec<WorktreeProgram>>,
     /// As in [`Settings`].
     pub ports: Sourced<Option<Ports>>,
     /// As in [`Settings`].

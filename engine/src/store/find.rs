@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::store::list::{self, Listed, Named};
+use crate::store::list::{self, NamedTask, TaskEntry};
 use crate::store::{DirKind, Home, Task, TaskDir, id, pool, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 
 /// The task or mission of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. If
@@ -21,7 +21,7 @@ pub fn named(
         return Ok(dir.clone());
     }
     let error = match among(kind, &list::branches(home, &[kind], project)?, name, is_over) {
-        Err(error) if error.kind == Kind::NotFound => error,
+        Err(error) if error.kind == ErrorKind::NotFound => error,
         found => return found,
     };
     let others = list::with_id(home, &DirKind::ALL, project, name)?;
@@ -53,13 +53,13 @@ pub fn deleted(home: &Home, kind: DirKind, name: &str) -> Result<TaskDir> {
 /// The error for a command about tasks that got a mission, or about missions that got a task.
 pub fn wrong_kind(dir: &TaskDir) -> Error {
     let (word, id) = (dir.kind.word(), &dir.id);
-    Error::new(Kind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
+    Error::new(ErrorKind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
 }
 
-fn among(kind: DirKind, all: &[Named], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
+fn among(kind: DirKind, all: &[NamedTask], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
     let of_branch = of_branch(all, name, is_over);
     let of_id = || all.iter().filter(|named| id::is_prefix(name) && named.dir.id.starts_with(name));
-    let candidates = if of_branch.is_empty() { of_id().map(Named::read).collect() } else { of_branch };
+    let candidates = if of_branch.is_empty() { of_id().map(NamedTask::read).collect() } else { of_branch };
     match &candidates[..] {
         [] => Err(unknown(kind, name, all)),
         [one] => Ok(one.dir.clone()),
@@ -76,28 +76,28 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
 }
 
 /// The tasks with this branch; finished ones only if all are finished.
-fn of_branch(all: &[Named], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<Listed> {
+fn of_branch(all: &[NamedTask], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<TaskEntry> {
     let may_have_it = all.iter().filter(|named| named.may_have(|own| own == branch));
-    let with_branch = may_have_it.map(Named::read).filter(|it| it.branch().as_deref() == Some(branch));
+    let with_branch = may_have_it.map(NamedTask::read).filter(|it| it.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =
         with_branch.partition(|listed| listed.task.as_ref().is_ok_and(&is_over));
     if live.is_empty() { over } else { live }
 }
 
-fn unknown(kind: DirKind, name: &str, all: &[Named]) -> Error {
+fn unknown(kind: DirKind, name: &str, all: &[NamedTask]) -> Error {
     let word = kind.word();
-    let branches: Vec<_> = all.iter().filter_map(Named::branch).collect();
+    let branches: Vec<_> = all.iter().filter_map(NamedTask::branch).collect();
     let ids = all.iter().map(|named| named.dir.id.as_str());
     let help = match suggest::nearest(name, branches.iter().map(|branch| &**branch).chain(ids)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => kind.list_command(" with its id and branch"),
     };
-    Error::new(Kind::NotFound, format!("there is no {word} `{name}`")).help(help)
+    Error::new(ErrorKind::NotFound, format!("there is no {word} `{name}`")).help(help)
 }
 
-fn ambiguous(kind: DirKind, name: &str, candidates: &[Listed]) -> Error {
+fn ambiguous(kind: DirKind, name: &str, candidates: &[TaskEntry]) -> Error {
     const SHOWN: usize = 10;
-    let describe = |listed: &Listed| match &listed.task {
+    let describe = |listed: &TaskEntry| match &listed.task {
         Ok(task) => format!("{} ({}, {}, {})", task.id, task.project, task.branch, task.status()),
         Err(_) => format!("{} ({}, unreadable)", listed.dir.id, listed.dir.project),
     };
@@ -106,7 +106,7 @@ fn ambiguous(kind: DirKind, name: &str, candidates: &[Listed]) -> Error {
         shown.push(format!("and {} more", candidates.len() - SHOWN));
     }
     let (count, word) = (candidates.len(), kind.word());
-    Error::new(Kind::Usage, format!("`{name}` could be {count} {word}s: {}", shown.join(", ")))
+    Error::new(ErrorKind::Usage, format!("`{name}` could be {count} {word}s: {}", shown.join(", ")))
         .help("name one by its id")
 }
 
@@ -132,12 +132,12 @@ mod tests {
         assert_eq!(find(&other.id[..12]).unwrap(), other);
         assert_eq!(
             named(&home, DirKind::Task, "fix", Some("tea"), is_over).unwrap_err().kind,
-            Kind::NotFound
+            ErrorKind::NotFound
         );
         let error = find("fixx-2").unwrap_err();
-        assert_eq!((error.kind, error.help.as_str()), (Kind::NotFound, "did you mean `fix-2`?"));
-        assert_eq!(find("").unwrap_err().kind, Kind::NotFound);
-        assert_eq!(find("../coffee").unwrap_err().kind, Kind::NotFound);
+        assert_eq!((error.kind, error.help.as_str()), (ErrorKind::NotFound, "did you mean `fix-2`?"));
+        assert_eq!(find("").unwrap_err().kind, ErrorKind::NotFound);
+        assert_eq!(find("../coffee").unwrap_err().kind, ErrorKind::NotFound);
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         }
         // Two projects that have a task of one id: nobody can say which is meant.
         std::fs::create_dir_all(home.task("tea", &fix.id).path).unwrap();
-        assert_eq!(named(&home, DirKind::Task, &fix.id, None, is_over).unwrap_err().kind, Kind::Usage);
+        assert_eq!(named(&home, DirKind::Task, &fix.id, None, is_over).unwrap_err().kind, ErrorKind::Usage);
         assert_eq!(named(&home, DirKind::Task, &fix.id, Some("coffee"), is_over).unwrap(), fix);
     }
 
@@ -161,7 +161,7 @@ mod tests {
         let fix = task(&home, "fix").dir().clone();
         assert_eq!(by_id(&home, &fix.id).unwrap(), fix);
         for other in ["fix", &fix.id[..12], ""] {
-            assert_eq!(by_id(&home, other).unwrap_err().kind, Kind::NotFound, "{other}");
+            assert_eq!(by_id(&home, other).unwrap_err().kind, ErrorKind::NotFound, "{other}");
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let first = task(&home, "fix").dir().clone();
         let second = task(&home, "fix").dir().clone();
         let error = named(&home, DirKind::Task, "fix", None, is_over).unwrap_err();
-        assert_eq!(error.kind, Kind::Usage);
+        assert_eq!(error.kind, ErrorKind::Usage);
         assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
         LockedTask::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
         assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), second);
@@ -188,7 +188,7 @@ mod tests {
             "did you mean `fix`?"
         );
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("TASK.md"), "{}", error.message);
     }
 
@@ -200,7 +200,7 @@ mod tests {
         std::fs::create_dir(broken.history()).unwrap();
         assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), broken);
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("history.jsonl"), "{}", error.message);
     }
 

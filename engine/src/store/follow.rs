@@ -10,19 +10,19 @@ use orange_system::nofollow;
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]
-pub struct Follow {
+pub struct FollowedJournal {
     dir: TaskDir,
     read: follow::Follow,
 }
 
-impl Follow {
+impl FollowedJournal {
     /// From the beginning on.
-    pub fn from_start(dir: TaskDir) -> Follow {
-        Follow { dir, read: follow::Follow::default() }
+    pub fn from_start(dir: TaskDir) -> FollowedJournal {
+        FollowedJournal { dir, read: follow::Follow::default() }
     }
 
-    pub fn from_now(dir: TaskDir) -> Result<Follow> {
-        let mut follow = Follow::from_start(dir);
+    pub fn from_now(dir: TaskDir) -> Result<FollowedJournal> {
+        let mut follow = FollowedJournal::from_start(dir);
         follow.more()?;
         Ok(follow)
     }
@@ -48,7 +48,7 @@ mod tests {
     fn what_is_new_is_read_once() {
         let (_folder, home) = tests::home();
         let mut locked: LockedTask = tests::task(&home, "fix");
-        let mut follow = Follow::from_now(locked.dir().clone()).unwrap();
+        let mut follow = FollowedJournal::from_now(locked.dir().clone()).unwrap();
         assert_eq!(follow.more().unwrap().unwrap(), []);
         locked.append(Event::Unknown, Set::new().status("b")).unwrap();
         locked.append(Event::Unknown, Set::new().status("c")).unwrap();

@@ -16,7 +16,7 @@ use crate::store::scalar::{self, Value};
 pub struct Document {
     text: String,
     newline: &'static str,
-    entries: Vec<Entry>,
+    entries: Vec<FrontmatterEntry>,
     /// Offset of the closing `---`.
     close: usize,
     /// Offset of the body.
@@ -25,7 +25,7 @@ pub struct Document {
 
 /// Reason for which a file cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
+pub struct FrontmatterFlaw {
     /// The line, from 1; 0 for the file as a whole.
     pub line: usize,
     /// Description of the defect.
@@ -36,7 +36,7 @@ pub struct Flaw {
 
 /// One top-level key with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct FrontmatterEntry {
     line: usize,
     start: usize,
     /// After the key, quotes included.
@@ -49,13 +49,13 @@ struct Entry {
 
 impl Document {
     /// Parses the bytes of a file.
-    pub fn parse(bytes: &[u8]) -> Result<Document, Flaw> {
+    pub fn parse(bytes: &[u8]) -> Result<Document, FrontmatterFlaw> {
         let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
         Document::of(text.to_owned())
     }
 
     /// Parses a text.
-    pub fn of(text: String) -> Result<Document, Flaw> {
+    pub fn of(text: String) -> Result<Document, FrontmatterFlaw> {
         let Scanned { newline, entries, close, body } = scan(&text)?;
         Ok(Document { newline, entries, close, body, text })
     }
@@ -81,12 +81,12 @@ impl Document {
     }
 
     /// A top-level key with its value and comment, as in the file.
-    pub fn raw(&self, key: &str) -> Result<Option<&str>, Flaw> {
+    pub fn raw(&self, key: &str) -> Result<Option<&str>, FrontmatterFlaw> {
         Ok(self.entry(key)?.map(|entry| &self.text[entry.start..entry.end]))
     }
 
     /// Writes a top-level key as in another document, or removes it.
-    pub fn put_raw(&mut self, key: &str, raw: Option<&str>) -> Result<(), Flaw> {
+    pub fn put_raw(&mut self, key: &str, raw: Option<&str>) -> Result<(), FrontmatterFlaw> {
         let place = self.entry(key)?.map(|entry| entry.start..entry.end);
         let text = match (place, raw) {
             (None, None) => return Ok(()),
@@ -111,7 +111,7 @@ impl Document {
     }
 
     /// The value of a top-level key; `None` when there is no such key, or its value is null.
-    pub fn get(&self, key: &str) -> Result<Option<String>, Flaw> {
+    pub fn get(&self, key: &str) -> Result<Option<String>, FrontmatterFlaw> {
         match self.entry(key)? {
             Some(entry) => entry.decode(&self.text),
             None => Ok(None),
@@ -120,7 +120,7 @@ impl Document {
 
     /// Sets a key on one line: in its place, followed by its comment, or as the last key. A missing key already means no value,
     /// so it is not added for one.
-    pub fn set(&mut self, key: &str, value: Value) -> Result<(), Flaw> {
+    pub fn set(&mut self, key: &str, value: Value) -> Result<(), FrontmatterFlaw> {
         let encoded = value.encoded();
         let text = match self.entry(key)? {
             Some(entry) if entry.decode(&self.text).ok() == Some(value.decoded().map(Into::into)) => {
@@ -150,11 +150,11 @@ impl Document {
         self.text.push_str(body);
     }
 
-    fn entry(&self, key: &str) -> Result<Option<&Entry>, Flaw> {
+    fn entry(&self, key: &str) -> Result<Option<&FrontmatterEntry>, FrontmatterFlaw> {
         let mut found = self.entries.iter().filter(|entry| entry.is(&self.text, key));
         match (found.next(), found.next()) {
             (first, None) => Ok(first),
-            (_, Some(second)) => Err(Flaw::new(
+            (_, Some(second)) => Err(FrontmatterFlaw::new(
                 second.line,
                 format!("`{key}` is there a second time"),
                 "remove one of the two lines",
@@ -163,7 +163,7 @@ impl Document {
     }
 }
 
-impl Entry {
+impl FrontmatterEntry {
     /// True if its key is this one; a plain key need not be decoded.
     fn is(&self, text: &str, key: &str) -> bool {
         match text.as_bytes()[self.start..self.key] {
@@ -181,10 +181,10 @@ impl Entry {
         }
     }
 
-    fn decode(&self, text: &str) -> Result<Option<String>, Flaw> {
+    fn decode(&self, text: &str) -> Result<Option<String>, FrontmatterFlaw> {
         scalar::decode(&text[self.value..self.end]).map_err(|what| {
             let what = format!("the value of `{}` cannot be understood: {what}", self.key(text));
-            Flaw::new(self.line, what, "write it on one line, in double quotes")
+            FrontmatterFlaw::new(self.line, what, "write it on one line, in double quotes")
         })
     }
 
@@ -201,21 +201,21 @@ impl Entry {
     }
 }
 
-impl Flaw {
-    fn new(line: usize, what: impl Into<String>, mend: &str) -> Flaw {
-        Flaw { line, what: what.into(), mend: mend.to_owned() }
+impl FrontmatterFlaw {
+    fn new(line: usize, what: impl Into<String>, mend: &str) -> FrontmatterFlaw {
+        FrontmatterFlaw { line, what: what.into(), mend: mend.to_owned() }
     }
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for FrontmatterFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-fn not_text(bytes: &[u8], at: usize) -> Flaw {
+fn not_text(bytes: &[u8], at: usize) -> FrontmatterFlaw {
     let line = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count();
-    Flaw::new(line, "the file is not UTF-8 text", "save it as UTF-8, or put back what was there")
+    FrontmatterFlaw::new(line, "the file is not UTF-8 text", "save it as UTF-8, or put back what was there")
 }
 
 /// The properties of every parsed file: the body of a fuzz target.
@@ -245,7 +245,7 @@ pub fn any_bytes(bytes: &[u8]) {
 }
 
 /// A value without the line of its flaw, which an edit above it changes.
-fn value_of(got: &Result<Option<String>, Flaw>) -> Result<&Option<String>, &str> {
+fn value_of(got: &Result<Option<String>, FrontmatterFlaw>) -> Result<&Option<String>, &str> {
     got.as_ref().map_err(|flaw| flaw.what.as_str())
 }
 

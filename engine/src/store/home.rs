@@ -1,10 +1,10 @@
 //! The folder `ORANGE_HOME`, and the paths under it.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 use orange_system::files::real;
 use orange_system::nofollow;
@@ -83,7 +83,7 @@ impl Home {
         let root = match named.or_else(|| std::env::home_dir().map(|home| home.join("orange"))) {
             Some(root) => root,
             None => {
-                return Err(Error::new(Kind::Environment, "neither ORANGE_HOME nor HOME is set")
+                return Err(Error::new(ErrorKind::Environment, "neither ORANGE_HOME nor HOME is set")
                     .help("set ORANGE_HOME to the folder where orange may keep its tasks"));
             }
         };
@@ -401,7 +401,7 @@ fn patience() -> Result<Duration> {
         return Ok(PATIENCE);
     };
     given.to_str().and_then(seconds).ok_or_else(|| {
-        Error::new(Kind::Environment, format!("{LOCK_TIMEOUT} is `{}`", given.to_string_lossy()))
+        Error::new(ErrorKind::Environment, format!("{LOCK_TIMEOUT} is `{}`", given.to_string_lossy()))
             .help("it is the longest wait for a lock in seconds, such as 30 or 0.5; leave it out for 30")
     })
 }
@@ -418,7 +418,8 @@ fn seconds(text: &str) -> Option<Duration> {
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     nofollow::make_folder(path).map_err(|cause| {
         let error = Error::io("make the folder", path, &cause);
-        let is_in_the_way = matches!(cause.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory);
+        let is_in_the_way =
+            matches!(cause.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory);
         match Unfit::of(&cause) {
             Some(_) => error,
             None if is_in_the_way => {

@@ -19,7 +19,7 @@ pub use self::facts::{EngineKeys, Idle, JournalFacts, TextFacts};
 use crate::store::{DirKind, TaskDir};
 use orange_system::atomic;
 use orange_system::many::in_order;
-use orange_system::nofollow::{self, Folder, Stamp};
+use orange_system::nofollow::{self, OpenFolder, Stamp};
 
 /// So many files are read at once, or again by each command, before an index is worth its writing.
 const FEW: usize = 16;
@@ -28,7 +28,7 @@ const FEW: usize = 16;
 const WORD: &str = "orange-index-1";
 
 /// Fact that an index keeps about one file of each task.
-pub trait Fact: Send + Sized {
+pub trait FileFact: Send + Sized {
     /// The name of the index.
     const INDEX: &'static str;
 
@@ -50,7 +50,7 @@ pub trait Fact: Send + Sized {
 
 /// Tasks that a caller asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum AskedTasks {
     /// All of their folders: an index forgets all others.
     All,
     /// Some of them.
@@ -58,26 +58,27 @@ pub enum Asked {
 }
 
 /// The fact of each of these tasks, in their order: by the index of their folder where that has it, or else by their files.
-pub fn facts<F: Fact>(dirs: &[TaskDir], asked: Asked) -> Vec<F> {
+pub fn facts<F: FileFact>(dirs: &[TaskDir], asked: AskedTasks) -> Vec<F> {
     let is_together = |one: &TaskDir, other: &TaskDir| one.kind == other.kind && one.project == other.project;
     dirs.chunk_by(is_together).flat_map(|dirs| of_folder(dirs, asked)).collect()
 }
 
 /// The fact of each of these tasks, in their order, by their files alone.
-pub fn read<F: Fact>(dirs: &[TaskDir]) -> Vec<F> {
+pub fn read<F: FileFact>(dirs: &[TaskDir]) -> Vec<F> {
     in_order(dirs, &|dir, buffer| F::read(dir, false, buffer))
 }
 
-fn of_folder<F: Fact>(dirs: &[TaskDir], asked: Asked) -> Vec<F> {
+fn of_folder<F: FileFact>(dirs: &[TaskDir], asked: AskedTasks) -> Vec<F> {
     let folder = dirs.first().filter(|_| dirs.len() > FEW).and_then(|dir| dir.path.parent());
-    let Some((folder, open)) = folder.and_then(|folder| Some((folder, Folder::open(folder).ok()?))) else {
+    let Some((folder, open)) = folder.and_then(|folder| Some((folder, OpenFolder::open(folder).ok()?)))
+    else {
         return read(dirs);
     };
     let path = folder.join(F::INDEX);
     let index = Index::read(&path);
-    let seen: Vec<Seen<'_>> = in_order(dirs, &|dir, _| {
+    let seen: Vec<FileFacts<'_>> = in_order(dirs, &|dir, _| {
         let stamp = open.stamp(&[&dir.id, "/", F::file(dir.kind)].concat());
-        Seen { stamp, line: stamp.and_then(|stamp| index.find(&dir.id, stamp)) }
+        FileFacts { stamp, line: stamp.and_then(|stamp| index.find(&dir.id, stamp)) }
     });
     let mut shared = F::Shared::default();
     let mut facts: Vec<Option<F>> = Vec::with_capacity(dirs.len());
@@ -101,7 +102,7 @@ fn of_folder<F: Fact>(dirs: &[TaskDir], asked: Asked) -> Vec<F> {
 }
 
 /// Facts about a task's file that are known without opening it.
-struct Seen<'i> {
+struct FileFacts<'i> {
     stamp: Option<Stamp>,
     line: Option<&'i str>,
 }
@@ -110,12 +111,12 @@ struct Seen<'i> {
 #[derive(Debug, Default)]
 struct Index {
     text: String,
-    lines: Vec<Line>,
+    lines: Vec<IndexLine>,
 }
 
 /// The places of a line and of the id in it.
 #[derive(Debug)]
-struct Line {
+struct IndexLine {
     id: Range<usize>,
     end: usize,
 }
@@ -136,7 +137,7 @@ impl Index {
         let mut start = head.len() + 1;
         for line in body.lines() {
             let end = start + line.len();
-            lines.push(Line { id: start..start + line.find('\t')?, end });
+            lines.push(IndexLine { id: start..start + line.find('\t')?, end });
             start = end + 1;
         }
         let is_sorted = lines.is_sorted_by(|one, other| text[one.id.clone()] < text[other.id.clone()]);
@@ -146,21 +147,21 @@ impl Index {
     /// The line of this task, if its file has this stamp.
     fn find(&self, id: &str, stamp: Stamp) -> Option<&str> {
         let at = self.lines.binary_search_by(|line| self.id(line).cmp(id)).ok()?;
-        let Line { id, end } = &self.lines[at];
+        let IndexLine { id, end } = &self.lines[at];
         let (known, line) = self.text[id.end + 1..*end].split_once('\t')?;
         (Stamp::parse(known) == Some(stamp)).then_some(line)
     }
 
-    fn id(&self, line: &Line) -> &str {
+    fn id(&self, line: &IndexLine) -> &str {
         &self.text[line.id.clone()]
     }
 
     /// The contents of the next index: these fresh records, and the present ones of all other tasks that were asked for, or that were
     /// not.
-    fn with(&self, dirs: &[TaskDir], asked: Asked, fresh: &BTreeMap<&str, String>) -> String {
+    fn with(&self, dirs: &[TaskDir], asked: AskedTasks, fresh: &BTreeMap<&str, String>) -> String {
         let known: BTreeSet<&str> = dirs.iter().map(|dir| dir.id.as_str()).collect();
         let kept = self.lines.iter().map(|line| (self.id(line), &self.text[line.id.start..line.end]));
-        let kept = kept.filter(|(id, _)| asked == Asked::Some || known.contains(id));
+        let kept = kept.filter(|(id, _)| asked == AskedTasks::Some || known.contains(id));
         let mut lines: BTreeMap<&str, String> = kept.map(|(id, line)| (id, line.to_owned())).collect();
         lines.extend(fresh.iter().map(|(id, record)| (*id, format!("{id}\t{record}"))));
         let mut body = String::new();

@@ -1,7 +1,7 @@
 //! `history.jsonl`: one JSON object for each line, only ever appended to.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use orange_journal::read::{self, Unreadable};
@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 pub use orange_journal::Journal;
 
 use crate::store::{Event, Record, Set, sum};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 use orange_system::{clock, fault, nofollow};
 
@@ -100,7 +100,7 @@ pub fn append(path: &Path, records: &[Record]) -> Result<()> {
     let mut lines = Vec::new();
     for record in records {
         serde_json::to_writer(&mut lines, record)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot write an event: {cause}")))?;
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot write an event: {cause}")))?;
         lines.push(b'\n');
     }
     fault::step("append to", path.display());
@@ -147,8 +147,8 @@ fn open(path: &Path) -> std::io::Result<File> {
 }
 
 fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
-    if cause.kind() == ErrorKind::NotFound {
-        return Error::new(Kind::Corrupt, format!("{} is missing", path.display()));
+    if cause.kind() == io::ErrorKind::NotFound {
+        return Error::new(ErrorKind::Corrupt, format!("{} is missing", path.display()));
     }
     Error::io("read", path, cause)
 }
@@ -157,10 +157,11 @@ fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
 pub(crate) fn misread(path: &Path, cause: &Unreadable) -> Error {
     match cause {
         Unreadable::Io(cause) => unreadable(path, cause),
-        Unreadable::Line { number, what } => {
-            Error::new(Kind::Corrupt, format!("{}:{number}: not a history event: {what}", path.display()))
-                .help(HELP)
-        }
+        Unreadable::Line { number, what } => Error::new(
+            ErrorKind::Corrupt,
+            format!("{}:{number}: not a history event: {what}", path.display()),
+        )
+        .help(HELP),
     }
 }
 

@@ -10,7 +10,7 @@ use orange_core::fnv1a;
 
 use crate::store::frontmatter::Document;
 use crate::{Error, Result};
-use orange_system::regular::{self, Found};
+use orange_system::regular::{self, PathEntry};
 use orange_system::{atomic, nofollow};
 
 /// Number of replaced versions that are kept. A transition replaces a few.
@@ -23,19 +23,19 @@ const SUFFIX: &str = ".old";
 pub struct LateWrite {
     path: PathBuf,
     body: String,
-    base: Base,
+    base: BodyStamp,
 }
 
 /// Length and hash in a replaced version's name: of its body when it was replaced or last carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Base {
+struct BodyStamp {
     length: usize,
     hash: u64,
 }
 
 /// The name for a replaced version of this file that had this body.
 pub fn name(path: &Path, body: &str) -> PathBuf {
-    named(path, Base::of(body))
+    named(path, BodyStamp::of(body))
 }
 
 /// Every replaced version of this file that has late writes. A later call finds those that are still being written.
@@ -49,8 +49,8 @@ pub fn found(path: &Path) -> Result<Vec<LateWrite>> {
 
 /// The late write in this replaced version.
 pub fn at(former: &Path) -> Option<LateWrite> {
-    let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
-    let Found::File(bytes, _) = regular::read(former).ok()? else { return None };
+    let base = former.file_name().and_then(|name| BodyStamp::parse(name.to_str()?))?;
+    let PathEntry::File(bytes, _) = regular::read(former).ok()? else { return None };
     let body = body_of(&bytes)?;
     (!base.is_of(&body)).then(|| LateWrite { path: former.to_owned(), body, base })
 }
@@ -98,14 +98,14 @@ impl LateWrite {
 
     /// Records that it was carried over. A later call finds what is written after that.
     pub fn done(self, path: &Path) -> Result<()> {
-        nofollow::rename(&self.path, &named(path, Base::of(&self.body)))
+        nofollow::rename(&self.path, &named(path, BodyStamp::of(&self.body)))
             .map_err(|cause| Error::io("rename", &self.path, &cause))
     }
 }
 
-impl Base {
-    fn of(body: &str) -> Base {
-        Base { length: body.len(), hash: fnv1a(body.bytes()) }
+impl BodyStamp {
+    fn of(body: &str) -> BodyStamp {
+        BodyStamp { length: body.len(), hash: fnv1a(body.bytes()) }
     }
 
     fn is_of(self, body: &str) -> bool {
@@ -119,17 +119,17 @@ impl Base {
     }
 
     /// Parses a name that [`named`] built.
-    fn parse(name: &str) -> Option<Base> {
+    fn parse(name: &str) -> Option<BodyStamp> {
         let (_, base) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
         let mut parts = base.rsplit('-');
         let hash = u64::from_str_radix(parts.next()?, 16).ok()?;
         let length = parts.next()?.parse().ok()?;
-        Some(Base { length, hash })
+        Some(BodyStamp { length, hash })
     }
 }
 
-fn named(path: &Path, base: Base) -> PathBuf {
-    let Base { length, hash } = base;
+fn named(path: &Path, base: BodyStamp) -> PathBuf {
+    let BodyStamp { length, hash } = base;
     let unique = atomic::temporary(path);
     let unique = unique.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{}.{length}-{hash:016x}{SUFFIX}", unique.trim_end_matches(".tmp")))
@@ -199,7 +199,7 @@ mod tests {
 
     #[track_caller]
     fn check(base: &str, late: &str, current: &str, expect: Option<&str>) {
-        let late = LateWrite { path: PathBuf::new(), body: late.to_owned(), base: Base::of(base) };
+        let late = LateWrite { path: PathBuf::new(), body: late.to_owned(), base: BodyStamp::of(base) };
         assert_eq!(late.carried_into(current).as_deref(), expect);
         // Carrying over twice is carrying over once.
         if let Some(merged) = expect.filter(|merged| *merged != base) {
@@ -226,7 +226,7 @@ mod tests {
         let path = Path::new("/x/TASK.md");
         let former = name(path, "a\n");
         let text = former.file_name().unwrap().to_str().unwrap();
-        assert_eq!(Base::parse(text), Some(Base::of("a\n")));
+        assert_eq!(BodyStamp::parse(text), Some(BodyStamp::of("a\n")));
         assert!(text.starts_with(".TASK.md.") && former.starts_with("/x"), "{text}");
         // Another build reads it, so the hash is the same in all of them.
         assert!(text.ends_with(".2-089bdc07b544e7b2.old"), "{text}");
@@ -238,7 +238,7 @@ mod tests {
             ".TASK.md.old",
             ".old",
         ] {
-            assert_eq!(Base::parse(other), None);
+            assert_eq!(BodyStamp::parse(other), None);
         }
     }
 }

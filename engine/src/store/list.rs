@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::frontmatter::Document;
-use crate::store::index::{self, Asked, Idle, JournalFacts, TextFacts};
+use crate::store::index::{self, AskedTasks, Idle, JournalFacts, TextFacts};
 use crate::store::task::{self, Task};
 use crate::store::{DirKind, Home, Name, Owned, TaskDir};
 use crate::{Error, Result};
@@ -15,13 +15,13 @@ use orange_system::regular;
 
 /// A task in a list.
 #[derive(Debug)]
-pub struct Listed {
+pub struct TaskEntry {
     pub dir: TaskDir,
     /// The task by its journal, or why it cannot be read.
     pub task: Result<Task>,
 }
 
-impl Listed {
+impl TaskEntry {
     /// Its branch; the original one if its text cannot be read, and the one in the text if its journal cannot.
     pub fn branch(&self) -> Option<Cow<'_, str>> {
         match &self.task {
@@ -37,7 +37,7 @@ impl Listed {
 
 /// A task of which only the journal has been read.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownTask {
     pub dir: TaskDir,
     /// The state that its journal folds to; `None` if only a full read finds it.
     owned: Option<Arc<Owned>>,
@@ -45,9 +45,9 @@ pub struct Known {
     idle: Option<Idle>,
 }
 
-impl Known {
-    fn new((dir, facts): (TaskDir, JournalFacts)) -> Known {
-        Known { dir, owned: facts.owned, idle: facts.idle }
+impl KnownTask {
+    fn new((dir, facts): (TaskDir, JournalFacts)) -> KnownTask {
+        KnownTask { dir, owned: facts.owned, idle: facts.idle }
     }
 
     /// True if it may match; a task that needs a full read always may.
@@ -66,13 +66,13 @@ impl Known {
 
 /// A task of which only the text has been read.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedTask {
     pub dir: TaskDir,
     /// Its branch, if the text alone says it.
     branch: Option<String>,
 }
 
-impl Named {
+impl NamedTask {
     /// True if it may have such a branch; a task that needs a full read always may.
     pub fn may_have(&self, is_wanted: impl FnOnce(&str) -> bool) -> bool {
         self.branch.as_deref().is_none_or(is_wanted)
@@ -87,64 +87,64 @@ impl Named {
     }
 
     /// The whole task.
-    pub fn read(&self) -> Listed {
+    pub fn read(&self) -> TaskEntry {
         let facts = index::read(std::slice::from_ref(&self.dir)).pop().unwrap_or_default();
-        read(Known::new((self.dir.clone(), facts)), &mut Vec::new())
+        read(KnownTask::new((self.dir.clone(), facts)), &mut Vec::new())
     }
 }
 
 /// The journals of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn journals(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<Known>> {
+pub fn journals(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<KnownTask>> {
     let dirs = dirs(home, kinds, project)?;
-    let facts = index::facts(&dirs, Asked::All);
-    Ok(dirs.into_iter().zip(facts).map(Known::new).collect())
+    let facts = index::facts(&dirs, AskedTasks::All);
+    Ok(dirs.into_iter().zip(facts).map(KnownTask::new).collect())
 }
 
 /// The branches of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn branches(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<Named>> {
+pub fn branches(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<NamedTask>> {
     let dirs = dirs(home, kinds, project)?;
-    let facts = index::facts(&dirs, Asked::All);
+    let facts = index::facts(&dirs, AskedTasks::All);
     Ok(named(dirs, facts))
 }
 
 /// The branches of these, by no index.
-pub fn branches_of(dirs: Vec<TaskDir>) -> Vec<Named> {
+pub fn branches_of(dirs: Vec<TaskDir>) -> Vec<NamedTask> {
     let facts = index::read(&dirs);
     named(dirs, facts)
 }
 
-fn named(dirs: Vec<TaskDir>, facts: Vec<TextFacts>) -> Vec<Named> {
-    dirs.into_iter().zip(facts).map(|(dir, TextFacts { branch, .. })| Named { dir, branch }).collect()
+fn named(dirs: Vec<TaskDir>, facts: Vec<TextFacts>) -> Vec<NamedTask> {
+    dirs.into_iter().zip(facts).map(|(dir, TextFacts { branch, .. })| NamedTask { dir, branch }).collect()
 }
 
 /// Every task, or every task of one project, oldest first; unreadable ones come last. Takes no lock.
-pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
+pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<TaskEntry>> {
     Ok(each(journals(home, &[DirKind::Task], project)?, Some))
 }
 
 /// As [`list`], for missions.
-pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
+pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<TaskEntry>> {
     Ok(each(journals(home, &[DirKind::Mission], project)?, Some))
 }
 
 /// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
 /// texts of thousands of tasks are never in memory together.
-pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Sync) -> Vec<R> {
+pub fn each<R: Send>(known: Vec<KnownTask>, make: impl Fn(TaskEntry) -> Option<R> + Sync) -> Vec<R> {
     in_their_order(known.into_iter().map(|known| (known, None)).collect(), &|listed, _| make(listed))
 }
 
 /// As [`each`], of which a idle task whose values `is_brief` admits may come without its body. `make` learns whether it does.
 pub fn each_briefly<R: Send>(
-    known: Vec<Known>,
+    known: Vec<KnownTask>,
     is_brief: impl Fn(DirKind, &Owned) -> bool,
-    make: impl Fn(Listed, Brevity) -> Option<R> + Sync,
+    make: impl Fn(TaskEntry, Brevity) -> Option<R> + Sync,
 ) -> Vec<R> {
-    let is_brief = |one: &Known| {
+    let is_brief = |one: &KnownTask| {
         one.idle.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
     };
-    let (brief, whole): (Vec<Known>, Vec<Known>) = known.into_iter().partition(is_brief);
+    let (brief, whole): (Vec<KnownTask>, Vec<KnownTask>) = known.into_iter().partition(is_brief);
     let dirs: Vec<TaskDir> = brief.iter().map(|known| known.dir.clone()).collect();
-    let texts = index::facts(&dirs, Asked::Some).into_iter().map(Some);
+    let texts = index::facts(&dirs, AskedTasks::Some).into_iter().map(Some);
     let all = brief.into_iter().zip(texts).chain(whole.into_iter().map(|known| (known, None)));
     in_their_order(all.collect(), &make)
 }
@@ -158,8 +158,8 @@ pub enum Brevity {
 }
 
 fn in_their_order<R: Send>(
-    all: Vec<(Known, Option<TextFacts>)>,
-    make: &(dyn Fn(Listed, Brevity) -> Option<R> + Sync),
+    all: Vec<(KnownTask, Option<TextFacts>)>,
+    make: &(dyn Fn(TaskEntry, Brevity) -> Option<R> + Sync),
 ) -> Vec<R> {
     let made = Mutex::new((Vec::new(), Vec::new()));
     let are_many = are_many(&all);
@@ -185,7 +185,7 @@ fn in_their_order<R: Send>(
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let mut found = branches(home, &DirKind::ALL, Some(project))?;
     found.retain(|named| named.may_have(|own| exclude_each_other(own, branch)));
-    let mut listed: Vec<Listed> = found.iter().map(Named::read).collect();
+    let mut listed: Vec<TaskEntry> = found.iter().map(NamedTask::read).collect();
     listed.retain(|listed| listed.branch().is_some_and(|own| exclude_each_other(&own, branch)));
     listed.into_iter().map(|listed| listed.task).collect()
 }
@@ -206,7 +206,7 @@ pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<
 /// The worktree that a task holds by its journal.
 pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
     let facts = index::read(std::slice::from_ref(dir)).pop().unwrap_or_default();
-    Known::new((dir.clone(), facts)).workspace()
+    KnownTask::new((dir.clone(), facts)).workspace()
 }
 
 /// The folders of every task or mission, or of those of one project, in no order.
@@ -265,16 +265,16 @@ fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
 }
 
 /// Reads the rest of a task fast, and repeats that with all checks if anything is unusual.
-fn read(Known { dir, owned, .. }: Known, buffer: &mut Vec<u8>) -> Listed {
+fn read(KnownTask { dir, owned, .. }: KnownTask, buffer: &mut Vec<u8>) -> TaskEntry {
     let owned = owned.map(Arc::unwrap_or_clone);
     let task = owned.and_then(|owned| quickly(&dir, owned, buffer)).map_or_else(|| carefully(&dir), Ok);
-    Listed { dir, task }
+    TaskEntry { dir, task }
 }
 
 /// A idle task without its body, by the indexes alone.
-fn briefly(known: &Known, text: &TextFacts) -> Option<(Listed, Idle)> {
+fn briefly(known: &KnownTask, text: &TextFacts) -> Option<(TaskEntry, Idle)> {
     let task = text.task(&known.dir, known.owned.as_deref()?.clone())?;
-    Some((Listed { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
+    Some((TaskEntry { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
 }
 
 fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {
@@ -313,7 +313,7 @@ fn folders(path: &Path) -> Result<Vec<String>> {
 }
 
 /// One string that sorts like its parts: comparisons take most of the time of sorting.
-fn sort_key(listed: &Listed) -> String {
+fn sort_key(listed: &TaskEntry) -> String {
     const BEHIND_ALL: &str = "\u{10FFFF}";
     match &listed.task {
         Ok(task) => [&task.created_at, "\0", &task.id].concat(),

@@ -1,7 +1,7 @@
 //! Advisory locks: one holder at a time, who signs the lock; the kernel releases it when the holder dies.
 
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 use orange_system::{clock, fault, nofollow};
 
@@ -20,7 +20,7 @@ const LONGEST_SIGNATURE: u64 = 4096;
 /// Resources that locks protect, in the order in which a process may take the locks. It may hold one of each kind: it never holds
 /// the locks of two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rank {
+pub enum LockRank {
     /// The work of the monitor, for as long as it runs.
     Monitor,
     /// The waiting tasks of a project, while the next one is chosen and started.
@@ -44,7 +44,7 @@ pub enum Rank {
 #[derive(Debug)]
 pub struct Lock {
     file: File,
-    _turn: Turn,
+    _turn: LockTurn,
 }
 
 /// Locks this file, and waits as long as the home's patience. `what` names the protected thing in messages.
@@ -54,9 +54,9 @@ pub struct Lock {
 /// # Panics
 /// In builds with debug assertions, when the thread holds a lock of this rank or a later one: two threads that take locks
 /// in different orders could wait for each other.
-pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock> {
+pub fn acquire(home: &Home, path: &Path, rank: LockRank, what: &str) -> Result<Lock> {
     const LONGEST_NAP: Duration = Duration::from_millis(20);
-    let turn = Turn::take(rank);
+    let turn = LockTurn::take(rank);
     // An endless patience exceeds what a clock can count.
     let deadline = Instant::now().checked_add(home.patience());
     let mut nap = Duration::from_millis(1);
@@ -83,8 +83,8 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
 ///
 /// # Panics
 /// As [`acquire`].
-pub fn acquire_at_once(home: &Home, path: &Path, rank: Rank) -> Result<Option<Lock>> {
-    let turn = Turn::take(rank);
+pub fn acquire_at_once(home: &Home, path: &Path, rank: LockRank) -> Result<Option<Lock>> {
+    let turn = LockTurn::take(rank);
     loop {
         let file = open(path)?;
         match file.try_lock() {
@@ -100,7 +100,7 @@ pub fn acquire_at_once(home: &Home, path: &Path, rank: Rank) -> Result<Option<Lo
 
 /// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     pub pid: i32,
     /// Since when it holds the lock, RFC 3339 UTC.
     pub since: String,
@@ -110,27 +110,27 @@ pub struct Holder {
 
 /// The holder of this lock, if it has held it for longer than `patience` by the clock; `None` if there is no such file. After
 /// the clock was set back, no time can be compared.
-pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
+pub fn held_longer(path: &Path, patience: Duration) -> Option<LockHolder> {
     holder(path, patience).ok().flatten()
 }
 
 /// The holder of this lock, if it has held it for longer than `patience`; `None` if there is no such file, and an error
 /// if it cannot be opened.
-pub fn holder(path: &Path, patience: Duration) -> std::io::Result<Option<Holder>> {
+pub fn holder(path: &Path, patience: Duration) -> std::io::Result<Option<LockHolder>> {
     match nofollow::open(path, OFlags::RDONLY) {
         Ok(file) => Ok(holder_in(file, patience)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(cause),
     }
 }
 
-fn holder_in(mut file: File, patience: Duration) -> Option<Holder> {
+fn holder_in(mut file: File, patience: Duration) -> Option<LockHolder> {
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;
     }
     let (pid, since, description) = signed(&mut file)?;
     let then = fault::now().checked_sub(patience)?;
-    (patience.is_zero() || since < clock::rfc3339(then)).then_some(Holder { pid, since, description })
+    (patience.is_zero() || since < clock::rfc3339(then)).then_some(LockHolder { pid, since, description })
 }
 
 impl Lock {
@@ -154,9 +154,9 @@ impl Drop for Lock {
 
 /// Registers the ranks that a thread holds, in builds with debug assertions.
 #[derive(Debug)]
-struct Turn {
+struct LockTurn {
     #[cfg(debug_assertions)]
-    rank: Rank,
+    rank: LockRank,
     /// Prevents the lock from being sent to another thread.
     _thread: PhantomData<*const ()>,
 }
@@ -166,14 +166,14 @@ mod order {
     use std::cell::RefCell;
     use std::marker::PhantomData;
 
-    use super::{Rank, Turn};
+    use super::{LockRank, LockTurn};
 
     thread_local! {
-        static RANKS: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
+        static RANKS: RefCell<Vec<LockRank>> = const { RefCell::new(Vec::new()) };
     }
 
-    impl Turn {
-        pub(super) fn take(rank: Rank) -> Turn {
+    impl LockTurn {
+        pub(super) fn take(rank: LockRank) -> LockTurn {
             RANKS.with_borrow_mut(|ranks| {
                 assert!(
                     ranks.iter().all(|held| *held < rank),
@@ -181,11 +181,11 @@ mod order {
                 );
                 ranks.push(rank);
             });
-            Turn { rank, _thread: PhantomData }
+            LockTurn { rank, _thread: PhantomData }
         }
     }
 
-    impl Drop for Turn {
+    impl Drop for LockTurn {
         fn drop(&mut self) {
             RANKS.with_borrow_mut(|ranks| ranks.retain(|held| *held != self.rank));
         }
@@ -193,17 +193,17 @@ mod order {
 }
 
 #[cfg(not(debug_assertions))]
-impl Turn {
-    fn take(_: Rank) -> Turn {
-        Turn { _thread: PhantomData }
+impl LockTurn {
+    fn take(_: LockRank) -> LockTurn {
+        LockTurn { _thread: PhantomData }
     }
 }
 
 fn open(path: &Path) -> Result<File> {
     nofollow::open(path, OFlags::RDWR | OFlags::CREATE).map_err(|cause| {
-        if cause.kind() == ErrorKind::NotFound {
+        if cause.kind() == io::ErrorKind::NotFound {
             return Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("{} is gone", path.parent().unwrap_or(path).display()),
             );
         }
@@ -221,7 +221,7 @@ fn is_still_there(file: &File, path: &Path) -> bool {
 
 fn held(mut file: File, what: &str, patience: Duration) -> Error {
     let holder = signed(&mut file).map_or_else(|| "another process".to_owned(), |(.., holder)| holder);
-    Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {patience:?}"))
+    Error::new(ErrorKind::Locked, format!("{what} is locked by {holder}; waited {patience:?}"))
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
 }
 
@@ -241,7 +241,7 @@ mod tests {
     use crate::store::{LockedTask, Pool};
 
     #[track_caller]
-    fn check(first: Rank, second: Rank, fits: bool) {
+    fn check(first: LockRank, second: LockRank, fits: bool) {
         let (_folder, home) = home();
         home.prepare().unwrap();
         let both = || {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn locks_are_taken_in_one_order() {
-        let ranks = [Rank::Project, Rank::Task, Rank::Pool, Rank::Merge, Rank::Projects];
+        let ranks = [LockRank::Project, LockRank::Task, LockRank::Pool, LockRank::Merge, LockRank::Projects];
         for (one, first) in ranks.into_iter().enumerate() {
             for (other, second) in ranks.into_iter().enumerate() {
                 check(first, second, one < other);
@@ -269,7 +269,7 @@ mod tests {
         let home = home.patient(Duration::MAX);
         home.prepare().unwrap();
         let path = home.root().join("a");
-        let lock = acquire(&home, &path, Rank::Task, "it").unwrap();
+        let lock = acquire(&home, &path, LockRank::Task, "it").unwrap();
         assert_eq!(held_longer(&path, home.patience()), None);
         drop(lock);
     }
@@ -279,7 +279,7 @@ mod tests {
         let (_folder, home) = home();
         home.prepare().unwrap();
         let path = home.root().join("a");
-        let lock = acquire(&home, &path, Rank::Task, "it").unwrap();
+        let lock = acquire(&home, &path, LockRank::Task, "it").unwrap();
         let held = |patience| held_longer(&path, patience).map(|holder| holder.pid);
         for year in ["2001", "2999"] {
             let signature = format!("7\n{year}-01-01T00:00:00.000Z\norange\n");

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use orange_core::Workspace;
 
-use crate::store::copy::{self, Copy, CopyState, Published};
+use crate::store::copy::{self, CopyState, Published, WorktreeCopy};
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
-use crate::store::lock::{self, Lock, Rank};
+use crate::store::lock::{self, Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
 use crate::store::{Event, Home, Set, TaskDir, edit, home, journal, late_write, pool};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, clock};
 
 /// A locked task. Dropping it releases the lock.
@@ -36,7 +36,7 @@ impl LockedTask {
     /// The caller decides about an open transition: see [`TaskHistory::open`].
     pub fn lock(home: &Home, dir: &TaskDir) -> Result<LockedTask> {
         task::exists(dir)?;
-        let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &dir.shown())?;
+        let lock = lock::acquire(home, &dir.lock_file(), LockRank::Task, &dir.shown())?;
         atomic::sweep(&dir.path);
         let path = dir.task_md();
         late_write::forget(&path)?;
@@ -44,7 +44,7 @@ impl LockedTask {
         let journal = task::read_journal_last(dir, 0)?;
         let history = journal.history();
         let worktree = history.owned.workspace.as_ref().map(|name| home.workspace(name));
-        let copy = worktree.map_or(Ok(None), |worktree| Copy::look(dir, &history, &worktree))?;
+        let copy = worktree.map_or(Ok(None), |worktree| WorktreeCopy::look(dir, &history, &worktree))?;
         let document = task::document(dir, &history)?;
         let mut repairs = repairs(dir, &document, &history, &journal);
         if late_write::carried(&late_write::found(&path)?, document.body()).is_some() {
@@ -143,7 +143,7 @@ impl LockedTask {
     /// Changes keys of the frontmatter that people own, such as `summary`, `branch`, `attention`, `pr_url`; it refuses others.
     pub fn edit(&mut self, changes: &[(&str, Value)]) -> Result<()> {
         if let Some((key, _)) = changes.iter().find(|(key, _)| self.history.owned.owns(key)) {
-            return Err(Error::new(Kind::Refused, format!("`{key}` is kept by the engine"))
+            return Err(Error::new(ErrorKind::Refused, format!("`{key}` is kept by the engine"))
                 .help("it changes with transitions only: `orange task next` shows them"));
         }
         let (dir, history) = (self.dir.clone(), self.history.clone());
@@ -190,7 +190,7 @@ impl LockedTask {
     /// Merges the worktree's `TASK.md` and the task's text, and writes both.
     pub fn sync(&mut self) -> Result<()> {
         let Some(worktree) = self.workspace() else { return Ok(()) };
-        let Some(mut copy) = Copy::look(&self.dir, &self.history, &worktree)? else { return Ok(()) };
+        let Some(mut copy) = WorktreeCopy::look(&self.dir, &self.history, &worktree)? else { return Ok(()) };
         if self.is_another_tasks(&copy) {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl LockedTask {
 
     /// Merges what was last saved in a worktree, and removes its `TASK.md`, unless that is not a regular file.
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
-        let Some(mut copy) = Copy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
+        let Some(mut copy) = WorktreeCopy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
         self.merge_copy(&mut copy)?;
         while copy.withdraw(&self.dir, &self.history)? == Published::MergeFirst {
             self.merge_copy(&mut copy)?;
@@ -210,7 +210,7 @@ impl LockedTask {
     }
 
     /// Writes the text to the worktree, and merges what is saved there meanwhile.
-    fn publish(&mut self, mut copy: Copy) -> Result<()> {
+    fn publish(&mut self, mut copy: WorktreeCopy) -> Result<()> {
         const ATTEMPTS: usize = 50;
         for _ in 0..ATTEMPTS {
             if copy.publish(&self.dir, &self.history, &self.text)? == Published::Yes {
@@ -221,12 +221,12 @@ impl LockedTask {
         }
         let worktree = self.workspace().unwrap_or_default();
         let message = format!("TASK.md in {} is being written all the time", worktree.display());
-        Err(Error::new(Kind::Environment, message)
+        Err(Error::new(ErrorKind::Environment, message)
             .help("something rewrites this file in a loop: stop it and try again"))
     }
 
     /// True if the copy belongs to another task, to which the pool has given the worktree.
-    fn is_another_tasks(&self, copy: &Copy) -> bool {
+    fn is_another_tasks(&self, copy: &WorktreeCopy) -> bool {
         let CopyState::Unfit { .. } = copy.state() else { return false };
         // Where the pool cannot be read, no worktree is given to anybody.
         let slots = pool::read(&self.home).unwrap_or_default();
@@ -235,7 +235,7 @@ impl LockedTask {
     }
 
     /// Merges what was saved in the worktree.
-    fn merge_copy(&mut self, copy: &mut Copy) -> Result<()> {
+    fn merge_copy(&mut self, copy: &mut WorktreeCopy) -> Result<()> {
         let kept = match copy.state() {
             CopyState::Unchanged => return Ok(()),
             CopyState::Unfit { why, text } => return self.set_aside(why, text),

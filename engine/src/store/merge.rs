@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use similar::algorithms::{DiffHook, myers};
 
-use crate::store::frontmatter::{Document, Flaw};
+use crate::store::frontmatter::{Document, FrontmatterFlaw};
 
 /// The time limit for the shortest difference of two texts; after it, a longer one is used.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The text with the changes of both sides. In a conflict the worktree's copy wins. The engine's own keys must have equal
 /// values in all three.
-pub fn merge(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
+pub fn merge(base: &Document, own: &Document, copy: &Document) -> Result<Document, FrontmatterFlaw> {
     let mut merged = head(base, own, copy)?;
     merged.set_body(&body(base.body(), own.body(), copy.body()));
     Ok(merged)
@@ -54,7 +54,7 @@ fn count(sorted: &[&str], line: &str) -> usize {
 }
 
 /// Merges the frontmatter; the body is undefined.
-fn head(base: &Document, own: &Document, copy: &Document) -> Result<Document, Flaw> {
+fn head(base: &Document, own: &Document, copy: &Document) -> Result<Document, FrontmatterFlaw> {
     if own.head() == base.head() || own.head() == copy.head() {
         return Ok(copy.clone());
     }
@@ -85,14 +85,14 @@ fn body(base: &str, own: &str, copy: &str) -> String {
 
 /// A range of lines of the base, and the range of another text that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Change {
+struct LineChange {
     base: Range<usize>,
     new: Range<usize>,
 }
 
 fn merge_lines<'a>(base: &[&'a str], own: &[&'a str], copy: &[&'a str]) -> Vec<&'a str> {
-    let mut ours = Side::new(base, own);
-    let mut theirs = Side::new(base, copy);
+    let mut ours = MergeSide::new(base, own);
+    let mut theirs = MergeSide::new(base, copy);
     let mut merged = Vec::new();
     let mut at = 0;
     while let Some(first) = first_of(ours.next(), theirs.next()) {
@@ -111,7 +111,7 @@ fn merge_lines<'a>(base: &[&'a str], own: &[&'a str], copy: &[&'a str]) -> Vec<&
 }
 
 /// The base range of the earlier change, with which a merged region begins.
-fn first_of(ours: Option<&Change>, theirs: Option<&Change>) -> Option<Range<usize>> {
+fn first_of(ours: Option<&LineChange>, theirs: Option<&LineChange>) -> Option<Range<usize>> {
     let both = ours.into_iter().chain(theirs);
     both.map(|change| &change.base).min_by_key(|base| (base.start, base.end)).cloned()
 }
@@ -143,20 +143,20 @@ fn have_a_heading_in_common(own: &[&str], copy: &[&str]) -> bool {
 }
 
 /// One side's changes, and how many have been merged.
-struct Side<'t, 'a> {
+struct MergeSide<'t, 'a> {
     text: &'t [&'a str],
-    changes: Vec<Change>,
+    changes: Vec<LineChange>,
     taken: usize,
     /// The first change of the region that is being merged.
     first: usize,
 }
 
-impl<'t, 'a> Side<'t, 'a> {
-    fn new(base: &[&'a str], text: &'t [&'a str]) -> Side<'t, 'a> {
-        Side { text, changes: changes(base, text), taken: 0, first: 0 }
+impl<'t, 'a> MergeSide<'t, 'a> {
+    fn new(base: &[&'a str], text: &'t [&'a str]) -> MergeSide<'t, 'a> {
+        MergeSide { text, changes: changes(base, text), taken: 0, first: 0 }
     }
 
-    fn next(&self) -> Option<&Change> {
+    fn next(&self) -> Option<&LineChange> {
         self.changes.get(self.taken)
     }
 
@@ -187,18 +187,18 @@ impl<'t, 'a> Side<'t, 'a> {
 
 /// Collects the differences of two texts; adjacent ones become one.
 #[derive(Default)]
-struct Changes(Vec<Change>);
+struct LineChanges(Vec<LineChange>);
 
-impl Changes {
+impl LineChanges {
     fn add(&mut self, base: Range<usize>, new: Range<usize>) {
         match self.0.last_mut().filter(|last| last.base.end == base.start && last.new.end == new.start) {
             Some(last) => (last.base.end, last.new.end) = (base.end, new.end),
-            None => self.0.push(Change { base, new }),
+            None => self.0.push(LineChange { base, new }),
         }
     }
 }
 
-impl DiffHook for Changes {
+impl DiffHook for LineChanges {
     type Error = Infallible;
 
     fn delete(&mut self, old: usize, length: usize, new: usize) -> Result<(), Infallible> {
@@ -212,8 +212,8 @@ impl DiffHook for Changes {
     }
 }
 
-fn changes(base: &[&str], new: &[&str]) -> Vec<Change> {
-    let mut changes = Changes::default();
+fn changes(base: &[&str], new: &[&str]) -> Vec<LineChange> {
+    let mut changes = LineChanges::default();
     let until = Some(Instant::now() + PATIENCE);
     match myers::diff_deadline(&mut changes, base, 0..base.len(), new, 0..new.len(), until) {
         Ok(()) => changes.0,

@@ -42,11 +42,11 @@ pub mod transcripts;
 pub mod trash;
 pub mod trust;
 
-pub use copy::Copy;
-pub use create::{Draft, create, edit as edit_in_project, in_project, rebranch};
-pub use follow::Follow;
+pub use copy::WorktreeCopy;
+pub use create::{TaskDraft, create, edit as edit_in_project, in_project, rebranch};
+pub use follow::FollowedJournal;
 pub use home::{DirKind, Home, TaskDir};
-pub use list::{Listed, list};
+pub use list::{TaskEntry, list};
 pub use locked_task::LockedTask;
 pub use orange_journal::{
     Conversation, Event, Name, OpenTransition, Owned, Record, Seat, Set, TaskHistory, event, fold,

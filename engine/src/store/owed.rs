@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::store::lock::{self, Lock, Rank};
+use crate::store::lock::{self, Lock, LockRank};
 use crate::store::{DirKind, Home, TaskDir, home, list, task};
 use crate::{Error, Result};
 use orange_system::files::if_found;
@@ -23,7 +23,7 @@ pub struct Owed {
 pub fn lock(home: &Home, project: &str) -> Result<Lock> {
     let folder = home.owed(project);
     home::make_folder(&folder)?;
-    lock::acquire(home, &folder.join(".lock"), Rank::Queue, &format!("the queue of {project}"))
+    lock::acquire(home, &folder.join(".lock"), LockRank::Queue, &format!("the queue of {project}"))
 }
 
 /// Records that this task owes a start to the next task of its project.

@@ -7,7 +7,7 @@ use orange_core::plan::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A plan as it is written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ struct StoredCondition {
 /// `environment` when it cannot be written as text.
 pub fn write(plan: &Plan<'_>) -> Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(&StoredPlan::of(plan)).map_err(|cause| {
-        Error::new(Kind::Environment, format!("the plan cannot be written down: {cause}"))
+        Error::new(ErrorKind::Environment, format!("the plan cannot be written down: {cause}"))
     })?;
     text.push(b'\n');
     Ok(text)

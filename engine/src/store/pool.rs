@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::store::list::{self, Known};
-use crate::store::lock::{self, Lock, Rank};
+use crate::store::list::{self, KnownTask};
+use crate::store::lock::{self, Lock, LockRank};
 use crate::store::{DirKind, Home, Name, Task, TaskDir, home, id};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, nofollow};
 
@@ -56,23 +56,23 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 
 /// Every slot, without the lock.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
-    let saved = Saved::read(home)?;
+    let saved = SavedPool::read(home)?;
     saved.slots(&list::journals(home, &DirKind::ALL, None)?)
 }
 
 /// The pool by its file, which is read before the journals: a task that releases a worktree writes its journal before the
 /// worktree can go to another task.
 #[derive(Debug)]
-pub struct Saved(Option<PoolFile>);
+pub struct SavedPool(Option<PoolFile>);
 
-impl Saved {
+impl SavedPool {
     /// The file, without the lock.
-    pub fn read(home: &Home) -> Result<Saved> {
-        saved(home).map(Saved)
+    pub fn read(home: &Home) -> Result<SavedPool> {
+        saved(home).map(SavedPool)
     }
 
     /// Every slot, by these journals and this file: correct for a project if all of its tasks and missions are among them.
-    pub fn slots(self, known: &[Known]) -> Result<Vec<Slot>> {
+    pub fn slots(self, known: &[KnownTask]) -> Result<Vec<Slot>> {
         right(self.0, known).map(|file| file.slots)
     }
 }
@@ -149,7 +149,8 @@ impl Pool {
         home.prepare()?;
         home::make_folder(&home.workspaces())?;
         let path = home.pool_json();
-        let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), Rank::Pool, "the workspace pool")?;
+        let lock =
+            lock::acquire(home, &path.with_file_name(".pool.lock"), LockRank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
         let saved = saved(home)?;
         let file = right(saved.clone(), &list::journals(home, &DirKind::ALL, None)?)?;
@@ -212,7 +213,7 @@ impl Pool {
         let Slot { project, task, .. } = &self.file.slots[index];
         if let Some(task) = task {
             let dir = self.home.either(project, task);
-            return Err(Error::new(Kind::Refused, format!("{} holds workspace {name}", dir.shown()))
+            return Err(Error::new(ErrorKind::Refused, format!("{} holds workspace {name}", dir.shown()))
                 .help(format!("finish or cancel the {} first", dir.kind.word())));
         }
         self.file.slots.remove(index);
@@ -242,7 +243,7 @@ impl Pool {
         }
         let folder = self.home.workspaces();
         Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("no folder in {} can be a worktree of {project}", folder.display()),
         )
         .help("`orange doctor` says what stands there: move it away"))
@@ -269,7 +270,7 @@ impl Pool {
 
     fn save(&self) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(&self.file).map_err(|cause| {
-            Error::new(Kind::Environment, format!("the pool cannot be written down: {cause}"))
+            Error::new(ErrorKind::Environment, format!("the pool cannot be written down: {cause}"))
         })?;
         text.push(b'\n');
         atomic::write(&self.home.pool_json(), &text)
@@ -292,7 +293,7 @@ fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Erro
         0 => format!("project {project} may have no workspaces: its pool size is 0"),
         _ => format!("all workspaces of {project} are taken: {}", holders.join(", ")),
     };
-    Error::new(Kind::Refused, message).help(format!(
+    Error::new(ErrorKind::Refused, message).help(format!(
         "finish or cancel one of these, or allow more: `orange project update {project} --pool-size {}`",
         pool_size.max(holders.len().try_into().unwrap_or(u32::MAX)).saturating_add(1)
     ))
@@ -307,7 +308,7 @@ fn saved(home: &Home) -> Result<Option<PoolFile>> {
 
 /// The pool by the tasks' journals, with what only the file knows. The file replaces a journal that cannot be read; without
 /// a file that is an error, since another task could get the worktree.
-fn right(saved: Option<PoolFile>, known: &[Known]) -> Result<PoolFile> {
+fn right(saved: Option<PoolFile>, known: &[KnownTask]) -> Result<PoolFile> {
     let mut holders = Vec::new();
     for task in known {
         match task.workspace() {
@@ -374,7 +375,7 @@ pub fn number_of(name: &str) -> u32 {
 }
 
 fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
-    Error::new(Kind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line())).help(
+    Error::new(ErrorKind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line())).help(
         "mend that line, or remove the file: it is built again from the tasks' histories; nothing was changed",
     )
 }
@@ -414,9 +415,9 @@ mod tests {
         assert_eq!(pool.bind("coffee", 2, "a", but(&["coffee--1"])).unwrap(), "coffee--2");
         let both = but(&["coffee--1", "coffee--3"]);
         assert_eq!(pool.bind("coffee", 2, "b", both).unwrap(), "coffee--4");
-        assert_eq!(pool.bind("coffee", 3, "c", |_| Ok(false)).unwrap_err().kind, Kind::Refused);
-        let broken = |_: &Path| Err(Error::new(Kind::Environment, "no git"));
-        assert_eq!(pool.bind("coffee", 3, "c", broken).unwrap_err().kind, Kind::Environment);
+        assert_eq!(pool.bind("coffee", 3, "c", |_| Ok(false)).unwrap_err().kind, ErrorKind::Refused);
+        let broken = |_: &Path| Err(Error::new(ErrorKind::Environment, "no git"));
+        assert_eq!(pool.bind("coffee", 3, "c", broken).unwrap_err().kind, ErrorKind::Environment);
         assert_eq!(pool.bind("coffee", 3, "c", usable).unwrap(), "coffee--1");
     }
 
@@ -428,13 +429,13 @@ mod tests {
         pool.bind("coffee", 2, &id, usable).unwrap();
         pool.bind("coffee", 2, "gone", usable).unwrap();
         let error = pool.bind("coffee", 2, "more", usable).unwrap_err();
-        assert_eq!(error.kind, Kind::Refused);
+        assert_eq!(error.kind, ErrorKind::Refused);
         let holders = format!("coffee--1 by {id} (fix), coffee--2 by gone (unreadable)");
         assert_eq!(error.message, format!("all workspaces of coffee are taken: {holders}"));
         assert!(error.help.ends_with("`orange project update coffee --pool-size 3`"), "{}", error.help);
         let shrunk = pool.bind("coffee", 1, "more", usable).unwrap_err();
         assert_eq!(shrunk.help, error.help, "room for one more than there are now");
-        assert_eq!(pool.bind("coffee", 0, "more", usable).unwrap_err().kind, Kind::Refused);
+        assert_eq!(pool.bind("coffee", 0, "more", usable).unwrap_err().kind, ErrorKind::Refused);
     }
 
     #[test]
@@ -444,7 +445,7 @@ mod tests {
         assert_eq!(pool.grow("coffee", 2).unwrap(), ["coffee--1", "coffee--2"]);
         assert_eq!(pool.grow("coffee", 1).unwrap().len(), 2);
         pool.bind("coffee", 2, "a", usable).unwrap();
-        assert_eq!(pool.forget("coffee--1").unwrap_err().kind, Kind::Refused);
+        assert_eq!(pool.forget("coffee--1").unwrap_err().kind, ErrorKind::Refused);
         assert!(pool.forget("coffee--2").unwrap());
         assert!(!pool.forget("coffee--2").unwrap());
     }
@@ -470,10 +471,10 @@ mod tests {
         );
         fs::remove_file(home.pool_json()).unwrap();
         fs::write(open.dir().history(), "no event\n").unwrap();
-        assert_eq!(Pool::lock(&home).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(Pool::lock(&home).unwrap_err().kind, ErrorKind::Corrupt);
         assert!(!home.pool_json().exists());
         fs::write(home.pool_json(), "{\"slots\": [").unwrap();
-        assert_eq!(Pool::lock(&home).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(Pool::lock(&home).unwrap_err().kind, ErrorKind::Corrupt);
         assert_eq!(fs::read_to_string(home.pool_json()).unwrap(), "{\"slots\": [");
     }
 

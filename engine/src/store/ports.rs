@@ -3,9 +3,9 @@
 use crate::store::effective::effective;
 use crate::store::projects::{self, Project};
 use crate::store::settings::Ports;
-use crate::store::settings::ports::Range;
+use crate::store::settings::ports::PortRange;
 use crate::store::{Home, pool, trust};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Refuses ports of a project that reach beyond the last one, or that another project has. The ports of a project whose `orange.toml`
 /// has changed stay its own: a person may trust the former content again.
@@ -20,18 +20,18 @@ pub fn check(home: &Home, project: &Project, ports: Ports) -> Result<()> {
             project.name, ports.per_slot, ports.base
         );
         return Err(
-            Error::new(Kind::Refused, message).help("begin with a lower port, or take fewer for each")
+            Error::new(ErrorKind::Refused, message).help("begin with a lower port, or take fewer for each")
         );
     };
     for other in projects::read(home)?.into_iter().filter(|other| other.name != project.name) {
         let Some(taken) = reserved(home, &other)? else { continue };
         if range.overlaps(taken) {
-            let (Range { first, last }, free) = (taken, taken.last + 1);
+            let (PortRange { first, last }, free) = (taken, taken.last + 1);
             let message = format!(
                 "{} would have the ports {} to {}, and {} has {first} to {last}",
                 project.name, range.first, range.last, other.name
             );
-            return Err(Error::new(Kind::Refused, message).help(format!(
+            return Err(Error::new(ErrorKind::Refused, message).help(format!(
                 "give one of them another base, such as {free}: `orange project update {} --ports {free}:{}`",
                 project.name, ports.per_slot
             )));
@@ -44,14 +44,14 @@ pub fn check(home: &Home, project: &Project, ports: Ports) -> Result<()> {
 ///
 /// # Errors
 /// `refused` as by [`check`]: the worktree may have a number beyond the size of the pool.
-pub fn of_slot(home: &Home, project: &Project, number: u32) -> Result<Option<Range>> {
+pub fn of_slot(home: &Home, project: &Project, number: u32) -> Result<Option<PortRange>> {
     let Some(ports) = effective(home, project)?.ports.value else { return Ok(None) };
     check(home, project, ports)?;
     Ok(ports.of_slot(number))
 }
 
 /// The ports that no other project may have: a person's, or those of the content of `orange.toml` that was trusted last.
-fn reserved(home: &Home, project: &Project) -> Result<Option<Range>> {
+fn reserved(home: &Home, project: &Project) -> Result<Option<PortRange>> {
     let ports = match project.settings.ports {
         Some(ports) => Some(ports),
         None => trust::last(home, project)?.and_then(|settings| settings.ports),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::store::lock::Rank;
+use crate::store::lock::LockRank;
 use crate::store::settings::Settings;
 use crate::store::{Home, lock, pool, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{if_found, real};
 use orange_system::{atomic, nofollow};
 
@@ -111,7 +111,7 @@ pub fn at(home: &Home, folder: &Path) -> Result<Project> {
         }
     };
     found.cloned().ok_or_else(|| {
-        Error::new(Kind::NotFound, format!("{} is in no project", folder.display()))
+        Error::new(ErrorKind::NotFound, format!("{} is in no project", folder.display()))
             .help("name one, go into its repository, or add this one with `orange project add`")
     })
 }
@@ -123,15 +123,18 @@ pub fn add(home: &Home, project: Project) -> Result<()> {
         if let Some(taken) = projects.iter().find(|known| known.name == project.name) {
             let path = taken.path.display();
             return Err(Error::new(
-                Kind::Refused,
+                ErrorKind::Refused,
                 format!("there is a project `{}` already, at {path}", taken.name),
             )
             .help("choose another name with --name, or change it with `orange project update`"));
         }
         if let Some(taken) = projects.iter().find(|known| real(&known.path) == real(&project.path)) {
             let path = project.path.display();
-            return Err(Error::new(Kind::Refused, format!("{path} is the project `{}` already", taken.name))
-                .help("change it with `orange project update`"));
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("{path} is the project `{}` already", taken.name),
+            )
+            .help("change it with `orange project update`"));
         }
         projects.push(project);
         Ok(())
@@ -165,7 +168,7 @@ pub fn check_name(name: &str) -> Result<()> {
     let replaced = name.replace(|letter| !allowed(letter), "-");
     let possible: String = replaced.trim_matches(['-', '_']).chars().take(LONGEST).collect();
     let possible = if possible.is_empty() { "project" } else { &possible };
-    Err(Error::new(Kind::Usage, format!("`{name}` cannot be the name of a project")).help(format!(
+    Err(Error::new(ErrorKind::Usage, format!("`{name}` cannot be the name of a project")).help(format!(
         "use letters, digits, `_` and `-`, beginning with a letter or digit: --name {possible}"
     )))
 }
@@ -173,13 +176,18 @@ pub fn check_name(name: &str) -> Result<()> {
 fn change<T>(home: &Home, edit: impl FnOnce(&mut Vec<Project>) -> Result<T>) -> Result<T> {
     home.prepare()?;
     let path = home.projects_json();
-    let _lock =
-        lock::acquire(home, &path.with_file_name(".projects.lock"), Rank::Projects, "the list of projects")?;
+    let _lock = lock::acquire(
+        home,
+        &path.with_file_name(".projects.lock"),
+        LockRank::Projects,
+        "the list of projects",
+    )?;
     atomic::sweep(home.root());
     let mut projects = read(home)?;
     let result = edit(&mut projects)?;
-    let mut text = serde_json::to_vec_pretty(&projects)
-        .map_err(|cause| Error::new(Kind::Usage, format!("the project cannot be written down: {cause}")))?;
+    let mut text = serde_json::to_vec_pretty(&projects).map_err(|cause| {
+        Error::new(ErrorKind::Usage, format!("the project cannot be written down: {cause}"))
+    })?;
     text.push(b'\n');
     atomic::write(&path, &text)?;
     Ok(result)
@@ -188,13 +196,13 @@ fn change<T>(home: &Home, edit: impl FnOnce(&mut Vec<Project>) -> Result<T>) -> 
 fn index_of(projects: &[Project], name: &str) -> Result<usize> {
     projects.iter().position(|project| project.name == name).ok_or_else(|| {
         let known: Vec<&str> = projects.iter().map(|project| project.name.as_str()).collect();
-        Error::new(Kind::NotFound, format!("there is no project `{name}`"))
+        Error::new(ErrorKind::NotFound, format!("there is no project `{name}`"))
             .help(suggest::help(name, &known, "projects"))
     })
 }
 
 fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
-    Error::new(Kind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line()))
+    Error::new(ErrorKind::Corrupt, format!("{}:{}: {cause}", path.display(), cause.line()))
         .help("it is a JSON list of projects: mend that line, or restore the file; nothing was changed")
 }
 
@@ -226,7 +234,7 @@ mod tests {
     #[track_caller]
     fn check_name_error(name: &str, possible: &str) {
         let error = check_name(name).unwrap_err();
-        assert_eq!(error.kind, Kind::Usage);
+        assert_eq!(error.kind, ErrorKind::Usage);
         assert!(error.help.ends_with(&format!("--name {possible}")), "{}", error.help);
         check_name(possible).unwrap();
     }
@@ -247,14 +255,14 @@ mod tests {
         let (folder, home) = home();
         assert_eq!(read(&home).unwrap(), []);
         add(&home, project("coffee", folder.path())).unwrap();
-        assert_eq!(add(&home, project("coffee", Path::new("/x"))).unwrap_err().kind, Kind::Refused);
-        assert_eq!(add(&home, project("tea", folder.path())).unwrap_err().kind, Kind::Refused);
+        assert_eq!(add(&home, project("coffee", Path::new("/x"))).unwrap_err().kind, ErrorKind::Refused);
+        assert_eq!(add(&home, project("tea", folder.path())).unwrap_err().kind, ErrorKind::Refused);
         let error = get(&home, "cofee").unwrap_err();
-        assert_eq!((error.kind, error.help.as_str()), (Kind::NotFound, "did you mean `coffee`?"));
+        assert_eq!((error.kind, error.help.as_str()), (ErrorKind::NotFound, "did you mean `coffee`?"));
         update(&home, "coffee", |project| project.pool_size = 5).unwrap();
         assert_eq!(get(&home, "coffee").unwrap().pool_size, 5);
         remove(&home, "coffee").unwrap();
-        assert_eq!(remove(&home, "coffee").unwrap_err().kind, Kind::NotFound);
+        assert_eq!(remove(&home, "coffee").unwrap_err().kind, ErrorKind::NotFound);
     }
 
     #[test]
@@ -275,7 +283,7 @@ mod tests {
         home.prepare().unwrap();
         fs::write(home.projects_json(), "[\n{\"name\": 1}]").unwrap();
         let error = add(&home, project("coffee", Path::new("/x"))).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("projects.json:2: "), "{}", error.message);
         assert_eq!(fs::read_to_string(home.projects_json()).unwrap(), "[\n{\"name\": 1}]");
     }
@@ -292,7 +300,7 @@ mod tests {
         assert_eq!(name_at(&outer).unwrap(), "outer");
         assert_eq!(name_at(&inner.join("src")).unwrap(), "inner");
         assert_eq!(name_at(&home.workspace("outer--1").join("src")).unwrap(), "outer");
-        assert_eq!(name_at(folder.path()).unwrap_err().kind, Kind::NotFound);
+        assert_eq!(name_at(folder.path()).unwrap_err().kind, ErrorKind::NotFound);
         std::os::unix::fs::symlink(&inner, folder.path().join("link")).unwrap();
         assert_eq!(name_at(&folder.path().join("link")).unwrap(), "inner");
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::Result;
-use crate::store::base::Base;
-use crate::store::copy::Copy;
+use crate::store::base::CopyBase;
+use crate::store::copy::WorktreeCopy;
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
 use crate::store::journal::Journal;
@@ -36,10 +36,10 @@ fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     const ATTEMPTS: usize = 5;
     let Some(workspace) = &history.owned.workspace else { return document(dir, history) };
     let worktree = home.workspace(workspace);
-    let mut base = Base::read(dir)?;
+    let mut base = CopyBase::read(dir)?;
     for _ in 1..ATTEMPTS {
         let read = with_copy(dir, history, &worktree)?;
-        let now = Base::read(dir)?;
+        let now = CopyBase::read(dir)?;
         if now == base {
             return Ok(read);
         }
@@ -50,7 +50,7 @@ fn both(home: &Home, dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
 }
 
 fn with_copy(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Document> {
-    let copy = Copy::look(dir, history, worktree)?;
+    let copy = WorktreeCopy::look(dir, history, worktree)?;
     let own = document(dir, history)?;
     let merged = copy.map_or(Ok(None), |copy| copy.merged_into(dir, history, &own))?;
     Ok(merged.map_or(own, |merged| merged.text))

@@ -20,7 +20,7 @@ const LONG: u64 = 256 * 1024;
 
 /// The contents of the file.
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedSum {
     form: u64,
     sha256: String,
     sum: Sum,
@@ -57,13 +57,13 @@ fn rewound(mut journal: &File) -> Option<&File> {
     journal.rewind().ok().map(|()| journal)
 }
 
-fn saved(place: &Path) -> Option<Saved> {
+fn saved(place: &Path) -> Option<SavedSum> {
     let bytes = nofollow::read(place, nofollow::LONGEST).ok()?;
-    serde_json::from_slice::<Saved>(&bytes).ok().filter(|saved| saved.form == FORM)
+    serde_json::from_slice::<SavedSum>(&bytes).ok().filter(|saved| saved.form == FORM)
 }
 
 /// Reads the lines of a sum, and compares them with those that were folded.
-fn is_beginning(from: &mut Hashed<'_>, saved: &Saved) -> io::Result<bool> {
+fn is_beginning(from: &mut Hashed<'_>, saved: &SavedSum) -> io::Result<bool> {
     let length = io::copy(&mut from.by_ref().take(saved.sum.length), &mut io::sink())?;
     Ok(length == saved.sum.length && hex(&from.hash) == saved.sha256)
 }
@@ -71,10 +71,10 @@ fn is_beginning(from: &mut Hashed<'_>, saved: &Saved) -> io::Result<bool> {
 /// Saves a sum, unless it would not be read as it is, or takes as long to read as the journal.
 fn save(place: &Path, sum: Sum, hash: &Sha256) {
     let length = sum.length;
-    let saved = Saved { form: FORM, sha256: hex(hash), sum };
+    let saved = SavedSum { form: FORM, sha256: hex(hash), sum };
     let Ok(text) = serde_json::to_vec(&saved) else { return };
     let is_short = u64::try_from(text.len()).is_ok_and(|it| it < length / 4);
-    if is_short && serde_json::from_slice::<Saved>(&text).is_ok_and(|read| read.sum == saved.sum) {
+    if is_short && serde_json::from_slice::<SavedSum>(&text).is_ok_and(|read| read.sum == saved.sum) {
         // A sum that cannot be written is only not there.
         atomic::write_unsynced(place, &text).unwrap_or_default();
     }

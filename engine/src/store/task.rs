@@ -1,6 +1,6 @@
 //! A task or a mission: the values of people and agents from its text, those of the engine from the journal.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use orange_core::Workspace;
 
 use crate::store::event::Event;
 use crate::store::fold::{Owned, TaskHistory};
-use crate::store::frontmatter::{Document, Flaw};
+use crate::store::frontmatter::{Document, FrontmatterFlaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
 use crate::store::{DirKind, Name, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{nofollow, regular};
 
 /// The harness of a task whose frontmatter names none.
@@ -78,7 +78,7 @@ impl Task {
         document: Document,
         owned: Owned,
         (first_branch, created_at): (&str, &str),
-    ) -> std::result::Result<Task, Flaw> {
+    ) -> std::result::Result<Task, FrontmatterFlaw> {
         let get = |key: &str| document.get(key);
         Ok(Task {
             kind: dir.kind,
@@ -122,7 +122,7 @@ pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
     if nofollow::metadata(&dir.path).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
-    Err(Error::new(Kind::NotFound, format!("there is no {} in project {}", dir.shown(), dir.project))
+    Err(Error::new(ErrorKind::NotFound, format!("there is no {} in project {}", dir.shown(), dir.project))
         .help(dir.kind.list_command("")))
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
 pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     let path = dir.history();
     let journal = match journal::read_last(&path, keep) {
-        Err(error) if error.kind == Kind::Corrupt && path.symlink_metadata().is_err() => {
+        Err(error) if error.kind == ErrorKind::Corrupt && path.symlink_metadata().is_err() => {
             return exists(dir).and_then(|()| Err(no_history(dir, "is missing")));
         }
         read => read?,
@@ -146,7 +146,8 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
 
 /// The task's `TASK.md`, once it is complete.
 pub(crate) fn document(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
-    let is_broken = |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == Kind::Corrupt);
+    let is_broken =
+        |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == ErrorKind::Corrupt);
     once_whole(&dir.task_md(), || glance(dir, history), is_broken)
 }
 
@@ -180,8 +181,8 @@ pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
     let path = dir.task_md();
     match nofollow::read(&path, regular::LIMIT) {
         Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, history)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            Err(Error::new(Kind::Corrupt, format!("{} is missing", path.display()))
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            Err(Error::new(ErrorKind::Corrupt, format!("{} is missing", path.display()))
                 .help(rewrite_help(&path, history)))
         }
         Err(cause) => Err(Error::io("read", &path, &cause)),
@@ -223,12 +224,12 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
 }
 
 /// The error for a flaw of the task's `TASK.md`.
-pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Error {
+pub(crate) fn corrupt(dir: &TaskDir, flaw: &FrontmatterFlaw, history: &TaskHistory) -> Error {
     let path = dir.task_md();
     match flaw.line {
-        0 => Error::new(Kind::Corrupt, format!("{}: {flaw}", path.display()))
+        0 => Error::new(ErrorKind::Corrupt, format!("{}: {flaw}", path.display()))
             .help(rewrite_help(&path, history)),
-        line => Error::new(Kind::Corrupt, format!("{}:{line}: {flaw}", path.display()))
+        line => Error::new(ErrorKind::Corrupt, format!("{}:{line}: {flaw}", path.display()))
             .help(format!("{}; nothing was changed", flaw.mend)),
     }
 }
@@ -264,6 +265,6 @@ fn no_history(dir: &TaskDir, what: &str) -> Error {
         }
         DirKind::Mission => "",
     };
-    Error::new(Kind::Corrupt, format!("{} {what}", path.display()))
+    Error::new(ErrorKind::Corrupt, format!("{} {what}", path.display()))
         .help(format!("it is the engine's record of the {word}: restore it from a backup{mend}"))
 }

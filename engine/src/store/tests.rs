@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::store::create::NewMission;
-use crate::store::{Draft, Home, LockedTask, create, event};
+use crate::store::{Home, LockedTask, TaskDraft, create, event};
 
 mod both;
 mod copies;
@@ -28,8 +28,8 @@ pub(crate) fn home() -> (tempfile::TempDir, Home) {
 }
 
 /// Draft that most tests create.
-pub(crate) fn draft(branch: &str) -> Draft {
-    Draft {
+pub(crate) fn draft(branch: &str) -> TaskDraft {
+    TaskDraft {
         project: "coffee".to_owned(),
         branch: Some(branch.to_owned()),
         summary: "Grind finer".to_owned(),
@@ -41,12 +41,12 @@ pub(crate) fn draft(branch: &str) -> Draft {
         counters: BTreeMap::from([("review_round".to_owned(), 0), ("crash_count".to_owned(), 0)]),
         body: "\n## Context\n\nToo sour.\n".to_owned(),
         actor: event::Actor::Human,
-        ..Draft::default()
+        ..TaskDraft::default()
     }
 }
 
 /// Draft of a mission, with the values of [`draft`].
-pub(crate) fn mission_draft(branch: &str) -> Draft {
+pub(crate) fn mission_draft(branch: &str) -> TaskDraft {
     let mission = NewMission {
         plan: b"{}".to_vec(),
         prompt: "Grind finer".to_owned(),
@@ -56,7 +56,7 @@ pub(crate) fn mission_draft(branch: &str) -> Draft {
         attempts_before: 0,
         creator_spawn: None,
     };
-    Draft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }
+    TaskDraft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }
 }
 
 /// A new mission, locked.
@@ -70,14 +70,14 @@ pub(crate) fn task(home: &Home, branch: &str) -> LockedTask {
 }
 
 /// Another process: this test program again, doing one thing.
-pub(crate) struct Process {
+pub(crate) struct TestProcess {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
-impl Process {
+impl TestProcess {
     /// Starts `processes::role` with this role.
-    pub(crate) fn start(role: &str, home: &Home) -> Process {
+    pub(crate) fn start(role: &str, home: &Home) -> TestProcess {
         let (_crate, module) = module_path!().split_once("::").unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", &format!("{module}::processes::role"), "--nocapture"])
@@ -86,7 +86,7 @@ impl Process {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        Process { child, lines }
+        TestProcess { child, lines }
     }
 
     pub(crate) fn id(&self) -> u32 {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::store::Home;
-use crate::store::lock::{self, Rank};
-use crate::{Error, Kind, Result};
+use crate::store::lock::{self, LockRank};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, clock, nofollow, random};
 
@@ -94,7 +94,7 @@ fn read(home: &Home) -> Result<Vec<Token>> {
     let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
     bytes.map_or(Ok(Vec::new()), |bytes| {
         serde_json::from_slice(&bytes).map_err(|cause| {
-            Error::new(Kind::Corrupt, format!("cannot read {}: {cause}", path.display()))
+            Error::new(ErrorKind::Corrupt, format!("cannot read {}: {cause}", path.display()))
                 .help("correct it, or delete it: then no token is valid, and a person makes new ones")
         })
     })
@@ -104,11 +104,12 @@ fn change<T>(home: &Home, edit: impl FnOnce(&mut Vec<Token>) -> T) -> Result<T> 
     home.prepare()?;
     let path = home.tokens_json();
     let lock_file = path.with_file_name(".tokens.lock");
-    let _lock = lock::acquire(home, &lock_file, Rank::Projects, "the list of tokens")?;
+    let _lock = lock::acquire(home, &lock_file, LockRank::Projects, "the list of tokens")?;
     let mut tokens = read(home)?;
     let result = edit(&mut tokens);
-    let mut text = serde_json::to_vec_pretty(&tokens)
-        .map_err(|cause| Error::new(Kind::Corrupt, format!("the tokens cannot be written down: {cause}")))?;
+    let mut text = serde_json::to_vec_pretty(&tokens).map_err(|cause| {
+        Error::new(ErrorKind::Corrupt, format!("the tokens cannot be written down: {cause}"))
+    })?;
     text.push(b'\n');
     atomic::write(&path, &text)?;
     Ok(result)

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A file, with the lines for error messages.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl<'t> TomlText<'t> {
     }
 
     fn broken_in(&self, line: usize, what: &str) -> Error {
-        Error::new(Kind::Corrupt, format!("{}:{line}: {what}", self.path.display()))
+        Error::new(ErrorKind::Corrupt, format!("{}:{line}: {what}", self.path.display()))
             .help("mend that line, or remove the file; nothing was changed")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use rustix::fs::OFlags;
 
 use crate::store::{TaskDir, home};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, fault, nofollow};
 
@@ -25,7 +25,7 @@ pub const DEFAULT_MB: u32 = 20;
 
 /// The form of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Form {
+pub enum TranscriptForm {
     /// The output of the agent's pane, as its terminal got it.
     Pane,
     /// The harness's own file: a JSON object for each line.
@@ -36,27 +36,27 @@ pub enum Form {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTranscript {
     pub spawn: u32,
-    pub form: Form,
+    pub form: TranscriptForm,
     pub path: PathBuf,
     /// Its size on disk, in bytes.
     pub size: u64,
 }
 
-impl Form {
-    fn named(name: &str) -> Option<Form> {
+impl TranscriptForm {
+    fn named(name: &str) -> Option<TranscriptForm> {
         match name {
-            "pane" => Some(Form::Pane),
-            "jsonl" => Some(Form::Jsonl),
+            "pane" => Some(TranscriptForm::Pane),
+            "jsonl" => Some(TranscriptForm::Jsonl),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for TranscriptForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Form::Pane => "pane",
-            Form::Jsonl => "jsonl",
+            TranscriptForm::Pane => "pane",
+            TranscriptForm::Jsonl => "jsonl",
         })
     }
 }
@@ -70,7 +70,7 @@ pub fn all(dir: &TaskDir) -> Result<Vec<StoredTranscript>> {
 
 /// Saves the transcript of an agent, removes those of the oldest agents to make room, and returns the file's name. The caller
 /// holds the task's lock. On failure the earlier file stays.
-pub fn keep(dir: &TaskDir, spawn: u32, form: Form, contents: &[u8], limit: u64) -> Result<String> {
+pub fn keep(dir: &TaskDir, spawn: u32, form: TranscriptForm, contents: &[u8], limit: u64) -> Result<String> {
     let folder = dir.transcripts();
     home::make_folder(&folder)?;
     atomic::sweep(&folder);
@@ -89,7 +89,7 @@ impl StoredTranscript {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         Some(StoredTranscript {
             spawn: spawn.parse().ok()?,
-            form: Form::named(form)?,
+            form: TranscriptForm::named(form)?,
             path: entry.path(),
             size: metadata.len(),
         })
@@ -101,7 +101,9 @@ impl StoredTranscript {
         let mut contents = Vec::new();
         let file = nofollow::open(&self.path, OFlags::RDONLY).map_err(unreadable)?;
         match GzDecoder::new(file).take(LONGEST).read_to_end(&mut contents) {
-            Err(cause) if !matches!(cause.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput) => {
+            Err(cause)
+                if !matches!(cause.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput) =>
+            {
                 Err(unreadable(cause))
             }
             Ok(_) | Err(_) => Ok(contents),
@@ -202,7 +204,7 @@ fn make_room(dir: &TaskDir, but: u32, room: u64) -> Result<()> {
 
 fn remove(path: &Path) -> Result<()> {
     nofollow::remove(path).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot remove {}: {cause}", path.display()))
+        Error::new(ErrorKind::Environment, format!("cannot remove {}: {cause}", path.display()))
             .help("mend the permissions of its folder")
     })
 }
@@ -236,17 +238,17 @@ mod tests {
         let (_folder, dir) = task();
         assert_eq!(all(&dir).unwrap(), []);
         let text = b"{\"a\":1}\n".repeat(10_000);
-        assert_eq!(keep(&dir, 2, Form::Jsonl, &text, 1 << 20).unwrap(), "2.jsonl.gz");
-        assert_eq!(keep(&dir, 1, Form::Pane, b"$ ls", 1 << 20).unwrap(), "1.pane.gz");
+        assert_eq!(keep(&dir, 2, TranscriptForm::Jsonl, &text, 1 << 20).unwrap(), "2.jsonl.gz");
+        assert_eq!(keep(&dir, 1, TranscriptForm::Pane, b"$ ls", 1 << 20).unwrap(), "1.pane.gz");
         let kept = all(&dir).unwrap();
         assert_eq!(
             kept.iter().map(|it| (it.spawn, it.form)).collect::<Vec<_>>(),
-            [(1, Form::Pane), (2, Form::Jsonl)]
+            [(1, TranscriptForm::Pane), (2, TranscriptForm::Jsonl)]
         );
         assert_eq!((kept[0].read().unwrap(), kept[1].read().unwrap()), (b"$ ls".to_vec(), text));
         assert!(kept[1].size < 2_000, "{}", kept[1].size);
         // Keeping it again, as after a kill, changes nothing.
-        keep(&dir, 1, Form::Pane, b"$ ls", 1 << 20).unwrap();
+        keep(&dir, 1, TranscriptForm::Pane, b"$ ls", 1 << 20).unwrap();
         assert_eq!(all(&dir).unwrap(), kept);
     }
 
@@ -254,7 +256,7 @@ mod tests {
     fn the_oldest_go_when_there_is_too_much() {
         let (_folder, dir) = task();
         for spawn in 1..=11 {
-            keep(&dir, spawn, Form::Pane, &noise(spawn.into(), 10_000), 35_000).unwrap();
+            keep(&dir, spawn, TranscriptForm::Pane, &noise(spawn.into(), 10_000), 35_000).unwrap();
             let size: u64 = all(&dir).unwrap().iter().map(|kept| kept.size).sum();
             assert!(size <= 35_000, "{size}");
         }
@@ -267,18 +269,18 @@ mod tests {
         let (_folder, dir) = task();
         let mut contents = noise(7, 50_000);
         contents.extend_from_slice(b"\nthe last line\n");
-        keep(&dir, 1, Form::Jsonl, &contents, 20_000).unwrap();
+        keep(&dir, 1, TranscriptForm::Jsonl, &contents, 20_000).unwrap();
         let kept = all(&dir).unwrap().remove(0);
         assert!(kept.size <= 20_000, "{}", kept.size);
         let read = kept.read().unwrap();
         assert!(contents.ends_with(&read) && read.ends_with(b"the last line\n"), "{}", read.len());
-        assert_eq!(keep(&dir, 1, Form::Jsonl, &contents, 0).unwrap(), "1.jsonl.gz");
+        assert_eq!(keep(&dir, 1, TranscriptForm::Jsonl, &contents, 0).unwrap(), "1.jsonl.gz");
     }
 
     #[test]
     fn a_torn_file_gives_what_is_there_and_a_bomb_is_bounded() {
         let (_folder, dir) = task();
-        keep(&dir, 1, Form::Pane, &noise(3, 100_000), 1 << 20).unwrap();
+        keep(&dir, 1, TranscriptForm::Pane, &noise(3, 100_000), 1 << 20).unwrap();
         let kept = all(&dir).unwrap().remove(0);
         let whole = fs::read(&kept.path).unwrap();
         fs::write(&kept.path, &whole[..whole.len() / 2]).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::store::create::lock_project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, home, list};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, fault, nofollow};
 
 /// Moves the folder of a task or mission to the trash. Processes that wait for its lock learn that it is gone.
@@ -40,7 +40,7 @@ pub fn restore(
 fn rename(from: &Path, to: &Path) -> Result<()> {
     let (Some(old), Some(new)) = (from.parent(), to.parent()) else { return Ok(()) };
     if to.symlink_metadata().is_ok() {
-        return Err(Error::new(Kind::Refused, format!("{} is there already", to.display()))
+        return Err(Error::new(ErrorKind::Refused, format!("{} is there already", to.display()))
             .help("move that folder away"));
     }
     home::make_folder(new)?;
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(list::dirs(&home, &DirKind::ALL, None).unwrap(), []);
         for name in [mission.id.as_str(), "brew"] {
             assert_eq!(find::deleted(&home, DirKind::Mission, name).unwrap(), mission);
-            assert_eq!(find::deleted(&home, DirKind::Task, name).unwrap_err().kind, Kind::NotFound);
+            assert_eq!(find::deleted(&home, DirKind::Task, name).unwrap_err().kind, ErrorKind::NotFound);
         }
     }
 
@@ -79,7 +79,7 @@ mod tests {
         let locked = tests::mission(&home, "brew");
         let dir = locked.dir().clone();
         std::fs::create_dir_all(home.deleted(&dir).path).unwrap();
-        assert_eq!(delete(&home, locked).unwrap_err().kind, Kind::Refused);
+        assert_eq!(delete(&home, locked).unwrap_err().kind, ErrorKind::Refused);
         assert!(dir.task_md().exists());
     }
 }

@@ -1,16 +1,16 @@
 //! `trusted.json`: the content of each project's `orange.toml` that a person has agreed to. Any other content is not used.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::store::Home;
-use crate::store::lock::{self, Rank};
+use crate::store::lock::{self, LockRank};
 use crate::store::projects::Project;
 use crate::store::settings::{self, FILE, Settings};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{if_found, real};
 use orange_system::{atomic, clock, nofollow};
 
@@ -33,7 +33,7 @@ pub enum Trust {
 
 /// A content that was agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Agreed {
+pub struct AgreedContent {
     pub project: String,
     /// The SHA-256 of the bytes.
     pub sha256: String,
@@ -90,7 +90,9 @@ pub fn read_file(project: &Project) -> Result<Option<Vec<u8>>> {
     let path = path(project);
     match nofollow::read(&path, settings::LONGEST) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
 }
@@ -121,7 +123,7 @@ pub fn last(home: &Home, project: &Project) -> Result<Option<Settings>> {
 }
 
 /// The content that a person has agreed to.
-pub fn agreed(home: &Home, project: &str) -> Result<Option<Agreed>> {
+pub fn agreed(home: &Home, project: &str) -> Result<Option<AgreedContent>> {
     Ok(read(home)?.into_iter().find(|agreed| agreed.project == project))
 }
 
@@ -129,7 +131,7 @@ pub fn agreed(home: &Home, project: &str) -> Result<Option<Agreed>> {
 pub fn agree(home: &Home, project: &str, text: Option<&str>) -> Result<()> {
     change(home, |all| {
         all.retain(|agreed| agreed.project != project);
-        all.extend(text.map(|text| Agreed {
+        all.extend(text.map(|text| AgreedContent {
             project: project.to_owned(),
             sha256: hash(text.as_bytes()),
             text: text.to_owned(),
@@ -143,28 +145,28 @@ pub fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read(home: &Home) -> Result<Vec<Agreed>> {
+fn read(home: &Home) -> Result<Vec<AgreedContent>> {
     let path = home.trusted_json();
     let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
     bytes.map_or(Ok(Vec::new()), |bytes| {
         serde_json::from_slice(&bytes).map_err(|cause| {
-            Error::new(Kind::Corrupt, format!("cannot read {}: {cause}", path.display())).help(format!(
+            Error::new(ErrorKind::Corrupt, format!("cannot read {}: {cause}", path.display())).help(format!(
                 "correct it, or delete it: then no {FILE} is trusted until `orange project trust`"
             ))
         })
     })
 }
 
-fn change(home: &Home, edit: impl FnOnce(&mut Vec<Agreed>)) -> Result<()> {
+fn change(home: &Home, edit: impl FnOnce(&mut Vec<AgreedContent>)) -> Result<()> {
     home.prepare()?;
     let path = home.trusted_json();
     let _lock =
-        lock::acquire(home, &path.with_file_name(".trusted.lock"), Rank::Projects, "the trusted files")?;
+        lock::acquire(home, &path.with_file_name(".trusted.lock"), LockRank::Projects, "the trusted files")?;
     atomic::sweep(home.root());
     let mut all = read(home)?;
     edit(&mut all);
     let mut text = serde_json::to_vec_pretty(&all).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot write {}: {cause}", path.display()))
+        Error::new(ErrorKind::Environment, format!("cannot write {}: {cause}", path.display()))
     })?;
     text.push(b'\n');
     atomic::write(&path, &text)

@@ -1,7 +1,7 @@
 //! Writes files whole or not at all: a temporary file beside the target, fsync, rename, fsync of the folder.
 
 use std::fs::{self, DirEntry};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,23 +21,23 @@ struct Staged {
 }
 
 /// Disk space that is reserved for a file of a bounded length, and released unless it is written.
-pub struct Room {
+pub struct FileRoom {
     staged: Staged,
     length: usize,
 }
 
 /// Reserves space for a file of at most `length` bytes, so that it can be written later even on a full disk.
-pub fn make_room(path: &Path, length: usize) -> Result<Room> {
-    Ok(Room { staged: stage(path, &vec![b' '; length])?, length })
+pub fn make_room(path: &Path, length: usize) -> Result<FileRoom> {
+    Ok(FileRoom { staged: stage(path, &vec![b' '; length])?, length })
 }
 
-impl Room {
+impl FileRoom {
     /// Writes these contents, padded with blanks to the reserved length.
     pub fn write(self, contents: &[u8]) -> Result<()> {
         let path = &self.staged.target;
         let fail = |cause: std::io::Error| no_space(path, &cause);
         if contents.len() > self.length {
-            return Err(fail(ErrorKind::FileTooLarge.into()));
+            return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
         fault::step("write", self.staged.temporary.display());
         let mut file = nofollow::open(&self.staged.temporary, OFlags::WRONLY).map_err(fail)?;
@@ -63,7 +63,7 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
     match nofollow::read(&staged.target, before.len() as u64) {
         Ok(now) if now == before => staged.swap(former).map(|()| true),
         Ok(_) => Ok(false),
-        Err(cause) if cause.kind() == ErrorKind::NotFound || is_too_long(&cause) => Ok(false),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound || is_too_long(&cause) => Ok(false),
         Err(cause) => Err(Error::io("read", path, &cause)),
     }
 }
@@ -72,13 +72,13 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
 pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     let fail = |cause: std::io::Error| no_space(path, &cause);
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };
-    fill(&staged.temporary, contents, None, Wait::No).map_err(fail)?;
+    fill(&staged.temporary, contents, None, Durability::No).map_err(fail)?;
     fault::step("rename to", path.display());
     nofollow::rename(&staged.temporary, path).map_err(fail)
 }
 
 /// A file that is being replaced: its new contents come from what is read after its stamp.
-pub struct Begun {
+pub struct BegunFile {
     staged: Staged,
     file: fs::File,
     /// The stamp of the temporary file: its time is that of the file system.
@@ -86,15 +86,15 @@ pub struct Begun {
 }
 
 /// Begins to replace a file.
-pub fn begin(path: &Path) -> std::io::Result<Begun> {
+pub fn begin(path: &Path) -> std::io::Result<BegunFile> {
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };
     fault::step("create", staged.temporary.display());
     let file = nofollow::open(&staged.temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
     let stamp = Stamp::of_file(&file)?;
-    Ok(Begun { staged, file, stamp })
+    Ok(BegunFile { staged, file, stamp })
 }
 
-impl Begun {
+impl BegunFile {
     /// Replaces the file, without waiting for the disk: after a power cut, it may be empty, cut off, or an older one.
     pub fn finish(mut self, contents: &[u8]) -> std::io::Result<()> {
         fault::step("write", self.staged.temporary.display());
@@ -108,7 +108,7 @@ impl Begun {
 pub fn remove(path: &Path) -> Result<()> {
     fault::step("remove", path.display());
     match nofollow::remove(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", path, &cause)),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, &cause)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -128,17 +128,17 @@ pub fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) 
     let mode = mode_of(path).unwrap_or_default();
     // The old file is not copied if that can be avoided: another process may still write into it.
     let mut staged = Staged { temporary: temporary(scratch), target: path.to_owned() };
-    let done = fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put(former));
+    let done = fill(&staged.temporary, contents, mode, Durability::No).and_then(|()| staged.put(former));
     let done = match done {
-        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+        Err(cause) if cause.kind() == io::ErrorKind::CrossesDevices => {
             staged = Staged { temporary: temporary(path), target: path.to_owned() };
-            fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put_across(former))
+            fill(&staged.temporary, contents, mode, Durability::No).and_then(|()| staged.put_across(former))
         }
         done => done,
     };
     match done {
         Ok(()) => Ok(Put::Done),
-        Err(cause) if matches!(cause.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
             Ok(Put::Changed)
         }
         Err(cause) => Err(no_space(path, &cause)),
@@ -149,7 +149,7 @@ pub fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) 
 pub fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
     fault::step("rename to", former.display());
     match nofollow::rename(file, former) {
-        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+        Err(cause) if cause.kind() == io::ErrorKind::CrossesDevices => {
             copy(file, former)?;
             nofollow::remove(file)
         }
@@ -206,7 +206,7 @@ pub fn temporary(path: &Path) -> PathBuf {
 fn stage(path: &Path, contents: &[u8]) -> Result<Staged> {
     let mode = mode_of(path).map_err(|cause| no_space(path, &cause))?;
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };
-    fill(&staged.temporary, contents, mode, Wait::Yes).map_err(|cause| no_space(path, &cause))?;
+    fill(&staged.temporary, contents, mode, Durability::Yes).map_err(|cause| no_space(path, &cause))?;
     Ok(staged)
 }
 
@@ -224,7 +224,7 @@ fn mode_of(path: &Path) -> std::io::Result<Option<u32>> {
         Ok(found) if found.is_symlink() => Err(Unfit::Link.into()),
         Ok(found) if !found.is_file() => Err(Unfit::NoFile.into()),
         Ok(found) => Ok(Some(found.permissions().mode() & 0o7777)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(cause),
     }
 }
@@ -241,12 +241,12 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Durability of a write: `Yes` waits until the contents are on disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wait {
+enum Durability {
     Yes,
     No,
 }
 
-fn fill(path: &Path, contents: &[u8], mode: Option<u32>, wait: Wait) -> std::io::Result<()> {
+fn fill(path: &Path, contents: &[u8], mode: Option<u32>, wait: Durability) -> std::io::Result<()> {
     fault::step("create", path.display());
     let mut file = nofollow::open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
     fault::step("write", path.display());
@@ -254,7 +254,7 @@ fn fill(path: &Path, contents: &[u8], mode: Option<u32>, wait: Wait) -> std::io:
     if let Some(mode) = mode {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
     }
-    if wait == Wait::No {
+    if wait == Durability::No {
         return Ok(());
     }
     fault::step("sync", path.display());
@@ -280,7 +280,7 @@ impl Staged {
         fault::step("swap", self.target.display());
         if let Err(cause) = exchange(former, &self.target) {
             nofollow::rename(former, &self.temporary).map_err(fail)?;
-            if cause.kind() != ErrorKind::Unsupported {
+            if cause.kind() != io::ErrorKind::Unsupported {
                 return Err(fail(cause));
             }
             nofollow::hard_link(&self.target, former).map_err(fail)?;
@@ -299,7 +299,7 @@ impl Staged {
         fault::step("swap", self.target.display());
         let Err(cause) = exchange(former, &self.target) else { return Ok(()) };
         nofollow::rename(former, &self.temporary)?;
-        if cause.kind() != ErrorKind::Unsupported {
+        if cause.kind() != io::ErrorKind::Unsupported {
             return Err(cause);
         }
         nofollow::hard_link(&self.target, former)?;
@@ -312,8 +312,8 @@ impl Staged {
         fault::step("swap", self.target.display());
         match exchange(&self.temporary, &self.target) {
             Ok(()) => take_out(&self.temporary, former),
-            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
-                if let regular::Found::File(bytes, _) = regular::read(&self.target)? {
+            Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
+                if let regular::PathEntry::File(bytes, _) = regular::read(&self.target)? {
                     nofollow::open(former, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?
                         .write_all(&bytes)?;
                 }
@@ -326,7 +326,7 @@ impl Staged {
     fn put_where_nothing_is(&self) -> std::io::Result<()> {
         fault::step("rename to", self.target.display());
         match nofollow::rename_with(&self.temporary, &self.target, RenameFlags::NOREPLACE) {
-            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
+            Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
                 nofollow::hard_link(&self.temporary, &self.target)?;
                 nofollow::remove(&self.temporary)
             }

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// Notices when a file in one of its folders is created, written or renamed. Without the system's help, it assumes so at short
 /// intervals.
 #[derive(Debug)]
-pub struct Changes {
+pub struct FolderWatch {
     #[cfg(target_os = "linux")]
     notify: Option<std::os::fd::OwnedFd>,
 }
@@ -16,9 +16,9 @@ pub struct Changes {
 /// The interval without the system's help.
 const OFTEN: Duration = Duration::from_millis(200);
 
-impl Changes {
+impl FolderWatch {
     /// Watches these folders, which must exist.
-    pub fn of(folders: &[&Path]) -> Changes {
+    pub fn of(folders: &[&Path]) -> FolderWatch {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
@@ -28,12 +28,12 @@ impl Changes {
             let watches = |notify: &std::os::fd::OwnedFd| {
                 folders.iter().all(|folder| add_watch(notify, *folder, changes).is_ok())
             };
-            Changes { notify: notify.filter(watches) }
+            FolderWatch { notify: notify.filter(watches) }
         }
         #[cfg(not(target_os = "linux"))]
         {
             let _ = folders;
-            Changes {}
+            FolderWatch {}
         }
     }
 
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn it_wakes_up_for_a_change_and_else_when_the_time_is_over() {
         let folder = tempfile::tempdir().unwrap();
-        let changes = Changes::of(&[folder.path()]);
+        let changes = FolderWatch::of(&[folder.path()]);
         let begun = Instant::now();
         changes.wait(Duration::from_millis(1));
         fs::write(folder.path().join("a"), "x").unwrap();

@@ -19,7 +19,7 @@ use self::captured::{Bound, Copied};
 use self::gather::Gathering;
 use crate::nofollow;
 use crate::process;
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, ErrorKind, Result, fault};
 use orange_api::Unfit;
 
 /// The flags for the log.
@@ -30,7 +30,7 @@ const LONGEST: usize = 160;
 
 /// A call of another program: an argument vector, never a shell.
 #[derive(Debug)]
-pub struct Call {
+pub struct ProgramCall {
     command: Command,
     program: String,
     what: String,
@@ -38,12 +38,12 @@ pub struct Call {
     input: Vec<u8>,
     bound: Duration,
     most: usize,
-    copy: Option<Copy>,
+    copy: Option<OutputCopy>,
 }
 
 /// The file to which the output of a call is copied.
 #[derive(Debug)]
-struct Copy {
+struct OutputCopy {
     end: usize,
     file: PathBuf,
     longest: u64,
@@ -62,7 +62,7 @@ pub enum ProcessGroup {
 
 /// The result of a captured call, whatever its exit status.
 #[derive(Debug)]
-pub struct Output {
+pub struct CallOutput {
     what: String,
     status: ExitStatus,
     /// Bytes of its standard output.
@@ -75,21 +75,21 @@ pub struct Output {
 #[derive(Debug)]
 pub struct CallEnd {
     /// Its output, up to then.
-    pub output: Output,
+    pub output: CallOutput,
     /// Reason for which it was stopped, if it did not end by itself.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
 }
 
 /// Reason for which a call was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum StopReason {
     /// Its time was over.
     Late,
     /// Nobody wants its answer any more.
     Unwanted,
 }
 
-/// A process that is not a descendant of this one, started by [`Call::detach`].
+/// A process that is not a descendant of this one, started by [`ProgramCall::detach`].
 #[derive(Debug)]
 pub struct Detached {
     go_between: Child,
@@ -98,11 +98,11 @@ pub struct Detached {
     what: String,
 }
 
-impl Call {
+impl ProgramCall {
     /// A call of a program, by a name on `PATH` or by a path, with a limit of 60 seconds.
-    pub fn new(program: impl AsRef<OsStr>) -> Call {
+    pub fn new(program: impl AsRef<OsStr>) -> ProgramCall {
         let name = program.as_ref().to_string_lossy().into_owned();
-        Call {
+        ProgramCall {
             command: Command::new(program),
             what: name.clone(),
             program: name,
@@ -115,7 +115,7 @@ impl Call {
     }
 
     /// Adds an argument.
-    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Call {
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> ProgramCall {
         if self.what.len() < LONGEST {
             self.what = format!("{} {}", self.what, arg.as_ref().to_string_lossy());
         }
@@ -124,31 +124,31 @@ impl Call {
     }
 
     /// Adds arguments that are omitted from error messages.
-    pub fn preset<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
+    pub fn preset<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> ProgramCall {
         self.command.args(args);
         self
     }
 
     /// Adds arguments.
-    pub fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Call {
-        args.into_iter().fold(self, Call::arg)
+    pub fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> ProgramCall {
+        args.into_iter().fold(self, ProgramCall::arg)
     }
 
     /// Sets another folder.
-    pub fn folder(mut self, folder: &Path) -> Call {
+    pub fn folder(mut self, folder: &Path) -> ProgramCall {
         self.command.current_dir(folder);
         self.folder = Some(folder.to_path_buf());
         self
     }
 
     /// Adds a variable to its environment.
-    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Call {
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> ProgramCall {
         self.command.env(name, value);
         self
     }
 
     /// Removes these variables from its environment.
-    pub fn without(mut self, names: &[&str]) -> Call {
+    pub fn without(mut self, names: &[&str]) -> ProgramCall {
         for name in names {
             self.command.env_remove(name);
         }
@@ -156,45 +156,45 @@ impl Call {
     }
 
     /// Limits its environment to those variables of this process whose name `is_kept` accepts.
-    pub fn only(mut self, is_kept: impl Fn(&OsStr) -> bool) -> Call {
+    pub fn only(mut self, is_kept: impl Fn(&OsStr) -> bool) -> ProgramCall {
         self.command.env_clear();
         self.command.envs(std::env::vars_os().filter(|(name, _)| is_kept(name)));
         self
     }
 
     /// Sets the bytes on its standard input, which is empty otherwise.
-    pub fn input(mut self, bytes: &[u8]) -> Call {
+    pub fn input(mut self, bytes: &[u8]) -> ProgramCall {
         self.input = bytes.to_vec();
         self
     }
 
     /// Sets another time limit.
-    pub fn bound(mut self, bound: Duration) -> Call {
+    pub fn bound(mut self, bound: Duration) -> ProgramCall {
         self.bound = bound;
         self
     }
 
     /// Keeps only the first `most` bytes of its standard output.
-    pub fn most(mut self, most: usize) -> Call {
+    pub fn most(mut self, most: usize) -> ProgramCall {
         self.most = most;
         self
     }
 
     /// Keeps only `end` bytes of the beginning and about as many of the end of each output in memory. Both outputs are
     /// written to a new file, up to its longest length.
-    pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> Call {
-        self.copy = Some(Copy { end, file: file.to_path_buf(), longest });
+    pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> ProgramCall {
+        self.copy = Some(OutputCopy { end, file: file.to_path_buf(), longest });
         self
     }
 
     /// Runs it and returns its output, whatever its exit status. It has no terminal; at the time limit, its process group is
     /// killed, and the call fails.
-    pub fn run(self) -> Result<Output> {
+    pub fn run(self) -> Result<CallOutput> {
         let late = self.late();
         let CallEnd { output, stopped } = self.run_while(&|| true)?;
         match stopped {
             None => Ok(output),
-            Some(Stopped::Late | Stopped::Unwanted) => Err(late),
+            Some(StopReason::Late | StopReason::Unwanted) => Err(late),
         }
     }
 
@@ -203,7 +203,7 @@ impl Call {
     pub fn run_while(mut self, is_wanted: &dyn Fn() -> bool) -> Result<CallEnd> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let bound = self.copy.as_ref().map(Copy::begin).transpose()?;
+        let bound = self.copy.as_ref().map(OutputCopy::begin).transpose()?;
         fault::step("call", brief(&self.what));
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("wait for", &self.program);
@@ -215,14 +215,14 @@ impl Call {
         let status = reap(&mut child, &self.what)?;
         fault::step("hear from", &self.program);
         let (stdout, stderr) = gathering.taken();
-        Ok(CallEnd { output: Output { what: self.what, status, stdout, stderr }, stopped })
+        Ok(CallEnd { output: CallOutput { what: self.what, status, stdout, stderr }, stopped })
     }
 
     /// The error of a call whose time is over.
     pub fn late(&self) -> Error {
         let message =
             format!("`{}` did not end within {} s and was killed", brief(&self.what), self.bound.as_secs());
-        Error::new(Kind::Environment, message)
+        Error::new(ErrorKind::Environment, message)
             .help("find out what it waits for by running it by hand, then repeat the command")
     }
 
@@ -243,7 +243,7 @@ impl Call {
     }
 
     /// Sends its complaints to the terminal if another program reads those of this process.
-    pub fn complaining_here(mut self) -> Call {
+    pub fn complaining_here(mut self) -> ProgramCall {
         let terminal = io::stdin();
         if terminal.is_terminal()
             && !io::stderr().is_terminal()
@@ -255,7 +255,7 @@ impl Call {
     }
 
     /// Discards its complaints when it is started.
-    pub fn silent(mut self) -> Call {
+    pub fn silent(mut self) -> ProgramCall {
         self.command.stderr(Stdio::null());
         self
     }
@@ -280,9 +280,9 @@ impl Call {
         self.cannot_start(&cause)
     }
 
-    /// Starts it as a go-between, which calls [`become_independent`] and [`Call::leave_running`] and ends: the program that it leaves
-    /// running outlives this process and its terminal, and is not a descendant of it. Output is appended to `log`; the standard
-    /// input only shows the end.
+    /// Starts it as a go-between, which calls [`become_independent`] and [`ProgramCall::leave_running`] and ends: the program that
+    /// it leaves running outlives this process and its terminal, and is not a descendant of it. Output is appended to `log`; the
+    /// standard input only shows the end.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
         let (out, err) = (open_log(log)?, open_log(log)?);
         let (end, held) = io::pipe().map_err(|cause| self.cannot_start(&cause))?;
@@ -300,7 +300,7 @@ impl Call {
     }
 
     fn cannot_start(&self, cause: &io::Error) -> Error {
-        let broken = |message: String| Error::new(Kind::Environment, message);
+        let broken = |message: String| Error::new(ErrorKind::Environment, message);
         if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
             return broken(format!("`{}` cannot run in {}: no such folder", self.program, folder.display()))
                 .help("put it back; if a project's repository has moved, `orange project update NAME --path PATH` says so");
@@ -325,16 +325,16 @@ fn open_log(log: &Path) -> Result<Stdio> {
     }
 }
 
-impl Copy {
+impl OutputCopy {
     fn begin(&self) -> Result<Bound> {
         const NEW: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL);
-        let Copy { end, file: path, longest } = self;
+        let OutputCopy { end, file: path, longest } = self;
         let file = nofollow::open(path, NEW).map_err(|cause| Error::io("create", path, &cause))?;
         Ok(Bound { end: *end, file: Arc::new(Mutex::new(Copied { file, left: *longest })) })
     }
 }
 
-impl Output {
+impl CallOutput {
     /// True if it exited with 0.
     pub fn success(&self) -> bool {
         self.status.success()
@@ -366,7 +366,7 @@ impl Output {
     }
 
     /// The output of a call that had to succeed.
-    pub fn checked(self) -> Result<Output> {
+    pub fn checked(self) -> Result<CallOutput> {
         if self.success() { Ok(self) } else { Err(self.failure()) }
     }
 
@@ -383,7 +383,7 @@ impl Output {
     pub fn failure(&self) -> Error {
         let complaint = self.complaint();
         let said = if complaint.is_empty() { self.status.to_string() } else { complaint };
-        Error::new(Kind::Environment, format!("`{}` failed: {said}", brief(&self.what)))
+        Error::new(ErrorKind::Environment, format!("`{}` failed: {said}", brief(&self.what)))
     }
 }
 
@@ -396,7 +396,7 @@ impl Detached {
             return Ok(());
         }
         let message = format!("`{}` was not started: its go-between ended with {status}", brief(&self.what));
-        Err(Error::new(Kind::Environment, message).help("`orange log` may say why"))
+        Err(Error::new(ErrorKind::Environment, message).help("`orange log` may say why"))
     }
 
     /// Waits for its end.
@@ -424,16 +424,17 @@ pub fn become_independent() -> Result<()> {
         Ok(_) => Ok(()),
         Err(cause) => match process::leads_session(own)? {
             true => Ok(()),
-            false => {
-                Err(Error::new(Kind::Environment, format!("cannot leave the terminal's session: {cause}")))
-            }
+            false => Err(Error::new(
+                ErrorKind::Environment,
+                format!("cannot leave the terminal's session: {cause}"),
+            )),
         },
     }
 }
 
 /// The error about a missing program, with where to get it.
 pub fn not_installed(program: &str) -> Error {
-    Error::new(Kind::Environment, format!("`{program}` is not installed or not on PATH"))
+    Error::new(ErrorKind::Environment, format!("`{program}` is not installed or not on PATH"))
         .help(remedy(program))
 }
 
@@ -455,7 +456,7 @@ fn reap(child: &mut Child, what: &str) -> Result<ExitStatus> {
 }
 
 fn cannot_wait(what: &str, cause: &io::Error) -> Error {
-    Error::new(Kind::Environment, format!("cannot wait for `{}`: {cause}", brief(what)))
+    Error::new(ErrorKind::Environment, format!("cannot wait for `{}`: {cause}", brief(what)))
 }
 
 fn pid_of(child: &Child) -> Pid {

@@ -1,7 +1,7 @@
 //! Helpers for files and folders.
 
 use std::fs::{self, DirEntry, File, Metadata};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     const REFUSED: &str = "it is not a regular file";
     let is_regular = |metadata: Metadata| match metadata.is_file() {
         true => Ok(()),
-        false => Err(io::Error::new(ErrorKind::InvalidInput, REFUSED)),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, REFUSED)),
     };
     is_regular(fs::symlink_metadata(path)?)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -26,7 +26,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// The value read from this path; `None` if nothing is there.
 pub fn if_found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>> {
     match read {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some).map_err(|cause| Error::io("read", path, &cause)),
     }
 }
@@ -39,7 +39,7 @@ pub fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
 /// The entries of a folder, in no order, or the system's error; none if there is no such folder.
 pub fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(folder) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         opened => opened.and_then(Iterator::collect),
     }
 }
@@ -66,7 +66,7 @@ pub fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
 /// Removes a folder with its contents, also from folders without write permission, such as Go's module cache.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
             permit_folders(folder)?;
             fs::remove_dir_all(folder)
         }
@@ -147,9 +147,9 @@ mod tests {
         assert_eq!(open_regular(&file).unwrap().metadata().unwrap().len(), 1);
         let kind = |path: &Path| open_regular(path).unwrap_err().kind();
         for other in [&link, &fifo, Path::new("/dev/null"), folder.path()] {
-            assert_eq!(kind(other), ErrorKind::InvalidInput, "{}", other.display());
+            assert_eq!(kind(other), io::ErrorKind::InvalidInput, "{}", other.display());
         }
-        assert_eq!(kind(&gone), ErrorKind::NotFound);
+        assert_eq!(kind(&gone), io::ErrorKind::NotFound);
     }
 
     #[test]

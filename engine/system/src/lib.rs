@@ -16,4 +16,4 @@ pub mod regular;
 pub mod terminal;
 pub mod variables;
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{DirEntry, File, Metadata};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
 pub fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     match folder(path) {
         Ok(_) => files::read_folder(path),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(cause) => Err(cause),
     }
 }
@@ -97,7 +97,7 @@ pub fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
 /// Creates a folder and its parents, readable by their owner alone, unless they exist.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     match folder(path) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
         there => return there.map(drop),
     }
     path.parent().map_or(Ok(()), make_folder)?;
@@ -124,7 +124,7 @@ pub fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     match renameat_with(old_folder, old, new_folder, new, how) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !how.is_empty() => {
-            Err(ErrorKind::Unsupported.into())
+            Err(io::ErrorKind::Unsupported.into())
         }
         renamed => Ok(renamed?),
     }
@@ -138,12 +138,12 @@ pub fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
 
 /// A folder whose files are looked at without opening them.
 #[derive(Debug)]
-pub struct Folder(OwnedFd);
+pub struct OpenFolder(OwnedFd);
 
-impl Folder {
+impl OpenFolder {
     /// The folder at this path.
-    pub fn open(path: &Path) -> io::Result<Folder> {
-        folder(path).map(Folder)
+    pub fn open(path: &Path) -> io::Result<OpenFolder> {
+        folder(path).map(OpenFolder)
     }
 
     /// The stamp of the regular file at this path below the folder, if there is one.
@@ -159,12 +159,12 @@ pub struct Stamp {
     device: u64,
     inode: u64,
     length: i64,
-    modified: Time,
-    changed: Time,
+    modified: FileTime,
+    changed: FileTime,
 }
 
 /// Seconds and nanoseconds.
-type Time = (i64, i64);
+type FileTime = (i64, i64);
 
 impl Stamp {
     /// The stamp of an open file.
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(read("file").unwrap(), b"text");
         assert_eq!(read_linked(&root.join("link"), 4).unwrap(), b"text");
         refuses(read_linked(&root.join("pipe"), 4), Unfit::NoFile);
-        assert_eq!(read("nothing").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(read("nothing").unwrap_err().kind(), io::ErrorKind::NotFound);
         refuses(read("folder/inner"), Unfit::TooLong(4));
         for link in ["link", "dangling", "linked/inner", "linked/nothing", "folder/../file"] {
             refuses(read(link), Unfit::Link);
@@ -422,7 +422,7 @@ mod tests {
             let path = root.join(name);
             let known = reach(&path, how, Mode::empty()).map_err(|cause| cause.kind());
             let walked = walk(&path, how, Mode::empty()).map_err(|cause| match cause {
-                Errno::LOOP => ErrorKind::InvalidInput,
+                Errno::LOOP => io::ErrorKind::InvalidInput,
                 cause => io::Error::from(cause).kind(),
             });
             assert_eq!(walked.err(), known.err(), "{name}");

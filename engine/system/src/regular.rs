@@ -1,13 +1,13 @@
 //! Reads files at paths where anything may be: only a bounded regular file is read, and no link is followed.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
 use rustix::fs::OFlags;
 
 use crate::nofollow;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 
 /// The longest `TASK.md`.
@@ -15,7 +15,7 @@ pub const LIMIT: u64 = 4 * 1024 * 1024;
 
 /// Entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PathEntry {
     Nothing,
     /// A symbolic link.
     Link,
@@ -28,21 +28,21 @@ pub enum Found {
 }
 
 /// Reads a regular file, or returns what else is at the path.
-pub fn read(path: &Path) -> io::Result<Found> {
+pub fn read(path: &Path) -> io::Result<PathEntry> {
     let read = || -> io::Result<_> {
         let file = nofollow::open(path, OFlags::RDONLY)?;
         let written = file.metadata()?.modified()?;
         Ok((nofollow::read_all(&file, LIMIT)?, written))
     };
     match read() {
-        Ok((bytes, written)) => Ok(Found::File(bytes, written)),
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(Found::Nothing)
+        Ok((bytes, written)) => Ok(PathEntry::File(bytes, written)),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(PathEntry::Nothing)
         }
         Err(cause) => match Unfit::of(&cause) {
-            Some(Unfit::Link) => Ok(Found::Link),
-            Some(Unfit::NoFile) => Ok(Found::Other),
-            Some(Unfit::TooLong(_)) => Ok(Found::TooLong),
+            Some(Unfit::Link) => Ok(PathEntry::Link),
+            Some(Unfit::NoFile) => Ok(PathEntry::Other),
+            Some(Unfit::TooLong(_)) => Ok(PathEntry::TooLong),
             None => Err(cause),
         },
     }
@@ -54,7 +54,7 @@ pub fn check_length(text: &str) -> Result<()> {
     if text.len() as u64 <= LIMIT {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("the task's text would be longer than {} MiB", LIMIT / MIB))
+    Err(Error::new(ErrorKind::Refused, format!("the task's text would be longer than {} MiB", LIMIT / MIB))
         .help("move what is long into a file of its own, and name that here"))
 }
 
@@ -72,37 +72,37 @@ mod tests {
     fn what_could_not_be_read_again_is_not_written() {
         let longest = "x".repeat(usize::try_from(LIMIT).unwrap());
         check_length(&longest).unwrap();
-        assert_eq!(check_length(&(longest + "x")).unwrap_err().kind, Kind::Refused);
+        assert_eq!(check_length(&(longest + "x")).unwrap_err().kind, ErrorKind::Refused);
     }
 
     #[test]
     fn only_a_bounded_regular_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("TASK.md");
-        assert_eq!(read(&path).unwrap(), Found::Nothing);
-        assert_eq!(read(&path.join("below")).unwrap(), Found::Nothing);
+        assert_eq!(read(&path).unwrap(), PathEntry::Nothing);
+        assert_eq!(read(&path.join("below")).unwrap(), PathEntry::Nothing);
         fs::write(&path, "text").unwrap();
-        assert!(matches!(read(&path).unwrap(), Found::File(text, _) if text == b"text"));
+        assert!(matches!(read(&path).unwrap(), PathEntry::File(text, _) if text == b"text"));
         fs::write(&path, vec![b'x'; usize::try_from(LIMIT).unwrap()]).unwrap();
-        assert!(matches!(read(&path).unwrap(), Found::File(..)));
+        assert!(matches!(read(&path).unwrap(), PathEntry::File(..)));
         fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
-        assert_eq!(read(&path).unwrap(), Found::TooLong);
+        assert_eq!(read(&path).unwrap(), PathEntry::TooLong);
         fs::remove_file(&path).unwrap();
 
         fs::write(folder.path().join("secret"), "secret").unwrap();
         symlink(folder.path().join("secret"), &path).unwrap();
-        assert_eq!(read(&path).unwrap(), Found::Link);
+        assert_eq!(read(&path).unwrap(), PathEntry::Link);
         fs::remove_file(&path).unwrap();
         symlink("/nowhere", &path).unwrap();
-        assert_eq!(read(&path).unwrap(), Found::Link);
+        assert_eq!(read(&path).unwrap(), PathEntry::Link);
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert_eq!(read(&path).unwrap(), Found::Other);
+        assert_eq!(read(&path).unwrap(), PathEntry::Other);
         fs::remove_dir(&path).unwrap();
         mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
-        assert_eq!(read(&path).unwrap(), Found::Other);
+        assert_eq!(read(&path).unwrap(), PathEntry::Other);
         fs::remove_file(&path).unwrap();
         let _socket = UnixListener::bind(&path).unwrap();
-        assert_eq!(read(&path).unwrap(), Found::Other);
+        assert_eq!(read(&path).unwrap(), PathEntry::Other);
     }
 }

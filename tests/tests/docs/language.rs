@@ -9,7 +9,7 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::{PromptFiles, Source, compile};
 use orange_core::Action;
-use orange_core::action::{Remote, Starts, Traits, Worktree};
+use orange_core::action::{Remote, Starts, Traits, WorktreeUse};
 
 use crate::page::{Page, root};
 
@@ -69,9 +69,9 @@ fn needs(action: Action) -> &'static str {
     let Traits { starts, worktree, remote, .. } = *action.traits();
     match (starts, worktree, remote) {
         (Some(Starts::MissingWorker), _, _) => "a worker that is alive, or a `prompt`",
-        (Some(Starts::New | Starts::BesideWorker), _, _) | (None, Some(Worktree::Uses), _) => "a worktree",
+        (Some(Starts::New | Starts::BesideWorker), _, _) | (None, Some(WorktreeUse::Uses), _) => "a worktree",
         (None, _, Some(Remote::Adds | Remote::Deletes)) => "the remote",
-        (None, Some(Worktree::Acquires | Worktree::Releases) | None, None) => "",
+        (None, Some(WorktreeUse::Acquires | WorktreeUse::Releases) | None, None) => "",
     }
 }
 

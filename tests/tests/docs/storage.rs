@@ -4,7 +4,7 @@
 use std::fs;
 
 use orange_journal::Event;
-use orange_journal::event::{CounterValue, Pass, PlannedHook, Type};
+use orange_journal::event::{CounterValue, EventType, Pass, PlannedHook};
 
 use crate::given::{Given, Setting};
 use crate::page::{Page, root};
@@ -12,7 +12,7 @@ use crate::page::{Page, root};
 /// The rows of all events, as they are declared.
 fn events() -> String {
     let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" ");
-    let row = |of: &Type| {
+    let row = |of: &EventType| {
         let when: Vec<_> = of.when.iter().map(|line| line.trim()).collect();
         format!("| `{}` | {} | {} |\n", of.name, quoted(of.fields), when.join(" ").trim_end_matches('.'))
     };

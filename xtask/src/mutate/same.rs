@@ -7,7 +7,7 @@ use orange_analysis::search::Search;
 use orange_analysis::search::task::Event;
 use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::{Source, compile};
-use orange_core::action::Worktree;
+use orange_core::action::WorktreeUse;
 use orange_core::plan::Plan;
 use orange_core::{Action, Hook, Machine};
 
@@ -69,6 +69,6 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
 /// True if the abstract task shows every effect of a hook.
 fn is_inside(hook: &Hook<'_>) -> bool {
     let traits = hook.action.traits();
-    let binds = matches!(traits.worktree, Some(Worktree::Acquires | Worktree::Releases));
+    let binds = matches!(traits.worktree, Some(WorktreeUse::Acquires | WorktreeUse::Releases));
     traits.starts.is_none() && (traits.ends.is_some() || binds || hook.counter.is_some())
 }

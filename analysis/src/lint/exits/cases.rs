@@ -2,7 +2,7 @@
 //! then happens.
 
 use orange_core::{
-    Gate, SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section,
+    Gate, SectionGate, SeenSection, StateId, TransitionId, When, check_section, fingerprint, section,
 };
 
 use crate::lint::Facts;
@@ -266,7 +266,7 @@ fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> Judged {
     let Content { label, text } = content;
     let heading = gates.first().map_or("", |gate| gate.section);
     let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
-    let stale = section(&body, heading).filter(|_| seen).map(|content| Seen {
+    let stale = section(&body, heading).filter(|_| seen).map(|content| SeenSection {
         section: heading,
         fingerprint: fingerprint(content),
         when: When::Passed,

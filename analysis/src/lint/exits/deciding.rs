@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Gate, SectionGate, Seen, TransitionId, When, check_section, fingerprint, section};
+use orange_core::{Gate, SectionGate, SeenSection, TransitionId, When, check_section, fingerprint, section};
 
 use crate::lint::Facts;
 use crate::search::ends;
@@ -122,7 +122,7 @@ impl Artifact {
 fn judge(gate: &SectionGate<'_>, content: &Content) -> [bool; 2] {
     let text = content.text.as_ref();
     let body = text.map(|text| format!("{}\n{text}\n", gate.section)).unwrap_or_default();
-    let stale = Seen {
+    let stale = SeenSection {
         section: gate.section,
         fingerprint: section(&body, gate.section).map(fingerprint).unwrap_or_default(),
         when: When::Passed,

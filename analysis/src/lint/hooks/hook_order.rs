@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orange_core::action::{Ends, Remote, Worktree};
+use orange_core::action::{Ends, Remote, WorktreeUse};
 use orange_core::{Actor, Hook, Workspace};
 
 use super::C67;
@@ -58,26 +58,26 @@ fn broken(hooks: &[Hook<'_>], at: usize, last: &BTreeMap<&'static str, usize>) -
 fn clash(earlier: &Hook<'_>, later: &Hook<'_>) -> Option<(&'static str, &'static str)> {
     let (before, after) = (earlier.action.traits(), later.action.traits());
     let parts = match (before.worktree, earlier.spawn(), after.worktree, after.ends) {
-        (Some(Worktree::Releases), _, _, Some(_)) => {
+        (Some(WorktreeUse::Releases), _, _, Some(_)) => {
             ("gives the worktree back while an agent may work in it", "ends the agent only now")
         }
-        (Some(Worktree::Releases), _, Some(Worktree::Uses), _) => {
+        (Some(WorktreeUse::Releases), _, Some(WorktreeUse::Uses), _) => {
             ("gives the worktree back", "has no worktree to run in any more")
         }
-        (Some(Worktree::Releases), ..) if after.remote == Some(Remote::Adds) => {
+        (Some(WorktreeUse::Releases), ..) if after.remote == Some(Remote::Adds) => {
             ("gives the worktree back and clears it", "publishes the work only now")
         }
-        (Some(Worktree::Uses), _, Some(Worktree::Acquires), _) => {
+        (Some(WorktreeUse::Uses), _, Some(WorktreeUse::Acquires), _) => {
             ("has no worktree to run in yet", "binds the worktree only now")
         }
-        (_, Some(spawn), Some(Worktree::Acquires), _) if spawn.workspace == Workspace::Worktree => {
+        (_, Some(spawn), Some(WorktreeUse::Acquires), _) if spawn.workspace == Workspace::Worktree => {
             ("has no worktree to start an agent in yet", "binds the worktree only now")
         }
         (_, Some(_), _, Some(Ends::Session)) => ("starts an agent", "ends it again"),
         (_, Some(spawn), _, Some(Ends::Reviewer)) if spawn.actor() == Actor::Reviewer => {
             ("starts a reviewer", "ends it again")
         }
-        (_, Some(_), Some(Worktree::Releases), _) => ("starts an agent", "takes its worktree away"),
+        (_, Some(_), Some(WorktreeUse::Releases), _) => ("starts an agent", "takes its worktree away"),
         _ => return None,
     };
     Some(parts)

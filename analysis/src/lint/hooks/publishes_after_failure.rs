@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::action::{Remote, Worktree};
+use orange_core::action::{Remote, WorktreeUse};
 use orange_core::{Hook, OnFailure};
 
 use super::C71;
@@ -34,7 +34,7 @@ fn pair(hooks: &[Hook<'_>]) -> Option<(usize, usize)> {
 /// A command checks the work, so nothing follows it that shows the work to others or clears it away; and work that was to be
 /// published is not cleared away before it is.
 fn should_wait(hook: &Hook<'_>, later: &Hook<'_>) -> bool {
-    let checks = hook.action.traits().worktree == Some(Worktree::Uses);
+    let checks = hook.action.traits().worktree == Some(WorktreeUse::Uses);
     let publishes = |hook: &Hook<'_>| hook.action.traits().remote == Some(Remote::Adds);
     (checks && publishes(later)) || ((checks || publishes(hook)) && later.action.releases())
 }

@@ -96,13 +96,13 @@ pub struct PollBody {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// The oldest first; none if nothing has happened.
-    pub messages: Vec<Message>,
+    pub messages: Vec<MessageToCrab>,
 }
 
 /// A message to a crab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
-pub enum Message {
+pub enum MessageToCrab {
     /// It has this step.
     TaskAssigned(Box<TaskAssigned>),
     /// It ends the agent of a run, and keeps its work.
@@ -155,7 +155,7 @@ pub struct HeartbeatBody {
 
 /// Answer to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct HeartbeatAnswer {
     /// The runs that the crab has no more: it ends their agents and keeps their work.
     pub ended: Vec<String>,
     /// True if the colony knows the crab. One that it does not know registers again.

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 pub use colony::{Colonies, ColonyAnswer, NewColonyBody};
 pub use crab::{
-    CrabAnswer, CrabMessage, CrabStatus, Crabs, Ended, HeartbeatBody, Message, Messages, OfferAnswer,
-    PollBody, RegisterBody, Registered, TickBody, Ticked,
+    CrabAnswer, CrabMessage, CrabStatus, Crabs, HeartbeatAnswer, HeartbeatBody, MessageToCrab, Messages,
+    OfferAnswer, PollBody, RegisterBody, Registered, TickBody, Ticked,
 };
 pub use mission::{
     Acted, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,

@@ -16,13 +16,13 @@ fn messages_are_read_and_unknown_ones_passed_over() {
         {"type":"EndAgent","run_id":"m.plan.1","mission_id":"m","attempt":1},
         {"type":"Retry","after_ms":5},{"type":"Dance","how":"well"}]}"#;
     let Messages { messages } = serde_json::from_str(messages).unwrap();
-    let [Message::TaskAssigned(assigned), end, retry, unknown] = &messages[..] else { panic!() };
+    let [MessageToCrab::TaskAssigned(assigned), end, retry, unknown] = &messages[..] else { panic!() };
     assert_eq!(assigned.prompt_in("/w"), "In /w: do");
     assert_eq!(assigned.results, ["PASS"]);
     let (run_id, mission_id) = ("m.plan.1".to_owned(), "m".to_owned());
-    assert_eq!(*end, Message::EndAgent { run_id, mission_id, attempt: 1 });
-    assert_eq!(*retry, Message::Retry { after_ms: 5 });
-    assert_eq!(*unknown, Message::Unknown);
+    assert_eq!(*end, MessageToCrab::EndAgent { run_id, mission_id, attempt: 1 });
+    assert_eq!(*retry, MessageToCrab::Retry { after_ms: 5 });
+    assert_eq!(*unknown, MessageToCrab::Unknown);
 }
 
 #[test]

@@ -5,36 +5,41 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::start::workspace_of;
-use super::{Facts, LifeEvent, Turn};
+use super::{LifeEvent, LifeFacts, LifeTurn};
 use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
 use crate::{
-    Actor, CRASH_COUNT, Cause, Condition, Decision, End, ExitDecision, ExitRule, Left, Machine, Outcome,
-    Rejection, StateId,
+    Actor, AgentEnd, CRASH_COUNT, Cause, Condition, Decision, ExitDecision, ExitRule, LeftState, Machine,
+    Outcome, Rejection, StateId,
 };
 
 impl<'m> Machine<'m> {
     /// A rejection says that a program has to answer first.
     pub(super) fn ended(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         agent: Actor,
-        end: &End<'_>,
-    ) -> Result<Turn<'m>, Rejection> {
+        end: &AgentEnd<'_>,
+    ) -> Result<LifeTurn<'m>, Rejection> {
         let state = self.state(facts.view.status);
         if state.terminal {
-            return Ok(Turn::of(
+            return Ok(LifeTurn::of(
                 Vec::new(),
                 format!("the {} ended{}, and the task is over", agent.kind(), end.how()),
             ));
         }
         if state.agent != agent || !self.has_reviewer(facts.view.status, end.reviewer) {
-            return Ok(Turn::attention(format!("the {} ended in {}{}", agent.kind(), state.name, end.how())));
+            return Ok(LifeTurn::attention(format!(
+                "the {} ended in {}{}",
+                agent.kind(),
+                state.name,
+                end.how()
+            )));
         }
         if let Some(reviewer) = end.reviewer
             && self.waits_for_others(facts, end, reviewer)?
         {
             let story = format!("the reviewer {reviewer} ended{}, and others are still at work", end.how());
-            return Ok(Turn::of(Vec::new(), story));
+            return Ok(LifeTurn::of(Vec::new(), story));
         }
         let exit = self.decide_exit(&facts.view, end)?;
         Ok(self.after_exit(facts, end, exit))
@@ -42,7 +47,12 @@ impl<'m> Machine<'m> {
 
     /// True if nothing follows on the end of a reviewer while others are alive: it has judged, or the rule that decides is not
     /// about how it ended. The verdicts are judged when the last one has ended.
-    fn waits_for_others(&self, facts: &Facts<'_>, end: &End<'_>, reviewer: &str) -> Result<bool, Rejection> {
+    fn waits_for_others(
+        &self,
+        facts: &LifeFacts<'_>,
+        end: &AgentEnd<'_>,
+        reviewer: &str,
+    ) -> Result<bool, Rejection> {
         let is_beside = facts.reviewers.iter().any(|other| *other != reviewer);
         if self.has_judged(&facts.view, reviewer) {
             return Ok(is_beside || end.awaits_other.is_some());
@@ -60,13 +70,13 @@ impl<'m> Machine<'m> {
         }))
     }
 
-    fn after_exit(&self, facts: &Facts<'_>, end: &End<'_>, exit: ExitDecision<'m>) -> Turn<'m> {
+    fn after_exit(&self, facts: &LifeFacts<'_>, end: &AgentEnd<'_>, exit: ExitDecision<'m>) -> LifeTurn<'m> {
         let reason = format!("{}{}", exit.reason(), end.how());
         if let ExitDecision::Advance { decision, .. } = exit {
             return self.advanced(decision, reason);
         }
         if end.is_awaited {
-            return Turn::of(Vec::new(), format!("{reason}; it was waiting for the end of a limit"));
+            return LifeTurn::of(Vec::new(), format!("{reason}; it was waiting for the end of a limit"));
         }
         if let Some(after) = self.left_of_limit(facts, end, &exit) {
             let reason = format!("{reason} at a limit of its provider");
@@ -94,7 +104,7 @@ impl<'m> Machine<'m> {
             ExitDecision::Advance { decision, .. } => self.advanced(decision, reason),
             ExitDecision::Crash { count, respawn, .. } => self.crashed(facts, end, count, respawn, reason),
             ExitDecision::Escalate { count, decision, .. } => self.escalated(count, decision, reason),
-            ExitDecision::MarkDead { .. } => Turn::attention(reason),
+            ExitDecision::MarkDead { .. } => LifeTurn::attention(reason),
             ExitDecision::Wait { resume_after, .. } => {
                 self.restart_after(facts, Vec::new(), Some(resume_after), reason, end)
             }
@@ -114,12 +124,12 @@ impl<'m> Machine<'m> {
     }
 
     /// True if a task has been in a state, or within some states, for too long.
-    pub fn is_overdue(&self, state: StateId, lasted: u32, left: &[Left]) -> bool {
-        self.overdue_rule(state, &End { lasted, left, ..End::PLAIN }).is_some()
+    pub fn is_overdue(&self, state: StateId, lasted: u32, left: &[LeftState]) -> bool {
+        self.overdue_rule(state, &AgentEnd { lasted, left, ..AgentEnd::PLAIN }).is_some()
     }
 
     /// The first rule of a state whose time is over.
-    fn overdue_rule(&self, state: StateId, end: &End<'_>) -> Option<&ExitRule<'m>> {
+    fn overdue_rule(&self, state: StateId, end: &AgentEnd<'_>) -> Option<&ExitRule<'m>> {
         let mut rules = self.exit_rules_of(state).map(|rule| &self.exit_rules[rule]);
         rules.find(|rule| rule.remaining(end) == Some(0))
     }
@@ -127,17 +137,17 @@ impl<'m> Machine<'m> {
     /// The driver first ends a living agent, unless the rule only notifies a person.
     pub(super) fn elapsed(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         has_agent: bool,
-        end: &End<'_>,
-    ) -> Result<Turn<'m>, Rejection> {
+        end: &AgentEnd<'_>,
+    ) -> Result<LifeTurn<'m>, Rejection> {
         let state = self.state(facts.view.status);
         let rule = self.overdue_rule(facts.view.status, end).filter(|_| !state.terminal);
-        let Some(rule) = rule else { return Ok(Turn::default()) };
+        let Some(rule) = rule else { return Ok(LifeTurn::default()) };
         let still = format!("the task is still in {} {}", state.name, rule.condition.time());
-        let Some(to) = rule.outcome.targets().next() else { return Ok(Turn::attention(still)) };
+        let Some(to) = rule.outcome.targets().next() else { return Ok(LifeTurn::attention(still)) };
         if has_agent {
-            return Ok(Turn::of(Vec::new(), format!("the time in {} is over", state.name)));
+            return Ok(LifeTurn::of(Vec::new(), format!("the time in {} is over", state.name)));
         }
         match self.decide(&facts.view, to, Actor::Engine) {
             Ok(decision) => Ok(self.advanced(Decision { cause: Cause::Exit, ..decision }, still)),
@@ -145,52 +155,52 @@ impl<'m> Machine<'m> {
             // This is not a crash: it is asked again as long as the transition is refused.
             Err(rejection) => {
                 let why = rejection.message(self, &facts.view);
-                Ok(Turn::attention(format!("{still}, and cannot go to {}: {why}", self.state(to).name)))
+                Ok(LifeTurn::attention(format!("{still}, and cannot go to {}: {why}", self.state(to).name)))
             }
         }
     }
 
     pub(super) fn limit_met(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         agent: Actor,
         left: Option<u32>,
         reason: &str,
-    ) -> Turn<'m> {
+    ) -> LifeTurn<'m> {
         if self.state(facts.view.status).agent != agent {
-            return Turn::default();
+            return LifeTurn::default();
         }
         let after = self.seconds_of_limit(facts, left);
         // A living agent is not started: it goes on.
-        Turn {
+        LifeTurn {
             effects: Vec::new(),
-            ..self.restart_after(facts, Vec::new(), Some(after), reason.into(), &End::PLAIN)
+            ..self.restart_after(facts, Vec::new(), Some(after), reason.into(), &AgentEnd::PLAIN)
         }
     }
 
-    pub(super) fn not_started(&self, facts: &Facts<'_>, reason: &str, is_final: bool) -> Turn<'m> {
+    pub(super) fn not_started(&self, facts: &LifeFacts<'_>, reason: &str, is_final: bool) -> LifeTurn<'m> {
         let reason = format!("could not be started again: {reason}");
         if is_final {
             given_up(Vec::new(), reason)
         } else {
-            self.restart_after(facts, Vec::new(), None, reason, &End::PLAIN)
+            self.restart_after(facts, Vec::new(), None, reason, &AgentEnd::PLAIN)
         }
     }
 
-    pub(super) fn advanced(&self, decision: Decision<'m>, reason: String) -> Turn<'m> {
+    pub(super) fn advanced(&self, decision: Decision<'m>, reason: String) -> LifeTurn<'m> {
         let to = decision.to;
         let story = format!("advanced to {}", self.state(to).name);
-        Turn::of(Vec::from([LifeEvent::Advanced { to, reason }, LifeEvent::Began(decision)]), story)
+        LifeTurn::of(Vec::from([LifeEvent::Advanced { to, reason }, LifeEvent::Began(decision)]), story)
     }
 
     fn crashed(
         &self,
-        facts: &Facts<'_>,
-        end: &End<'_>,
+        facts: &LifeFacts<'_>,
+        end: &AgentEnd<'_>,
         count: u32,
         respawn: bool,
         reason: String,
-    ) -> Turn<'m> {
+    ) -> LifeTurn<'m> {
         let state = self.state(facts.view.status);
         let story = format!("crash {count} in {}: {reason}", state.name);
         let crashed = LifeEvent::Crashed { counter: CRASH_COUNT, count, reason };
@@ -198,10 +208,10 @@ impl<'m> Machine<'m> {
         if respawn && state.respawn.as_ref().is_some_and(is_ready) {
             return self.restart_after(facts, Vec::from([crashed]), None, story, end);
         }
-        Turn::of(Vec::from([LifeEvent::Attention(story.clone()), crashed]), story)
+        LifeTurn::of(Vec::from([LifeEvent::Attention(story.clone()), crashed]), story)
     }
 
-    fn escalated(&self, count: u32, decision: Decision<'m>, reason: String) -> Turn<'m> {
+    fn escalated(&self, count: u32, decision: Decision<'m>, reason: String) -> LifeTurn<'m> {
         let to = decision.to;
         let story = format!("escalated to {} after {count} crashes: {reason}", self.state(to).name);
         let events = Vec::from([
@@ -210,12 +220,17 @@ impl<'m> Machine<'m> {
             LifeEvent::Began(decision),
             LifeEvent::Attention(story.clone()),
         ]);
-        Turn::of(events, story)
+        LifeTurn::of(events, story)
     }
 
     /// The remaining seconds of a limit that the agent met. The limit replaces a crash or the time of a `wait` rule. Only a
     /// state with a respawn prompt can wait.
-    fn left_of_limit(&self, facts: &Facts<'_>, end: &End<'_>, exit: &ExitDecision<'_>) -> Option<u32> {
+    fn left_of_limit(
+        &self,
+        facts: &LifeFacts<'_>,
+        end: &AgentEnd<'_>,
+        exit: &ExitDecision<'_>,
+    ) -> Option<u32> {
         let limit = end.limit.filter(|_| self.state(facts.view.status).respawn.is_some())?;
         match exit {
             ExitDecision::Wait { resume_after, .. } => Some(limit.left.unwrap_or(*resume_after)),
@@ -227,7 +242,7 @@ impl<'m> Machine<'m> {
     }
 
     /// The harness says how long, or a `wait` rule of the state does, or it depends on how often the task has waited.
-    fn seconds_of_limit(&self, facts: &Facts<'_>, left: Option<u32>) -> u32 {
+    fn seconds_of_limit(&self, facts: &LifeFacts<'_>, left: Option<u32>) -> u32 {
         let rule =
             self.exit_rules_of(facts.view.status).find_map(|rule| match self.exit_rules[rule].outcome {
                 Outcome::Wait { resume_after } => Some(resume_after),
@@ -240,12 +255,12 @@ impl<'m> Machine<'m> {
     /// both are started at the end of that wait: a start is one of all that are missing.
     fn restart_after(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         mut events: Vec<LifeEvent<'m>>,
         resume_after: Option<u32>,
         reason: String,
-        end: &End<'_>,
-    ) -> Turn<'m> {
+        end: &AgentEnd<'_>,
+    ) -> LifeTurn<'m> {
         let Some(after) = restart_after(facts.restarts, resume_after) else {
             let reason = format!(
                 "{reason}; it has been started again {MAX_RESTARTS} times, and the task has not moved on: \
@@ -254,7 +269,7 @@ impl<'m> Machine<'m> {
             return given_up(events, reason);
         };
         if end.awaits_other.is_some_and(|left| after <= left) {
-            return Turn::of(events, format!("{reason}; it is started again with the one that waits"));
+            return LifeTurn::of(events, format!("{reason}; it is started again with the one that waits"));
         }
         let effects = if after == 0 {
             match self.again(facts, end.reviewer) {
@@ -268,12 +283,12 @@ impl<'m> Machine<'m> {
             Vec::new()
         };
         events.push(LifeEvent::Waits { after, reason: reason.clone() });
-        Turn { events, effects, story: reason }
+        LifeTurn { events, effects, story: reason }
     }
 }
 
-pub(super) fn given_up(mut events: Vec<LifeEvent<'_>>, reason: String) -> Turn<'_> {
+pub(super) fn given_up(mut events: Vec<LifeEvent<'_>>, reason: String) -> LifeTurn<'_> {
     events.push(LifeEvent::Attention(reason.clone()));
     events.push(LifeEvent::GaveUp { reason: reason.clone() });
-    Turn::of(events, reason)
+    LifeTurn::of(events, reason)
 }

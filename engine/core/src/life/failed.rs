@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::ended::given_up;
-use super::{Facts, Input, LifeEvent, Refusal, Turn};
+use super::{Input, LifeEvent, LifeFacts, LifeTurn, Refusal};
 use crate::{Actor, Cause, Decision, Hook, Machine, OnFailure, TransitionId};
 
 impl<'m> Machine<'m> {
@@ -12,13 +12,13 @@ impl<'m> Machine<'m> {
     /// it names one and the transition there is open; the other hooks are dropped then.
     pub(super) fn hook_failed(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         hook: &Hook<'_>,
         transition: Option<TransitionId>,
         reason: &str,
-    ) -> Turn<'m> {
+    ) -> LifeTurn<'m> {
         if hook.on_failure == OnFailure::GoOn {
-            return Turn::default();
+            return LifeTurn::default();
         }
         let to = transition.and_then(|id| self.transition(id).on_hook_failure);
         let Some(to) = to else { return self.hooks_wait(hook, reason, None) };
@@ -33,14 +33,14 @@ impl<'m> Machine<'m> {
 
     /// Consequence of a failed hook where the task does not go to the state that its transition names for that, since it is blocked
     /// for this reason, or where the transition names none.
-    pub fn hooks_wait(&self, hook: &Hook<'_>, reason: &str, is_blocked: Option<&str>) -> Turn<'m> {
+    pub fn hooks_wait(&self, hook: &Hook<'_>, reason: &str, is_blocked: Option<&str>) -> LifeTurn<'m> {
         let blocked = is_blocked.map(|why| format!(" (the task cannot go on: {why})")).unwrap_or_default();
         let story = format!(
             "{}: {reason}; the hooks wait{blocked}: mend this, then run `orange task update --retry-hooks`",
             hook.name()
         );
         let attention = LifeEvent::Attention(story.clone());
-        Turn::of(Vec::from([LifeEvent::HooksWait, attention]), story)
+        LifeTurn::of(Vec::from([LifeEvent::HooksWait, attention]), story)
     }
 
     /// True if an actor may have the waiting hooks of this transition run again: a person, and one that may take it. One that no
@@ -56,9 +56,9 @@ impl<'m> Machine<'m> {
     /// no agent is started, and no exit rule judges the end of one.
     pub(super) fn while_hooks_wait(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         input: &Input<'_>,
-    ) -> Option<Result<Turn<'m>, Refusal>> {
+    ) -> Option<Result<LifeTurn<'m>, Refusal>> {
         let state = self.state(facts.view.status);
         match input {
             Input::Request { to, .. } if self.commands.cancel == Some(*to) => None,
@@ -70,9 +70,9 @@ impl<'m> Machine<'m> {
             Input::Ended { agent, end } if !state.terminal => {
                 let story =
                     format!("the {} ended in {}{} while hooks wait", agent.kind(), state.name, end.how());
-                Some(Ok(Turn::attention(story)))
+                Some(Ok(LifeTurn::attention(story)))
             }
-            Input::JudgedAgain { .. } | Input::Elapsed { .. } => Some(Ok(Turn::default())),
+            Input::JudgedAgain { .. } | Input::Elapsed { .. } => Some(Ok(LifeTurn::default())),
             Input::NotStarted { reason, .. } => {
                 Some(Ok(given_up(Vec::new(), format!("could not be started again: {reason}"))))
             }

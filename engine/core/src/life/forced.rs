@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Facts, LifeEvent, Refusal, Turn};
+use super::{LifeEvent, LifeFacts, LifeTurn, Refusal};
 use crate::{Action, Actor, Hook, Machine, Rejection, StateId};
 
 static KILL_SESSION: Hook<'_> = Hook::new(Action::KillSession);
@@ -23,55 +23,55 @@ impl<'m> Machine<'m> {
     /// session or a worktree, because a hook failed, loses these, and the hooks that wait.
     pub(super) fn cancel(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         by: Actor,
         is_cut_short: bool,
-    ) -> Result<Turn<'m>, Refusal> {
+    ) -> Result<LifeTurn<'m>, Refusal> {
         let status = facts.view.status;
         let has_something = facts.workspace.is_some() || facts.has_session || facts.hooks_wait;
         let is_left_over = self.state(status).terminal && has_something;
         if is_left_over && !is_cut_short {
-            return Ok(Turn::forced(Forced::Cancel, by, status));
+            return Ok(LifeTurn::forced(Forced::Cancel, by, status));
         }
         let to = self.end_of(Forced::Cancel)?;
-        if is_cut_short { Ok(Turn::forced(Forced::Cancel, by, to)) } else { self.request(facts, to, by) }
+        if is_cut_short { Ok(LifeTurn::forced(Forced::Cancel, by, to)) } else { self.request(facts, to, by) }
     }
 
     /// A task that reached the state without a merge stays there. A person can override a refusal unless the task is
     /// finished.
     pub(super) fn merge(
         &self,
-        facts: &Facts<'_>,
+        facts: &LifeFacts<'_>,
         by: Actor,
         force: bool,
         is_merged: bool,
-    ) -> Result<Turn<'m>, Refusal> {
+    ) -> Result<LifeTurn<'m>, Refusal> {
         let to = self.end_of(Forced::Merge)?;
         match self.request(facts, to, by) {
             Err(Refusal::Rejected { rejection: Rejection::NoTransition { .. }, .. })
                 if facts.view.status == to && !is_merged =>
             {
-                Ok(Turn::default())
+                Ok(LifeTurn::default())
             }
             Err(Refusal::Rejected { is_forcible: true, .. }) if force => {
-                Ok(Turn::forced(Forced::Merge, by, to))
+                Ok(LifeTurn::forced(Forced::Merge, by, to))
             }
             answer => answer,
         }
     }
 
     /// GitHub has decided, so no agent or person has to act.
-    pub(super) fn pull_request(&self, facts: &Facts<'_>, end: Forced) -> Result<Turn<'m>, Refusal> {
+    pub(super) fn pull_request(&self, facts: &LifeFacts<'_>, end: Forced) -> Result<LifeTurn<'m>, Refusal> {
         if self.state(facts.view.status).terminal {
-            return Ok(Turn::default());
+            return Ok(LifeTurn::default());
         }
         let to = self.end_of(end)?;
         let declared = self.request(facts, to, Actor::Engine);
-        Ok(declared.unwrap_or_else(|_| Turn::forced(end, Actor::Engine, to)))
+        Ok(declared.unwrap_or_else(|_| LifeTurn::forced(end, Actor::Engine, to)))
     }
 
     /// A person can override a refusal, but not one that concerns the actor, and not for a finished task.
-    pub(super) fn rejected(&self, facts: &Facts<'_>, rejection: Rejection) -> Refusal {
+    pub(super) fn rejected(&self, facts: &LifeFacts<'_>, rejection: Rejection) -> Refusal {
         let is_rule = match rejection {
             Rejection::NoTransition { .. }
             | Rejection::GuardFailed { .. }
@@ -111,8 +111,8 @@ fn is_cleanup(hook: &Hook<'_>) -> bool {
     hook.spawn.is_none() && hook.counter.is_none() && !hook.action.acquires()
 }
 
-impl<'m> Turn<'m> {
-    fn forced(what: Forced, by: Actor, to: StateId) -> Turn<'m> {
-        Turn { events: Vec::from([LifeEvent::Forced { what, by, to }]), ..Turn::default() }
+impl<'m> LifeTurn<'m> {
+    fn forced(what: Forced, by: Actor, to: StateId) -> LifeTurn<'m> {
+        LifeTurn { events: Vec::from([LifeEvent::Forced { what, by, to }]), ..LifeTurn::default() }
     }
 }

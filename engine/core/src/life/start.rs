@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Facts, Refusal, Turn};
+use super::{LifeFacts, LifeTurn, Refusal};
 use crate::{
     Action, Actor, Effect, Hook, Machine, Program, REVIEW_ROUND, Rejection, StateId, View, Workspace,
 };
@@ -13,7 +13,7 @@ impl<'m> Machine<'m> {
     /// A task in the initial state goes to the state where work begins, or, without a summary, to the state that asks for
     /// one. A task in a later state without what its agent works in (it was created there, or got none before) gets that now, and
     /// the agent of its state.
-    pub(super) fn spawn(&self, facts: &Facts<'_>, by: Actor) -> Result<Turn<'m>, Refusal> {
+    pub(super) fn spawn(&self, facts: &LifeFacts<'_>, by: Actor) -> Result<LifeTurn<'m>, Refusal> {
         let status = facts.view.status;
         if status == self.initial {
             let to = self.start(facts.has_summary).ok_or(Refusal::NoState("spawn"))?;
@@ -31,7 +31,7 @@ impl<'m> Machine<'m> {
         // All reviewers of a round have its number.
         starts.iter_mut().for_each(|it| it.counter = is_first.then_some((REVIEW_ROUND, 1)));
         let effects = needs_it.then_some(acquire).into_iter().chain(starts).collect();
-        Ok(Turn { effects, ..Turn::default() })
+        Ok(LifeTurn { effects, ..LifeTurn::default() })
     }
 
     /// State to which a task in the initial state goes when it is started.
@@ -64,7 +64,7 @@ impl<'m> Machine<'m> {
         self.states.iter().filter_map(|state| state.respawn.as_ref()).any(is_review)
     }
 
-    pub(super) fn respawn(&self, facts: &Facts<'_>, is_alive: bool) -> Result<Turn<'m>, Refusal> {
+    pub(super) fn respawn(&self, facts: &LifeFacts<'_>, is_alive: bool) -> Result<LifeTurn<'m>, Refusal> {
         match self.state(facts.view.status).respawn {
             Some(_) => self.start_again(facts, is_alive),
             None => Err(Refusal::NoRespawnPrompt),
@@ -72,17 +72,17 @@ impl<'m> Machine<'m> {
     }
 
     /// The task stays in its state.
-    pub(super) fn start_again(&self, facts: &Facts<'_>, is_alive: bool) -> Result<Turn<'m>, Refusal> {
+    pub(super) fn start_again(&self, facts: &LifeFacts<'_>, is_alive: bool) -> Result<LifeTurn<'m>, Refusal> {
         let effects = self.again(facts, None)?;
         let has_names = !self.reviewers(facts.view.status).is_empty();
         if effects.is_empty() || is_alive && !has_names {
             return Err(Refusal::Alive);
         }
-        Ok(Turn { effects, ..Turn::default() })
+        Ok(LifeTurn { effects, ..LifeTurn::default() })
     }
 
     /// The start of the state's agent; in a state of reviewers with names, of those that are missing when `but` has ended.
-    pub(super) fn again(&self, facts: &Facts<'_>, but: Option<&str>) -> Result<Vec<Effect<'m>>, Refusal> {
+    pub(super) fn again(&self, facts: &LifeFacts<'_>, but: Option<&str>) -> Result<Vec<Effect<'m>>, Refusal> {
         let state = self.state(facts.view.status);
         let restart = || self.restart(facts.view.status, facts.last);
         let hook = state.respawn.or_else(|| restart().map(|it| Hook::spawning(Action::SpawnAgent, it)));

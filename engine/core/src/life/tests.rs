@@ -22,8 +22,8 @@ fn states() -> Vec<State<'static>> {
     states
 }
 
-fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
-    Facts {
+fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> LifeFacts<'v> {
+    LifeFacts {
         view: view(status, counters, body),
         has_summary: true,
         workspace: Some(Workspace::Worktree),
@@ -36,7 +36,7 @@ fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
 }
 
 /// Events and effects of a turn, in a word each.
-fn words(turn: &Turn<'_>) -> Vec<String> {
+fn words(turn: &LifeTurn<'_>) -> Vec<String> {
     let event = |event: &LifeEvent<'_>| match event {
         LifeEvent::Crashed { count, .. } => format!("crash {count}"),
         LifeEvent::NotResumed => "not resumed".into(),
@@ -56,45 +56,45 @@ fn words(turn: &Turn<'_>) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(facts: Facts<'_>, input: Input<'_>, expect: &[&str]) {
+fn check(facts: LifeFacts<'_>, input: Input<'_>, expect: &[&str]) {
     let states = states();
     let turn = machine(&states).life(&facts, input).unwrap_or_else(|no| panic!("{no:?}"));
     assert_eq!(words(&turn), expect, "{}", turn.story);
 }
 
 #[track_caller]
-fn refuses(facts: Facts<'_>, input: Input<'_>, expect: Refusal) {
+fn refuses(facts: LifeFacts<'_>, input: Input<'_>, expect: Refusal) {
     let states = states();
     let refusal = machine(&states).life(&facts, input).err();
     assert_eq!(refusal, Some(expect));
 }
 
-fn ended(agent: Actor, end: End<'_>) -> Input<'_> {
+fn ended(agent: Actor, end: AgentEnd<'_>) -> Input<'_> {
     Input::Ended { agent, end }
 }
 
-const REVIEWER_ENDED: Input<'static> = Input::Ended { agent: Actor::Reviewer, end: End::PLAIN };
+const REVIEWER_ENDED: Input<'static> = Input::Ended { agent: Actor::Reviewer, end: AgentEnd::PLAIN };
 
 #[test]
 fn an_end_in_a_terminal_state_needs_nobody() {
-    check(facts(DONE, &[], ""), ended(Actor::Worker, End::PLAIN), &[]);
-    let again = Input::JudgedAgain { agent: Actor::Worker, end: End::PLAIN, is_replaced: false };
+    check(facts(DONE, &[], ""), ended(Actor::Worker, AgentEnd::PLAIN), &[]);
+    let again = Input::JudgedAgain { agent: Actor::Worker, end: AgentEnd::PLAIN, is_replaced: false };
     check(facts(DONE, &[], ""), again, &[]);
 }
 
 #[test]
 fn an_end_in_another_actor_s_state_needs_a_person() {
-    check(facts(REVIEW, &[], ""), ended(Actor::Worker, End::PLAIN), &["attention"]);
+    check(facts(REVIEW, &[], ""), ended(Actor::Worker, AgentEnd::PLAIN), &["attention"]);
 }
 
 #[test]
 fn a_crash_starts_the_agent_again_where_that_can_work() {
     check(facts(REVIEW, &[0, 0], ""), REVIEWER_ENDED, &["crash 1", "wait 0", "spawn_agent"]);
-    let later = Facts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
+    let later = LifeFacts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
     check(later, REVIEWER_ENDED, &["crash 1", "wait 20"]);
-    let homeless = Facts { workspace: None, ..facts(REVIEW, &[0, 0], "") };
+    let homeless = LifeFacts { workspace: None, ..facts(REVIEW, &[0, 0], "") };
     check(homeless, REVIEWER_ENDED, &["attention", "crash 1"]);
-    let often = Facts { restarts: MAX_RESTARTS, ..facts(REVIEW, &[0, 0], "") };
+    let often = LifeFacts { restarts: MAX_RESTARTS, ..facts(REVIEW, &[0, 0], "") };
     check(often, REVIEWER_ENDED, &["crash 1", "attention", "give up"]);
 }
 
@@ -109,12 +109,15 @@ fn evidence_excuses_a_crash_and_never_an_advance() {
     let written = facts(REVIEW, &[0, 0], "## Review\nFAIL");
     let missing = facts(REVIEW, &[0, 0], "");
     let limit = Some(Limit { left: Some(60) });
-    let excuses: [(End<'_>, &[&str]); 5] = [
-        (End { never_began: true, ..End::PLAIN }, &["wait 0", "spawn_agent"]),
-        (End { lost: Some("it"), ..End::PLAIN }, &["attention", "not resumed", "wait 0", "spawn_agent"]),
-        (End { limit, ..End::PLAIN }, &["wait 60"]),
-        (End { limit: Some(Limit::default()), ..End::PLAIN }, &["wait 300"]),
-        (End { is_awaited: true, ..End::PLAIN }, &[]),
+    let excuses: [(AgentEnd<'_>, &[&str]); 5] = [
+        (AgentEnd { never_began: true, ..AgentEnd::PLAIN }, &["wait 0", "spawn_agent"]),
+        (
+            AgentEnd { lost: Some("it"), ..AgentEnd::PLAIN },
+            &["attention", "not resumed", "wait 0", "spawn_agent"],
+        ),
+        (AgentEnd { limit, ..AgentEnd::PLAIN }, &["wait 60"]),
+        (AgentEnd { limit: Some(Limit::default()), ..AgentEnd::PLAIN }, &["wait 300"]),
+        (AgentEnd { is_awaited: true, ..AgentEnd::PLAIN }, &[]),
     ];
     for (end, expect) in excuses {
         check(missing, ended(Actor::Reviewer, end), expect);
@@ -124,14 +127,14 @@ fn evidence_excuses_a_crash_and_never_an_advance() {
 
 #[test]
 fn one_that_crashes_is_started_with_the_one_that_waits() {
-    let crashed = |left| ended(Actor::Reviewer, End { awaits_other: Some(left), ..End::PLAIN });
+    let crashed = |left| ended(Actor::Reviewer, AgentEnd { awaits_other: Some(left), ..AgentEnd::PLAIN });
     check(facts(REVIEW, &[0, 0], ""), crashed(60), &["crash 1"]);
-    let later = Facts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
+    let later = LifeFacts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
     check(later, crashed(60), &["crash 1"]);
     check(later, crashed(10), &["crash 1", "wait 20"]);
     let limited = |left| {
         let limit = Some(Limit { left: Some(60) });
-        ended(Actor::Reviewer, End { limit, awaits_other: Some(left), ..End::PLAIN })
+        ended(Actor::Reviewer, AgentEnd { limit, awaits_other: Some(left), ..AgentEnd::PLAIN })
     };
     check(facts(REVIEW, &[0, 0], ""), limited(10), &["wait 60"]);
     check(facts(REVIEW, &[0, 0], ""), limited(3600), &[]);
@@ -140,11 +143,12 @@ fn one_that_crashes_is_started_with_the_one_that_waits() {
 
 #[test]
 fn an_end_is_judged_again_only_where_the_agent_is_missed() {
-    let judged = |is_replaced| Input::JudgedAgain { agent: Actor::Reviewer, end: End::PLAIN, is_replaced };
+    let judged =
+        |is_replaced| Input::JudgedAgain { agent: Actor::Reviewer, end: AgentEnd::PLAIN, is_replaced };
     let here = facts(REVIEW, &[0, 0], "");
     check(here, judged(false), &["crash 1", "wait 0", "spawn_agent"]);
     check(here, judged(true), &[]);
-    check(Facts { has_session: false, ..here }, judged(false), &[]);
+    check(LifeFacts { has_session: false, ..here }, judged(false), &[]);
     check(facts(WORKING, &[0, 0], ""), judged(false), &[]);
 }
 
@@ -153,9 +157,9 @@ fn a_task_is_started_once_and_a_late_one_in_its_state() {
     let by = Actor::Human;
     let start = Input::Spawn { by };
     check(facts(PENDING, &[0, 0], ""), start, &["begin 1"]);
-    let late = Facts { workspace: None, ..facts(REVIEW, &[0, 0], "") };
+    let late = LifeFacts { workspace: None, ..facts(REVIEW, &[0, 0], "") };
     check(late, start, &["acquire_workspace", "spawn_agent 1"]);
-    let second = Facts { workspace: None, ..facts(REVIEW, &[1, 0], "") };
+    let second = LifeFacts { workspace: None, ..facts(REVIEW, &[1, 0], "") };
     check(second, start, &["acquire_workspace", "spawn_agent"]);
     refuses(facts(REVIEW, &[0, 0], ""), start, Refusal::Started);
     refuses(facts(DONE, &[0, 0], ""), start, Refusal::Started);
@@ -173,7 +177,7 @@ fn an_agent_starts_where_the_task_holds_what_it_works_in() {
     without[usize::from(REVIEW.0)].respawn = Some(IN_FOLDER);
     let (usual, triage) = (machine(&states), machine(&without));
     let of = |machine: &Machine<'_>, workspace, input| {
-        machine.life(&Facts { workspace, ..facts(REVIEW, &[1, 0], "") }, input).map(|turn| words(&turn))
+        machine.life(&LifeFacts { workspace, ..facts(REVIEW, &[1, 0], "") }, input).map(|turn| words(&turn))
     };
     let (start, again) = (Input::Spawn { by: Actor::Human }, Input::Respawn { is_alive: false });
     let (worktree, folder) = (Some(Workspace::Worktree), Some(Workspace::Folder));
@@ -193,7 +197,7 @@ fn an_agent_starts_where_the_task_holds_what_it_works_in() {
 fn without_a_summary_a_start_asks_for_one() {
     let commands = Commands { clarify: Some(REVIEW), ..MACHINE.commands };
     let machine = Machine { commands, ..MACHINE };
-    let task = Facts { has_summary: false, ..facts(PENDING, &[], "") };
+    let task = LifeFacts { has_summary: false, ..facts(PENDING, &[], "") };
     let refusal = machine.life(&task, Input::Spawn { by: Actor::Human }).err().and_then(|no| no.rejection());
     assert_eq!(refusal, Some(Rejection::NoTransition { from: PENDING, to: REVIEW }));
     let task = facts(PENDING, &[], "");
@@ -206,20 +210,20 @@ fn an_agent_is_started_again_where_one_works_and_none_lives() {
     check(facts(REVIEW, &[], ""), dead, &["spawn_agent"]);
     refuses(facts(REVIEW, &[], ""), Input::Respawn { is_alive: true }, Refusal::Alive);
     refuses(
-        Facts { workspace: None, ..facts(REVIEW, &[], "") },
+        LifeFacts { workspace: None, ..facts(REVIEW, &[], "") },
         dead,
         Refusal::NoWorkspace(Workspace::Worktree),
     );
     refuses(facts(STUCK, &[], ""), dead, Refusal::NoRespawnPrompt);
     refuses(facts(DONE, &[], ""), Input::Restart { is_alive: false }, Refusal::NoAgent);
     let last = RESPAWN.spawn().copied();
-    check(Facts { last, ..facts(STUCK, &[], "") }, Input::Restart { is_alive: false }, &["spawn_agent"]);
+    check(LifeFacts { last, ..facts(STUCK, &[], "") }, Input::Restart { is_alive: false }, &["spawn_agent"]);
 }
 
 #[test]
 fn what_could_not_be_started_is_tried_again_or_given_up() {
     let failed = |is_final| Input::NotStarted { reason: "no tmux", is_final };
-    let task = Facts { restarts: 1, ..facts(REVIEW, &[], "") };
+    let task = LifeFacts { restarts: 1, ..facts(REVIEW, &[], "") };
     check(task, failed(false), &["wait 10"]);
     check(task, failed(true), &["attention", "give up"]);
 }
@@ -264,7 +268,7 @@ fn a_cancel_clears_away_what_a_failed_hook_has_left() {
     assert_eq!(turn(facts(DONE, &[], ""), cancel(false)), ["Cancel 4"]);
     assert_eq!(turn(facts(STUCK, &[], ""), cancel(false)), ["begin 4"]);
     assert_eq!(turn(facts(WORKING, &[], ""), cancel(true)), ["Cancel 4"]);
-    let idle = Facts { workspace: None, has_session: false, ..facts(DONE, &[], "") };
+    let idle = LifeFacts { workspace: None, has_session: false, ..facts(DONE, &[], "") };
     assert!(machine.life(&idle, cancel(false)).is_err());
     assert_eq!(
         machine.forced_hooks(Forced::Cancel, DONE),
@@ -331,7 +335,7 @@ fn a_failed_hook_leads_where_its_transition_says() {
 
 #[test]
 fn while_hooks_wait_a_task_can_only_end() {
-    let waits = |status| Facts { hooks_wait: true, ..facts(status, &[0, 0], "## Review\nFAIL") };
+    let waits = |status| LifeFacts { hooks_wait: true, ..facts(status, &[0, 0], "## Review\nFAIL") };
     let here = waits(REVIEW);
     let by = Actor::Human;
     let asks: [Input<'_>; 5] = [
@@ -345,19 +349,19 @@ fn while_hooks_wait_a_task_can_only_end() {
         refuses(here, input, Refusal::HooksWait);
     }
     check(here, REVIEWER_ENDED, &["attention"]);
-    check(here, Input::JudgedAgain { agent: Actor::Reviewer, end: End::PLAIN, is_replaced: false }, &[]);
+    check(here, Input::JudgedAgain { agent: Actor::Reviewer, end: AgentEnd::PLAIN, is_replaced: false }, &[]);
     check(here, Input::NotStarted { reason: "no tmux", is_final: false }, &["attention", "give up"]);
-    check(waits(DONE), ended(Actor::Worker, End::PLAIN), &[]);
+    check(waits(DONE), ended(Actor::Worker, AgentEnd::PLAIN), &[]);
     check(here, Input::PullRequest { end: Forced::Merge }, &["Merge 4"]);
 
     let rules = timed(Outcome::Then(STUCK));
     let commands = Commands { cancel: Some(DONE), ..MACHINE.commands };
     let machine = Machine { exit_rules: &rules, commands, ..MACHINE };
-    let turn = |facts: Facts<'_>, input| words(&machine.life(&facts, input).unwrap());
+    let turn = |facts: LifeFacts<'_>, input| words(&machine.life(&facts, input).unwrap());
     assert_eq!(turn(here, Input::Elapsed { has_agent: true, lasted: 60, left: &[] }), [""; 0]);
     assert_eq!(turn(waits(STUCK), Input::Request { to: DONE, by }), ["begin 4"]);
     assert_eq!(turn(waits(STUCK), Input::Cancel { by, is_cut_short: false }), ["begin 4"]);
-    let idle = Facts { workspace: None, has_session: false, ..waits(DONE) };
+    let idle = LifeFacts { workspace: None, has_session: false, ..waits(DONE) };
     assert_eq!(turn(idle, Input::Cancel { by, is_cut_short: false }), ["Cancel 4"]);
 }
 
@@ -419,13 +423,14 @@ fn asking(rules: &[ExitRule<'static>], check: impl FnOnce(&Machine<'_>)) {
     check(&Machine { transitions: &transitions, exit_rules: rules, ..MACHINE });
 }
 
-fn with<'v>(facts: Facts<'v>, programs: &'v [Answer<'v>], checks: Checks) -> Facts<'v> {
+fn with<'v>(facts: LifeFacts<'v>, programs: &'v [ProgramAnswer<'v>], checks: Checks) -> LifeFacts<'v> {
     let answers = Answers { programs, checks };
-    Facts { view: View { answers, ..facts.view }, ..facts }
+    LifeFacts { view: View { answers, ..facts.view }, ..facts }
 }
 
-const PASSED: Answer<'static> = Answer { argv: TEST.argv, failure: None };
-const FAILED: Answer<'static> = Answer { argv: TEST.argv, failure: Some("`make` ended with status 2: no") };
+const PASSED: ProgramAnswer<'static> = ProgramAnswer { argv: TEST.argv, failure: None };
+const FAILED: ProgramAnswer<'static> =
+    ProgramAnswer { argv: TEST.argv, failure: Some("`make` ended with status 2: no") };
 
 #[test]
 fn a_program_is_asked_once_all_other_gates_hold() {
@@ -465,7 +470,7 @@ fn the_end_of_an_agent_asks_a_program_when_only_that_is_missing() {
         let mut answer = String::new();
         asking(rules, |machine| {
             let task = with(facts(WORKING, &[0, 0], body), programs, Checks::Green);
-            answer = match machine.life(&task, Input::Ended { agent: Actor::Worker, end: End::PLAIN }) {
+            answer = match machine.life(&task, Input::Ended { agent: Actor::Worker, end: AgentEnd::PLAIN }) {
                 Ok(turn) => words(&turn).join(" "),
                 Err(no) => format!("asks {}", no.program(machine).unwrap()),
             };
@@ -489,8 +494,8 @@ fn an_agent_that_ends_after_a_notice_is_judged_as_any_other() {
     let rules = timed(Outcome::MarkDead);
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let facts = facts(REVIEW, &[2, 0], "## Review\nFAIL");
-    let end = End { lasted: 90, ..End::PLAIN };
-    let [late, early] = [end, End::PLAIN].map(|end| {
+    let end = AgentEnd { lasted: 90, ..AgentEnd::PLAIN };
+    let [late, early] = [end, AgentEnd::PLAIN].map(|end| {
         let turn = machine.life(&facts, Input::Ended { agent: Actor::Reviewer, end }).unwrap();
         (words(&turn), turn.story)
     });
@@ -507,8 +512,8 @@ fn a_deadline_moves_a_task_on_from_each_of_its_states() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let after = |ago| {
         let facts = facts(REVIEW, &[2, 0], "## Review\nFAIL");
-        let left = [Left { state: None, ago: 900 }, Left { state: Some(WORKING), ago: 5 }];
-        let left = [left[0], left[1], Left { state: Some(STUCK), ago }];
+        let left = [LeftState { state: None, ago: 900 }, LeftState { state: Some(WORKING), ago: 5 }];
+        let left = [left[0], left[1], LeftState { state: Some(STUCK), ago }];
         assert_eq!(machine.is_overdue(REVIEW, 5, &left), ago >= 60);
         words(&machine.life(&facts, Input::Elapsed { has_agent: false, lasted: 5, left: &left }).unwrap())
     };

@@ -1,6 +1,6 @@
 //! Steps that run again: sent back by a loop step, tried again at a pause, retried by a person.
 
-use super::{Failure, Mission, MissionStatus, Refusal, StepState, StepStatus};
+use super::{Mission, MissionStatus, Refusal, StepFailure, StepState, StepStatus};
 use crate::plan::{Plan, StepId, StepSet};
 
 impl Mission {
@@ -106,7 +106,7 @@ impl Mission {
         failed.iter().filter_map(|id| plan.step(*id).handles).for_each(|id| origins.add(id));
         let mut victims = StepSet::none(plan);
         for id in plan.order {
-            if let Some(Failure::Because(cause)) = self.step(*id).failure
+            if let Some(StepFailure::Because(cause)) = self.step(*id).failure
                 && (origins.has(cause) || victims.has(cause))
             {
                 victims.add(*id);
@@ -166,7 +166,7 @@ impl StepState {
 
     /// True if it has failed, and not because of another step.
     pub(super) fn has_failed_itself(&self) -> bool {
-        self.failure.as_ref().is_some_and(Failure::is_own)
+        self.failure.as_ref().is_some_and(StepFailure::is_own)
     }
 
     fn may_be_retried(&self) -> bool {

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{
-    Answered, Attempt, AttemptEnd, Effect, Event, Failure, MOST_ABANDONED, Mission, MissionStatus, Pause,
-    PauseReason, Refusal, Report, StepState, StepStatus,
+    AnswerEffect, Attempt, AttemptEnd, Effect, Event, MOST_ABANDONED, Mission, MissionStatus, Pause,
+    PauseReason, Refusal, Report, StepFailure, StepState, StepStatus,
 };
 use crate::plan::{Execution, Intervene, Plan, StepId};
 
@@ -144,7 +144,7 @@ impl Mission {
         let state = self.step_mut(step);
         state.close(end);
         state.forget_losses();
-        Ok(self.failed(plan, step, Failure::Reported(reason)))
+        Ok(self.failed(plan, step, StepFailure::Reported(reason)))
     }
 
     fn lose(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
@@ -159,7 +159,7 @@ impl Mission {
             state.queue();
             return Ok(Vec::new());
         }
-        let failure = Failure::Stuck(state.lost);
+        let failure = StepFailure::Stuck(state.lost);
         Ok(self.failed(plan, step, failure))
     }
 
@@ -174,12 +174,12 @@ impl Mission {
             state.queue();
             return Ok(Vec::new());
         }
-        let failure = Failure::Abandoned(state.abandoned);
+        let failure = StepFailure::Abandoned(state.abandoned);
         Ok(self.failed(plan, step, failure))
     }
 
     /// Consequences of the failure of a step itself.
-    fn failed(&mut self, plan: &Plan<'_>, step: StepId, failure: Failure) -> Vec<Effect> {
+    fn failed(&mut self, plan: &Plan<'_>, step: StepId, failure: StepFailure) -> Vec<Effect> {
         let state = self.step_mut(step);
         state.status = StepStatus::Failed;
         state.failure = Some(failure);
@@ -203,7 +203,7 @@ impl Mission {
         accepts: bool,
         execution: Option<Execution>,
         intervene: Option<Intervene>,
-    ) -> Result<Answered, Refusal> {
+    ) -> Result<AnswerEffect, Refusal> {
         self.is_open()?;
         let pause = self.pause.clone().ok_or(Refusal::NotPaused)?;
         if number.is_some_and(|it| it != pause.number) {
@@ -218,11 +218,11 @@ impl Mission {
         self.pause = None;
         self.status = MissionStatus::Running;
         let answered = match failed {
-            None => Answered::WentOn,
-            Some(step) if accepts => Answered::Accepted(step),
+            None => AnswerEffect::WentOn,
+            Some(step) if accepts => AnswerEffect::Accepted(step),
             Some(step) => match self.try_again(step) {
-                true => Answered::Granted(step),
-                false => Answered::TriedAgain(step),
+                true => AnswerEffect::Granted(step),
+                false => AnswerEffect::TriedAgain(step),
             },
         };
         Ok(answered)

@@ -1,10 +1,10 @@
 //! Consequences of the end of a step for the others: each blocked step is queued, skipped, failed, or waits.
 
-use super::{Failure, Mission, Report, StepStatus};
+use super::{Mission, Report, StepFailure, StepStatus};
 use crate::plan::{Field, Plan, StepCondition, StepId};
 
 /// Decision about a blocked step.
-enum Verdict {
+enum StepVerdict {
     Waits,
     Fails(StepId),
     Runs,
@@ -13,7 +13,7 @@ enum Verdict {
 }
 
 /// State of a dependency, as those that wait for it see it.
-pub(super) enum Dependency {
+pub(super) enum DependencyState {
     Open,
     Satisfied,
     Failed,
@@ -31,14 +31,16 @@ impl Mission {
                     continue;
                 }
                 match self.decide(plan, id) {
-                    Verdict::Waits => continue,
-                    Verdict::Fails(cause) => self.give_up(id, Failure::Because(cause)),
-                    Verdict::Runs => self.step_mut(id).queue(),
-                    Verdict::Skipped => self.step_mut(id).status = StepStatus::Skipped,
-                    Verdict::Exhausted if self.pauses_at_errors() && self.has_open_question() => return None,
-                    Verdict::Exhausted => {
+                    StepVerdict::Waits => continue,
+                    StepVerdict::Fails(cause) => self.give_up(id, StepFailure::Because(cause)),
+                    StepVerdict::Runs => self.step_mut(id).queue(),
+                    StepVerdict::Skipped => self.step_mut(id).status = StepStatus::Skipped,
+                    StepVerdict::Exhausted if self.pauses_at_errors() && self.has_open_question() => {
+                        return None;
+                    }
+                    StepVerdict::Exhausted => {
                         let completions = self.step(id).completions;
-                        self.give_up(id, Failure::Exhausted(completions));
+                        self.give_up(id, StepFailure::Exhausted(completions));
                         self.step_mut(id).is_exhausted = true;
                         if self.pauses_at_errors() {
                             return Some(id);
@@ -54,23 +56,24 @@ impl Mission {
         }
     }
 
-    fn decide(&self, plan: &Plan<'_>, id: StepId) -> Verdict {
+    fn decide(&self, plan: &Plan<'_>, id: StepId) -> StepVerdict {
         if let Some(failed) = plan.step(id).handles {
             return self.decide_handler(plan, id, failed);
         }
         let step = plan.step(id);
-        let failed = |it: &&StepId| matches!(self.dependency(plan, **it), Dependency::Failed);
+        let failed = |it: &&StepId| matches!(self.dependency(plan, **it), DependencyState::Failed);
         if let Some(cause) = step.depends_on.iter().find(failed) {
-            return Verdict::Fails(*cause);
+            return StepVerdict::Fails(*cause);
         }
-        if !step.depends_on.iter().all(|it| matches!(self.dependency(plan, *it), Dependency::Satisfied)) {
-            return Verdict::Waits;
+        if !step.depends_on.iter().all(|it| matches!(self.dependency(plan, *it), DependencyState::Satisfied))
+        {
+            return StepVerdict::Waits;
         }
         match self.holds(step.condition) {
-            true if step.is_loop() && !self.has_rounds_left(plan, id) => Verdict::Exhausted,
-            true => Verdict::Runs,
-            false if self.can_still_run(plan, id) => Verdict::Waits,
-            false => Verdict::Skipped,
+            true if step.is_loop() && !self.has_rounds_left(plan, id) => StepVerdict::Exhausted,
+            true => StepVerdict::Runs,
+            false if self.can_still_run(plan, id) => StepVerdict::Waits,
+            false => StepVerdict::Skipped,
         }
     }
 
@@ -84,26 +87,26 @@ impl Mission {
         }
     }
 
-    fn decide_handler(&self, plan: &Plan<'_>, id: StepId, handled: StepId) -> Verdict {
+    fn decide_handler(&self, plan: &Plan<'_>, id: StepId, handled: StepId) -> StepVerdict {
         let is_decided = self.step(handled).status.is_terminal() && !self.is_asked_about(handled);
         match !is_decided || self.can_still_run(plan, id) {
-            true => Verdict::Waits,
-            false => Verdict::Skipped,
+            true => StepVerdict::Waits,
+            false => StepVerdict::Skipped,
         }
     }
 
     /// State of a step as a dependency, for those that wait for it.
-    pub(super) fn dependency(&self, plan: &Plan<'_>, id: StepId) -> Dependency {
+    pub(super) fn dependency(&self, plan: &Plan<'_>, id: StepId) -> DependencyState {
         let state = self.step(id);
         match state.status {
-            StepStatus::Completed | StepStatus::Skipped => Dependency::Satisfied,
-            StepStatus::Failed if state.is_handled => Dependency::Satisfied,
+            StepStatus::Completed | StepStatus::Skipped => DependencyState::Satisfied,
+            StepStatus::Failed if state.is_handled => DependencyState::Satisfied,
             StepStatus::Failed if self.is_asked_about(id) || self.awaits_handler(plan, id) => {
-                Dependency::Open
+                DependencyState::Open
             }
-            StepStatus::Failed | StepStatus::Cancelled => Dependency::Failed,
+            StepStatus::Failed | StepStatus::Cancelled => DependencyState::Failed,
             StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => {
-                Dependency::Open
+                DependencyState::Open
             }
         }
     }
@@ -140,7 +143,7 @@ impl Mission {
         u32::from(state.completions) < u32::from(plan.step(id).max_retries) + u32::from(state.granted)
     }
 
-    fn give_up(&mut self, id: StepId, failure: Failure) {
+    fn give_up(&mut self, id: StepId, failure: StepFailure) {
         let state = self.step_mut(id);
         state.status = StepStatus::Failed;
         state.failure = Some(failure);
@@ -159,7 +162,7 @@ impl Mission {
                     .step(**id)
                     .depends_on
                     .iter()
-                    .all(|it| matches!(self.dependency(plan, *it), Dependency::Satisfied))
+                    .all(|it| matches!(self.dependency(plan, *it), DependencyState::Satisfied))
         };
         let first = plan.order.iter().find(is_ready).copied();
         let handlers = || self.with(|it| it.status == StepStatus::Blocked).next();

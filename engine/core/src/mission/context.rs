@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Failure, Mission};
+use super::{Mission, StepFailure};
 use crate::plan::{Plan, StepId};
 
 impl Mission {
@@ -31,10 +31,10 @@ impl Mission {
         let name = plan.step(id).id;
         match &self.step(id).failure {
             None => String::new(),
-            Some(own @ (Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_))) => {
+            Some(own @ (StepFailure::Reported(_) | StepFailure::Stuck(_) | StepFailure::Abandoned(_))) => {
                 format!("{name} failed: {}", own.reason().unwrap_or_default())
             }
-            Some(Failure::Exhausted(completions)) => match plan.step(id).condition {
+            Some(StepFailure::Exhausted(completions)) => match plan.step(id).condition {
                 Some(it) => format!(
                     "the loop of {name} is exhausted: {} still reports '{}' after {name} has completed {}",
                     plan.step(it.step).id,
@@ -43,24 +43,26 @@ impl Mission {
                 ),
                 None => format!("the loop of {name} is exhausted: it has completed {}", often(*completions)),
             },
-            Some(Failure::Because(step)) => {
+            Some(StepFailure::Because(step)) => {
                 format!("{name} did not run, because {} failed", plan.step(*step).id)
             }
         }
     }
 }
 
-impl Failure {
+impl StepFailure {
     /// The reason of a step's own failure, without its name; `None` of one that its loop or another step caused.
     pub fn reason(&self) -> Option<String> {
         match self {
-            Failure::Reported(reason) => Some(reason.clone()),
-            Failure::Stuck(1) => Some("its agent ended without a word".to_owned()),
-            Failure::Stuck(times) => Some(format!("its agent ended without a word {times} times in a row")),
-            Failure::Abandoned(times) => {
+            StepFailure::Reported(reason) => Some(reason.clone()),
+            StepFailure::Stuck(1) => Some("its agent ended without a word".to_owned()),
+            StepFailure::Stuck(times) => {
+                Some(format!("its agent ended without a word {times} times in a row"))
+            }
+            StepFailure::Abandoned(times) => {
                 Some(format!("the crab at work on it was lost {times} times in a row"))
             }
-            Failure::Exhausted(_) | Failure::Because(_) => None,
+            StepFailure::Exhausted(_) | StepFailure::Because(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Steps that can still run: they decide whether a step whose condition does not hold waits or is skipped.
 
-use super::cascade::Dependency;
+use super::cascade::DependencyState;
 use super::{Mission, StepStatus};
 use crate::plan::{Plan, StepId, StepSet};
 
@@ -48,7 +48,7 @@ impl Mission {
                     && !step
                         .depends_on
                         .iter()
-                        .any(|it| matches!(self.dependency(plan, *it), Dependency::Failed))
+                        .any(|it| matches!(self.dependency(plan, *it), DependencyState::Failed))
                     && (self.holds(step.condition) || step.condition.is_some_and(|it| found.has(it.step)))
             }
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Cancelled => false,

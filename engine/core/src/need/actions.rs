@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use super::{Agent, Doing, MissionFacts, NeedKind, TaskFacts, asked, idle};
 use crate::mission::MissionStatus;
-use crate::{Actor, Choice, Commands, Facts, Input, Machine, Rejection, StateId, Transition};
+use crate::{Actor, Choice, Commands, Input, LifeFacts, Machine, Rejection, StateId, Transition};
 
 /// Action that a person may take, or that is refused now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer<'f> {
     /// Action of the person.
-    pub action: Action<'f>,
+    pub action: PersonAction<'f>,
     /// Reason why it is refused now; `None` for what can be done.
     pub obstacle: Option<Obstacle<'f>>,
 }
@@ -37,18 +37,18 @@ pub enum Obstacle<'f> {
 }
 
 impl<'f> Offer<'f> {
-    const fn open(action: Action<'f>) -> Offer<'f> {
+    const fn open(action: PersonAction<'f>) -> Offer<'f> {
         Offer { action, obstacle: None }
     }
 
-    const fn refused(action: Action<'f>, obstacle: Obstacle<'f>) -> Offer<'f> {
+    const fn refused(action: PersonAction<'f>, obstacle: Obstacle<'f>) -> Offer<'f> {
         Offer { action, obstacle: Some(obstacle) }
     }
 }
 
 /// Action of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action<'f> {
+pub enum PersonAction<'f> {
     /// Allows what an agent asks.
     Allow {
         /// The name of the request.
@@ -122,7 +122,7 @@ pub enum Action<'f> {
 
 /// A group of actions of one purpose.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
+enum ActionGroup {
     Answer,
     Send,
     Attach,
@@ -142,8 +142,8 @@ enum Group {
 }
 
 /// The groups that answer a kind of need, the most likely first.
-fn groups(kind: NeedKind) -> &'static [Group] {
-    use Group::{
+fn groups(kind: NeedKind) -> &'static [ActionGroup] {
+    use ActionGroup::{
         Again, Answer, Attach, Cancel, Delete, Logs, Merge, Pause, PullRequest, Retry, RetryHooks, Seen,
         Send, Spawn, Status, Undo,
     };
@@ -163,25 +163,25 @@ fn groups(kind: NeedKind) -> &'static [Group] {
 }
 
 /// The groups that every need has behind those that answer it.
-const ALWAYS: [Group; 9] = [
-    Group::Attach,
-    Group::Send,
-    Group::PullRequest,
-    Group::Merge,
-    Group::Status,
-    Group::Again,
-    Group::Seen,
-    Group::Logs,
-    Group::Cancel,
+const ALWAYS: [ActionGroup; 9] = [
+    ActionGroup::Attach,
+    ActionGroup::Send,
+    ActionGroup::PullRequest,
+    ActionGroup::Merge,
+    ActionGroup::Status,
+    ActionGroup::Again,
+    ActionGroup::Seen,
+    ActionGroup::Logs,
+    ActionGroup::Cancel,
 ];
 
 fn answers<'f>(agents: &[Agent<'f>]) -> Vec<Offer<'f>> {
     let name = asked(agents).and_then(|need| need.request).and_then(|request| request.name);
-    let both = |request| [Action::Allow { request }, Action::Deny { request }].map(Offer::open);
+    let both = |request| [PersonAction::Allow { request }, PersonAction::Deny { request }].map(Offer::open);
     name.map_or_else(Vec::new, |request| Vec::from(both(request)))
 }
 
-fn when(holds: bool, action: Action<'_>) -> Vec<Offer<'_>> {
+fn when(holds: bool, action: PersonAction<'_>) -> Vec<Offer<'_>> {
     if holds { Vec::from([Offer::open(action)]) } else { Vec::new() }
 }
 
@@ -189,7 +189,7 @@ impl<'f> TaskFacts<'f> {
     /// All actions of a person for a need of this kind: first those that can be taken, the most likely before all others.
     pub fn actions(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let waits = idle(self.agents).is_some_and(|agent| agent.doing == Doing::Waits);
-        let answers = || groups(kind).iter().filter(|group| waits || **group != Group::Send);
+        let answers = || groups(kind).iter().filter(|group| waits || **group != ActionGroup::Send);
         let others = ALWAYS.iter().filter(|group| kind != NeedKind::Over && answers().all(|it| it != *group));
         let mut offers: Vec<_> =
             answers().chain(others).flat_map(|group| self.offers(*group, kind)).collect();
@@ -197,28 +197,30 @@ impl<'f> TaskFacts<'f> {
         offers
     }
 
-    fn is_detour(&self, action: Action<'_>) -> bool {
-        let Action::Status { to, .. } = action else { return false };
+    fn is_detour(&self, action: PersonAction<'_>) -> bool {
+        let PersonAction::Status { to, .. } = action else { return false };
         self.life.is_some_and(|(machine, _)| machine.is_detour(to))
     }
 
-    fn offers(&self, group: Group, kind: NeedKind) -> Vec<Offer<'f>> {
+    fn offers(&self, group: ActionGroup, kind: NeedKind) -> Vec<Offer<'f>> {
         match group {
-            Group::Answer => answers(self.agents),
-            Group::Send => Vec::from([self.send()]),
-            Group::Attach => when(!self.agents.is_empty(), Action::Attach),
-            Group::Logs => when(self.has_logs, Action::Logs),
-            Group::Spawn => self.spawn().into_iter().collect(),
-            Group::Again => self.again(),
-            Group::RetryHooks => when(self.hooks.is_some_and(|hooks| hooks.may_retry), Action::RetryHooks),
-            Group::Seen => when(self.hooks.is_none() && self.attention.is_some(), Action::Seen),
-            Group::Merge => self.merge(kind).into_iter().collect(),
-            Group::PullRequest => self.pull_request(kind),
-            Group::Status => self.states(kind),
-            Group::Pause | Group::Retry => Vec::new(),
-            Group::Cancel => self.cancel().into_iter().collect(),
-            Group::Undo => when(self.is_cancelled(), Action::Undo),
-            Group::Delete => when(true, Action::Delete),
+            ActionGroup::Answer => answers(self.agents),
+            ActionGroup::Send => Vec::from([self.send()]),
+            ActionGroup::Attach => when(!self.agents.is_empty(), PersonAction::Attach),
+            ActionGroup::Logs => when(self.has_logs, PersonAction::Logs),
+            ActionGroup::Spawn => self.spawn().into_iter().collect(),
+            ActionGroup::Again => self.again(),
+            ActionGroup::RetryHooks => {
+                when(self.hooks.is_some_and(|hooks| hooks.may_retry), PersonAction::RetryHooks)
+            }
+            ActionGroup::Seen => when(self.hooks.is_none() && self.attention.is_some(), PersonAction::Seen),
+            ActionGroup::Merge => self.merge(kind).into_iter().collect(),
+            ActionGroup::PullRequest => self.pull_request(kind),
+            ActionGroup::Status => self.states(kind),
+            ActionGroup::Pause | ActionGroup::Retry => Vec::new(),
+            ActionGroup::Cancel => self.cancel().into_iter().collect(),
+            ActionGroup::Undo => when(self.is_cancelled(), PersonAction::Undo),
+            ActionGroup::Delete => when(true, PersonAction::Delete),
         }
     }
 
@@ -236,7 +238,7 @@ impl<'f> TaskFacts<'f> {
             Some(agent) if hears(&agent) && self.life.is_some() && !self.is_between() => None,
             Some(_) => Some(Obstacle::Unheard),
         };
-        Offer { action: Action::Send { spawn: agent.map(|agent| agent.spawn) }, obstacle }
+        Offer { action: PersonAction::Send { spawn: agent.map(|agent| agent.spawn) }, obstacle }
     }
 
     /// The start of a task that waits for it.
@@ -248,7 +250,7 @@ impl<'f> TaskFacts<'f> {
             Some(why) => Some(Obstacle::Words(why)),
             None => (!self.has_room).then_some(Obstacle::NoWorktree),
         };
-        Some(Offer { action: Action::Spawn, obstacle })
+        Some(Offer { action: PersonAction::Spawn, obstacle })
     }
 
     /// True if a transition is not finished.
@@ -267,9 +269,9 @@ impl<'f> TaskFacts<'f> {
             return Vec::new();
         }
         if self.agents.is_empty() && self.follows(Input::Respawn { is_alive: false }) {
-            return when(true, Action::Respawn);
+            return when(true, PersonAction::Respawn);
         }
-        when(self.follows(Input::Restart { is_alive: false }), Action::Restart)
+        when(self.follows(Input::Restart { is_alive: false }), PersonAction::Restart)
     }
 
     /// The merge, unless a pull request takes its place.
@@ -277,7 +279,7 @@ impl<'f> TaskFacts<'f> {
         if self.pull_request.is_some() || self.is_between() {
             return None;
         }
-        let action = Action::Merge { with_commit: self.has_diverged, by_force: false };
+        let action = PersonAction::Merge { with_commit: self.has_diverged, by_force: false };
         let git = self.unmergeable.map(Obstacle::Words);
         if self.can_merge() {
             // Git is always asked about work that is ready, and about other work only where there is time for it.
@@ -285,7 +287,7 @@ impl<'f> TaskFacts<'f> {
             return is_asked.then_some(Offer { action, obstacle: git });
         }
         if self.is_forcible() && self.is_merge_known && git.is_none() {
-            return Some(Offer::open(Action::Merge { with_commit: self.has_diverged, by_force: true }));
+            return Some(Offer::open(PersonAction::Merge { with_commit: self.has_diverged, by_force: true }));
         }
         let (machine, facts) = self.life?;
         self.rejected(machine.commands.merge?, facts).map(|obstacle| Offer::refused(action, obstacle))
@@ -308,7 +310,7 @@ impl<'f> TaskFacts<'f> {
     }
 
     /// Reason why the transition to a state is rejected, if there is one from here.
-    fn rejected(&self, to: StateId, facts: &Facts<'f>) -> Option<Obstacle<'f>> {
+    fn rejected(&self, to: StateId, facts: &LifeFacts<'f>) -> Option<Obstacle<'f>> {
         let (machine, _) = self.life?;
         let choice = machine.options(&facts.view, Actor::Human).into_iter().find(|choice| choice.to == to)?;
         choice.rejection.filter(|_| !choice.can_be_asked()).map(Obstacle::Rejected)
@@ -316,22 +318,22 @@ impl<'f> TaskFacts<'f> {
 
     fn pull_request(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         if self.pull_request.is_some() {
-            return [Action::Open, Action::Refresh].map(Offer::open).to_vec();
+            return [PersonAction::Open, PersonAction::Refresh].map(Offer::open).to_vec();
         }
         let is_over = kind == NeedKind::Over;
-        when(self.has_worktree && !is_over && self.lost.is_none(), Action::CreatePullRequest)
+        when(self.has_worktree && !is_over && self.lost.is_none(), PersonAction::CreatePullRequest)
     }
 
     fn cancel(&self) -> Option<Offer<'f>> {
         if let Some(lost) = self.lost {
-            return lost.can_cancel.then_some(Offer::open(Action::Cancel));
+            return lost.can_cancel.then_some(Offer::open(PersonAction::Cancel));
         }
         if self.follows(Input::Cancel { by: Actor::Human, is_cut_short: false }) {
-            return Some(Offer::open(Action::Cancel));
+            return Some(Offer::open(PersonAction::Cancel));
         }
         let (machine, facts) = self.life?;
         let obstacle = self.rejected(machine.commands.cancel?, facts)?;
-        Some(Offer::refused(Action::Cancel, obstacle))
+        Some(Offer::refused(PersonAction::Cancel, obstacle))
     }
 
     fn is_cancelled(&self) -> bool {
@@ -364,7 +366,7 @@ impl<'f> TaskFacts<'f> {
                 None => self.forbidden.filter(|_| starts_agent(transition)).map(Obstacle::Words),
             };
             let name = machine.state(choice.to).name;
-            Offer { action: Action::Status { to: choice.to, name, returns }, obstacle }
+            Offer { action: PersonAction::Status { to: choice.to, name, returns }, obstacle }
         };
         let mut choices = machine.options(&facts.view, Actor::Human);
         choices.retain(is_own);
@@ -421,34 +423,34 @@ impl<'f> MissionFacts<'f> {
     pub fn actions(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let answers = groups(kind).iter().flat_map(|group| self.offers(*group));
         let unheard = (kind != NeedKind::Over)
-            .then_some(Offer::refused(Action::Send { spawn: None }, Obstacle::OfMission));
+            .then_some(Offer::refused(PersonAction::Send { spawn: None }, Obstacle::OfMission));
         answers.chain(unheard).collect()
     }
 
-    fn offers(&self, group: Group) -> Vec<Offer<'f>> {
+    fn offers(&self, group: ActionGroup) -> Vec<Offer<'f>> {
         match group {
-            Group::Answer => answers(self.agents),
-            Group::Attach => when(!self.agents.is_empty(), Action::Attach),
-            Group::Logs => when(self.has_logs, Action::Logs),
-            Group::Pause => match self.pause {
+            ActionGroup::Answer => answers(self.agents),
+            ActionGroup::Attach => when(!self.agents.is_empty(), PersonAction::Attach),
+            ActionGroup::Logs => when(self.has_logs, PersonAction::Logs),
+            ActionGroup::Pause => match self.pause {
                 Some(pause) => {
-                    let accept = when(pause.can_accept, Action::Accept { pause: pause.number });
-                    [when(true, Action::Continue { pause: pause.number }), accept].concat()
+                    let accept = when(pause.can_accept, PersonAction::Accept { pause: pause.number });
+                    [when(true, PersonAction::Continue { pause: pause.number }), accept].concat()
                 }
                 None => Vec::new(),
             },
-            Group::Retry => when(self.status == MissionStatus::Failed, Action::Retry),
-            Group::Cancel => when(!self.is_over(), Action::Cancel),
-            Group::Delete => when(self.is_over(), Action::Delete),
-            Group::Send
-            | Group::Spawn
-            | Group::Again
-            | Group::RetryHooks
-            | Group::Seen
-            | Group::Merge
-            | Group::PullRequest
-            | Group::Status
-            | Group::Undo => Vec::new(),
+            ActionGroup::Retry => when(self.status == MissionStatus::Failed, PersonAction::Retry),
+            ActionGroup::Cancel => when(!self.is_over(), PersonAction::Cancel),
+            ActionGroup::Delete => when(self.is_over(), PersonAction::Delete),
+            ActionGroup::Send
+            | ActionGroup::Spawn
+            | ActionGroup::Again
+            | ActionGroup::RetryHooks
+            | ActionGroup::Seen
+            | ActionGroup::Merge
+            | ActionGroup::PullRequest
+            | ActionGroup::Status
+            | ActionGroup::Undo => Vec::new(),
         }
     }
 

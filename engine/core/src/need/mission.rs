@@ -13,7 +13,7 @@ pub struct MissionFacts<'f> {
     /// Time of the last change of its state.
     pub since: Option<&'f str>,
     /// The pause that waits for an answer.
-    pub pause: Option<Pause<'f>>,
+    pub pause: Option<OpenPause<'f>>,
     /// Reason for its failure, in one sentence.
     pub failure: Option<&'f str>,
     /// The end of an agent that is not recorded yet.
@@ -28,7 +28,7 @@ pub struct MissionFacts<'f> {
 
 /// A pause that waits for an answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Pause<'f> {
+pub struct OpenPause<'f> {
     /// Number of the pause, from 1.
     pub number: u32,
     /// The event that led to the pause, in words.

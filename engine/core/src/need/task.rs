@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use super::{Agent, Doing, Need, NeedKind, Wait, asked, idle, limited, working};
 use crate::{
-    Actor, Actors, Checks, Condition, Facts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId, Verdict,
-    check_section, fingerprint, section,
+    Actor, Actors, Checks, Condition, LifeFacts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId,
+    Verdict, check_section, fingerprint, section,
 };
 
 /// The section in which an agent asks a person something.
@@ -16,7 +16,7 @@ const QUESTIONS: &str = "## Questions";
 #[derive(Clone, Copy, Debug)]
 pub struct TaskFacts<'f> {
     /// Its machine, and what that reads; `None` for a task that is `lost`.
-    pub life: Option<(&'f Machine<'f>, &'f Facts<'f>)>,
+    pub life: Option<(&'f Machine<'f>, &'f LifeFacts<'f>)>,
     /// Reason why no machine can lead it on: its workflow is gone, or no longer has its state.
     pub lost: Option<Lost<'f>>,
     /// Its living agents, the one first that needs somebody most.
@@ -50,7 +50,7 @@ pub struct TaskFacts<'f> {
     /// Reason for which the engine or its workflow calls a person.
     pub attention: Option<&'f str>,
     /// Its pull request.
-    pub pull_request: Option<PullRequest>,
+    pub pull_request: Option<KnownPullRequest>,
     /// True if git was asked about a merge.
     pub is_merge_known: bool,
     /// Reason why git would refuse a merge: `None` if nothing is known to be in the way.
@@ -87,7 +87,7 @@ pub struct Hooks<'f> {
 
 /// Known facts about a pull request.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PullRequest {
+pub struct KnownPullRequest {
     /// Its checks, of the branch's commit.
     pub checks: Checks,
 }
@@ -144,7 +144,7 @@ impl<'f> TaskFacts<'f> {
     }
 
     /// In a state in which an agent works.
-    fn with_agents(&self, machine: &Machine<'_>, facts: &Facts<'_>) -> Option<Need<'f>> {
+    fn with_agents(&self, machine: &Machine<'_>, facts: &LifeFacts<'_>) -> Option<Need<'f>> {
         let status = facts.view.status;
         let is_crash_state = machine.commands.crash == Some(status);
         if !machine.has_agent(status) && !is_crash_state {
@@ -178,7 +178,7 @@ impl<'f> TaskFacts<'f> {
         Some(Need::new(kind, self.since(), why()))
     }
 
-    fn question(&self, agent: &Agent<'f>, facts: &Facts<'_>) -> Need<'f> {
+    fn question(&self, agent: &Agent<'f>, facts: &LifeFacts<'_>) -> Need<'f> {
         let need = Need::of_agent(NeedKind::Question, agent);
         let is_written = agent.doing == Doing::Waits && agent.has_asked(facts.view.body);
         let why =
@@ -187,7 +187,7 @@ impl<'f> TaskFacts<'f> {
     }
 
     /// In a state in which nobody but a person or a program leads the task on.
-    fn without_agents(&self, machine: &Machine<'_>, facts: &Facts<'_>) -> Option<Need<'f>> {
+    fn without_agents(&self, machine: &Machine<'_>, facts: &LifeFacts<'_>) -> Option<Need<'f>> {
         let status = facts.view.status;
         let state = machine.state(status);
         if machine.has_agent(status) || status == machine.initial {
@@ -282,7 +282,7 @@ impl Machine<'_> {
     }
 
     /// The verdict with which a task can have come to its state, if it still stands in its text.
-    fn standing_verdict(&self, facts: &Facts<'_>) -> Option<Verdict> {
+    fn standing_verdict(&self, facts: &LifeFacts<'_>) -> Option<Verdict> {
         let into = self.transitions.iter().filter(|it| it.to == facts.view.status);
         let gates = into.flat_map(|it| it.section_gates());
         let stands = |gate: &SectionGate<'_>| {

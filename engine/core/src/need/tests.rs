@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Action, Agent, Doing, Hooks, Lost, MissionFacts, NeedKind, Obstacle, Pause, PullRequest, Request,
-    TaskFacts, Wait,
+    Agent, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Obstacle, OpenPause,
+    PersonAction, TaskFacts, Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -49,7 +49,7 @@ fn with_machine<T>(run: impl FnOnce(&Machine<'_>) -> T) -> T {
 
 /// Facts about a task, as far as a test gives them.
 #[derive(Clone, Copy)]
-struct Given<'g> {
+struct GivenTask<'g> {
     status: StateId,
     body: &'g str,
     agents: &'g [Agent<'g>],
@@ -58,26 +58,26 @@ struct Given<'g> {
     with: fn(TaskFacts<'g>) -> TaskFacts<'g>,
 }
 
-fn given<'g>(status: StateId) -> Given<'g> {
-    Given { status, body: "", agents: &[], is_alive: false, with: |facts| facts }
+fn given<'g>(status: StateId) -> GivenTask<'g> {
+    GivenTask { status, body: "", agents: &[], is_alive: false, with: |facts| facts }
 }
 
 const fn agent(doing: Doing<'static>) -> Agent<'static> {
     Agent { spawn: 1, doing, since: Some("2026-01-02"), reason: "it is there", asked_before: None }
 }
 
-const PERMISSION: Request<'_> =
-    Request { name: Some("t.1.a"), tool: Some("Bash"), argument: Some("ls"), is_question: false };
+const PERMISSION: AgentRequest<'_> =
+    AgentRequest { name: Some("t.1.a"), tool: Some("Bash"), argument: Some("ls"), is_question: false };
 const ASKS: &[Agent<'_>] = &[agent(Doing::Asks(PERMISSION))];
-const WONDERS: &[Agent<'_>] = &[agent(Doing::Asks(Request { is_question: true, ..PERMISSION }))];
+const WONDERS: &[Agent<'_>] = &[agent(Doing::Asks(AgentRequest { is_question: true, ..PERMISSION }))];
 const WAITS: &[Agent<'_>] = &[agent(Doing::Waits)];
 const WORKS: &[Agent<'_>] = &[agent(Doing::Works)];
 const HUNG: &[Agent<'_>] = &[agent(Doing::Quiet)];
 const LIMITED: &[Agent<'_>] = &[agent(Doing::Limit { until: Some("2027") })];
 
-fn with_facts<T>(given: Given<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>) -> T) -> T {
+fn with_facts<T>(given: GivenTask<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>) -> T) -> T {
     with_machine(|machine| {
-        let life = Facts {
+        let life = LifeFacts {
             view: View { body: given.body, ..view(given.status, &[1, 0], given.body) },
             has_summary: true,
             workspace: Some(Workspace::Worktree),
@@ -114,7 +114,7 @@ fn with_facts<T>(given: Given<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>
             has_logs: false,
         };
         let facts = (given.with)(facts);
-        let life = Facts { hooks_wait: facts.hooks.is_some(), ..life };
+        let life = LifeFacts { hooks_wait: facts.hooks.is_some(), ..life };
         let facts = match facts.lost {
             Some(_) => facts,
             None => TaskFacts { life: Some((machine, &life)), ..facts },
@@ -123,11 +123,11 @@ fn with_facts<T>(given: Given<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>
     })
 }
 
-fn answer(given: Given<'_>) -> (Option<NeedKind>, String, Vec<&'static str>) {
+fn answer(given: GivenTask<'_>) -> (Option<NeedKind>, String, Vec<&'static str>) {
     with_facts(given, |machine, facts| {
         let Some(need) = facts.need() else { return (None, String::new(), Vec::new()) };
-        let is_answer = |action: &Action<'_>| {
-            let Action::Status { to, .. } = action else { return true };
+        let is_answer = |action: &PersonAction<'_>| {
+            let PersonAction::Status { to, .. } = action else { return true };
             !machine.is_detour(*to)
         };
         let offers = facts.actions(need.kind).into_iter().filter(|offer| offer.obstacle.is_none());
@@ -136,36 +136,36 @@ fn answer(given: Given<'_>) -> (Option<NeedKind>, String, Vec<&'static str>) {
     })
 }
 
-fn name(action: &Action<'_>) -> &'static str {
+fn name(action: &PersonAction<'_>) -> &'static str {
     match action {
-        Action::Allow { .. } => "allow",
-        Action::Deny { .. } => "deny",
-        Action::Send { .. } => "send",
-        Action::Attach => "attach",
-        Action::Logs => "logs",
-        Action::Spawn => "spawn",
-        Action::Respawn => "respawn",
-        Action::Restart => "restart",
-        Action::RetryHooks => "retry-hooks",
-        Action::Seen => "seen",
-        Action::Merge { by_force: true, .. } => "merge by force",
-        Action::Merge { with_commit: false, .. } => "merge",
-        Action::Merge { with_commit: true, .. } => "merge with a commit",
-        Action::CreatePullRequest => "create-pr",
-        Action::Open => "open",
-        Action::Refresh => "refresh",
-        Action::Status { .. } => "status",
-        Action::Continue { .. } => "continue",
-        Action::Accept { .. } => "accept",
-        Action::Retry => "retry",
-        Action::Cancel => "cancel",
-        Action::Undo => "undo",
-        Action::Delete => "delete",
+        PersonAction::Allow { .. } => "allow",
+        PersonAction::Deny { .. } => "deny",
+        PersonAction::Send { .. } => "send",
+        PersonAction::Attach => "attach",
+        PersonAction::Logs => "logs",
+        PersonAction::Spawn => "spawn",
+        PersonAction::Respawn => "respawn",
+        PersonAction::Restart => "restart",
+        PersonAction::RetryHooks => "retry-hooks",
+        PersonAction::Seen => "seen",
+        PersonAction::Merge { by_force: true, .. } => "merge by force",
+        PersonAction::Merge { with_commit: false, .. } => "merge",
+        PersonAction::Merge { with_commit: true, .. } => "merge with a commit",
+        PersonAction::CreatePullRequest => "create-pr",
+        PersonAction::Open => "open",
+        PersonAction::Refresh => "refresh",
+        PersonAction::Status { .. } => "status",
+        PersonAction::Continue { .. } => "continue",
+        PersonAction::Accept { .. } => "accept",
+        PersonAction::Retry => "retry",
+        PersonAction::Cancel => "cancel",
+        PersonAction::Undo => "undo",
+        PersonAction::Delete => "delete",
     }
 }
 
 #[track_caller]
-fn check(given: Given<'_>, kind: impl Into<Option<NeedKind>>, why: &str, offered: &[&str]) {
+fn check(given: GivenTask<'_>, kind: impl Into<Option<NeedKind>>, why: &str, offered: &[&str]) {
     let (found, found_why, names) = answer(given);
     assert_eq!((found, found_why.as_str(), &names[..]), (kind.into(), why, offered));
 }
@@ -174,41 +174,41 @@ fn check(given: Given<'_>, kind: impl Into<Option<NeedKind>>, why: &str, offered
 fn agents_come_first_and_permissions_before_all() {
     let working = given(WORKING);
     check(
-        Given { agents: ASKS, ..working },
+        GivenTask { agents: ASKS, ..working },
         NeedKind::Permission,
         "agent 1 is there",
         &["allow", "deny", "attach", "restart"],
     );
     check(
-        Given { agents: WONDERS, ..working },
+        GivenTask { agents: WONDERS, ..working },
         NeedKind::Question,
         "agent 1 is there",
         &["attach", "restart"],
     );
     const BOTH: &[Agent<'_>] = &[agent(Doing::Waits), agent(Doing::Asks(PERMISSION))];
-    assert_eq!(answer(Given { agents: BOTH, ..working }).0, Some(NeedKind::Permission));
+    assert_eq!(answer(GivenTask { agents: BOTH, ..working }).0, Some(NeedKind::Permission));
     let idle = ["send", "attach", "restart"];
-    check(Given { agents: WAITS, ..working }, NeedKind::IdleWithoutArtifact, "agent 1 is there", &idle);
+    check(GivenTask { agents: WAITS, ..working }, NeedKind::IdleWithoutArtifact, "agent 1 is there", &idle);
     check(
-        Given { agents: HUNG, ..working },
+        GivenTask { agents: HUNG, ..working },
         NeedKind::IdleWithoutArtifact,
         "agent 1 is there",
         &["attach", "restart", "send"],
     );
     let asked = "agent 1 has written ## Questions in TASK.md and waits for the answers";
     let body = "## Questions\n\nWhich?\n";
-    check(Given { agents: WAITS, body, ..working }, NeedKind::Question, asked, &idle);
+    check(GivenTask { agents: WAITS, body, ..working }, NeedKind::Question, asked, &idle);
     let begun_with = |text| [Agent { asked_before: super::questions(text), ..WAITS[0] }];
     // These are an earlier agent's.
     let agents = begun_with(body);
-    let idler = Given { agents: &agents, body, ..given(WORKING) };
+    let idler = GivenTask { agents: &agents, body, ..given(WORKING) };
     check(idler, NeedKind::IdleWithoutArtifact, "agent 1 is there", &idle);
     for earlier in ["## Questions\n\nWho?\n", "## Plan\n\nNone.\n"] {
         let agents = begun_with(earlier);
-        check(Given { agents: &agents, body, ..given(WORKING) }, NeedKind::Question, asked, &idle);
+        check(GivenTask { agents: &agents, body, ..given(WORKING) }, NeedKind::Question, asked, &idle);
     }
     check(
-        Given { agents: WORKS, body, ..working },
+        GivenTask { agents: WORKS, body, ..working },
         NeedKind::Working,
         "agent 1 is there",
         &["attach", "restart", "send"],
@@ -217,7 +217,7 @@ fn agents_come_first_and_permissions_before_all() {
 
 #[test]
 fn a_state_without_its_agent_is_crashed_stopped_or_waits() {
-    let gone = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(WORKING) };
+    let gone = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| GivenTask { with, ..given(WORKING) };
     check(gone(|it| it), NeedKind::Crashed, "no agent is alive in working", &["respawn"]);
     let called = gone(|it| TaskFacts { attention: Some("crash 1"), ..it });
     check(called, NeedKind::Crashed, "crash 1", &["respawn", "seen"]);
@@ -236,10 +236,10 @@ fn a_state_without_its_agent_is_crashed_stopped_or_waits() {
 #[test]
 fn the_crash_state_is_stuck_unless_somebody_works_there() {
     check(given(STUCK), NeedKind::Stuck, "no agent is alive in stuck", &[]);
-    let idle = Given { agents: WAITS, ..given(STUCK) };
+    let idle = GivenTask { agents: WAITS, ..given(STUCK) };
     check(idle, NeedKind::Stuck, "agent 1 is there", &["send", "attach"]);
     check(
-        Given { agents: WORKS, ..given(STUCK) },
+        GivenTask { agents: WORKS, ..given(STUCK) },
         NeedKind::Working,
         "agent 1 is there",
         &["attach", "send"],
@@ -248,12 +248,12 @@ fn the_crash_state_is_stuck_unless_somebody_works_there() {
 
 #[test]
 fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
-    let ready = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(READY) };
+    let ready = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| GivenTask { with, ..given(READY) };
     let why = "ready waits for a person";
     check(ready(|it| it), NeedKind::ReviewReady, why, &["merge", "status", "cancel"]);
     // An agent from before has nothing to do here.
     check(
-        Given { agents: WAITS, ..given(READY) },
+        GivenTask { agents: WAITS, ..given(READY) },
         NeedKind::ReviewReady,
         why,
         &["merge", "status", "cancel", "attach", "send"],
@@ -265,9 +265,9 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     check(diverged, NeedKind::ReviewReady, why, &["merge with a commit", "status", "cancel"]);
     let conflict = ready(|it| TaskFacts { unmergeable: Some("conflicts"), conflicts: true, ..it });
     check(conflict, NeedKind::Conflict, "conflicts", &["status", "cancel"]);
-    let open = ready(|it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::Green }), ..it });
+    let open = ready(|it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::Green }), ..it });
     check(open, NeedKind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
-    let red = ready(|it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::Red }), ..it });
+    let red = ready(|it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::Red }), ..it });
     let failed = "a check of the pull request has failed";
     check(red, NeedKind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
     check(given(CHECKED), NeedKind::Queued, "checked waits for ci", &["cancel"]);
@@ -280,17 +280,17 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
         ..it
     };
     let why = "the hook create_pr has failed: no network";
-    check(Given { with: hooks, ..given(READY) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
-    check(Given { with: hooks, ..given(DONE) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
+    check(GivenTask { with: hooks, ..given(READY) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
+    check(GivenTask { with: hooks, ..given(DONE) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
-    let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
+    let busy = GivenTask { agents: WORKS, with: called, ..given(WORKING) };
     check(busy, NeedKind::HookFailed, "the push has failed", &["seen", "attach", "send", "restart"]);
 }
 
 #[test]
 fn a_start_that_is_forbidden_is_stuck_and_not_offered() {
     let why = "claude would ask a question; `orange setup --harness claude --yes` agrees to it";
-    let forbidden = Given {
+    let forbidden = GivenTask {
         with: |it| TaskFacts {
             queued: Some("waits"),
             forbidden: Some(
@@ -307,23 +307,23 @@ fn a_start_that_is_forbidden_is_stuck_and_not_offered() {
 #[test]
 fn what_waits_for_its_start_is_queued_or_has_failed() {
     let queued = |it| TaskFacts { queued: Some("waits for a worktree"), ..it };
-    check(Given { with: queued, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &["spawn"]);
+    check(GivenTask { with: queued, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &["spawn"]);
     let full = |it| TaskFacts { queued: Some("waits for a worktree"), has_room: false, ..it };
-    check(Given { with: full, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &[]);
+    check(GivenTask { with: full, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &[]);
     let failed = |it| TaskFacts { queued: Some("waits"), attention: Some("not started"), ..it };
-    check(Given { with: failed, ..given(PENDING) }, NeedKind::Stuck, "not started", &["spawn", "seen"]);
+    check(GivenTask { with: failed, ..given(PENDING) }, NeedKind::Stuck, "not started", &["spawn", "seen"]);
 }
 
 #[test]
 fn a_task_without_a_workflow_can_only_be_cancelled() {
     let lost = |it| TaskFacts { lost: Some(Lost { why: "its workflow is gone", can_cancel: true }), ..it };
-    check(Given { with: lost, ..given(WORKING) }, NeedKind::Stuck, "its workflow is gone", &["cancel"]);
+    check(GivenTask { with: lost, ..given(WORKING) }, NeedKind::Stuck, "its workflow is gone", &["cancel"]);
     check(given(DONE), NeedKind::Over, "the task is done", &["delete"]);
     check(given(CANCELLED), NeedKind::Over, "the task is cancelled", &["undo", "delete"]);
 }
 
 /// The actions that are refused, each with its obstacle.
-fn refused(given: Given<'static>) -> Vec<(&'static str, Obstacle<'static>)> {
+fn refused(given: GivenTask<'static>) -> Vec<(&'static str, Obstacle<'static>)> {
     with_facts(given, |_, facts| {
         let offers = facts.need().into_iter().flat_map(|need| facts.actions(need.kind));
         offers.filter_map(|offer| Some((name(&offer.action), known(offer.obstacle?)))).collect()
@@ -350,19 +350,19 @@ fn known(obstacle: Obstacle<'_>) -> Obstacle<'static> {
 fn an_action_that_is_refused_says_why() {
     let send = |obstacle| ("send", obstacle);
     assert_eq!(refused(given(READY)), [send(Obstacle::NoAgent)]);
-    assert!(refused(Given { agents: ASKS, ..given(WORKING) }).contains(&send(Obstacle::Asks)));
+    assert!(refused(GivenTask { agents: ASKS, ..given(WORKING) }).contains(&send(Obstacle::Asks)));
     const ENDED: &[Agent<'_>] = &[agent(Doing::Ended)];
-    assert!(refused(Given { agents: ENDED, ..given(WORKING) }).contains(&send(Obstacle::Unheard)));
+    assert!(refused(GivenTask { agents: ENDED, ..given(WORKING) }).contains(&send(Obstacle::Unheard)));
     let dirty = |it| TaskFacts { unmergeable: Some("uncommitted"), ..it };
-    let found = refused(Given { with: dirty, ..given(READY) });
+    let found = refused(GivenTask { with: dirty, ..given(READY) });
     assert_eq!(found[0], ("merge", Obstacle::Words("uncommitted")));
     let full = |it| TaskFacts { queued: Some("waits"), has_room: false, ..it };
-    assert_eq!(refused(Given { with: full, ..given(PENDING) })[0], ("spawn", Obstacle::NoWorktree));
+    assert_eq!(refused(GivenTask { with: full, ..given(PENDING) })[0], ("spawn", Obstacle::NoWorktree));
     let forbidden = |it| TaskFacts { queued: Some("waits"), forbidden: Some("no claude"), ..it };
-    let found = refused(Given { with: forbidden, ..given(PENDING) });
+    let found = refused(GivenTask { with: forbidden, ..given(PENDING) });
     assert_eq!(found[0], ("spawn", Obstacle::Words("no claude")));
     let hooks = |it| TaskFacts { hooks: Some(Hooks { name: "x", error: "y", may_retry: true }), ..it };
-    assert!(refused(Given { with: hooks, ..given(READY) }).contains(&("status", Obstacle::HooksWait)));
+    assert!(refused(GivenTask { with: hooks, ..given(READY) }).contains(&("status", Obstacle::HooksWait)));
     let rejected = refused(given(WORKING));
     assert!(matches!(rejected[0], ("status", Obstacle::Rejected(_))), "{rejected:?}");
 }
@@ -372,12 +372,12 @@ fn a_merge_by_force_is_offered_where_git_would_merge() {
     fn known(facts: TaskFacts<'_>) -> TaskFacts<'_> {
         TaskFacts { has_worktree: true, is_merge_known: true, ..facts }
     }
-    let offers = |with| answer(Given { agents: WORKS, with, ..given(WORKING) }).2;
+    let offers = |with| answer(GivenTask { agents: WORKS, with, ..given(WORKING) }).2;
     assert!(offers(known).contains(&"merge by force"));
     assert!(!offers(|it| TaskFacts { is_merge_known: false, ..known(it) }).contains(&"merge by force"));
     assert!(!offers(|it| TaskFacts { unmergeable: Some("dirty"), ..known(it) }).contains(&"merge by force"));
     assert!(!offers(|it| TaskFacts { has_worktree: false, ..known(it) }).contains(&"merge by force"));
-    let open = |it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::None }), ..known(it) };
+    let open = |it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::None }), ..known(it) };
     assert!(!offers(open).contains(&"merge by force"));
     assert!(offers(known).contains(&"create-pr"));
 }
@@ -385,13 +385,13 @@ fn a_merge_by_force_is_offered_where_git_would_merge() {
 #[test]
 fn a_limit_is_waited_for_while_nobody_works() {
     check(
-        Given { agents: LIMITED, ..given(WORKING) },
+        GivenTask { agents: LIMITED, ..given(WORKING) },
         NeedKind::Limit,
         "agent 1 is there",
         &["attach", "restart", "send"],
     );
     const BOTH: &[Agent<'_>] = &[agent(Doing::Limit { until: None }), agent(Doing::Works)];
-    assert_eq!(answer(Given { agents: BOTH, ..given(WORKING) }).0, Some(NeedKind::Working));
+    assert_eq!(answer(GivenTask { agents: BOTH, ..given(WORKING) }).0, Some(NeedKind::Working));
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn a_mission_asks_or_has_failed_or_goes_on() {
         let names: Vec<_> = offers.map(|offer| name(&offer.action)).collect();
         assert_eq!((need.kind, &names[..]), (kind, offered));
     };
-    let pause = Some(Pause { number: 2, what: "build failed", can_accept: true });
+    let pause = Some(OpenPause { number: 2, what: "build failed", can_accept: true });
     let paused = MissionFacts { pause, ..facts(MissionStatus::Paused) };
     check(paused, NeedKind::Paused, &["continue", "accept", "cancel"]);
     check(facts(MissionStatus::Failed), NeedKind::Stuck, &["retry", "cancel"]);

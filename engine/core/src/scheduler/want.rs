@@ -8,7 +8,7 @@ use super::{Effect, Heads, Item, Lease, Scheduler, Waiting};
 use crate::plan::StepId;
 
 /// Want of a mission.
-pub(super) struct Wanted {
+pub(super) struct MissionWant {
     pub(super) mission: String,
     pub(super) version: u64,
     pub(super) ticket: u64,
@@ -16,7 +16,7 @@ pub(super) struct Wanted {
     pub(super) running: Option<(StepId, u32)>,
 }
 
-impl Wanted {
+impl MissionWant {
     fn is_older_than(&self, version: u64) -> bool {
         self.version < version
     }
@@ -43,7 +43,7 @@ impl Wanted {
 
 impl Scheduler {
     /// Applies the want of a mission. A repeated want does nothing.
-    pub(super) fn want(&mut self, heads: &Heads, waiting: &[Waiting], wanted: &Wanted) -> Vec<Effect> {
+    pub(super) fn want(&mut self, heads: &Heads, waiting: &[Waiting], wanted: &MissionWant) -> Vec<Effect> {
         let lease = self.leases.get(&wanted.mission);
         let version = lease.map(|it| it.version).into_iter().chain(waiting.iter().map(|it| it.version)).max();
         if version.is_some_and(|it| wanted.is_older_than(it)) {
@@ -64,7 +64,7 @@ impl Scheduler {
     }
 
     /// True if the mission still wants what is leased.
-    fn keeps_lease(&mut self, wanted: &Wanted) -> bool {
+    fn keeps_lease(&mut self, wanted: &MissionWant) -> bool {
         let Some(lease) = self.leases.get_mut(&wanted.mission) else { return false };
         if wanted.runs(&lease.item) {
             lease.has_started();
@@ -80,7 +80,7 @@ impl Scheduler {
 
     /// Ends the lease for what the mission does not want any more, and begins what it wants. The crab of the lease may have parked
     /// meanwhile: of these steps and of what waits, it gets the earliest one.
-    fn follow(&mut self, heads: &Heads, wanted: &Wanted, steps: Vec<Waiting>) -> Vec<Effect> {
+    fn follow(&mut self, heads: &Heads, wanted: &MissionWant, steps: Vec<Waiting>) -> Vec<Effect> {
         let Some(lease) = self.end_lease(&wanted.mission) else { return self.place(steps) };
         let mut effects = vec![lease.end_agent()];
         let taken = self.first_taken(&steps).map(Waiting::place);
@@ -106,12 +106,12 @@ impl Lease {
     }
 }
 
-fn remove(wanted: &Wanted) -> Effect {
+fn remove(wanted: &MissionWant) -> Effect {
     Effect::Remove { mission: wanted.mission.clone() }
 }
 
 /// An agent of the waiting step was started without a lease, or after its lease had ended. Nobody hears whether it is alive.
-fn runs_without_lease(row: &Waiting, wanted: &Wanted) -> Option<Effect> {
+fn runs_without_lease(row: &Waiting, wanted: &MissionWant) -> Option<Effect> {
     wanted.runs(&row.item).then(|| Effect::Lost { crab: None, item: row.item.clone() })
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Error, Map, Value};
 
 /// A declared type of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Type {
+pub struct EventType {
     /// Its name in journals.
     pub name: &'static str,
     /// The names of its fields.
@@ -15,11 +15,11 @@ pub struct Type {
 }
 
 /// The members of a JSON object that are not taken yet. A member that is never taken comes from a newer version.
-pub(crate) struct Fields(Map<String, Value>);
+pub(crate) struct EventFields(Map<String, Value>);
 
-impl Fields {
-    pub(crate) fn read<'de, D: Deserializer<'de>>(object: D) -> Result<Fields, D::Error> {
-        object.deserialize_map(Object).map(Fields)
+impl EventFields {
+    pub(crate) fn read<'de, D: Deserializer<'de>>(object: D) -> Result<EventFields, D::Error> {
+        object.deserialize_map(UniqueObject).map(EventFields)
     }
 
     /// The member of this name. For one that is absent it returns `missing`, or else reads `null`.
@@ -44,9 +44,9 @@ fn flaw(name: &str, is_there: bool, cause: &Error) -> Error {
 }
 
 /// Reads an object and refuses two members of one name.
-struct Object;
+struct UniqueObject;
 
-impl<'de> Visitor<'de> for Object {
+impl<'de> Visitor<'de> for UniqueObject {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -114,7 +114,7 @@ macro_rules! words {
         }
 
         #[cfg(test)]
-        impl crate::event::sample::Sample for $name {
+        impl crate::event::sample::SampleValue for $name {
             fn sample(count: &mut u32) -> $name {
                 let words = [$($name::$variant,)*];
                 words[(u32::sample(count) as usize) % words.len()].clone()
@@ -154,13 +154,15 @@ macro_rules! objects {
             /// The names of its fields.
             pub const FIELDS: &[&str] = &[$(stringify!($field)),*];
 
-            pub(crate) fn take(fields: &mut crate::event::declare::Fields) -> Result<$name, serde_json::Error> {
+            pub(crate) fn take(
+                fields: &mut crate::event::declare::EventFields,
+            ) -> Result<$name, serde_json::Error> {
                 Ok($name { $($field: take!(fields, $field: $of $(, $serde)?),)* })
             }
         }
 
         #[cfg(test)]
-        impl crate::event::sample::Sample for $name {
+        impl crate::event::sample::SampleValue for $name {
             fn sample(count: &mut u32) -> $name {
                 $name { $($field: <$of>::sample(count),)* }
             }
@@ -168,7 +170,7 @@ macro_rules! objects {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
-                let mut fields = crate::event::declare::Fields::read(from)?;
+                let mut fields = crate::event::declare::EventFields::read(from)?;
                 $name::take(&mut fields).map_err(serde::de::Error::custom)
             }
         }
@@ -200,13 +202,13 @@ macro_rules! events {
 
         impl Event {
             /// All types, in the order of declaration.
-            pub const TYPES: &[Type] = &[$(Type {
+            pub const TYPES: &[EventType] = &[$(EventType {
                 name: $type,
                 fields: events!(@fields $({ $($field)* })? $(($object))?),
                 when: &[$($when),*],
             }),*];
 
-            pub(crate) fn take(kind: &str, fields: &mut Fields) -> Result<Event, serde_json::Error> {
+            pub(crate) fn take(kind: &str, fields: &mut EventFields) -> Result<Event, serde_json::Error> {
                 Ok(match kind {
                     $($type => events!(@take fields, $variant
                         $({ $($field: $of $(, $serde)?;)* })?
@@ -219,7 +221,7 @@ macro_rules! events {
             /// One event of each type, with no two equal values, so that a test notices swapped fields.
             #[cfg(test)]
             pub(crate) fn samples(count: &mut u32) -> Vec<Event> {
-                use crate::event::sample::Sample;
+                use crate::event::sample::SampleValue;
                 vec![$(Event::$variant
                     $({ $($field: <$of>::sample(count),)* })?
                     $(($object::sample(count)))?

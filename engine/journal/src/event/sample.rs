@@ -1,13 +1,13 @@
 //! Events for tests, made from their declarations.
 
 /// A value for tests that differs from those before it.
-pub(crate) trait Sample {
+pub(crate) trait SampleValue {
     fn sample(count: &mut u32) -> Self;
 }
 
 macro_rules! counted {
     ($($number:ty)*) => {$(
-        impl Sample for $number {
+        impl SampleValue for $number {
             fn sample(count: &mut u32) -> $number {
                 *count += 1;
                 *count as $number
@@ -18,25 +18,25 @@ macro_rules! counted {
 
 counted!(i32 u32 u64 usize);
 
-impl Sample for String {
+impl SampleValue for String {
     fn sample(count: &mut u32) -> String {
         u32::sample(count).to_string()
     }
 }
 
-impl Sample for bool {
+impl SampleValue for bool {
     fn sample(_: &mut u32) -> bool {
         true
     }
 }
 
-impl<T: Sample> Sample for Option<T> {
+impl<T: SampleValue> SampleValue for Option<T> {
     fn sample(count: &mut u32) -> Option<T> {
         Some(T::sample(count))
     }
 }
 
-impl<T: Sample> Sample for Vec<T> {
+impl<T: SampleValue> SampleValue for Vec<T> {
     fn sample(count: &mut u32) -> Vec<T> {
         vec![T::sample(count), T::sample(count)]
     }

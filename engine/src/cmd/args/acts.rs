@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::filter::Filter;
+use super::filter::TaskFilter;
 use super::names::TaskName;
 
 /// `orange task diff …`
@@ -60,7 +60,7 @@ pub struct SendArgs {
     pub text: Option<String>,
     /// Every unfinished task with these values of `status`, `project`, `workflow`, `need`; with a status, finished ones too
     #[arg(long = "where", value_name = "KEY=VALUE,…")]
-    pub filter: Option<Filter>,
+    pub filter: Option<TaskFilter>,
     /// To the reviewer with this name
     #[arg(long, value_name = "NAME", conflicts_with = "spawn")]
     pub reviewer: Option<String>,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// The values that tasks are to have. Of several values of one key, one is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct TaskFilter {
     pub status: Vec<String>,
     pub project: Vec<String>,
     pub workflow: Vec<String>,
@@ -12,18 +12,18 @@ pub struct Filter {
     pub need: Vec<String>,
 }
 
-impl Filter {
+impl TaskFilter {
     /// True if one of these is the value; an empty list allows every value.
     pub fn has(wanted: &[String], value: &str) -> bool {
         wanted.is_empty() || wanted.iter().any(|one| one == value)
     }
 }
 
-impl FromStr for Filter {
+impl FromStr for TaskFilter {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Filter, String> {
-        let mut filter = Filter::default();
+    fn from_str(text: &str) -> Result<TaskFilter, String> {
+        let mut filter = TaskFilter::default();
         for pair in text.split(',') {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let values = match key.trim() {
@@ -50,17 +50,17 @@ mod tests {
 
     #[test]
     fn values_of_one_key_are_alternatives() {
-        let filter: Filter = "status=stuck, project=coffee,status=done".parse().unwrap();
+        let filter: TaskFilter = "status=stuck, project=coffee,status=done".parse().unwrap();
         assert_eq!(
             (filter.status.join(" "), filter.project.join(" ")),
             ("stuck done".into(), "coffee".into())
         );
-        assert!(Filter::has(&filter.status, "done") && !Filter::has(&filter.status, "working"));
-        assert!(Filter::has(&filter.workflow, "any"));
+        assert!(TaskFilter::has(&filter.status, "done") && !TaskFilter::has(&filter.status, "working"));
+        assert!(TaskFilter::has(&filter.workflow, "any"));
         for (text, expect) in
             [("", "no ``"), ("status", "no value"), ("state=x", "only status"), ("status=,", "no value")]
         {
-            let error = text.parse::<Filter>().unwrap_err();
+            let error = text.parse::<TaskFilter>().unwrap_err();
             assert!(error.contains(expect), "{text:?}: {error}");
         }
     }

@@ -15,7 +15,7 @@ mod workspace;
 
 pub use acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
 pub use agent::{AgentCommand, EndedArgs, SpawnName};
-pub use filter::Filter;
+pub use filter::TaskFilter;
 pub use harness::HarnessCommand;
 pub use mission::{
     AttemptCommand, CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs,
@@ -23,10 +23,10 @@ pub use mission::{
 };
 pub use names::{TaskName, TaskNames};
 pub use notify::NotifyCommand;
-pub use parse::{Parsed, asks_for_json, parse, usage};
+pub use parse::{ParsedCommand, asks_for_json, parse, usage};
 pub use project::{ProjectCommand, ProjectSettings};
 pub use task::{
-    AnswerArgs, Decision, ListArgs, LogsArgs, MergeArgs, PaneArgs, TaskCommand, UpdateArgs, WaitArgs,
+    AnswerArgs, ListArgs, LogsArgs, MergeArgs, PaneArgs, RequestDecision, TaskCommand, UpdateArgs, WaitArgs,
 };
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
@@ -195,7 +195,7 @@ Examples:
     Completions {
         /// The shell that runs the script
         #[arg(value_name = "SHELL")]
-        shell: Shell,
+        shell: CompletionShell,
     },
     /// Print the candidates for the next word
     #[command(hide = true)]
@@ -308,7 +308,7 @@ pub struct GcArgs {
 /// A shell that can complete our commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
-pub enum Shell {
+pub enum CompletionShell {
     Bash,
     Zsh,
     Fish,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::filter::Filter;
+use super::filter::TaskFilter;
 
 /// Names a task.
 #[derive(Debug, Args)]
@@ -20,5 +20,5 @@ pub struct TaskNames {
     pub names: Vec<String>,
     /// Every unfinished task with these values of `status`, `project`, `workflow`, `need`; with a status, finished ones too
     #[arg(long = "where", value_name = "KEY=VALUE,…", conflicts_with = "ID")]
-    pub filter: Option<Filter>,
+    pub filter: Option<TaskFilter>,
 }

@@ -2,15 +2,14 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, error};
 
 use super::Cli;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The request of a command line.
 #[derive(Debug)]
-pub enum Parsed {
+pub enum ParsedCommand {
     /// A command.
     Cli(Box<Cli>),
     /// Its help.
@@ -23,18 +22,20 @@ pub enum Parsed {
 ///
 /// # Errors
 /// `usage` for words that no command takes, with a correction.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand> {
     let words: Vec<String> = words
         .into_iter()
         .map(|word| word.into_string().map_err(|word| not_text(&word)))
         .collect::<Result<_>>()?;
     let words = helping(words);
     match Cli::try_parse_from(std::iter::once("orange").chain(words.iter().map(String::as_str))) {
-        Ok(cli) => Ok(Parsed::Cli(Box::new(cli))),
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Parsed::Help(text(&error))),
-        Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Parsed::Version(text(&error))),
-        Err(error) if error.kind() == ErrorKind::MissingSubcommand => Err(incomplete(&words)),
-        Err(error) if error.kind() == ErrorKind::UnknownArgument && is_unquoted(&words) => {
+        Ok(cli) => Ok(ParsedCommand::Cli(Box::new(cli))),
+        Err(error) if error.kind() == error::ErrorKind::DisplayHelp => Ok(ParsedCommand::Help(text(&error))),
+        Err(error) if error.kind() == error::ErrorKind::DisplayVersion => {
+            Ok(ParsedCommand::Version(text(&error)))
+        }
+        Err(error) if error.kind() == error::ErrorKind::MissingSubcommand => Err(incomplete(&words)),
+        Err(error) if error.kind() == error::ErrorKind::UnknownArgument && is_unquoted(&words) => {
             let error = usage(&error.to_string());
             let help = format!("quote the summary: `orange task create BRANCH \"…\"`\n{}", error.help);
             Err(error.help(help))
@@ -74,7 +75,7 @@ fn incomplete(words: &[String]) -> Error {
     }
     let shown: Vec<_> =
         group.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name).collect();
-    Error::new(Kind::Usage, format!("`{path}` needs a command"))
+    Error::new(ErrorKind::Usage, format!("`{path}` needs a command"))
         .help(format!("it has: {}; `{path} --help` tells more", shown.join(", ")))
 }
 
@@ -91,10 +92,10 @@ pub fn usage(text: &str) -> Error {
         |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
     let (message, help): (Vec<String>, Vec<String>) = (lines(message), lines(help));
     let help: Vec<_> = help.iter().map(|line| line.strip_prefix("tip: ").unwrap_or(line)).collect();
-    Error::new(Kind::Usage, message.join(" ")).help(help.join("\n"))
+    Error::new(ErrorKind::Usage, message.join(" ")).help(help.join("\n"))
 }
 
 fn not_text(word: &OsString) -> Error {
-    Error::new(Kind::Usage, format!("an argument is not UTF-8: {word:?}"))
+    Error::new(ErrorKind::Usage, format!("an argument is not UTF-8: {word:?}"))
         .help("give it as UTF-8; a file of such a name needs another one")
 }

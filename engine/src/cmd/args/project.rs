@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use crate::store::settings::ports::PER_SLOT;
 use crate::store::settings::{
-    Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program, flaw_of_variable,
+    Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program, flaw_of_variable,
 };
 
 /// `orange project …`
@@ -232,7 +232,7 @@ impl ProjectSettings {
 
 /// A program, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewProgram(pub Option<Program>);
+pub struct NewProgram(pub Option<WorktreeProgram>);
 
 fn place(text: &str) -> Result<String, String> {
     none_or(text, flaw_of_path)
@@ -249,9 +249,9 @@ fn none_or(text: &str, flaw: fn(&str) -> Option<String>) -> Result<String, Strin
 fn program(text: &str) -> Result<NewProgram, String> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
-    enum Given {
+    enum GivenProgram {
         Argv(Vec<String>),
-        Program(Program),
+        Program(WorktreeProgram),
     }
     if text.is_empty() {
         return Ok(NewProgram(None));
@@ -260,8 +260,8 @@ fn program(text: &str) -> Result<NewProgram, String> {
         "it is a list of strings in JSON, '[\"npm\", \"ci\"]', or '{\"argv\": [\"npm\", \"ci\"], \"timeout\": 600}'".to_owned()
     })?;
     let program = match given {
-        Given::Argv(argv) => Program { argv, timeout: TIMEOUT },
-        Given::Program(program) => program,
+        GivenProgram::Argv(argv) => WorktreeProgram { argv, timeout: TIMEOUT },
+        GivenProgram::Program(program) => program,
     };
     flaw_of_program(&program).map_or(Ok(NewProgram(Some(program))), Err)
 }

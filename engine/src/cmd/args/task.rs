@@ -428,7 +428,7 @@ pub struct AnswerArgs {
     pub request: String,
     /// The answer to the request
     #[arg(value_name = "ANSWER")]
-    pub decision: Decision,
+    pub decision: RequestDecision,
     /// The message to the agent when it may not
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub message: Option<String>,
@@ -437,7 +437,7 @@ pub struct AnswerArgs {
 /// The answer of a person to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
-pub enum Decision {
+pub enum RequestDecision {
     Allow,
     Deny,
 }

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 
-use super::{Cli, Parsed, asks_for_json, parse};
+use super::{Cli, ParsedCommand, asks_for_json, parse};
 
 fn words(line: &str) -> Vec<std::ffi::OsString> {
     line.split_whitespace().map(Into::into).collect()
@@ -12,12 +12,14 @@ fn words(line: &str) -> Vec<std::ffi::OsString> {
 #[track_caller]
 fn check(line: &str, expect: &str) {
     let found = match parse(words(line)) {
-        Ok(Parsed::Cli(cli)) => {
+        Ok(ParsedCommand::Cli(cli)) => {
             let Cli { json, command } = *cli;
             let command = command.map_or_else(|| "none".to_owned(), |command| format!("{command:?}"));
             format!("{}{command}", if json { "json " } else { "" })
         }
-        Ok(Parsed::Help(text) | Parsed::Version(text)) => text.lines().next().unwrap_or_default().to_owned(),
+        Ok(ParsedCommand::Help(text) | ParsedCommand::Version(text)) => {
+            text.lines().next().unwrap_or_default().to_owned()
+        }
         Err(error) => format!("{}: {}", serde_json::json!(error.kind).as_str().unwrap(), error.message),
     };
     assert!(found.contains(expect), "{line}\n found: {found}\nexpect: {expect}");
@@ -156,7 +158,7 @@ fn words_have_to_be_utf8() {
     for line in ["task show", "project add", "task create x --context"] {
         let word = std::ffi::OsString::from_vec(b"\xff".to_vec());
         let error = parse(words(line).into_iter().chain([word])).unwrap_err();
-        assert_eq!(error.kind, crate::Kind::Usage);
+        assert_eq!(error.kind, crate::ErrorKind::Usage);
         assert!(error.help.contains("UTF-8"), "{error}");
     }
 }
@@ -266,7 +268,7 @@ fn the_words_of_a_summary_are_quoted() {
 #[test]
 fn help_is_printed_before_and_behind_a_command() {
     let text = |line: &str| match parse(words(line)) {
-        Ok(Parsed::Help(text)) => text,
+        Ok(ParsedCommand::Help(text)) => text,
         other => panic!("{line}: {other:?}"),
     };
     let create = text("task create --help");

@@ -2,20 +2,20 @@
 
 use clap::CommandFactory;
 
-use super::{Candidate, Names, candidate, candidates, task_in};
+use super::{Candidate, NameKind, candidate, candidates, task_in};
 use crate::cmd::args::Cli;
 
 fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-fn some(names: Names) -> Vec<Candidate> {
+fn some(names: NameKind) -> Vec<Candidate> {
     let words: &[&str] = match names {
-        Names::Statuses => &["working", "done"],
-        Names::Tasks => &["add-login", "fix"],
-        Names::Missions => &["log-in"],
-        Names::Files => &[""],
-        Names::Projects | Names::Workflows | Names::Harnesses => &[],
+        NameKind::Statuses => &["working", "done"],
+        NameKind::Tasks => &["add-login", "fix"],
+        NameKind::Missions => &["log-in"],
+        NameKind::Files => &[""],
+        NameKind::Projects | NameKind::Workflows | NameKind::Harnesses => &[],
     };
     words.iter().map(|word| candidate(*word, "")).collect()
 }
@@ -114,7 +114,7 @@ fn every_placeholder_is_known() {
     fn look(command: &clap::Command) {
         for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
             let placeholder = arg.get_value_names().unwrap()[0].as_str();
-            let is_known = Names::of(arg).is_some() || FREE.contains(&placeholder);
+            let is_known = NameKind::of(arg).is_some() || FREE.contains(&placeholder);
             assert!(is_known, "{}: {placeholder}", command.get_name());
         }
         command.get_subcommands().for_each(look);

@@ -4,22 +4,22 @@ use std::time::SystemTime;
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::answer::{CommandAnswer, one_line, table};
 use crate::cmd::args::MissionListArgs;
-use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
+use crate::cmd::needs::{NeedRank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
 use crate::flow::mission::Projection;
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
-use crate::store::{DirKind, Listed, Owned, TaskDir, list, task};
+use crate::store::{DirKind, Owned, TaskDir, TaskEntry, list, task};
 use orange_api::{ListedMission, MissionRow};
 use orange_system::fault;
 
 /// Lists missions, what needs a person first; unfinished ones unless `all` is asked for. One that has failed is listed: it may be
 /// tried again.
-pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &MissionListArgs) -> Result<CommandAnswer> {
     let project = project_of(app, args.project.as_deref(), args.all_projects)?;
     let is_shown = |owned: &Owned| args.all || !app.is_done(DirKind::Mission, owned);
     let mut known = list::journals(&app.home, &[DirKind::Mission], project.as_deref())?;
@@ -28,28 +28,28 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
         let is_shown = it.task.as_ref().map_or(true, |task| is_shown(&task.owned));
         is_shown.then_some(it)
     });
-    let (panes, names) = (Panes::of(app), Names::of(app));
+    let (panes, names) = (Panes::of(app), KnownNames::of(app));
     let rows = listed.into_iter().map(|listed| row(app, listed, &panes, &names));
     let rows = rows.filter(|row| !args.needs_me || needs_person(row)).map(|row| (rank(&row), row)).collect();
     let missions = in_order(rows);
     if missions.is_empty() {
         let text = "no mission is under way; `orange mission start WORKFLOW \"PROMPT\"` starts one";
-        return Answer::of(&missions, if args.needs_me { "nothing needs you" } else { text });
+        return CommandAnswer::of(&missions, if args.needs_me { "nothing needs you" } else { text });
     }
     let now = fault::now();
     let has_project = project.is_none() && has_several(app);
     let cells: Vec<_> = missions.iter().map(|mission| cells(mission, has_project, now)).collect();
     let header = ["NEED", "AGE", "BRANCH", "WORKFLOW", "STATUS", "STEP", "PROMPT", "WHY"];
     let table = table(header, &cells);
-    let Some(width) = screen::width() else { return Answer::of(&missions, table) };
+    let Some(width) = screen::width() else { return CommandAnswer::of(&missions, table) };
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
-    Answer::of(&missions, lines.join("\n"))
+    CommandAnswer::of(&missions, lines.join("\n"))
 }
 
-fn rank(mission: &ListedMission) -> Rank {
+fn rank(mission: &ListedMission) -> NeedRank {
     match mission {
-        ListedMission::Readable(row) => Rank::of(row.need.as_ref()),
-        ListedMission::Unreadable { .. } => Rank::LAST,
+        ListedMission::Readable(row) => NeedRank::of(row.need.as_ref()),
+        ListedMission::Unreadable { .. } => NeedRank::LAST,
     }
 }
 
@@ -60,7 +60,12 @@ fn needs_person(mission: &ListedMission) -> bool {
     }
 }
 
-fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>, names: &Names<'_>) -> ListedMission {
+fn row(
+    app: &App,
+    TaskEntry { dir, task }: TaskEntry,
+    panes: &Panes<'_>,
+    names: &KnownNames<'_>,
+) -> ListedMission {
     let branch = task.as_ref().ok().map(|task| task.branch.clone());
     let read = task.and_then(|task| {
         let history = task::read_journal_last(&dir, 0)?.history();
@@ -76,7 +81,12 @@ fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>, names: &Names
     }
 }
 
-fn readable(dir: &TaskDir, observed: Observed, projection: &Projection, names: &Names<'_>) -> MissionRow {
+fn readable(
+    dir: &TaskDir,
+    observed: Observed,
+    projection: &Projection,
+    names: &KnownNames<'_>,
+) -> MissionRow {
     let need = Some(names.in_need(need::of_mission(dir, &observed, projection)));
     let Observed { task, .. } = observed;
     MissionRow {

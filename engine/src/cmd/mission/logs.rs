@@ -1,11 +1,11 @@
 //! `orange mission logs`
 
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{LogsArgs, TaskName};
 use crate::cmd::task::logs;
 use crate::store::{Event, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Shows the transcript of the last agent, or of the last one of a step.
 pub fn run(
@@ -13,8 +13,8 @@ pub fn run(
     dir: &TaskDir,
     step: Option<&str>,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     let spawn = step.map(|step| last_of(app, dir, step)).transpose()?;
     let args = LogsArgs { task: TaskName { name: None }, spawn, follow: false, raw: false };
     logs::run(app, dir, &args, as_json, tell)
@@ -27,7 +27,7 @@ fn last_of(app: &App, dir: &TaskDir, step: &str) -> Result<u32> {
         (spawn.step.as_deref() == Some(step)).then_some(spawn.spawn)
     });
     last.ok_or_else(|| {
-        Error::new(Kind::NotFound, format!("no agent has worked at a step `{step}`"))
+        Error::new(ErrorKind::NotFound, format!("no agent has worked at a step `{step}`"))
             .help(format!("`orange mission show {}` shows its steps", dir.id))
     })
 }

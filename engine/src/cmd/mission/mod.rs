@@ -9,7 +9,7 @@ mod watch;
 
 use crate::app::App;
 use crate::cmd;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
@@ -18,7 +18,7 @@ use crate::flow::mission::{Projection, advance, answer};
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ChangedMission, Success};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
@@ -26,8 +26,8 @@ pub fn run(
     app: &App,
     command: &MissionCommand,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     match command {
         MissionCommand::Start(args) => start::run(app, args),
         MissionCommand::List(args) => list::run(app, args),
@@ -68,14 +68,14 @@ pub fn run(
             restore::run(app, DirKind::Mission, mission.name.as_deref(), found, *backup, *dry_run)
         }
         MissionCommand::Advance { id } => {
-            advance::advance(app, &find::by_id(&app.home, id)?).map(|()| Answer::default())
+            advance::advance(app, &find::by_id(&app.home, id)?).map(|()| CommandAnswer::default())
         }
     }
 }
 
-fn go_on(app: &App, args: &ContinueArgs) -> Result<Answer> {
+fn go_on(app: &App, args: &ContinueArgs) -> Result<CommandAnswer> {
     let dir = named_or_here(app, &args.mission)?;
-    let wishes = answer::Answer {
+    let wishes = answer::PauseDecision {
         pause: args.pause,
         accept_failure: args.accept_failure,
         execution: args.policy.execution,
@@ -95,7 +95,7 @@ fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
 }
 
 /// The answer of a command that has changed a mission: how it stands now, and the backups that the command has made.
-fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<Answer> {
+fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<CommandAnswer> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     // A mission whose plan is damaged can be cancelled, too.
     let projection = Projection::of(dir, &journal.history()).ok();
@@ -120,7 +120,7 @@ fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Resu
         done: done.to_owned(),
         backed_up,
     };
-    Answer::of(&answer, lines.join("\n"))
+    CommandAnswer::of(&answer, lines.join("\n"))
 }
 
 /// The named mission, or the mission of the current worktree, or the mission of the agent that asks.
@@ -134,7 +134,7 @@ pub fn named_or_here(app: &App, mission: &MissionName) -> Result<TaskDir> {
     }
     let own = app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?;
     own.filter(|dir| dir.kind == DirKind::Mission).ok_or_else(|| {
-        Error::new(Kind::Usage, "which mission? This folder is not a mission's worktree")
+        Error::new(ErrorKind::Usage, "which mission? This folder is not a mission's worktree")
             .help("name it by id or branch, or go into its worktree; `orange mission list` shows them")
     })
 }

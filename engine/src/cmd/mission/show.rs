@@ -2,10 +2,10 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::answer::{CommandAnswer, one_line, table};
 use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
 use crate::flow::mission::{Projection, view};
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
@@ -14,12 +14,12 @@ use orange_api::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMissi
 use orange_system::fault;
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
-pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
     let (shown, projection) = record(app, dir)?;
     let is_ended = projection.mission.status.is_terminal();
     let ended = if is_ended { projection.commands(&dir.id) } else { Vec::new() };
     let text = text(&shown, &view::standing(projection.plan, &projection), &ended);
-    Answer::of(&shown, text)
+    CommandAnswer::of(&shown, text)
 }
 
 /// The record of a mission, with the projection of its journal.
@@ -27,7 +27,7 @@ pub fn record(app: &App, dir: &TaskDir) -> Result<(ShownMission, Projection)> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
     let projection = Projection::of(dir, &observed.history)?;
-    let names = Names::of(app);
+    let names = KnownNames::of(app);
     let need = Some(names.in_need(need::of_mission(dir, &observed, &projection)));
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;

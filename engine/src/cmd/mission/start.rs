@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::StartArgs;
 use crate::cmd::mission::changed;
 use crate::cmd::{project, stdin};
-use crate::flow::mission::start::{NewMission, PolicyWishes, Started, start};
+use crate::flow::mission::start::{MissionWishes, PolicyWishes, Started, start};
 use crate::store::effective::effective;
 
-pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &StartArgs) -> Result<CommandAnswer> {
     let project = project::named_or_here(app, args.project.as_deref())?;
     let prompt: Option<Cow<'_, str>> =
         args.prompt.as_deref().map(|prompt| stdin::or_text(prompt, "the prompt")).transpose()?;
     let settings = effective(&app.home, &project)?;
-    let new = NewMission {
+    let new = MissionWishes {
         project: &project,
         plan: app.machines.plan(&args.workflow)?,
         prompt: prompt.as_deref(),

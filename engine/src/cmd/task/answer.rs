@@ -2,16 +2,16 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
-use crate::cmd::args::{AnswerArgs, Decision};
+use crate::cmd::answer::CommandAnswer;
+use crate::cmd::args::{AnswerArgs, RequestDecision};
 use crate::flow::answer::answer;
 use crate::flow::asked;
 use orange_api::{Answered, Success};
 
 /// Answers the question of an agent.
-pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &AnswerArgs) -> Result<CommandAnswer> {
     let AnswerArgs { request, decision, message } = args;
-    let given = asked::Answer { allow: *decision == Decision::Allow, message: message.clone() };
+    let given = asked::RequestAnswer { allow: *decision == RequestDecision::Allow, message: message.clone() };
     let asked = answer(app, request, &given)?;
     let word = if given.allow { "may" } else { "may not" };
     let what = asked.line();
@@ -24,5 +24,5 @@ pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
         text: asked.text,
     };
     let tool = answered.tool.as_deref().unwrap_or("a tool");
-    Answer::of(&answered, format!("agent {} {word} use {tool}: {what}", asked.spawn))
+    CommandAnswer::of(&answered, format!("agent {} {word} use {tool}: {what}", asked.spawn))
 }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::cmd::answer::one_line;
 use crate::cmd::confirm;
 use crate::flow;
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::flow::request::transition_result;
 use crate::store::{Task, TaskDir};
 use orange_api::TransitionResult;
@@ -26,7 +26,7 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(Transi
 /// # Errors
 /// `refused` when the answer is no; `usage` without a terminal to ask on.
 pub fn confirm(app: &App, dir: &TaskDir, what: &str, task: &Task, as_json: bool) -> Result<()> {
-    let name = Names::of(app).name(dir);
+    let name = KnownNames::of(app).name(dir);
     let question = format!("{what} {name} ({}: {})?", task.status(), one_line(&task.summary, 60));
     let unasked = format!("{what} {name}? This wants a yes");
     confirm::confirm(&question, unasked, "repeat it with --yes", as_json)

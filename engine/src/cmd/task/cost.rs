@@ -20,14 +20,14 @@ const FEW: usize = 50;
 const MANY: usize = 1000;
 
 /// A home with so many tasks, and what they are.
-struct Home {
+struct SizedHome {
     _folder: tempfile::TempDir,
     app: App,
     over: TaskDir,
 }
 
-impl Home {
-    fn with(tasks: usize) -> Home {
+impl SizedHome {
+    fn with(tasks: usize) -> SizedHome {
         const UNDER_WAY: usize = 10;
         let (folder, home) = home();
         let of_status = |branch: &str, status: &str| {
@@ -40,7 +40,7 @@ impl Home {
         (UNDER_WAY..tasks).for_each(|number| copy(&home, &over, number));
         grow_old(&home);
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
-        let made = Home { _folder: folder, app, over };
+        let made = SizedHome { _folder: folder, app, over };
         // The first commands write the indexes.
         made.all();
         made
@@ -48,7 +48,7 @@ impl Home {
 
     /// Number of files that each command opens.
     fn all(&self) -> Vec<(&'static str, usize)> {
-        let Home { app, over, .. } = self;
+        let SizedHome { app, over, .. } = self;
         let by_branch =
             || find::named(&app.home, DirKind::Task, "fix-20", None, |task| app.is_over(task)).unwrap();
         let count = |what, work: &dyn Fn()| (what, opened::during(app.home.root(), work).0);
@@ -79,7 +79,7 @@ fn listing(words: &[&str]) -> ListArgs {
 
 #[test]
 fn a_command_opens_as_much_among_many_tasks_as_among_few() {
-    let (few, many) = (Home::with(FEW), Home::with(MANY));
+    let (few, many) = (SizedHome::with(FEW), SizedHome::with(MANY));
     for ((what, few), (_, many)) in few.all().into_iter().zip(many.all()) {
         assert!(many <= few + 2, "{what}: {few} files of {FEW} tasks are opened, and {many} of {MANY}");
     }
@@ -87,7 +87,7 @@ fn a_command_opens_as_much_among_many_tasks_as_among_few() {
 
 #[test]
 fn a_list_of_finished_tasks_is_the_same_without_indexes() {
-    let home = Home::with(FEW);
+    let home = SizedHome::with(FEW);
     let app = &home.app;
     let all = |as_json: bool| list::run(app, &listing(&["--all"]), as_json).unwrap().text;
     for as_json in [true, false] {
@@ -103,7 +103,7 @@ fn a_list_of_finished_tasks_is_the_same_without_indexes() {
 
 #[test]
 fn the_doctor_opens_a_finished_task_s_folder_and_lock_alone() {
-    let home = Home::with(MANY);
+    let home = SizedHome::with(MANY);
     let doctor = || drop(doctor::examine(&home.app));
     doctor();
     let of = |path: &Path| opened::during(path, doctor).0;

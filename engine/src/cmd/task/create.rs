@@ -1,20 +1,20 @@
 //! `orange task create`
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::task::hints;
 use crate::cmd::{project, stdin};
 use crate::flow::create::{NewTask, NewlyCreated, create, would_create};
 use crate::flow::issue::{self, FromIssue};
-use crate::flow::written::Written;
+use crate::flow::written::WrittenText;
 use crate::store::effective::effective;
-use crate::store::{Draft, Task};
+use crate::store::{Task, TaskDraft};
 use crate::{Error, Result};
 use orange_api::{Created, Success};
 
 /// Makes the task and starts its agent.
-pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
     let project = project::named_or_here(app, args.project.as_deref())?;
     let context = args.context.as_deref().map(|given| stdin::or_text(given, "the context")).transpose()?;
     let issue = args.issue.map(|number| issue::read(app, &project, number)).transpose()?;
@@ -23,7 +23,7 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
     let branch = branch.or(of_issue(|it| &it.branch));
     let summary = summary.or(of_issue(|it| &it.summary));
     let context = context.as_deref().or(of_issue(|it| &it.context));
-    let written = args.edit.then(|| Written::read(app, summary, context)).transpose()?;
+    let written = args.edit.then(|| WrittenText::read(app, summary, context)).transpose()?;
     let (summary, context) = match &written {
         Some(written) => (Some(written.summary.as_str()), written.context.as_deref()),
         None => (summary, context),
@@ -78,7 +78,7 @@ fn next(task: &Task, waits_for: Option<&Error>) -> String {
 }
 
 /// The answer of a dry run.
-fn planned(Draft { project, branch, status, workflow, .. }: Draft) -> Result<Answer> {
+fn planned(TaskDraft { project, branch, status, workflow, .. }: TaskDraft) -> Result<CommandAnswer> {
     let shown = branch.as_deref().unwrap_or("(a branch with its id)");
     let text = format!("would create a task of {project}: {shown}  {status}");
     let created = Created {
@@ -96,14 +96,14 @@ fn planned(Draft { project, branch, status, workflow, .. }: Draft) -> Result<Ans
         hints: Vec::new(),
         dry_run: true,
     };
-    Answer::of(&created, text)
+    CommandAnswer::of(&created, text)
 }
 
 fn answer(
     app: &App,
     NewlyCreated { dir, waits_for }: NewlyCreated,
     warning: Option<String>,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     let (task, _) = Task::read(&app.home, &dir)?;
     let hints = match task.owned.tmux_session {
         Some(_) => hints(app, &dir)?,
@@ -130,5 +130,5 @@ fn answer(
         hints,
         dry_run: false,
     };
-    Answer::of(&created, text)
+    CommandAnswer::of(&created, text)
 }

@@ -3,17 +3,17 @@
 use super::cancel::confirm;
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::flow::delete;
 use crate::store::{Task, TaskDir};
 use orange_api::{Deleted, Success};
 
 /// Deletes a task or a mission, after a question if a terminal is there.
-pub fn run(app: &App, dir: &TaskDir, yes: bool, dry_run: bool, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, yes: bool, dry_run: bool, as_json: bool) -> Result<CommandAnswer> {
     if dry_run {
         let path = delete::would_delete(app, dir)?.path.display().to_string();
         let text = format!("{} would be in {path}", dir.shown());
-        return Answer::of(&Deleted { success: Success, id: dir.id.clone(), path, dry_run }, text);
+        return CommandAnswer::of(&Deleted { success: Success, id: dir.id.clone(), path, dry_run }, text);
     }
     if !yes {
         let (task, _) = Task::read_last(&app.home, dir, 0)?;
@@ -21,5 +21,5 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, dry_run: bool, as_json: bool) ->
     }
     let path = delete::delete(app, dir)?.path.display().to_string();
     let text = format!("{} is in {path}; {} brings it back", dir.shown(), dir.command("restore"));
-    Answer::of(&Deleted { success: Success, id: dir.id.clone(), path, dry_run }, text)
+    CommandAnswer::of(&Deleted { success: Success, id: dir.id.clone(), path, dry_run }, text)
 }

@@ -3,39 +3,39 @@
 use std::io::IsTerminal;
 
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::DiffArgs;
-use crate::flow::diff::{Comparison, FileDiff, Shape, compare};
+use crate::flow::diff::{CommitComparison, DiffForm, FileDiff, compare};
 use crate::store::TaskDir;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Diff, DiffFile};
 
 /// Shows what a task or a mission has changed.
-pub fn run(app: &App, dir: &TaskDir, args: &DiffArgs, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, args: &DiffArgs, as_json: bool) -> Result<CommandAnswer> {
     let shape = match (args.tool, args.stat) {
-        (true, _) => Shape::Tool,
-        (false, true) => Shape::Stat,
-        (false, false) => Shape::Patch,
+        (true, _) => DiffForm::Tool,
+        (false, true) => DiffForm::Stat,
+        (false, false) => DiffForm::Patch,
     };
-    if shape == Shape::Tool && (as_json || !is_terminal()) {
-        return Err(Error::new(Kind::Usage, "a diff tool needs a terminal")
+    if shape == DiffForm::Tool && (as_json || !is_terminal()) {
+        return Err(Error::new(ErrorKind::Usage, "a diff tool needs a terminal")
             .help("leave out --tool, or run the command in a terminal"));
     }
     let comparison = compare(app, dir)?;
     if as_json {
         let diff = diff(dir, &comparison, shape)?;
-        return Answer::of(&diff, String::new());
+        return CommandAnswer::of(&diff, String::new());
     }
     if !is_terminal() {
-        return Ok(Answer::raw(comparison.printed(shape)?));
+        return Ok(CommandAnswer::raw(comparison.printed(shape)?));
     }
     if comparison.files()?.is_empty() {
-        return Ok(Answer::text(format!("nothing differs from {}", &comparison.base[..12])));
+        return Ok(CommandAnswer::text(format!("nothing differs from {}", &comparison.base[..12])));
     }
     match comparison.show(shape)? {
         // The user has left the pager before the end.
-        ended if ended.success() || ended.code().is_none() => Ok(Answer::default()),
-        ended => Err(Error::new(Kind::Environment, format!("git has failed: {ended}"))
+        ended if ended.success() || ended.code().is_none() => Ok(CommandAnswer::default()),
+        ended => Err(Error::new(ErrorKind::Environment, format!("git has failed: {ended}"))
             .help("git says why above; `git difftool --tool-help` lists the tools that it knows")),
     }
 }
@@ -44,11 +44,11 @@ fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-fn diff(dir: &TaskDir, comparison: &Comparison, shape: Shape) -> Result<Diff> {
+fn diff(dir: &TaskDir, comparison: &CommitComparison, shape: DiffForm) -> Result<Diff> {
     let files: Vec<DiffFile> = comparison.files()?.iter().map(file).collect();
     let patch = match shape {
-        Shape::Stat => None,
-        Shape::Patch | Shape::Tool => Some(String::from_utf8_lossy(&comparison.patch()?).into_owned()),
+        DiffForm::Stat => None,
+        DiffForm::Patch | DiffForm::Tool => Some(String::from_utf8_lossy(&comparison.patch()?).into_owned()),
     };
     Ok(Diff {
         id: dir.id.clone(),

@@ -6,28 +6,28 @@ use std::time::SystemTime;
 use orange_core::Machine;
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line, table, written};
+use crate::cmd::answer::{CommandAnswer, one_line, table, written};
 use crate::cmd::args::ListArgs;
-use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
+use crate::cmd::needs::{NeedRank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
 use crate::flow::activity::may_have_agents;
-use crate::flow::names::Names;
-use crate::flow::need::{self, AskGit, Known};
+use crate::flow::names::KnownNames;
+use crate::flow::need::{self, AskGit, NeedFacts};
 use crate::flow::observed::Observed;
-use crate::flow::queue::Queue;
+use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
 use crate::store::list::Brevity;
-use crate::store::pool::Saved;
-use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
-use crate::{Error, Kind, Result};
+use crate::store::pool::SavedPool;
+use crate::store::{DirKind, Owned, Task, TaskDir, TaskEntry, list, projects, suggest, task};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ListedTask, Need, Spending, TaskRow};
 use orange_system::fault;
 
 /// Lists tasks, what needs a person first, and of that what has waited longest; unfinished ones unless `all` or a status is asked for.
 /// A task that cannot be read is listed with its error, last. Only the form of the answer that is printed is built, since there may
 /// be thousands of tasks.
-pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
+pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
     let status = args.status.as_deref();
     if let Some(status) = status {
         check_status(app, status)?;
@@ -36,16 +36,17 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let is_wanted = |owned: &Owned| {
         status.map_or_else(|| args.all || !app.is_end(DirKind::Task, owned), |status| owned.status == status)
     };
-    let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
-    let saved = Saved::read(&app.home);
+    let is_shown = |listed: &TaskEntry| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
+    let saved = SavedPool::read(&app.home);
     let mut known = list::journals(&app.home, &DirKind::ALL, project.as_deref())?;
     // Commands that need the projects or the pool report what is wrong with them.
-    let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
-    let around = Around { app, names: Names::of(app), panes: Panes::of(app), queue, git: asked_of(args) };
+    let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
+    let around =
+        ListFacts { app, names: KnownNames::of(app), panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
     let observed =
-        |it: Listed, brevity: &Brevity| is_shown(&it).then(|| around.observe(it, brevity)).flatten();
+        |it: TaskEntry, brevity: &Brevity| is_shown(&it).then(|| around.observe(it, brevity)).flatten();
     let is_brief = |_, owned: &Owned| around.is_brief(owned);
     if as_json {
         let rows = list::each_briefly(known, is_brief, |it, brevity| {
@@ -54,12 +55,12 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
             Some((rank(&row), written(&row)))
         });
         let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
-        return Ok(Answer::text(format!("[{}]", rows.join(","))));
+        return Ok(CommandAnswer::text(format!("[{}]", rows.join(","))));
     }
     let width = screen::width();
     let now = fault::now();
     let has_project = project.is_none() && has_several(app);
-    let shape = Shape { width, has_project, now };
+    let shape = RowLayout { width, has_project, now };
     let rows = list::each_briefly(known, is_brief, |it, brevity| {
         let (dir, observed) = observed(it, &brevity)?;
         let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
@@ -67,13 +68,13 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     });
     let rows = in_order(rows);
     if rows.is_empty() {
-        return Ok(Answer::text(nothing(app, args, project.as_deref())?));
+        return Ok(CommandAnswer::text(nothing(app, args, project.as_deref())?));
     }
     let table = table(["NEED", "AGE", "BRANCH", "STATUS", "SUMMARY", "WHY"], &rows);
-    let Some(width) = width else { return Ok(Answer::text(table)) };
+    let Some(width) = width else { return Ok(CommandAnswer::text(table)) };
     // The last column is cut to the width that is left.
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
-    Ok(Answer::text(lines.join("\n")))
+    Ok(CommandAnswer::text(lines.join("\n")))
 }
 
 fn asked_of(args: &ListArgs) -> AskGit {
@@ -113,10 +114,10 @@ are over, and `orange help` every command.";
 
 const OTHERS: &str = " `--all-projects` lists those of other projects.";
 
-fn rank(row: &ListedTask<'_>) -> Rank {
+fn rank(row: &ListedTask<'_>) -> NeedRank {
     match row {
-        ListedTask::Readable(row) => Rank::of(row.need.as_ref()),
-        ListedTask::Unreadable { .. } => Rank::LAST,
+        ListedTask::Readable(row) => NeedRank::of(row.need.as_ref()),
+        ListedTask::Unreadable { .. } => NeedRank::LAST,
     }
 }
 
@@ -129,17 +130,17 @@ fn needs_person(row: &ListedTask<'_>) -> bool {
 }
 
 /// Facts for the list that are not in a task.
-struct Around<'o> {
+struct ListFacts<'o> {
     app: &'o App,
-    names: Names<'o>,
+    names: KnownNames<'o>,
     panes: Panes<'o>,
     /// The reason for which each task waits.
-    queue: Option<Queue>,
+    queue: Option<StartQueue>,
     /// Questions to git about each task.
     git: AskGit,
 }
 
-impl Around<'_> {
+impl ListFacts<'_> {
     /// True if the row of an idle task with these values needs neither its body nor its journal: it is over, or waits for its
     /// start.
     fn is_brief(&self, owned: &Owned) -> bool {
@@ -157,7 +158,7 @@ impl Around<'_> {
     /// A task with its agents; `None` if it was deleted meanwhile.
     fn observe(
         &self,
-        Listed { dir, task }: Listed,
+        TaskEntry { dir, task }: TaskEntry,
         brevity: &Brevity,
     ) -> Option<(TaskDir, Result<Observed>)> {
         let observed = task.and_then(|task| {
@@ -168,7 +169,7 @@ impl Around<'_> {
             let history = task::read_journal_last(&dir, 0)?.history();
             Observed::of(self.app, &dir, task, history, &self.panes)
         });
-        let is_gone = observed.as_ref().is_err_and(|error| error.kind == Kind::NotFound);
+        let is_gone = observed.as_ref().is_err_and(|error| error.kind == ErrorKind::NotFound);
         (!is_gone).then_some((dir, observed))
     }
 
@@ -195,10 +196,10 @@ impl Around<'_> {
         let waits_for = self.waits_for(task);
         let has_room = || self.queue.as_ref().is_none_or(|queue| queue.has_room(self.app, task));
         let has_room = owned.workspace.is_some() || has_room();
-        let known = Known::of(dir, observed, self.git);
+        let known = NeedFacts::of(dir, observed, self.git);
         let forbidden = self.queue.as_ref().and_then(|queue| queue.forbids(self.app, task));
         let (queued, forbidden) = (waits_for.as_deref(), forbidden.as_deref());
-        let need = need::of_task(self.app, &Known { queued, forbidden, has_room, ..known });
+        let need = need::of_task(self.app, &NeedFacts { queued, forbidden, has_room, ..known });
         let need = need.map(|need| self.names.in_need(need));
         let with_changes = |()| changed::size(self.app, task, history);
         let asked = (self.git == AskGit::Size).then_some(());
@@ -249,12 +250,12 @@ fn check_status(app: &App, status: &str) -> Result<()> {
         machines.iter().flat_map(|machine| machine.states).map(|state| state.name).collect();
     names.sort_unstable();
     names.dedup();
-    Err(Error::new(Kind::NotFound, format!("no workflow has a status `{status}`"))
+    Err(Error::new(ErrorKind::NotFound, format!("no workflow has a status `{status}`"))
         .help(suggest::help(status, &names, "statuses")))
 }
 
 /// Appearance of rows.
-struct Shape {
+struct RowLayout {
     /// The columns of the terminal, if it is one.
     width: Option<usize>,
     /// True if the project stands before the branch.
@@ -262,7 +263,7 @@ struct Shape {
     now: SystemTime,
 }
 
-impl Shape {
+impl RowLayout {
     /// Summary and reason share the width that the other columns leave; the terminal cuts the reason.
     fn row(&self, listed: &ListedTask<'_>) -> [String; 6] {
         match listed {

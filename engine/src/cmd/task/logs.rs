@@ -1,13 +1,13 @@
 //! `orange task logs`: what an agent did.
 
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::args::LogsArgs;
 use crate::flow::doing::works_as;
-use crate::flow::transcript::{Transcript, Turn, What, follow, plain, transcript, turns};
+use crate::flow::transcript::{Transcript, TranscriptTurn, TurnContent, follow, plain, transcript, turns};
 use crate::store::TaskDir;
-use crate::store::transcripts::Form;
-use crate::{Error, Kind, Result};
+use crate::store::transcripts::TranscriptForm;
+use crate::{Error, ErrorKind, Result};
 use orange_api::Logs;
 use std::borrow::Cow;
 
@@ -17,30 +17,30 @@ pub fn run(
     dir: &TaskDir,
     args: &LogsArgs,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     if args.raw && as_json {
-        return Err(Error::new(Kind::Usage, "`--raw` and `--json` are two forms of one answer")
+        return Err(Error::new(ErrorKind::Usage, "`--raw` and `--json` are two forms of one answer")
             .help("leave one of them out; the raw transcript of most agents is a JSON object a line"));
     }
     let found = transcript(app, dir, args.spawn)?;
     if args.follow && found.is_alive {
         let spawn = found.agent.spawn;
         follow(app, dir, found, !args.raw, |form, new| tell_new(form, args.raw, spawn, new, tell))?;
-        return Ok(Answer::default());
+        return Ok(CommandAnswer::default());
     }
     let Some(source) = &found.source else { return Err(nothing(dir, &found)) };
     let contents = source.read()?;
     match args.raw {
-        true => Ok(Answer::raw(contents)),
+        true => Ok(CommandAnswer::raw(contents)),
         false => whole(dir, &found, source.form(), &contents),
     }
 }
 
-fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Result<Answer> {
+fn whole(dir: &TaskDir, found: &Transcript, form: TranscriptForm, contents: &[u8]) -> Result<CommandAnswer> {
     let (shown, turns) = match form {
-        Form::Pane => (Some(without_repeats(&plain(contents))), None),
-        Form::Jsonl => (None, Some(turns(contents))),
+        TranscriptForm::Pane => (Some(without_repeats(&plain(contents))), None),
+        TranscriptForm::Jsonl => (None, Some(turns(contents))),
     };
     let body = shown.iter().cloned().chain(turns.iter().flatten().map(to_text)).collect::<Vec<_>>();
     let text = heading(found) + &body.join("\n");
@@ -58,7 +58,7 @@ fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Resu
         text: shown.as_deref().map(Into::into),
         turns: turns.as_ref().map(|turns| turns.iter().map(to_answer).collect()),
     };
-    Answer::of(&whole, text.trim_end())
+    CommandAnswer::of(&whole, text.trim_end())
 }
 
 fn heading(found: &Transcript) -> String {
@@ -77,7 +77,7 @@ fn heading(found: &Transcript) -> String {
 
 fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
     let spawn = found.agent.spawn;
-    Error::new(Kind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
+    Error::new(ErrorKind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
         "it has shown nothing, or newer ones have taken its place; `orange {} show {}` has its end",
         dir.kind.word(),
         dir.id
@@ -86,59 +86,59 @@ fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
 
 /// Returns whether the output is still open.
 fn tell_new(
-    form: Form,
+    form: TranscriptForm,
     raw: bool,
     spawn: u32,
     new: Vec<u8>,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
 ) -> Result<bool> {
     if raw {
-        return tell(&Answer::raw(new));
+        return tell(&CommandAnswer::raw(new));
     }
-    if form == Form::Pane {
+    if form == TranscriptForm::Pane {
         let text = without_repeats(&plain(&new));
-        return tell(&Answer::of(&Logs::Pane { spawn, text: text.as_str().into() }, text.trim_end())?);
+        return tell(&CommandAnswer::of(&Logs::Pane { spawn, text: text.as_str().into() }, text.trim_end())?);
     }
     for turn in turns(&new) {
         let line = Logs::Turn(orange_api::Turn { spawn: Some(spawn), ..to_answer(&turn) });
-        if !tell(&Answer::of(&line, to_text(&turn))?)? {
+        if !tell(&CommandAnswer::of(&line, to_text(&turn))?)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn to_answer(turn: &Turn) -> orange_api::Turn<'_> {
+fn to_answer(turn: &TranscriptTurn) -> orange_api::Turn<'_> {
     let of = orange_api::Turn {
         time: turn.time.as_deref().map(Into::into),
         kind: turn.what.kind().into(),
         ..orange_api::Turn::default()
     };
     match &turn.what {
-        What::Asked(text) | What::Said(text) | What::Thought(text) => {
+        TurnContent::Asked(text) | TurnContent::Said(text) | TurnContent::Thought(text) => {
             orange_api::Turn { text: Some(text.into()), ..of }
         }
-        What::Called { tool, arguments } => {
+        TurnContent::Called { tool, arguments } => {
             orange_api::Turn { tool: Some(tool.into()), arguments: Some(arguments.into()), ..of }
         }
-        What::Answered { text, failed } => {
+        TurnContent::Answered { text, failed } => {
             orange_api::Turn { text: Some(text.into()), failed: Some(*failed), ..of }
         }
     }
 }
 
 /// Results and arguments of tools are shortened; messages to and from the agent are not.
-fn to_text(turn: &Turn) -> String {
+fn to_text(turn: &TranscriptTurn) -> String {
     const WIDTH: usize = 200;
     let time = turn.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or("        ");
     let body = match &turn.what {
-        What::Asked(text) => indented("> ", text),
-        What::Said(text) => indented("", text),
-        What::Thought(text) => indented("~ ", text),
-        What::Called { tool, arguments } => {
+        TurnContent::Asked(text) => indented("> ", text),
+        TurnContent::Said(text) => indented("", text),
+        TurnContent::Thought(text) => indented("~ ", text),
+        TurnContent::Called { tool, arguments } => {
             format!("$ {}: {}", one_line(tool, WIDTH), one_line(arguments, WIDTH))
         }
-        What::Answered { text, failed } => result(text, *failed, WIDTH),
+        TurnContent::Answered { text, failed } => result(text, *failed, WIDTH),
     };
     format!("{time} {body}")
 }
@@ -179,18 +179,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(what: What, expect: &str) {
-        assert_eq!(to_text(&Turn { time: Some("2026-11-22T13:40:17.294Z".to_owned()), what }), expect);
+    fn check(what: TurnContent, expect: &str) {
+        assert_eq!(
+            to_text(&TranscriptTurn { time: Some("2026-11-22T13:40:17.294Z".to_owned()), what }),
+            expect
+        );
     }
 
     #[test]
     fn turns_are_short_lines() {
-        check(What::Asked("Do it.\nNow.\n".to_owned()), "13:40:17 > Do it.\n         > Now.");
-        check(What::Said("\u{1b}[31mDone.".to_owned()), "13:40:17 Done.");
-        let call =
-            |arguments: &str| What::Called { tool: "Bash".to_owned(), arguments: arguments.to_owned() };
+        check(TurnContent::Asked("Do it.\nNow.\n".to_owned()), "13:40:17 > Do it.\n         > Now.");
+        check(TurnContent::Said("\u{1b}[31mDone.".to_owned()), "13:40:17 Done.");
+        let call = |arguments: &str| TurnContent::Called {
+            tool: "Bash".to_owned(),
+            arguments: arguments.to_owned(),
+        };
         check(call("ls\n\u{7}-l"), "13:40:17 $ Bash: ls -l");
-        let answer = |text: &str, failed| What::Answered { text: text.to_owned(), failed };
+        let answer = |text: &str, failed| TurnContent::Answered { text: text.to_owned(), failed };
         check(
             answer("a\n\nb\nc\nd\ne\nf", false),
             "13:40:17 | a\n         | b\n         | c\n         | d\n         | … 2 more lines",
@@ -198,7 +203,7 @@ mod tests {
         check(answer("no", true), "13:40:17 ! no");
         check(answer("", false), "13:40:17 |");
         let long = "x".repeat(1000);
-        assert!(to_text(&Turn { time: None, what: call(&long) }).len() < 250);
+        assert!(to_text(&TranscriptTurn { time: None, what: call(&long) }).len() < 250);
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 
 use super::{named_or_here, repaired};
 use crate::app::App;
-use crate::cmd::answer::{Answer, written};
-use crate::cmd::args::{Filter, TaskName, TaskNames};
+use crate::cmd::answer::{CommandAnswer, written};
+use crate::cmd::args::{TaskFilter, TaskName, TaskNames};
 use crate::flow::need;
 use crate::flow::observed::Observed;
-use crate::flow::queue::Queue;
+use crate::flow::queue::StartQueue;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Owned, TaskDir, list};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::FailedTask;
 
 /// Runs a command that changes tasks, as `changing` does for one.
@@ -20,13 +20,17 @@ pub fn changing<T: Serialize>(
     app: &App,
     names: &TaskNames,
     run: impl Fn(&TaskDir) -> Result<(T, String)>,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     each(app, names, |dir| repaired::telling(dir, || run(dir)))
 }
 
 /// Runs a command for each of these tasks. One task has its own answer; several, or those that a filter selects, have a list of
 /// answers, and the exit status is that of the first that has failed.
-pub fn each(app: &App, names: &TaskNames, run: impl Fn(&TaskDir) -> Result<Answer>) -> Result<Answer> {
+pub fn each(
+    app: &App,
+    names: &TaskNames,
+    run: impl Fn(&TaskDir) -> Result<CommandAnswer>,
+) -> Result<CommandAnswer> {
     let found = match (&names.names[..], &names.filter) {
         ([], None) => return run(&named_or_here(app, &TaskName { name: None })?),
         ([one], None) => return run(&named(app, one)?),
@@ -51,18 +55,19 @@ fn named(app: &App, name: &str) -> Result<TaskDir> {
 }
 
 /// The tasks that have the values of a filter, oldest first. Finished ones are meant where a status is named.
-fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>> {
+fn selected(app: &App, filter: &TaskFilter) -> Result<Vec<(String, Result<TaskDir>)>> {
     let is_meant = |owned: &Owned| {
-        Filter::has(&filter.status, &owned.status)
-            && Filter::has(&filter.workflow, &owned.workflow)
+        TaskFilter::has(&filter.status, &owned.status)
+            && TaskFilter::has(&filter.workflow, &owned.workflow)
             && (!filter.status.is_empty() || !app.is_end(DirKind::Task, owned))
     };
     let mut known = list::journals(&app.home, &[DirKind::Task], None)?;
-    known.retain(|one| Filter::has(&filter.project, &one.dir.project) && one.may_be(is_meant));
+    known.retain(|one| TaskFilter::has(&filter.project, &one.dir.project) && one.may_be(is_meant));
     let mut found = Vec::new();
-    for list::Listed { dir, task } in list::each(known, Some) {
+    for list::TaskEntry { dir, task } in list::each(known, Some) {
         let Ok(task) = task else { continue };
-        if is_meant(&task.owned) && (filter.need.is_empty() || Filter::has(&filter.need, need_of(app, &dir)?))
+        if is_meant(&task.owned)
+            && (filter.need.is_empty() || TaskFilter::has(&filter.need, need_of(app, &dir)?))
         {
             found.push((dir.id.clone(), Ok(dir)));
         }
@@ -73,12 +78,12 @@ fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>
 /// The kind of what a task needs; empty if that is unknown.
 fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
-    let queue = Queue::about(app, &observed.task);
+    let queue = StartQueue::about(app, &observed.task);
     let need = need::here(app, dir, &observed, queue.as_ref());
     Ok(need.map_or("", |need| need.kind.as_str()))
 }
 
-fn together(outcomes: &[(String, Result<Answer>)]) -> Result<Answer> {
+fn together(outcomes: &[(String, Result<CommandAnswer>)]) -> Result<CommandAnswer> {
     let (mut rows, mut lines, mut wrong) = (Vec::new(), Vec::new(), None);
     for (id, outcome) in outcomes {
         match outcome {
@@ -97,9 +102,12 @@ fn together(outcomes: &[(String, Result<Answer>)]) -> Result<Answer> {
     if outcomes.is_empty() {
         lines.push("no task has these values".to_owned());
     }
-    let answer =
-        Answer { json: Some(format!("[{}]", rows.join(","))), text: lines.join("\n"), ..Answer::default() };
-    Ok(wrong.into_iter().fold(answer, Answer::wrong))
+    let answer = CommandAnswer {
+        json: Some(format!("[{}]", rows.join(","))),
+        text: lines.join("\n"),
+        ..CommandAnswer::default()
+    };
+    Ok(wrong.into_iter().fold(answer, CommandAnswer::wrong))
 }
 
 /// Refuses more than one task for a change that only one can have.
@@ -107,6 +115,6 @@ pub fn check_one(names: &TaskNames, what: &str) -> Result<()> {
     if names.names.len() < 2 && names.filter.is_none() {
         return Ok(());
     }
-    Err(Error::new(Kind::Usage, format!("{what} is for one task"))
+    Err(Error::new(ErrorKind::Usage, format!("{what} is for one task"))
         .help("name one task; of several, only the status can be changed together"))
 }

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
-use crate::flow::merge::{Wish, merge, unmerged, would_merge};
+use crate::flow::merge::{MergeWish, merge, unmerged, would_merge};
 use crate::flow::refusal::short;
 use crate::flow::request::transition_result;
 use crate::flow::{self, activity};
@@ -19,7 +19,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<
         confirm_ends(app, dir, as_json)?;
     }
     let merge = if dry_run { would_merge } else { merge };
-    let merged = merge(app, dir, Wish { strategy, local, force })?;
+    let merged = merge(app, dir, MergeWish { strategy, local, force })?;
     let Merged { result, branch, into, strategy, pushed, commit } = &merged;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if *pushed { "; pushed" } else { "" };

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cmd;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow::request::transition_result;
 use crate::flow::{self, queue};
@@ -39,7 +39,7 @@ use crate::setup::skill;
 use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Respawned, Restarted, StatusChange, Stopped, Success};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
@@ -47,8 +47,8 @@ pub fn run(
     app: &App,
     command: &TaskCommand,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     match command {
         TaskCommand::Create(args) => create::run(app, args),
         TaskCommand::List(args) => list::run(app, args, as_json),
@@ -149,7 +149,7 @@ pub fn run(
         }
         TaskCommand::Finish { id } => finish(app, id),
         TaskCommand::Ask { id, seq } => {
-            flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| Answer::default())
+            flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| CommandAnswer::default())
         }
         TaskCommand::SpawnNext { id } => spawn_next(app, id),
     }
@@ -189,7 +189,7 @@ fn reduced_workers(history: &TaskHistory) -> Vec<String> {
     history.agents.values().filter(is_kept).map(hint).collect()
 }
 
-pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
+pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
     list::run(app, args, as_json)
 }
 
@@ -198,7 +198,7 @@ fn changing<T: Serialize>(
     app: &App,
     task: &TaskName,
     run: impl FnOnce(&TaskDir) -> Result<(T, String)>,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     let dir = named_or_here(app, task)?;
     repaired::telling(&dir, || run(&dir))
 }
@@ -224,7 +224,7 @@ pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     match here {
         Some(dir) if dir.kind == DirKind::Mission => Err(find::wrong_kind(&dir)),
         Some(dir) => Ok(dir),
-        None => Err(Error::new(Kind::Usage, "which task? This folder is not a task's worktree")
+        None => Err(Error::new(ErrorKind::Usage, "which task? This folder is not a task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
     }
 }
@@ -290,7 +290,7 @@ fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
     Ok((Stopped { success: Success, id: dir.id.clone(), stopped, dry_run }, text))
 }
 
-fn finish(app: &App, id: &str) -> Result<Answer> {
+fn finish(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;
     let mut locked = LockedTask::lock(&app.home, &dir)?;
     let open = locked.history().open.clone().filter(|open| open.is_retried());
@@ -298,11 +298,11 @@ fn finish(app: &App, id: &str) -> Result<Answer> {
     flow::finish(app, &mut locked)?;
     drop(locked);
     flow::judge_exited(app, &dir, &exited)?;
-    Ok(Answer::default())
+    Ok(CommandAnswer::default())
 }
 
 /// Waits until the transition of the task is finished, before it starts another task.
-fn spawn_next(app: &App, id: &str) -> Result<Answer> {
+fn spawn_next(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;
     drop(flow::lock_recovered(app, &dir)?);
     let started = flow::spawn_next(app, &dir.project)?;
@@ -311,7 +311,7 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
         .iter()
         .map(|result| format!("task {}: {}", result.id, transition_result::text(result)))
         .collect();
-    Ok(Answer::text(lines.join("\n")))
+    Ok(CommandAnswer::text(lines.join("\n")))
 }
 
 #[cfg(test)]
@@ -338,7 +338,7 @@ mod tests {
         let named =
             |app: &App, name: Option<&str>| named_or_here(app, &TaskName { name: name.map(str::to_owned) });
         assert_eq!(named(&app, Some("fix")).unwrap(), dir);
-        assert_eq!(named(&app, None).unwrap_err().kind, Kind::Usage);
+        assert_eq!(named(&app, None).unwrap_err().kind, ErrorKind::Usage);
         app.caller =
             Caller::Agent { task: dir.id.clone(), spawn: Some(1), claim: Actor::Worker, secret: None };
         assert_eq!(named(&app, None).unwrap(), dir);
@@ -359,7 +359,7 @@ mod tests {
         let id = store::tests::mission(&app.home, "brew").dir().id.clone();
         let refused = |app: &App, name: Option<&str>| {
             let error = named_or_here(app, &TaskName { name: name.map(str::to_owned) }).unwrap_err();
-            let expect = (Kind::NotFound, format!("{id} is a mission"));
+            let expect = (ErrorKind::NotFound, format!("{id} is a mission"));
             assert_eq!((error.kind, error.message.clone()), expect);
             assert!(error.help.contains("mission show"), "{}", error.help);
         };

@@ -4,14 +4,14 @@ use orange_core::{Choice, Machine};
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::contract::{askers, gate_words};
 use crate::flow::{Snapshot, refusal};
 use crate::store::{Task, TaskDir};
 use orange_api::Next;
 
 /// Every status that the task can change to, and what each still needs.
-pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
@@ -29,7 +29,10 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         machine.options(&facts.view, actor).iter().map(next).collect()
     });
     let lines: Vec<_> = next.iter().map(line).collect();
-    Answer::of(&next, if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") })
+    CommandAnswer::of(
+        &next,
+        if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") },
+    )
 }
 
 fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<String>) -> Next {

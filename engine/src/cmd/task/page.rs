@@ -2,25 +2,25 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::flow::open;
 use crate::flow::refresh::{self, PrChange, PrState};
 use crate::store::{Task, TaskDir};
 use orange_api::{OpenedPage, Refreshed, Success};
 
 /// Opens the pull request in the browser.
-pub fn open(app: &App, dir: &TaskDir) -> Result<Answer> {
-    let open::Opened { url, browser } = open::open(app, dir)?;
+pub fn open(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
+    let open::OpenedAddress { url, browser } = open::open(app, dir)?;
     let text = match &browser {
         Some(_) => url.clone(),
         None => format!("{url}\nno browser was found: set BROWSER to the name of one"),
     };
-    Answer::of(&OpenedPage { success: Success, id: dir.id.clone(), url, browser }, text)
+    CommandAnswer::of(&OpenedPage { success: Success, id: dir.id.clone(), url, browser }, text)
 }
 
 /// Asks GitHub about the pull request.
 pub fn refresh(app: &App, dir: &TaskDir) -> Result<(Refreshed, String)> {
-    let refresh::Refreshed { change, pr, story } = refresh::refresh(app, dir)?;
+    let refresh::RefreshResult { change, pr, story } = refresh::refresh(app, dir)?;
     let (task, _) = Task::read_last(&app.home, dir, 0)?;
     let news = match change {
         PrChange::None => "none",

@@ -3,12 +3,15 @@
 use serde::Serialize;
 
 use crate::Result;
-use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::store::{Event, TaskDir, journal};
 use orange_api::{Changing, Repair};
 
 /// Runs a command on a task, and adds the repairs that were journaled meanwhile to its answer.
-pub fn telling<T: Serialize>(dir: &TaskDir, run: impl FnOnce() -> Result<(T, String)>) -> Result<Answer> {
+pub fn telling<T: Serialize>(
+    dir: &TaskDir,
+    run: impl FnOnce() -> Result<(T, String)>,
+) -> Result<CommandAnswer> {
     let before = journal::length(&dir.history());
     let outcome = run();
     let events = journal::since(&dir.history(), before);
@@ -17,7 +20,7 @@ pub fn telling<T: Serialize>(dir: &TaskDir, run: impl FnOnce() -> Result<(T, Str
     match outcome {
         Ok((answer, text)) => {
             let text = [vec![text], lines].concat().join("\n");
-            Answer::of(&Changing { answer, repaired }, text)
+            CommandAnswer::of(&Changing { answer, repaired }, text)
         }
         Err(mut error) => {
             let gap = if error.help.is_empty() || lines.is_empty() { "" } else { "\n" };

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::flow::restore::{Restoration, restore};
 use crate::store::{DirKind, TaskDir};
 use orange_api::{Restored, Success};
@@ -16,7 +16,7 @@ pub fn run(
     found: Result<TaskDir>,
     backup: Option<u32>,
     dry_run: bool,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     match restore(app, kind, name, found, backup, dry_run)? {
         Restoration::Task(task) => {
             let dir = app.home.dir(kind, &task.project, &task.id);
@@ -24,13 +24,13 @@ pub fn run(
             let verb = if dry_run { "would be" } else { "is" };
             let text = format!("{} {verb} back: {} ({})", dir.shown(), task.branch, task.status());
             let status = task.owned.status;
-            Answer::of(&Restored::Task { success: Success, id: task.id, status, path, dry_run }, text)
+            CommandAnswer::of(&Restored::Task { success: Success, id: task.id, status, path, dry_run }, text)
         }
         Restoration::Branch(branch, task, backup) => {
             let (reference, commit) = (backup.reference, backup.commit);
             let verb = if dry_run { "would have" } else { "has" };
             let text = format!("branch {branch} {verb} the work of {reference}: {commit}");
-            Answer::of(
+            CommandAnswer::of(
                 &Restored::Branch { success: Success, id: task.id, branch, reference, commit, dry_run },
                 text,
             )

@@ -2,16 +2,16 @@
 
 use super::many;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{SendArgs, TaskNames};
 use crate::cmd::stdin;
-use crate::flow::send::{Message, Recipient, send};
+use crate::flow::send::{AgentMessage, Recipient, send};
 use crate::store::TaskDir;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Sent, Success};
 
 /// Sends a message to an agent of each task.
-pub fn run(app: &App, args: &SendArgs) -> Result<Answer> {
+pub fn run(app: &App, args: &SendArgs) -> Result<CommandAnswer> {
     let SendArgs { first, text, filter, reviewer, spawn, dry_run } = args;
     let (names, text) = match (text, filter) {
         (Some(text), None) => (first.split(',').map(str::to_owned).collect(), text),
@@ -24,7 +24,7 @@ pub fn run(app: &App, args: &SendArgs) -> Result<Answer> {
         (None, Some(name)) => Recipient::Reviewer(name),
         (None, None) => Recipient::Worker,
     };
-    let message = Message { text: &text, to, dry_run: *dry_run };
+    let message = AgentMessage { text: &text, to, dry_run: *dry_run };
     let names = TaskNames { names, filter: filter.clone() };
     many::changing(app, &names, |dir| one(app, dir, message))
 }
@@ -34,10 +34,10 @@ fn unclear(has_filter: bool) -> Error {
         true => ("with --where, no task is named", "give the message only, in quotes"),
         false => ("there is no message, or no task to send it to", "`orange task send ID \"TEXT\"`"),
     };
-    Error::new(Kind::Usage, message).help(help)
+    Error::new(ErrorKind::Usage, message).help(help)
 }
 
-fn one(app: &App, dir: &TaskDir, message: Message<'_>) -> Result<(Sent, String)> {
+fn one(app: &App, dir: &TaskDir, message: AgentMessage<'_>) -> Result<(Sent, String)> {
     let agent = send(app, dir, message)?;
     let verb = if message.dry_run { "would get" } else { "has" };
     let said = format!("agent {} ({}) {verb} the message", agent.spawn, agent.seat());

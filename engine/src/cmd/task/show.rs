@@ -8,12 +8,12 @@ use orange_core::Heading;
 use super::doings;
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::needs::why;
 use crate::flow::definition::compare;
 use crate::flow::doing::words;
 use crate::flow::observed::Observed;
-use crate::flow::queue::Queue;
+use crate::flow::queue::StartQueue;
 use crate::flow::refusal::short;
 use crate::flow::session::{self, Panes};
 use crate::flow::snapshot::status_of;
@@ -31,10 +31,10 @@ const SHOWN: usize = 200;
 const SHOWN_TO_PEOPLE: usize = 10;
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
-pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<CommandAnswer> {
     let (task, journal) = Task::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
-    let queue = Queue::about(app, &observed.task);
+    let queue = StartQueue::about(app, &observed.task);
     let need = need::here(app, dir, &observed, queue.as_ref());
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;
@@ -82,7 +82,7 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
         created_at: task.created_at,
         updated_at: task.updated_at,
     };
-    Answer::of(&shown, text(&shown, all))
+    CommandAnswer::of(&shown, text(&shown, all))
 }
 
 fn text(task: &ShownTask, all: bool) -> String {

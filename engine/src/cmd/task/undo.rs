@@ -3,7 +3,7 @@
 use super::{named_or_here, repaired};
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::TaskName;
 use crate::flow::respawn_command;
 use crate::flow::undo::{deleted_first, undo};
@@ -11,7 +11,7 @@ use crate::store::{Task, TaskDir};
 use orange_api::{Reopened, Success};
 
 /// Takes the cancellation of a task back.
-pub fn run(app: &App, task: &TaskName, dry_run: bool) -> Result<Answer> {
+pub fn run(app: &App, task: &TaskName, dry_run: bool) -> Result<CommandAnswer> {
     let name = task.name.as_deref();
     let dir = named_or_here(app, task).map_err(|error| deleted_first(app, name, error))?;
     repaired::telling(&dir, || one(app, &dir, dry_run))

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::args::UpdateArgs;
 use crate::cmd::stdin;
-use crate::flow::update::{Updated, Wishes, update};
+use crate::flow::update::{UpdateWishes, Updated, update};
 use crate::store::TaskDir;
 use orange_api::{Success, Update};
 
@@ -17,9 +17,9 @@ pub fn feedback(args: &UpdateArgs) -> Result<Option<Cow<'_, str>>> {
 }
 
 /// Changes that the arguments ask for.
-pub fn wishes<'a>(args: &'a UpdateArgs, feedback: Option<&'a str>) -> Wishes<'a> {
+pub fn wishes<'a>(args: &'a UpdateArgs, feedback: Option<&'a str>) -> UpdateWishes<'a> {
     let UpdateArgs { status, retry_hooks, summary, branch, dry_run, .. } = args;
-    Wishes {
+    UpdateWishes {
         status: status.as_deref(),
         retry_hooks: *retry_hooks,
         summary: summary.as_deref(),
@@ -30,7 +30,7 @@ pub fn wishes<'a>(args: &'a UpdateArgs, feedback: Option<&'a str>) -> Wishes<'a>
 }
 
 /// Changes a task's summary and branch, then asks for its status.
-pub fn run(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<(Update, String)> {
+pub fn run(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<(Update, String)> {
     match update(app, dir, wishes)? {
         Updated::Status(result) => {
             let (moved, text) = transition_answer(app, dir, *result);

@@ -6,14 +6,14 @@ use orange_core::StateId;
 
 use super::{doings, named_or_here};
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::WaitArgs;
 use crate::flow::need::look;
-use crate::flow::queue::Queue;
+use crate::flow::queue::StartQueue;
 use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, activity, lock_recovered};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Need, Success, Waited};
 
 /// The time between two looks. A look is one `stat`, so that a wait of hours costs nothing.
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// `timed_out`; `refused` when the named task is over.
-pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
+pub fn needs_me(app: &App, args: &WaitArgs) -> Result<CommandAnswer> {
     let dir = args.task.name.as_ref().map(|_| named_or_here(app, &args.task)).transpose()?;
     let begun = Instant::now();
     loop {
@@ -39,7 +39,7 @@ pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
             let answers = need.answers().map(|action| format!("\n  orange {}", action.command.join(" ")));
             text.extend(answers);
             let (id, status) = (task.id, task.owned.status);
-            return Answer::of(&Waited { success: Success, id, status, need: Some(need) }, text);
+            return CommandAnswer::of(&Waited { success: Success, id, status, need: Some(need) }, text);
         }
         if let Some(seconds) = args.timeout
             && begun.elapsed() >= Duration::from_secs(seconds.into())
@@ -47,7 +47,7 @@ pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
             let who = dir.as_ref().map_or_else(|| "nothing".to_owned(), |dir| format!("{} does not", dir.id));
             let need = if dir.is_some() { "need" } else { "needs" };
             let message = format!("{who} {need} you after {seconds} s");
-            return Err(Error::new(Kind::TimedOut, message)
+            return Err(Error::new(ErrorKind::TimedOut, message)
                 .help("wait again, or longer; `orange task list` shows what each task does"));
         }
         std::thread::sleep(LOOK);
@@ -60,19 +60,18 @@ fn shown(task: &Task) -> String {
 
 /// Need of a task that a person has to answer; an error when the task is over.
 fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
-    let queue = Queue::read(&app.home).ok();
+    let queue = StartQueue::read(&app.home).ok();
     let Some((task, need)) = look(app, dir, queue.as_ref())?.filter(|(_, need)| !need.is_over()) else {
         let message = format!("{} is over and needs nobody any more", dir.id);
-        return Err(
-            Error::new(Kind::Refused, message).help(format!("{} says what happened", dir.command("show")))
-        );
+        return Err(Error::new(ErrorKind::Refused, message)
+            .help(format!("{} says what happened", dir.command("show"))));
     };
     Ok(need.person.then_some((task, need)))
 }
 
 /// The most urgent need of all tasks and missions; what cannot be read is left to the list.
 fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
-    let queue = Queue::read(&app.home).ok();
+    let queue = StartQueue::read(&app.home).ok();
     let mut found = Vec::new();
     for listed in list::journals(&app.home, &DirKind::ALL, None)? {
         let is_under_way =
@@ -88,7 +87,7 @@ fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
 
 /// Waits until the task has one of the statuses, and its hooks have ended; hooks that wait may still be mended. A
 /// transition whose process has died would never end, so the wait finishes it.
-pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
+pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<CommandAnswer> {
     let deadline =
         args.timeout.map(|seconds| (seconds, Instant::now() + Duration::from_secs(seconds.into())));
     let (mut seen, mut pending) = (None, None);
@@ -100,7 +99,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
             if has_come(app, dir, &history, &args.status)? {
                 let status = history.owned.status;
                 let waited = Waited { success: Success, id: dir.id.clone(), status, need: None };
-                return Answer::of(&waited, format!("{} is {}", waited.id, waited.status));
+                return CommandAnswer::of(&waited, format!("{} is {}", waited.id, waited.status));
             }
             pending = Some(history).filter(|history| history.open.is_some());
         }
@@ -131,7 +130,7 @@ fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]
     if machine.state(state).terminal {
         let status = &history.owned.status;
         let message = format!("{} is {status} and can no longer reach {}", dir.id, statuses.join(" or "));
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("`orange task show {}` says what happened", dir.id)));
     }
     Ok(false)
@@ -155,6 +154,6 @@ fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Res
     };
     let answer = agents.iter().find_map(doings::how_to_answer);
     let answer = answer.map(|how| format!("`{how}`, or `deny`, answers it; ")).unwrap_or_default();
-    Ok(Error::new(Kind::TimedOut, message)
+    Ok(Error::new(ErrorKind::TimedOut, message)
         .help(format!("{answer}wait again, or longer; `orange task watch` shows what happens")))
 }

@@ -8,13 +8,13 @@ use super::doings;
 use super::named_or_here;
 use super::show::event_words;
 use crate::app::App;
-use crate::cmd::answer::{Answer, one_line};
+use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::args::TaskName;
 use crate::cmd::needs::why;
 use crate::flow::{activity, need};
 use crate::store::event::Event;
-use crate::store::{DirKind, Follow, Record, Task, TaskDir, list, task};
-use crate::{Error, Kind, Result};
+use crate::store::{DirKind, FollowedJournal, Record, Task, TaskDir, list, task};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Agent, Assessment, Need, Watched};
 use orange_system::clock;
 
@@ -27,22 +27,22 @@ pub struct Out<'o> {
     /// True if people see everything, too.
     pub is_verbose: bool,
     /// Prints, and returns whether the output is still open.
-    pub tell: &'o dyn Fn(&Answer) -> Result<bool>,
+    pub tell: &'o dyn Fn(&CommandAnswer) -> Result<bool>,
 }
 
 /// Prints what happens to one task until that task is over, or to all tasks until it is interrupted or the output is closed.
-pub fn run(app: &App, task: &TaskName, out: Out<'_>) -> Result<Answer> {
+pub fn run(app: &App, task: &TaskName, out: Out<'_>) -> Result<CommandAnswer> {
     match &task.name {
         Some(_) => one(app, &named_or_here(app, task)?, out)?,
         None => all(app, DirKind::Task, out)?,
     }
-    Ok(Answer::default())
+    Ok(CommandAnswer::default())
 }
 
 /// Prints what happens to one task or mission until it is over.
 pub fn one(app: &App, dir: &TaskDir, out: Out<'_>) -> Result<()> {
-    let mut follow = Follow::from_now(dir.clone())?;
-    let mut followed = Followed::default();
+    let mut follow = FollowedJournal::from_now(dir.clone())?;
+    let mut followed = FollowedTask::default();
     while is_under_way(app, dir)? {
         let Some(records) = follow.more()? else { return Ok(()) };
         if !followed.tell(app, dir, &records, out)? {
@@ -59,17 +59,18 @@ pub fn one(app: &App, dir: &TaskDir, out: Out<'_>) -> Result<()> {
 /// Prints what happens to all tasks, or to all missions. New ones are followed from their first event, and one that cannot be read
 /// stops no other.
 pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
-    let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
-    let mut all_followed: BTreeMap<String, Followed> = BTreeMap::new();
+    let mut follows: BTreeMap<String, FollowedJournal> = BTreeMap::new();
+    let mut all_followed: BTreeMap<String, FollowedTask> = BTreeMap::new();
     for dir in list::dirs(&app.home, &[kind], None)? {
         follows.insert(
             dir.id.clone(),
-            Follow::from_now(dir.clone()).unwrap_or_else(|_| Follow::from_start(dir)),
+            FollowedJournal::from_now(dir.clone()).unwrap_or_else(|_| FollowedJournal::from_start(dir)),
         );
     }
     loop {
         for dir in list::dirs(&app.home, &[kind], None)? {
-            let follow = follows.entry(dir.id.clone()).or_insert_with(|| Follow::from_start(dir.clone()));
+            let follow =
+                follows.entry(dir.id.clone()).or_insert_with(|| FollowedJournal::from_start(dir.clone()));
             let followed = all_followed.entry(dir.id.clone()).or_default();
             let is_heard = match follow.more() {
                 Ok(records) => followed.tell(app, &dir, &records.unwrap_or_default(), out)?,
@@ -86,14 +87,14 @@ pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
 fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     match task::read_journal(dir).map(|journal| journal.history()) {
         Ok(history) => Ok(history.open.is_some() || !app.is_end(dir.kind, &history.owned)),
-        Err(error) if error.kind == Kind::NotFound => Ok(false),
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
 
 /// State of the output about a task.
 #[derive(Default)]
-struct Followed {
+struct FollowedTask {
     branch: Option<String>,
     /// The metadata of the file with the activity of its agents at the last look.
     looked_at: Option<(u64, SystemTime)>,
@@ -103,7 +104,7 @@ struct Followed {
     needed: Option<(orange_core::need::NeedKind, String)>,
 }
 
-impl Followed {
+impl FollowedTask {
     /// Prints these events and what follows from them. Returns whether the output is still open.
     fn tell(&mut self, app: &App, dir: &TaskDir, records: &[Record], out: Out<'_>) -> Result<bool> {
         if !self.tell_each(app, dir, records, out)? {
@@ -127,7 +128,7 @@ impl Followed {
             let is_shown = out.is_verbose || matters(&record.event);
             let line = || format!("{} {} {}", record.timestamp, self.name(dir), event_words(record));
             let text = if is_shown { line() } else { String::new() };
-            if !(out.tell)(&Answer::of(
+            if !(out.tell)(&CommandAnswer::of(
                 &Watched::Event { task: dir.id.as_str().into(), record: Cow::Borrowed(record) },
                 text,
             )?)? {
@@ -171,7 +172,7 @@ impl Followed {
         let what = need.map_or_else(|| "needs nobody any more".to_owned(), |need| wanted(&need));
         let text = format!("{} {} {what}", clock::now(), self.name(dir));
         // It is not an event, so that programs do not get it.
-        (out.tell)(&Answer { json: Some(String::new()), ..Answer::text(text) })
+        (out.tell)(&CommandAnswer { json: Some(String::new()), ..CommandAnswer::text(text) })
     }
 
     fn name<'n>(&'n self, dir: &'n TaskDir) -> &'n str {
@@ -214,12 +215,12 @@ fn matters(event: &Event) -> bool {
     )
 }
 
-fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<Answer> {
+fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<CommandAnswer> {
     let now = clock::now();
     let answer = doings::how_to_answer(agent).map(|how| format!(" (`{how}`, or `deny`)")).unwrap_or_default();
     let line = || format!("{now} {branch} {}{answer}", doings::line(agent));
     let text = if is_shown { line() } else { String::new() };
-    Answer::of(
+    CommandAnswer::of(
         &Watched::Doing {
             r#type: "agent.doing".into(),
             task: dir.id.as_str().into(),
@@ -230,7 +231,7 @@ fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<A
     )
 }
 
-fn broken(dir: &TaskDir, error: &Error) -> Result<Answer> {
+fn broken(dir: &TaskDir, error: &Error) -> Result<CommandAnswer> {
     let text = format!("{}: error: {}", dir.id, error.one_line());
-    Answer::of(&Watched::Broken { task: dir.id.as_str().into(), error: Cow::Borrowed(error) }, text)
+    CommandAnswer::of(&Watched::Broken { task: dir.id.as_str().into(), error: Cow::Borrowed(error) }, text)
 }

@@ -12,7 +12,7 @@ use orange_system::clock;
 /// state.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Entry {
+pub(super) struct CheckEntry {
     name: Option<String>,
     workflow_name: Option<String>,
     context: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
 
 /// Check of an entry: a later run of it supersedes earlier ones.
 #[derive(PartialEq, Eq)]
-enum Check<'a> {
+enum CheckKey<'a> {
     Run { workflow: &'a str, name: &'a str },
     Status { context: &'a str },
 }
@@ -39,9 +39,9 @@ enum Began {
 }
 
 /// The result of the newest run of each check: one that has failed decides, then one that has not ended.
-pub(super) fn result(entries: &[Entry]) -> Checks {
+pub(super) fn result(entries: &[CheckEntry]) -> Checks {
     let newest = entries.iter().filter(|entry| !entries.iter().any(|other| other.supersedes(entry)));
-    let results: Vec<Checks> = newest.map(Entry::result).collect();
+    let results: Vec<Checks> = newest.map(CheckEntry::result).collect();
     if results.contains(&Checks::Red) {
         Checks::Red
     } else if results.contains(&Checks::Pending) {
@@ -53,9 +53,9 @@ pub(super) fn result(entries: &[Entry]) -> Checks {
     }
 }
 
-impl Entry {
+impl CheckEntry {
     /// True if this is a later run of the same check. Of two whose order is unclear, neither is.
-    fn supersedes(&self, earlier: &Entry) -> bool {
+    fn supersedes(&self, earlier: &CheckEntry) -> bool {
         let is_same = self.check().is_some_and(|check| earlier.check() == Some(check));
         is_same
             && match (self.began(), earlier.began()) {
@@ -67,12 +67,12 @@ impl Entry {
             }
     }
 
-    fn check(&self) -> Option<Check<'_>> {
+    fn check(&self) -> Option<CheckKey<'_>> {
         if let Some(context) = present(&self.context) {
-            return Some(Check::Status { context });
+            return Some(CheckKey::Status { context });
         }
         let workflow = present(&self.workflow_name).unwrap_or_default();
-        present(&self.name).map(|name| Check::Run { workflow, name })
+        present(&self.name).map(|name| CheckKey::Run { workflow, name })
     }
 
     fn began(&self) -> Began {
@@ -130,7 +130,7 @@ mod tests {
         let backwards: Vec<&str> = entries.iter().rev().copied().collect();
         for entries in [entries, &backwards] {
             let json = format!("[{}]", entries.join(","));
-            let entries: Vec<Entry> = serde_json::from_str(&json).unwrap();
+            let entries: Vec<CheckEntry> = serde_json::from_str(&json).unwrap();
             assert_eq!(result(&entries), expect, "{json}");
         }
     }

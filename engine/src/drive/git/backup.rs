@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::look::{Found, Look, Tree, is_as_found};
-use super::parse::{self, Entry, Object};
-use super::scratch::Scratch;
-use super::{Git, LONG, TASK_FILE, Worktree};
-use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use super::look::{CheckoutLook, FoundFile, Tree, is_as_found};
+use super::parse::{self, GitObject, IndexEntry};
+use super::scratch::ScratchIndex;
+use super::{Git, LONG, ListedWorktree, TASK_FILE};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::ProgramCall;
 
 /// The author of backup commits.
 pub(super) const BACKUP_EMAIL: &str = "orange@localhost";
@@ -75,7 +75,7 @@ const SEQUENCES: [&str; 7] = [
 const OWN_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
 /// A path with its object in git.
-pub(super) type Held = (PathBuf, Object);
+pub(super) type HeldPath = (PathBuf, GitObject);
 
 /// The line of a backup's message after which files are named that only their bytes tell from those of a checkout.
 const UNCONVERTED: &str = "These files had the bytes of the commit, which git would convert at a checkout:";
@@ -89,23 +89,23 @@ struct State<'s> {
 }
 
 /// A checkout to back up.
-pub(super) struct Seen<'s> {
+pub(super) struct BackupSource<'s> {
     /// The checkout.
     pub(super) git: Git,
-    pub(super) look: &'s Look,
+    pub(super) look: &'s CheckoutLook,
     /// The files that were moved out of it, with the folder where each is under its path.
-    pub(super) captured: &'s [Found],
+    pub(super) captured: &'s [FoundFile],
     pub(super) place: &'s Path,
     /// Submodules that were moved out of it, with their commits.
     pub(super) modules: &'s [(PathBuf, String)],
 }
 
-impl Seen<'_> {
+impl BackupSource<'_> {
     /// The changes to the index that give it the contents of the files.
-    fn changes(&self, held: &[Held]) -> Vec<u8> {
+    fn changes(&self, held: &[HeldPath]) -> Vec<u8> {
         let captured: BTreeSet<&Path> = held.iter().map(|(path, _)| &**path).collect();
-        let is_there = |entry: &Entry| self.git.repo.join(&entry.path).symlink_metadata().is_ok();
-        let is_removed = |entry: &&Entry| {
+        let is_there = |entry: &IndexEntry| self.git.repo.join(&entry.path).symlink_metadata().is_ok();
+        let is_removed = |entry: &&IndexEntry| {
             let is_passed_over = entry.is_repository()
                 || entry.path == Path::new(TASK_FILE) && !self.look.has_task_file
                 // A file that git is told to skip and that is missing was not removed by anybody.
@@ -115,7 +115,7 @@ impl Seen<'_> {
         let removed = self.look.entries.iter().filter(is_removed);
         let removals = removed.flat_map(|entry| parse::info(&entry.path, &entry.object().none_beside()));
         let added = held.iter().flat_map(|(path, object)| parse::info(path, object));
-        let module = |commit: &String| Object { mode: "160000".to_owned(), id: commit.clone() };
+        let module = |commit: &String| GitObject { mode: "160000".to_owned(), id: commit.clone() };
         let modules = self.modules.iter().flat_map(|(path, commit)| parse::info(path, &module(commit)));
         removals.chain(added).chain(modules).collect()
     }
@@ -185,7 +185,7 @@ impl Git {
     }
 
     /// Backs up what is only in a checkout, of which some files have been moved elsewhere, each under its path.
-    pub(super) fn back_up(&self, seen: &Seen<'_>, context: &mut BackupContext<'_>) -> Result<()> {
+    pub(super) fn back_up(&self, seen: &BackupSource<'_>, context: &mut BackupContext<'_>) -> Result<()> {
         let (commit, held) = seen.git.snapshot(seen, context.task)?;
         if let Some(commit) = commit.or(seen.git.head(&seen.git.repo)?) {
             self.keep_tip(&commit, context)?;
@@ -195,13 +195,13 @@ impl Git {
     }
 
     /// Checks that a commit has exactly these files.
-    fn check_held(&self, commit: &str, files: &[Held]) -> Result<()> {
+    fn check_held(&self, commit: &str, files: &[HeldPath]) -> Result<()> {
         let tree = if files.is_empty() { Tree::new() } else { self.tree(commit)? };
         match files.iter().find(|(path, object)| tree.get(path) != Some(object)) {
             Some((path, _)) => {
                 let message =
                     format!("{} is not in the backup {commit}, so nothing is removed", path.display());
-                Err(Error::new(Kind::Environment, message)
+                Err(Error::new(ErrorKind::Environment, message)
                     .help("move that file away; then `orange workspace gc` gives the worktree back"))
             }
             None => Ok(()),
@@ -209,9 +209,13 @@ impl Git {
     }
 
     /// Backs up what git still knows of a worktree whose folder is gone: its commit, and what was staged.
-    pub(super) fn back_up_removed(&self, removed: &Worktree, context: &mut BackupContext<'_>) -> Result<()> {
+    pub(super) fn back_up_removed(
+        &self,
+        removed: &ListedWorktree,
+        context: &mut BackupContext<'_>,
+    ) -> Result<()> {
         let Some(folder) = self.remembered(&removed.path)? else { return Ok(()) };
-        let index = Scratch::of(&folder.join("index"))?;
+        let index = ScratchIndex::of(&folder.join("index"))?;
         let written = self.call().env("GIT_INDEX_FILE", &index.path).arg("write-tree").run()?;
         let staged = written.success().then(|| written.text());
         let head = removed.head.as_deref();
@@ -265,8 +269,12 @@ impl Git {
 
     /// A commit of everything in the checkout, made with a copy of its index; `None` if that equals its head. Also returns the
     /// object of each captured file.
-    pub(super) fn snapshot(&self, seen: &Seen<'_>, task: &str) -> Result<(Option<String>, Vec<Held>)> {
-        let index = Scratch::of(&self.git_dir(&self.repo)?.join("index"))?;
+    pub(super) fn snapshot(
+        &self,
+        seen: &BackupSource<'_>,
+        task: &str,
+    ) -> Result<(Option<String>, Vec<HeldPath>)> {
+        let index = ScratchIndex::of(&self.git_dir(&self.repo)?.join("index"))?;
         // Git filters files again that are as old as the index.
         let quiet = self.without_filters()?;
         let at = || {
@@ -275,7 +283,8 @@ impl Git {
         };
         let arguments = ["-z", "--index-info"];
         // An index with conflicts has no tree.
-        let conflicts: Vec<&Entry> = seen.look.entries.iter().filter(|entry| entry.is_conflict()).collect();
+        let conflicts: Vec<&IndexEntry> =
+            seen.look.entries.iter().filter(|entry| entry.is_conflict()).collect();
         self.update_index(&at, &arguments, &parse::sides(&conflicts))?;
         let staged = at().arg("write-tree").text()?;
         let index = index.again()?;
@@ -286,7 +295,7 @@ impl Git {
         let held = self.held(seen)?;
         self.update_index(&at, &arguments, &seen.changes(&held))?;
         let whole = at().arg("write-tree").text()?;
-        let is_unconverted = |(path, object): &&Held| {
+        let is_unconverted = |(path, object): &&HeldPath| {
             seen.look.unlike.contains(path) && seen.look.committed.get(path) == Some(object)
         };
         let unconverted = held.iter().filter(is_unconverted).map(|(path, _)| path.clone()).collect();
@@ -307,15 +316,15 @@ impl Git {
     }
 
     /// The object of each captured file: from the index if it is unchanged, or else of its bytes.
-    fn held(&self, seen: &Seen<'_>) -> Result<Vec<Held>> {
-        let known: BTreeMap<&Path, &Entry> = seen
+    fn held(&self, seen: &BackupSource<'_>) -> Result<Vec<HeldPath>> {
+        let known: BTreeMap<&Path, &IndexEntry> = seen
             .look
             .entries
             .iter()
             .filter(|entry| seen.look.is_as_in_index(entry))
             .map(|entry| (&*entry.path, entry))
             .collect();
-        let as_known = |found: &Found| {
+        let as_known = |found: &FoundFile| {
             let entry = known.get(&*found.path)?;
             is_as_found(found, &seen.look.walk.files).then(|| entry.object())
         };
@@ -327,7 +336,7 @@ impl Git {
                 None => others.push(found),
             }
         }
-        let (links, files): (Vec<&Found>, Vec<&Found>) =
+        let (links, files): (Vec<&FoundFile>, Vec<&FoundFile>) =
             others.into_iter().partition(|found| found.print.is_link);
         let lines: Vec<u8> =
             files.iter().flat_map(|file| parse::quoted(&seen.place.join(&file.path))).collect();
@@ -338,21 +347,21 @@ impl Git {
         let printed =
             if files.is_empty() { String::new() } else { hash(&["--no-filters", "--stdin-paths"], &lines)? };
         if printed.lines().count() != files.len() {
-            return Err(Error::new(Kind::Environment, "`git hash-object` has not read every file"));
+            return Err(Error::new(ErrorKind::Environment, "`git hash-object` has not read every file"));
         }
         for (found, id) in files.iter().zip(printed.lines()) {
-            held.push((found.path.clone(), Object { mode: found.mode().to_owned(), id: id.to_owned() }));
+            held.push((found.path.clone(), GitObject { mode: found.mode().to_owned(), id: id.to_owned() }));
         }
         held.extend(self.held_links(seen.place, &links)?);
         Ok(held)
     }
 
     /// The objects of these links, in one call: there may be thousands.
-    fn held_links(&self, place: &Path, links: &[&Found]) -> Result<Vec<Held>> {
+    fn held_links(&self, place: &Path, links: &[&FoundFile]) -> Result<Vec<HeldPath>> {
         if links.is_empty() {
             return Ok(Vec::new());
         }
-        let index = Scratch::empty(&self.git_dir(&self.repo)?.join("links"))?;
+        let index = ScratchIndex::empty(&self.git_dir(&self.repo)?.join("links"))?;
         let at = || {
             let call = self.call().env("GIT_INDEX_FILE", &index.path).env("GIT_WORK_TREE", place).bound(LONG);
             call.preset(["-c", "core.symlinks=true", "-c", "core.protectNTFS=false"])
@@ -386,7 +395,7 @@ impl Git {
         head: Option<&str>,
         states: &[State<'_>],
         task: &str,
-        index: &Scratch,
+        index: &ScratchIndex,
     ) -> Result<Option<String>> {
         let tree_of = |commit: &str| self.call().args(["rev-parse", &format!("{commit}^{{tree}}")]).text();
         let mut last = head.map(tree_of).transpose()?;
@@ -410,13 +419,13 @@ impl Git {
     }
 
     /// Makes git check these files again.
-    pub(super) fn show_again(&self, at: &dyn Fn() -> Call, hidden: &[&Entry]) -> Result<()> {
+    pub(super) fn show_again(&self, at: &dyn Fn() -> ProgramCall, hidden: &[&IndexEntry]) -> Result<()> {
         let lines = parse::lines(hidden);
         self.update_index(at, &["--no-assume-unchanged", "-z", "--stdin"], &lines)?;
         self.update_index(at, &["--no-skip-worktree", "-z", "--stdin"], &lines)
     }
 
-    fn update_index(&self, at: &dyn Fn() -> Call, words: &[&str], lines: &[u8]) -> Result<()> {
+    fn update_index(&self, at: &dyn Fn() -> ProgramCall, words: &[&str], lines: &[u8]) -> Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
@@ -470,7 +479,7 @@ impl Git {
     }
 
     /// The index of a worktree.
-    pub(super) fn entries(&self, worktree: &Path) -> Result<Vec<Entry>> {
+    pub(super) fn entries(&self, worktree: &Path) -> Result<Vec<IndexEntry>> {
         let output = self.call_in(worktree).args(["ls-files", "-v", "--stage", "--full-name", "-z"]).run()?;
         Ok(parse::parse_entries(&output.checked()?.stdout))
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::{Git, head, parse};
 use crate::{Error, Result};
-use orange_system::exec::{Call, Output};
+use orange_system::exec::{CallOutput, ProgramCall};
 use orange_system::files::{entries, real};
 use orange_system::process;
 
@@ -33,7 +33,7 @@ impl Patience {
     }
 
     /// Waits a little for the git process that blocked this call.
-    pub(super) fn wait(&mut self, git: &Git, output: &Output) -> Result<()> {
+    pub(super) fn wait(&mut self, git: &Git, output: &CallOutput) -> Result<()> {
         let lock = parse::lock_in(&output.complaint()).map(|lock| git.repo.join(lock));
         let waited = self.start.elapsed();
         if waited > PATIENCE {
@@ -50,7 +50,7 @@ impl Patience {
 
 impl Git {
     /// Repeats a call while another git process blocks it.
-    pub(super) fn patiently(&self, call: impl Fn() -> Call) -> Result<Output> {
+    pub(super) fn patiently(&self, call: impl Fn() -> ProgramCall) -> Result<CallOutput> {
         let mut patience = Patience::new();
         loop {
             let output = call().run()?;
@@ -103,7 +103,7 @@ fn identity(file: &Path) -> Option<[i64; 3]> {
     Some([meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
 }
 
-fn in_the_way(output: &Output, why: &str, lock: Option<&Path>) -> Error {
+fn in_the_way(output: &CallOutput, why: &str, lock: Option<&Path>) -> Error {
     let error = output.failure();
     // The rest is git's own advice.
     let said = error.message.split("\n\n").next().unwrap_or_default();

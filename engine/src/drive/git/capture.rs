@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat};
 use rustix::io::Errno;
 
-use super::look::{self, Walk};
+use super::look::{self, FolderWalk};
 use super::refused;
 use crate::{Error, Result};
 use orange_system::fault;
 use orange_system::files::{entries, is_empty, remove_folder};
-use orange_system::process::{self, User};
+use orange_system::process::{self, FileUser};
 
 /// The folder beside the worktrees.
 const FOLDER: &str = ".released";
@@ -73,17 +73,17 @@ impl Capture {
     }
 
     /// Everything captured, once no process writes to it; refuses if that takes too long.
-    pub(super) fn at_rest(&self) -> Result<Walk> {
+    pub(super) fn at_rest(&self) -> Result<FolderWalk> {
         let taken = self.taken();
         if !taken.is_dir() {
-            return Ok(Walk::default());
+            return Ok(FolderWalk::default());
         }
         until_nobody_writes(&taken, &self.worktree)?;
         look::walk(&taken, &|_, _| false)
     }
 
     /// Refuses if anything was changed or added since the first look.
-    pub(super) fn check_unchanged(&self, before: &Walk) -> Result<()> {
+    pub(super) fn check_unchanged(&self, before: &FolderWalk) -> Result<()> {
         let now = self.at_rest()?;
         match now.files.iter().find(|found| !look::has(&before.files, found)) {
             Some(found) => Err(refused(format!(
@@ -204,7 +204,7 @@ pub(super) fn until_nobody_writes(folder: &Path, worktree: &Path) -> Result<()> 
     }
 }
 
-fn named(users: &[User]) -> String {
+fn named(users: &[FileUser]) -> String {
     let names: Vec<String> = users.iter().map(ToString::to_string).collect();
     if names.is_empty() { String::new() } else { format!(", by {}", names.join(", ")) }
 }

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use rustix::fs::OFlags;
 
-use super::look::{Exactness, Found, Look, Tree};
+use super::look::{CheckoutLook, Exactness, FoundFile, Tree};
 use super::parse;
-use super::scratch::{Scratch, ScratchFolder};
+use super::scratch::{ScratchFolder, ScratchIndex};
 use super::{Git, LONG, WHOLE};
-use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::ProgramCall;
 use orange_system::files::real;
 use orange_system::nofollow;
 
@@ -35,7 +35,7 @@ pub(super) struct Compared {
 
 /// The files that attributes or settings name for a conversion.
 #[derive(Debug, Default)]
-struct Named {
+struct NamedFiles {
     /// Those of which a checkout may make other bytes.
     converted: BTreeSet<PathBuf>,
     /// Those with a filter that a checkout runs.
@@ -46,38 +46,44 @@ struct Named {
 struct Committed<'g> {
     git: &'g Git,
     own: PathBuf,
-    index: Scratch,
+    index: ScratchIndex,
     settings: Vec<String>,
 }
 
 impl Git {
     /// Compares the files of a checkout with those that a checkout of its commit would give. Those that nothing converts and that git
     /// takes for unchanged are only measured.
-    pub(super) fn compared(&self, look: &Look, commit: &str, exactness: Exactness) -> Result<Compared> {
-        let object = |it: &Found| look.committed.get(&it.path).filter(|object| object.is_file());
-        let is_file = |it: &&Found| !it.print.is_link && object(it).is_some();
-        let files: Vec<&Found> = look.walk.files.iter().filter(is_file).collect();
+    pub(super) fn compared(
+        &self,
+        look: &CheckoutLook,
+        commit: &str,
+        exactness: Exactness,
+    ) -> Result<Compared> {
+        let object = |it: &FoundFile| look.committed.get(&it.path).filter(|object| object.is_file());
+        let is_file = |it: &&FoundFile| !it.print.is_link && object(it).is_some();
+        let files: Vec<&FoundFile> = look.walk.files.iter().filter(is_file).collect();
         if files.is_empty() {
             return Ok(Compared::default());
         }
         let committed = Committed::of(self, commit, exactness)?;
         let named = self.named(&committed, &files)?;
         let is_judged =
-            |it: &&Found| exactness == Exactness::WithFilters || !named.filtered.contains(&it.path);
-        let (converted, plain): (Vec<&Found>, Vec<&Found>) =
+            |it: &&FoundFile| exactness == Exactness::WithFilters || !named.filtered.contains(&it.path);
+        let (converted, plain): (Vec<&FoundFile>, Vec<&FoundFile>) =
             files.into_iter().filter(is_judged).partition(|it| named.converted.contains(&it.path));
-        let same: Vec<&Found> = plain.into_iter().filter(|it| !look.modified.contains(&it.path)).collect();
+        let same: Vec<&FoundFile> =
+            plain.into_iter().filter(|it| !look.modified.contains(&it.path)).collect();
         let mut unlike = self.of_other_length(&same, &look.committed)?;
         for group in groups(&converted) {
             unlike.extend(committed.unlike(group)?);
         }
         let like = converted.into_iter().filter(|it| !unlike.contains(&it.path));
-        let has_mode = |it: &&Found| object(it).is_some_and(|object| object.mode == it.mode());
+        let has_mode = |it: &&FoundFile| object(it).is_some_and(|object| object.mode == it.mode());
         Ok(Compared { like: like.filter(has_mode).map(|it| it.path.clone()).collect(), unlike })
     }
 
     /// Those of these files that are longer or shorter than git's content, which a checkout does not convert.
-    fn of_other_length(&self, files: &[&Found], tree: &Tree) -> Result<BTreeSet<PathBuf>> {
+    fn of_other_length(&self, files: &[&FoundFile], tree: &Tree) -> Result<BTreeSet<PathBuf>> {
         let ids: String =
             files.iter().filter_map(|it| tree.get(&it.path)).map(|it| format!("{}\n", it.id)).collect();
         if ids.is_empty() {
@@ -86,7 +92,7 @@ impl Git {
         let call = self.call().args(["cat-file", "--batch-check=%(objectsize)"]).input(ids.as_bytes());
         let printed = call.text()?;
         if printed.lines().count() != files.len() {
-            return Err(Error::new(Kind::Environment, "`git cat-file` has not measured every file"));
+            return Err(Error::new(ErrorKind::Environment, "`git cat-file` has not measured every file"));
         }
         let pairs = files.iter().zip(printed.lines());
         let other = pairs.filter(|(it, length)| length.parse() != Ok(it.length()));
@@ -94,10 +100,10 @@ impl Git {
     }
 
     /// Those of these files that the attributes of the commit or those of the checkout name.
-    fn named(&self, committed: &Committed<'_>, files: &[&Found]) -> Result<Named> {
+    fn named(&self, committed: &Committed<'_>, files: &[&FoundFile]) -> Result<NamedFiles> {
         let filters = self.filters_at_checkout()?;
         let by_settings = self.has_line_ends_by_settings()?;
-        let mut named = Named::default();
+        let mut named = NamedFiles::default();
         for call in [committed.call().args(["check-attr", "--cached"]), self.call().arg("check-attr")] {
             let listed =
                 call.args(["-z", "--stdin"]).args(ATTRIBUTES).input(&lines(files)).run()?.checked()?;
@@ -133,11 +139,13 @@ impl Git {
     /// Checks out again what a switch from this commit has left as the attributes of that commit made it.
     pub(super) fn convert_again(&self, before: &str) -> Result<()> {
         let look = self.look(&Tree::new(), Exactness::WithFilters)?;
-        let left: Vec<&Found> = look.walk.files.iter().filter(|it| look.unlike.contains(&it.path)).collect();
+        let left: Vec<&FoundFile> =
+            look.walk.files.iter().filter(|it| look.unlike.contains(&it.path)).collect();
         let committed = Committed::of(self, before, Exactness::WithFilters)?;
         for group in groups(&left) {
             let others = committed.unlike(group)?;
-            let stale: Vec<&Found> = group.iter().copied().filter(|it| !others.contains(&it.path)).collect();
+            let stale: Vec<&FoundFile> =
+                group.iter().copied().filter(|it| !others.contains(&it.path)).collect();
             for file in &stale {
                 // Git leaves a file that it takes for unchanged.
                 let place = real(&self.repo).join(&file.path);
@@ -153,7 +161,7 @@ impl Git {
 impl<'g> Committed<'g> {
     fn of(git: &'g Git, commit: &str, exactness: Exactness) -> Result<Committed<'g>> {
         let own = git.git_dir(&git.repo)?;
-        let index = Scratch::empty(&own.join("committed"))?;
+        let index = ScratchIndex::empty(&own.join("committed"))?;
         let settings = match exactness {
             Exactness::WithFilters => git.with_lenient_filters()?,
             Exactness::OfGit | Exactness::WithoutFilters => git.without_filters()?,
@@ -163,20 +171,20 @@ impl<'g> Committed<'g> {
         Ok(committed)
     }
 
-    fn call(&self) -> Call {
+    fn call(&self) -> ProgramCall {
         let call = self.git.call().env("GIT_DIR", &self.own).env("GIT_INDEX_FILE", &self.index.path);
         call.bound(LONG).preset(&self.settings).preset(WHOLE)
     }
 
     /// Those of these files that a checkout makes otherwise.
-    fn unlike(&self, files: &[&Found]) -> Result<Vec<PathBuf>> {
+    fn unlike(&self, files: &[&FoundFile]) -> Result<Vec<PathBuf>> {
         // In an empty folder, git reads the attributes of the commit.
         let folder = ScratchFolder::new(&self.own.join("checkout"))?;
         let call = self.call().env("GIT_WORK_TREE", &folder.path);
         // A file that cannot be checked out or read counts as one of other bytes, and is kept.
         call.args(["checkout-index", "--quiet", "-z", "--stdin"]).input(&lines(files)).run()?;
         let (here, there) = (real(&self.git.repo), real(&folder.path));
-        let is_same = |file: &&&Found| {
+        let is_same = |file: &&&FoundFile| {
             let found = nofollow::open(&here.join(&file.path), OFlags::RDONLY);
             let wanted = nofollow::open(&there.join(&file.path), OFlags::RDONLY);
             found.and_then(|found| is_same(found, wanted?)).unwrap_or(false)
@@ -196,12 +204,12 @@ fn may_convert(attribute: &str, value: &str, by_settings: bool) -> bool {
 }
 
 /// The paths of these files, each with a zero byte after it.
-fn lines(files: &[&Found]) -> Vec<u8> {
+fn lines(files: &[&FoundFile]) -> Vec<u8> {
     files.iter().flat_map(|file| [file.path.as_os_str().as_bytes(), &[0]].concat()).collect()
 }
 
 /// These files in groups that do not fill the disk.
-fn groups<'f>(files: &'f [&'f Found]) -> Vec<&'f [&'f Found]> {
+fn groups<'f>(files: &'f [&'f FoundFile]) -> Vec<&'f [&'f FoundFile]> {
     let (mut groups, mut start, mut length) = (Vec::new(), 0, 0);
     for (at, file) in files.iter().enumerate() {
         length += file.length();

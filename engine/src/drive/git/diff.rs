@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use super::scratch::Scratch;
-use super::{Call, Git, NOT_INSIDE, parse, without_task_file};
-use crate::{Error, Kind, Result};
+use super::scratch::ScratchIndex;
+use super::{Git, NOT_INSIDE, ProgramCall, parse, without_task_file};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::ProcessGroup;
 
 /// Difference of a file.
@@ -25,7 +25,7 @@ pub struct FileDiff {
 
 /// Form in which a difference is shown to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum DiffForm {
     Patch,
     /// As a table with the lines of each file.
     Stat,
@@ -34,31 +34,31 @@ pub enum Shape {
 }
 
 /// Two sides that are compared: a commit, and a commit or a worktree.
-pub struct Comparison {
+pub struct CommitComparison {
     /// The commit at which the work left the default branch.
     pub base: String,
     /// The last commit of the work.
     pub commit: String,
     there: Git,
     /// The copy of the worktree's index, if the worktree is compared.
-    index: Option<Scratch>,
+    index: Option<ScratchIndex>,
 }
 
 impl Git {
     /// Compares a worktree, with what is not committed and not ignored.
-    pub fn compare_worktree(&self, worktree: &Path, default_branch: &str) -> Result<Comparison> {
+    pub fn compare_worktree(&self, worktree: &Path, default_branch: &str) -> Result<CommitComparison> {
         const ATTEMPTS: usize = 3;
         let there = self.inside(worktree)?;
         let tip = self.base(default_branch)?;
         let commit = there.head(&there.repo)?.unwrap_or_else(|| tip.clone());
         let base = there.leaves(&commit, &tip)?.unwrap_or(tip);
-        let index = Scratch::of(&there.git_dir(&there.repo)?.join("index"))?;
+        let index = ScratchIndex::of(&there.git_dir(&there.repo)?.join("index"))?;
         let mut noted = there.note_new(&index);
         // A file may vanish after it was listed.
         for _ in 1..ATTEMPTS {
             noted = noted.or_else(|_| there.note_new(&index));
         }
-        noted.map(|()| Comparison { base, commit, there, index: Some(index) })
+        noted.map(|()| CommitComparison { base, commit, there, index: Some(index) })
     }
 
     /// Compares a commit of the work. One that is part of the default branch is compared with `began`, where the work began.
@@ -67,7 +67,7 @@ impl Git {
         commit: &str,
         default_branch: &str,
         began: Option<&str>,
-    ) -> Result<Comparison> {
+    ) -> Result<CommitComparison> {
         let tip = self.base(default_branch)?;
         let left = self.leaves(commit, &tip)?.unwrap_or(tip);
         let is_merged = left == commit;
@@ -76,7 +76,7 @@ impl Git {
             Some(_) | None => None,
         };
         let base = since.unwrap_or(left);
-        Ok(Comparison { base, commit: commit.to_owned(), there: self.clone(), index: None })
+        Ok(CommitComparison { base, commit: commit.to_owned(), there: self.clone(), index: None })
     }
 
     /// The commit at which these two part; `None` if they have nothing in common.
@@ -86,7 +86,7 @@ impl Git {
     }
 
     /// Notes the files in a copy of the index that git does not know yet.
-    fn note_new(&self, index: &Scratch) -> Result<()> {
+    fn note_new(&self, index: &ScratchIndex) -> Result<()> {
         let words = ["ls-files", "--others", "--exclude-standard", "-z", "--", ":/", without_task_file()];
         let at = || self.call().env("GIT_INDEX_FILE", &index.path);
         let listed = at().args(words).run()?.checked()?;
@@ -102,13 +102,13 @@ impl Git {
     }
 }
 
-impl Comparison {
+impl CommitComparison {
     /// Number of commits of the work.
     pub fn commits(&self) -> Result<u32> {
         let range = format!("{}..{}", self.base, self.commit);
         let counted = self.there.call().args(["rev-list", "--count", &range]).text()?;
         counted.parse().map_err(|_| {
-            Error::new(Kind::Environment, format!("git counts commits in an unknown form: {counted}"))
+            Error::new(ErrorKind::Environment, format!("git counts commits in an unknown form: {counted}"))
         })
     }
 
@@ -124,25 +124,27 @@ impl Comparison {
     }
 
     /// Text for a person without a terminal.
-    pub fn printed(&self, shape: Shape) -> Result<Vec<u8>> {
-        let words: &[&str] = if shape == Shape::Stat { &["--stat"] } else { &["--patch"] };
+    pub fn printed(&self, shape: DiffForm) -> Result<Vec<u8>> {
+        let words: &[&str] = if shape == DiffForm::Stat { &["--stat"] } else { &["--patch"] };
         let call = self.aimed(self.there.call(), "diff", words);
         Ok(call.run()?.checked()?.stdout)
     }
 
     /// Shows it on this terminal, in the user's pager or diff tool, until that ends.
-    pub fn show(&self, shape: Shape) -> Result<ExitStatus> {
+    pub fn show(&self, shape: DiffForm) -> Result<ExitStatus> {
         let (command, words): (&str, &[&str]) = match shape {
-            Shape::Patch => ("diff", &["--patch"]),
-            Shape::Stat => ("diff", &["--stat"]),
-            Shape::Tool => ("difftool", &[]),
+            DiffForm::Patch => ("diff", &["--patch"]),
+            DiffForm::Stat => ("diff", &["--stat"]),
+            DiffForm::Tool => ("difftool", &[]),
         };
         let mut child =
             self.aimed(self.there.on_terminal(), command, words).attended(ProcessGroup::Inherited)?;
-        child.wait().map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for git: {cause}")))
+        child
+            .wait()
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot wait for git: {cause}")))
     }
 
-    fn plainly(&self, words: &[&str]) -> Call {
+    fn plainly(&self, words: &[&str]) -> ProgramCall {
         let plain = [
             "--no-ext-diff",
             "--no-textconv",
@@ -154,7 +156,7 @@ impl Comparison {
         self.aimed(self.there.call(), "diff", &[&plain, words].concat())
     }
 
-    fn aimed(&self, call: Call, command: &str, words: &[&str]) -> Call {
+    fn aimed(&self, call: ProgramCall, command: &str, words: &[&str]) -> ProgramCall {
         let call = call.arg(command).args(words).arg(NOT_INSIDE).arg(&self.base);
         let call = match &self.index {
             Some(index) => call.env("GIT_INDEX_FILE", &index.path),

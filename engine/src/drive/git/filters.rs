@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Git;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::find_on_path;
 
 /// Git Large File Storage. Without its settings git checks out its pointers in the place of the files, and an agent would work on those.
@@ -19,7 +19,7 @@ const OF_SHELL: [&str; 8] = [":", ".", "[", "command", "eval", "exec", "set", "t
 
 /// Reason for which a filter does not work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Flaw {
+enum FilterFlaw {
     /// Git has no settings for it.
     NotSetUp,
     /// This program of it is not there.
@@ -89,7 +89,7 @@ fn named(lines: &str) -> BTreeSet<String> {
 }
 
 /// Reason for which git cannot run a filter. One that is not required may fail: git then takes the file as it is.
-fn flaw(name: &str, settings: &[(String, String)], has: &dyn Fn(&str) -> Result<bool>) -> Option<Flaw> {
+fn flaw(name: &str, settings: &[(String, String)], has: &dyn Fn(&str) -> Result<bool>) -> Option<FilterFlaw> {
     let value = |key: &str| {
         let wanted = format!("filter.{name}.{key}");
         settings.iter().rev().find(|(key, _)| *key == wanted).map(|(_, value)| value.as_str())
@@ -97,11 +97,11 @@ fn flaw(name: &str, settings: &[(String, String)], has: &dyn Fn(&str) -> Result<
     let commands: Vec<&str> =
         VERBS.into_iter().filter_map(value).filter(|command| !command.is_empty()).collect();
     if commands.is_empty() {
-        return (name == LFS).then_some(Flaw::NotSetUp);
+        return (name == LFS).then_some(FilterFlaw::NotSetUp);
     }
     let is_required = value("required").is_some_and(|value| !["false", "no", "off", "0"].contains(&value));
     let mut programs = commands.into_iter().filter_map(program_of).filter(|_| is_required);
-    programs.find(|program| has(program).is_ok_and(|has| !has)).map(|it| Flaw::NoProgram(it.to_owned()))
+    programs.find(|program| has(program).is_ok_and(|has| !has)).map(|it| FilterFlaw::NoProgram(it.to_owned()))
 }
 
 /// The program of a command, which git gives to a shell; `None` unless it is a plain word.
@@ -111,24 +111,24 @@ fn program_of(command: &str) -> Option<&str> {
     word.chars().all(is_plain).then_some(word)
 }
 
-fn missing(name: &str, flaw: &Flaw) -> Error {
+fn missing(name: &str, flaw: &FilterFlaw) -> Error {
     let what = match flaw {
-        Flaw::NotSetUp => "git has no settings for it".to_owned(),
-        Flaw::NoProgram(program) => format!("its program `{program}` is not installed or not on PATH"),
+        FilterFlaw::NotSetUp => "git has no settings for it".to_owned(),
+        FilterFlaw::NoProgram(program) => format!("its program `{program}` is not installed or not on PATH"),
     };
     let message = format!("the filter `{name}`, which `.gitattributes` names, is missing: {what}");
     let help = match name {
         LFS => "install git-lfs (https://git-lfs.com), then run `git lfs install`".to_owned(),
         _ => format!("install it, or correct what `git config --get-regexp 'filter\\.{name}\\.'` shows"),
     };
-    Error::new(Kind::Environment, message).help(help)
+    Error::new(ErrorKind::Environment, message).help(help)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(name: &str, settings: &[(&str, &str)]) -> Option<Flaw> {
+    fn found(name: &str, settings: &[(&str, &str)]) -> Option<FilterFlaw> {
         let settings: Vec<_> =
             settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         flaw(name, &settings, &|program| Ok(program == "there"))
@@ -142,12 +142,12 @@ mod tests {
 
     #[test]
     fn a_required_filter_without_its_program_is_missing() {
-        let gone = Some(Flaw::NoProgram("gone".to_owned()));
+        let gone = Some(FilterFlaw::NoProgram("gone".to_owned()));
         assert_eq!(found("x", &[("filter.x.clean", "gone -a"), ("filter.x.required", "true")]), gone);
         assert_eq!(found("x", &[("filter.x.clean", "gone -a")]), None, "git passes the file on");
         assert_eq!(found("x", &[("filter.x.smudge", "there"), ("filter.x.required", "true")]), None);
         assert_eq!(found("x", &[("filter.x.smudge", "f() { :; }; f"), ("filter.x.required", "true")]), None);
         assert_eq!(found("x", &[]), None, "an unknown filter does nothing");
-        assert_eq!(found("lfs", &[]), Some(Flaw::NotSetUp));
+        assert_eq!(found("lfs", &[]), Some(FilterFlaw::NotSetUp));
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Git;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{if_found, remove_folder};
 use orange_system::{atomic, nofollow};
 
@@ -37,7 +37,7 @@ pub fn given(folder: &Path) -> Result<Option<Vec<String>>> {
     let file = IgnoreFiles::of(folder).paths;
     let bytes = if_found(&file, nofollow::read(&file, LONGEST))?;
     let corrupt = |cause| {
-        Error::new(Kind::Environment, format!("{} cannot be read: {cause}", file.display()))
+        Error::new(ErrorKind::Environment, format!("{} cannot be read: {cause}", file.display()))
             .help("it is a list of paths as JSON, such as [\".env\"]: correct it")
     };
     bytes.map(|bytes| serde_json::from_slice(&bytes).map_err(corrupt)).transpose()
@@ -49,7 +49,7 @@ impl Git {
         let place = IgnoreFiles::of(folder);
         nofollow::make_folder(folder).map_err(|cause| Error::io("create", folder, &cause))?;
         let listed = serde_json::to_vec(paths)
-            .map_err(|cause| Error::new(Kind::Environment, format!("a list of paths: {cause}")))?;
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("a list of paths: {cause}")))?;
         atomic::write(&place.paths, &listed)?;
         if paths.is_empty() {
             return self.forget_include(&place.settings);
@@ -148,7 +148,7 @@ impl Git {
 fn utf8(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("{} is not UTF-8, so git cannot have settings for it", path.display());
-        Error::new(Kind::Environment, message).help("move it to a folder whose name is UTF-8")
+        Error::new(ErrorKind::Environment, message).help("move it to a folder whose name is UTF-8")
     })
 }
 

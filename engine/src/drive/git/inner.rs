@@ -5,18 +5,18 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::backup::{BACKUPS, Backup, BackupContext, SavedWork, Seen};
+use super::backup::{BACKUPS, Backup, BackupContext, BackupSource, SavedWork};
 use super::capture::{Capture, until_nobody_writes};
 use super::link::link_of;
 use super::look::{self, Exactness, Tree};
-use super::{Git, Worktree, parse, refused};
+use super::{Git, ListedWorktree, parse, refused};
 use crate::{Error, Result};
 use orange_system::files::{is_same, real};
 
 /// A repository inside a checkout.
 pub(super) enum Inner {
     /// Another worktree of the same repository.
-    Linked(Worktree),
+    Linked(ListedWorktree),
     /// A submodule, with its repository, which git keeps in its folder for the outer checkout.
     Submodule(PathBuf),
     /// A repository of its own, or one of unknown origin.
@@ -83,8 +83,13 @@ impl Git {
             context.set_aside(&folder.join(special))?;
         }
         let captured = look.uncommitted();
-        let seen =
-            Seen { git: theirs.clone(), look: &look, captured: &captured, place: folder, modules: &[] };
+        let seen = BackupSource {
+            git: theirs.clone(),
+            look: &look,
+            captured: &captured,
+            place: folder,
+            modules: &[],
+        };
         let snapshot = theirs.snapshot(&seen, context.task)?.0;
         let head = theirs.head(folder)?;
         let mut tips: Vec<String> = snapshot.or(head.clone()).into_iter().collect();

@@ -7,8 +7,8 @@ use std::ops::Bound;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::parse::{self, Entry, Object};
-use super::scratch::Scratch;
+use super::parse::{self, GitObject, IndexEntry};
+use super::scratch::ScratchIndex;
 use super::{Git, TASK_FILE};
 use crate::Result;
 use orange_system::files::{entries, if_found, permit};
@@ -17,11 +17,11 @@ use orange_system::files::{entries, if_found, permit};
 const ATTRIBUTES: &str = ".gitattributes";
 
 /// The files of a commit, by path.
-pub(super) type Tree = BTreeMap<PathBuf, Object>;
+pub(super) type Tree = BTreeMap<PathBuf, GitObject>;
 
 /// A regular file or a link, by its path in the checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     pub(super) print: Print,
 }
@@ -48,8 +48,8 @@ pub(super) enum Exactness {
 
 /// Everything in a folder, without what is skipped.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
-    pub(super) files: Vec<Found>,
+pub(super) struct FolderWalk {
+    pub(super) files: Vec<FoundFile>,
     /// Pipes, sockets, devices, and names that git reserves: no commit can have them.
     pub(super) special: Vec<PathBuf>,
     /// Folders with a `.git`, which are not searched.
@@ -58,10 +58,10 @@ pub(super) struct Walk {
 
 /// A checkout: its files, and git's view of them.
 #[derive(Debug, Default)]
-pub(super) struct Look {
-    pub(super) walk: Walk,
+pub(super) struct CheckoutLook {
+    pub(super) walk: FolderWalk,
     /// Entries of the index.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<IndexEntry>,
     /// The files of its commit.
     pub(super) committed: Tree,
     /// Files that differ from the index or are missing, and those of which only the worktree has the bytes.
@@ -74,7 +74,7 @@ pub(super) struct Look {
 
 impl Git {
     /// Looks at the checkout of this `Git`. Ignored files are skipped, unless they are in the way of the `wanted` tree.
-    pub(super) fn look(&self, wanted: &Tree, exactness: Exactness) -> Result<Look> {
+    pub(super) fn look(&self, wanted: &Tree, exactness: Exactness) -> Result<CheckoutLook> {
         let ignored = self.ignored()?;
         let has_task_file = wanted.contains_key(Path::new(TASK_FILE));
         // The walk comes first: files that are written later look newer than it found them.
@@ -83,8 +83,13 @@ impl Git {
                 || ignored.contains(path) && !is_in_the_way(wanted, path, is_folder)
         })?;
         let entries = self.entries(&self.repo)?;
-        let mut look =
-            Look { modified: self.modified(&entries)?, walk, entries, has_task_file, ..Look::default() };
+        let mut look = CheckoutLook {
+            modified: self.modified(&entries)?,
+            walk,
+            entries,
+            has_task_file,
+            ..CheckoutLook::default()
+        };
         if exactness == Exactness::OfGit {
             return Ok(look);
         }
@@ -112,8 +117,8 @@ impl Git {
     }
 
     /// The files that differ from the index, without running filters, which may fail.
-    fn modified(&self, entries: &[Entry]) -> Result<BTreeSet<PathBuf>> {
-        let index = Scratch::of(&self.git_dir(&self.repo)?.join("index"))?;
+    fn modified(&self, entries: &[IndexEntry]) -> Result<BTreeSet<PathBuf>> {
+        let index = ScratchIndex::of(&self.git_dir(&self.repo)?.join("index"))?;
         let quiet = self.without_filters()?;
         let at = || {
             self.call().env("GIT_INDEX_FILE", &index.path).preset(&quiet).preset([
@@ -123,7 +128,7 @@ impl Git {
                 "core.checkStat=default",
             ])
         };
-        let hidden: Vec<&Entry> = entries.iter().filter(|entry| entry.is_hidden()).collect();
+        let hidden: Vec<&IndexEntry> = entries.iter().filter(|entry| entry.is_hidden()).collect();
         self.show_again(&at, &hidden)?;
         // Its exit status only says whether there are any.
         at().args(["update-index", "-q", "--unmerged", "--ignore-submodules", "--refresh"]).run()?;
@@ -152,11 +157,11 @@ impl Git {
     }
 }
 
-impl Look {
+impl CheckoutLook {
     /// The files that must go for the checkout to become this tree. Under other attributes, a checkout may make other bytes of any.
-    pub(super) fn going(&self, base: &Tree) -> Vec<Found> {
+    pub(super) fn going(&self, base: &Tree) -> Vec<FoundFile> {
         let has_same_attributes = has_same_attributes(base, &self.committed);
-        let stays = |entry: &&Entry| {
+        let stays = |entry: &&IndexEntry| {
             has_same_attributes
                 && self.is_as_in_index(entry)
                 && base.get(&entry.path) == Some(&entry.object())
@@ -168,14 +173,14 @@ impl Look {
     /// The files whose bytes are in no commit: a checkout of this one would make others, or they are staged, and what git has
     /// of those may lack some.
     fn only_here(&self) -> Vec<PathBuf> {
-        let is_new = |entry: &&Entry| self.committed.get(&entry.path) != Some(&entry.object());
+        let is_new = |entry: &&IndexEntry| self.committed.get(&entry.path) != Some(&entry.object());
         let staged = self.entries.iter().filter(is_new).map(|entry| &entry.path);
         let is_there = |path: &&PathBuf| by_path(&self.walk.files, path).is_some();
         staged.filter(is_there).chain(&self.unlike).cloned().collect()
     }
 
     /// The files that differ from the index.
-    pub(super) fn uncommitted(&self) -> Vec<Found> {
+    pub(super) fn uncommitted(&self) -> Vec<FoundFile> {
         let known: BTreeSet<&Path> = self
             .entries
             .iter()
@@ -185,19 +190,19 @@ impl Look {
         self.walk.files.iter().filter(|found| !known.contains(&*found.path)).cloned().collect()
     }
 
-    pub(super) fn is_as_in_index(&self, entry: &Entry) -> bool {
+    pub(super) fn is_as_in_index(&self, entry: &IndexEntry) -> bool {
         !entry.is_conflict() && !entry.is_repository() && !self.modified.contains(&entry.path)
     }
 }
 
-impl Walk {
+impl FolderWalk {
     /// True if there are only files.
     pub(super) fn is_plain(&self) -> bool {
         self.special.is_empty() && self.repositories.is_empty()
     }
 }
 
-impl Found {
+impl FoundFile {
     /// Its length in bytes.
     pub(super) fn length(&self) -> u64 {
         self.print.file.1
@@ -230,8 +235,8 @@ impl Print {
 }
 
 /// Everything in a folder, without what is skipped. It gives the user permission to read their own files.
-pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Result<Walk> {
-    let mut walk = Walk::default();
+pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Result<FolderWalk> {
+    let mut walk = FolderWalk::default();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         let is_top = folder.as_os_str().is_empty();
@@ -259,7 +264,7 @@ pub(super) fn walk(top: &Path, passes_over: &dyn Fn(&Path, bool) -> bool) -> Res
             } else if found.is_dir() {
                 folders.push(path);
             } else if found.is_file() || found.is_symlink() {
-                walk.files.push(Found { path, print: Print::of(&found) });
+                walk.files.push(FoundFile { path, print: Print::of(&found) });
             } else {
                 walk.special.push(path);
             }
@@ -275,22 +280,23 @@ fn readable(path: &Path) -> Result<Option<Metadata>> {
 }
 
 /// True if these files, sorted by path, contain this one.
-pub(super) fn has(files: &[Found], wanted: &Found) -> bool {
+pub(super) fn has(files: &[FoundFile], wanted: &FoundFile) -> bool {
     by_path(files, &wanted.path) == Some(wanted)
 }
 
-fn by_path<'f>(files: &'f [Found], path: &Path) -> Option<&'f Found> {
+fn by_path<'f>(files: &'f [FoundFile], path: &Path) -> Option<&'f FoundFile> {
     files.binary_search_by(|one| (*one.path).cmp(path)).ok().map(|at| &files[at])
 }
 
 /// True if the attributes of files are equal in two trees.
 pub(super) fn has_same_attributes(one: &Tree, other: &Tree) -> bool {
-    let is_of_attributes = |(path, _): &(&PathBuf, &Object)| path.file_name() == Some(OsStr::new(ATTRIBUTES));
+    let is_of_attributes =
+        |(path, _): &(&PathBuf, &GitObject)| path.file_name() == Some(OsStr::new(ATTRIBUTES));
     one.iter().filter(is_of_attributes).eq(other.iter().filter(is_of_attributes))
 }
 
 /// True if a captured file is the one that was found before, unchanged.
-pub(super) fn is_as_found(captured: &Found, found: &[Found]) -> bool {
+pub(super) fn is_as_found(captured: &FoundFile, found: &[FoundFile]) -> bool {
     by_path(found, &captured.path).is_some_and(|before| captured.print.is_renamed(&before.print))
 }
 

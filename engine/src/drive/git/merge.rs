@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Git, REMOTE, refused};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The time limit for a signature, which may need the user.
 const SIGNING: Duration = Duration::from_secs(120);
@@ -123,7 +123,7 @@ impl Git {
             return Ok(Mergeable::Nothing);
         }
         match self.check_is_work(&theirs, branch, default_branch) {
-            Err(error) if error.kind == Kind::Refused => {
+            Err(error) if error.kind == ErrorKind::Refused => {
                 return Ok(Mergeable::No { error, is_conflict: false });
             }
             checked => checked?,
@@ -134,7 +134,7 @@ impl Git {
         Ok(match self.merged_tree(&ours, &theirs, branch, default_branch) {
             Ok(_) => Mergeable::WithCommit,
             Err(error) => {
-                let is_conflict = error.kind == Kind::Refused;
+                let is_conflict = error.kind == ErrorKind::Refused;
                 Mergeable::No { error, is_conflict }
             }
         })
@@ -154,7 +154,7 @@ impl Git {
             (Some(local), Some(remote)) if local != remote => {
                 match self.newer(&local, &remote, default_branch) {
                     Ok(newer) => newer,
-                    Err(error) if error.kind == Kind::Refused => return Ok(Err(error)),
+                    Err(error) if error.kind == ErrorKind::Refused => return Ok(Err(error)),
                     Err(error) => return Err(error),
                 }
             }
@@ -372,8 +372,9 @@ impl Git {
     }
 
     fn checkout_of(&self, branch: &str) -> Result<Option<PathBuf>> {
-        let on_it =
-            |worktree: &super::Worktree| worktree.branch.as_deref() == Some(branch) && worktree.path.exists();
+        let on_it = |worktree: &super::ListedWorktree| {
+            worktree.branch.as_deref() == Some(branch) && worktree.path.exists()
+        };
         Ok(self
             .worktrees()?
             .into_iter()
@@ -400,7 +401,7 @@ impl Git {
             }
         }
         Err(Error::new(
-            Kind::NotFound,
+            ErrorKind::NotFound,
             format!("there is no branch `{branch}`, neither here nor on `{REMOTE}`"),
         )
         .help("a task that has had no worktree has no work to merge; if the branch was renamed, `orange task update --branch NAME` says so"))

@@ -32,24 +32,24 @@ mod worktree;
 use orange_system::variables;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::ProgramCall;
 
 pub use backup::{Backup, BackupContext, SavedWork};
-pub use diff::{Comparison, FileDiff, Shape};
+pub use diff::{CommitComparison, DiffForm, FileDiff};
 pub use given::given;
 pub use head::{may_have, may_have_repository, stands_on};
 pub use merge::{Mergeable, Strategy, has_moved_on};
-pub use parse::{Change, Version, Worktree};
-pub use template::Template;
-pub use work::Work;
+pub use parse::{ChangedFile, GitVersion, ListedWorktree};
+pub use template::PullRequestTemplate;
+pub use work::WorktreeContent;
 
 /// The oldest sufficient git: 2.38 brought `merge-tree --write-tree`.
-pub const OLDEST: Version = Version { major: 2, minor: 38 };
+pub const OLDEST: GitVersion = GitVersion { major: 2, minor: 38 };
 
 /// The name of the remote.
 pub const REMOTE: &str = "origin";
@@ -113,10 +113,10 @@ impl Git {
     }
 
     /// The version of the git on `PATH`.
-    pub fn version(&self) -> Result<Version> {
-        let printed = Call::new("git").arg("version").text()?;
+    pub fn version(&self) -> Result<GitVersion> {
+        let printed = ProgramCall::new("git").arg("version").text()?;
         parse::parse_version(&printed)
-            .ok_or_else(|| Error::new(Kind::Environment, format!("`git version` said `{printed}`")))
+            .ok_or_else(|| Error::new(ErrorKind::Environment, format!("`git version` said `{printed}`")))
     }
 
     /// Checks that git is installed and new enough.
@@ -125,8 +125,11 @@ impl Git {
         if version >= OLDEST {
             return Ok(());
         }
-        Err(Error::new(Kind::Environment, format!("git {version} is too old: {OLDEST} or newer is needed"))
-            .help("install a newer git"))
+        Err(Error::new(
+            ErrorKind::Environment,
+            format!("git {version} is too old: {OLDEST} or newer is needed"),
+        )
+        .help("install a newer git"))
     }
 
     /// Checks that git knows who commits.
@@ -135,7 +138,7 @@ impl Git {
             // Without this setting git derives an address from the host's name.
             if !self.call().preset(["-c", "user.useConfigOnly=true"]).args(["var", who]).run()?.success() {
                 return Err(Error::new(
-                    Kind::Environment,
+                    ErrorKind::Environment,
                     format!("git does not know who commits in {}", self.repo.display()),
                 )
                 .help("run `git config --global user.name \"…\"` and `git config --global user.email …`"));
@@ -153,7 +156,7 @@ impl Git {
         }
         if complaint.contains("not a git repository") || complaint.contains("must be run in a work tree") {
             return Err(Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("{} is not in a checkout of a git repository", self.repo.display()),
             )
             .help("give the path of one, or run `git init` and make a first commit"));
@@ -183,7 +186,7 @@ impl Git {
             ),
         };
         let message = format!("{} is a bare repository, which has no files of its own", self.repo.display());
-        Error::new(Kind::Refused, message).help(help)
+        Error::new(ErrorKind::Refused, message).help(help)
     }
 
     /// The branch into which work is merged: the one of `origin/HEAD`, or else the current one, or else `main` or `master`.
@@ -203,7 +206,7 @@ impl Git {
                 return Ok(branch.to_owned());
             }
         }
-        Err(Error::new(Kind::NotFound, format!("{} has no default branch", self.repo.display()))
+        Err(Error::new(ErrorKind::NotFound, format!("{} has no default branch", self.repo.display()))
             .help("name it with `--default-branch`"))
     }
 
@@ -211,21 +214,21 @@ impl Git {
     pub fn check_branch_name(&self, branch: &str) -> Result<()> {
         if let Some(name) = branch.strip_prefix("refs/") {
             let name = name.strip_prefix("heads/").unwrap_or(name);
-            return Err(Error::new(Kind::Usage, format!("`{}` is a ref", branch.escape_debug()))
+            return Err(Error::new(ErrorKind::Usage, format!("`{}` is a ref", branch.escape_debug()))
                 .help(format!("give the branch's own name: `{}`", name.escape_debug())));
         }
         let fits = !branch.starts_with('-')
             && !branch.contains('\0')
             && branch.split('/').all(|part| part.len() <= LONGEST_PART)
             && !["HEAD", "@"].contains(&branch)
-            && Call::new("git")
+            && ProgramCall::new("git")
                 .args(["check-ref-format", &format!("refs/heads/{branch}")])
                 .run()?
                 .yes_or_no()?;
         if fits {
             return Ok(());
         }
-        Err(Error::new(Kind::Usage, format!("`{}` cannot be a branch's name", branch.escape_debug()))
+        Err(Error::new(ErrorKind::Usage, format!("`{}` cannot be a branch's name", branch.escape_debug()))
             .help("use letters, digits, `-`, `_`, `.` and `/`, and begin with a letter: fix/login-form"))
     }
 
@@ -320,7 +323,7 @@ impl Git {
     }
 
     /// The uncommitted changes in a worktree: changed, staged and untracked files, without ignored ones and the task's own file.
-    pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
+    pub fn changes(&self, worktree: &Path) -> Result<Vec<ChangedFile>> {
         let there = self.inside(worktree)?;
         let call = there.call().args(["status", "--porcelain", "-z", "--untracked-files=all", NOT_INSIDE]);
         let output = call.args(["--", ":/", without_task_file()]).run()?.checked()?;
@@ -330,7 +333,7 @@ impl Git {
     }
 
     /// Every worktree of the repository, the main checkout first.
-    pub fn worktrees(&self) -> Result<Vec<Worktree>> {
+    pub fn worktrees(&self) -> Result<Vec<ListedWorktree>> {
         let output =
             self.patiently(|| self.call().args(["worktree", "list", "--porcelain", "-z"]))?.checked()?;
         Ok(parse::parse_worktrees(&output.stdout))
@@ -343,7 +346,7 @@ impl Git {
         let line = format!("/{path}");
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => String::new(),
             Err(cause) => return Err(Error::io("read", &file, &cause)),
         };
         if text.lines().any(|known| known == line) {
@@ -398,7 +401,7 @@ impl Git {
         let found = names.iter().find_map(|name| refs.iter().find(|one| one.name == *name));
         found.map(|one| one.commit.clone()).ok_or_else(|| {
             Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!(
                     "the repository {} has no branch `{default_branch}` with a commit",
                     self.repo.display()
@@ -408,22 +411,22 @@ impl Git {
         })
     }
 
-    fn call(&self) -> Call {
+    fn call(&self) -> ProgramCall {
         self.call_in(&self.repo)
     }
 
     /// A call on the user's terminal, with the user's settings but no hooks, that sees this repository only and takes no lock.
-    fn on_terminal(&self) -> Call {
+    fn on_terminal(&self) -> ProgramCall {
         self.alone(&self.repo).env("GIT_OPTIONAL_LOCKS", "0").preset(NO_HOOKS)
     }
 
     /// A call without questions and hooks, in English, that sees this folder's repository only.
-    fn call_in(&self, folder: &Path) -> Call {
+    fn call_in(&self, folder: &Path) -> ProgramCall {
         self.with_hooks(folder).preset(NO_HOOKS)
     }
 
     /// A call without questions, in English, that sees this folder's repository only and runs its hooks.
-    fn with_hooks(&self, folder: &Path) -> Call {
+    fn with_hooks(&self, folder: &Path) -> ProgramCall {
         let call = self.alone(folder).bound(Duration::from_secs(600));
         call.without(&["LANGUAGE"])
             .env("LC_ALL", "C")
@@ -436,8 +439,8 @@ impl Git {
     }
 
     /// A call that sees this folder's repository only.
-    fn alone(&self, folder: &Path) -> Call {
-        let call = Call::new("git").folder(folder).without(variables::GIT);
+    fn alone(&self, folder: &Path) -> ProgramCall {
+        let call = ProgramCall::new("git").folder(folder).without(variables::GIT);
         self.env.iter().fold(call, |call, (name, value)| call.env(name, value))
     }
 }
@@ -449,5 +452,5 @@ fn without_task_file() -> &'static str {
 }
 
 fn refused(message: String) -> Error {
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
 }

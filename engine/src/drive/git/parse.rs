@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A version of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
+pub struct GitVersion {
     /// Major version: 2 of 2.39.5.
     pub major: u32,
     /// Minor version: 39 of 2.39.5.
@@ -17,7 +17,7 @@ pub struct Version {
 
 /// One worktree of a repository; the main checkout is the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Worktree {
+pub struct ListedWorktree {
     pub path: PathBuf,
     /// Its commit; `None` on a branch without commits, and for a bare repository.
     pub head: Option<String>,
@@ -51,11 +51,11 @@ fn parse_ref(line: &[u8]) -> Option<Ref> {
 }
 
 /// The worktrees in the output of `git worktree list --porcelain -z`.
-pub(super) fn parse_worktrees(printed: &[u8]) -> Vec<Worktree> {
-    let mut worktrees: Vec<Worktree> = Vec::new();
+pub(super) fn parse_worktrees(printed: &[u8]) -> Vec<ListedWorktree> {
+    let mut worktrees: Vec<ListedWorktree> = Vec::new();
     for line in printed.split(|&byte| byte == 0) {
         if let Some(folder) = line.strip_prefix(b"worktree ") {
-            worktrees.push(Worktree { path: path(folder), ..Worktree::default() });
+            worktrees.push(ListedWorktree { path: path(folder), ..ListedWorktree::default() });
         } else if let Some(worktree) = worktrees.last_mut() {
             if let Some(commit) = line.strip_prefix(b"HEAD ") {
                 worktree.head = Some(text(commit)).filter(|commit| commit.bytes().any(|digit| digit != b'0'));
@@ -71,7 +71,7 @@ pub(super) fn parse_worktrees(printed: &[u8]) -> Vec<Worktree> {
 
 /// One changed or untracked file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ChangedFile {
     /// The two letters of `git status --porcelain`.
     pub code: String,
     /// The file, from the top of the worktree.
@@ -79,7 +79,7 @@ pub struct Change {
 }
 
 /// The changes in the output of `git status --porcelain -z`.
-pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
+pub(super) fn parse_status(printed: &[u8]) -> Vec<ChangedFile> {
     let mut fields = printed.split(|&byte| byte == 0);
     let mut changes = Vec::new();
     while let Some(field) = fields.next() {
@@ -89,19 +89,19 @@ pub(super) fn parse_status(printed: &[u8]) -> Vec<Change> {
             // The old name of a renamed file is the next field.
             fields.next();
         }
-        changes.push(Change { code, path: path(file) });
+        changes.push(ChangedFile { code, path: path(file) });
     }
     changes
 }
 
 /// Git's object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Object {
+pub(super) struct GitObject {
     pub(super) mode: String,
     pub(super) id: String,
 }
 
-impl Object {
+impl GitObject {
     /// True if it is a repository of its own, such as a submodule.
     pub(super) fn is_repository(&self) -> bool {
         self.mode == "160000"
@@ -113,14 +113,14 @@ impl Object {
     }
 
     /// The object that stands for no file, in the hash format of this one.
-    pub(super) fn none_beside(&self) -> Object {
-        Object { mode: "0".to_owned(), id: "0".repeat(self.id.len()) }
+    pub(super) fn none_beside(&self) -> GitObject {
+        GitObject { mode: "0".to_owned(), id: "0".repeat(self.id.len()) }
     }
 }
 
 /// A file in an index, or one side of its conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct IndexEntry {
     tag: u8,
     mode: String,
     object: String,
@@ -129,14 +129,14 @@ pub(super) struct Entry {
     pub(super) path: PathBuf,
 }
 
-impl Entry {
+impl IndexEntry {
     /// True if it is a repository of its own, such as a submodule.
     pub(super) fn is_repository(&self) -> bool {
         self.mode == "160000"
     }
 
-    pub(super) fn object(&self) -> Object {
-        Object { mode: self.mode.clone(), id: self.object.clone() }
+    pub(super) fn object(&self) -> GitObject {
+        GitObject { mode: self.mode.clone(), id: self.object.clone() }
     }
 
     /// True if it is one side of a conflict.
@@ -151,30 +151,30 @@ impl Entry {
 }
 
 /// The entries in the output of `git ls-files -v --stage -z`.
-pub(super) fn parse_entries(printed: &[u8]) -> Vec<Entry> {
+pub(super) fn parse_entries(printed: &[u8]) -> Vec<IndexEntry> {
     printed.split(|&byte| byte == 0).filter_map(parse_entry).collect()
 }
 
 /// `H 100644 <object> 0<tab>path`.
-fn parse_entry(line: &[u8]) -> Option<Entry> {
+fn parse_entry(line: &[u8]) -> Option<IndexEntry> {
     let tab = line.iter().position(|&byte| byte == b'\t')?;
     let mut fields = line[..tab].split(|&byte| byte == b' ');
     let tag = *fields.next()?.first()?;
     let mode = text(fields.next()?);
     let object = text(fields.next()?);
     let stage = *fields.next()?.first()?;
-    Some(Entry { tag, mode, object, stage, path: path(&line[tab + 1..]) })
+    Some(IndexEntry { tag, mode, object, stage, path: path(&line[tab + 1..]) })
 }
 
 /// The entries in the output of `git ls-tree -r -z`, each `<mode> <type> <object><tab>path`.
-pub(super) fn parse_tree(printed: &[u8]) -> BTreeMap<PathBuf, Object> {
+pub(super) fn parse_tree(printed: &[u8]) -> BTreeMap<PathBuf, GitObject> {
     let entry = |line: &[u8]| {
         let tab = line.iter().position(|&byte| byte == b'\t')?;
         let about = text(&line[..tab]);
         let mut fields = about.split(' ');
         let mode = fields.next()?.to_owned();
         let id = fields.nth(1)?.to_owned();
-        Some((path(&line[tab + 1..]), Object { mode, id }))
+        Some((path(&line[tab + 1..]), GitObject { mode, id }))
     };
     printed.split(|&byte| byte == 0).filter_map(entry).collect()
 }
@@ -222,21 +222,21 @@ pub(super) fn unquoted(lines: &[u8]) -> BTreeSet<PathBuf> {
 }
 
 /// A line for `git update-index --index-info -z` that sets a path.
-pub(super) fn info(path: &Path, object: &Object) -> Vec<u8> {
+pub(super) fn info(path: &Path, object: &GitObject) -> Vec<u8> {
     [format!("{} {} 0\t", object.mode, object.id).as_bytes(), path.as_os_str().as_bytes(), &[0]].concat()
 }
 
 /// The paths of these entries, each with a zero byte after it.
-pub(super) fn lines(entries: &[&Entry]) -> Vec<u8> {
+pub(super) fn lines(entries: &[&IndexEntry]) -> Vec<u8> {
     let mut paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path.as_os_str().as_bytes()).collect();
     paths.dedup();
     paths.into_iter().flat_map(|path| [path, &[0]].concat()).collect()
 }
 
 /// The input of `git update-index --index-info -z` that makes each side of a conflict a file: `a~ours`.
-pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
+pub(super) fn sides(conflicts: &[&IndexEntry]) -> Vec<u8> {
     let mut lines = Vec::new();
-    for Entry { mode, object, stage, path, .. } in conflicts {
+    for IndexEntry { mode, object, stage, path, .. } in conflicts {
         let side = match stage {
             b'1' => "base",
             b'2' => "ours",
@@ -251,9 +251,9 @@ pub(super) fn sides(conflicts: &[&Entry]) -> Vec<u8> {
 }
 
 /// The version in the output of `git version`.
-pub(super) fn parse_version(printed: &str) -> Option<Version> {
+pub(super) fn parse_version(printed: &str) -> Option<GitVersion> {
     let mut numbers = printed.trim().strip_prefix("git version ")?.split(['.', ' ', '-']);
-    Some(Version { major: numbers.next()?.parse().ok()?, minor: numbers.next()?.parse().ok()? })
+    Some(GitVersion { major: numbers.next()?.parse().ok()?, minor: numbers.next()?.parse().ok()? })
 }
 
 /// True if this complaint means that another git process held a lock, or had half created a worktree.
@@ -285,7 +285,7 @@ pub(super) fn says_moved(complaint: &str) -> bool {
         || complaint.contains("incorrect old value provided")
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for GitVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
     }
@@ -305,7 +305,7 @@ mod tests {
 
     #[track_caller]
     fn check_version(printed: &str, expect: Option<(u32, u32)>) {
-        assert_eq!(parse_version(printed), expect.map(|(major, minor)| Version { major, minor }));
+        assert_eq!(parse_version(printed), expect.map(|(major, minor)| GitVersion { major, minor }));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::look::{Exactness, Tree};
-use super::parse::{Entry, Object};
+use super::parse::{GitObject, IndexEntry};
 use super::{Git, refused};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, nofollow};
 
 /// Git's files and folders beside a worktree while something is under way that no backup brings back.
@@ -44,7 +44,7 @@ impl Git {
         if !look.walk.is_plain() {
             return Ok(Some("its worktree has a repository or a special file in it".to_owned()));
         }
-        let is_odd = |entry: &&Entry| entry.is_conflict() || entry.is_repository() || entry.is_hidden();
+        let is_odd = |entry: &&IndexEntry| entry.is_conflict() || entry.is_repository() || entry.is_hidden();
         let odd = look.entries.iter().find(is_odd);
         Ok(odd.map(|entry| format!("git treats {} in a special manner", entry.path.display())))
     }
@@ -79,7 +79,7 @@ impl Git {
             remove(&self.repo, path).map_err(|cause| Error::io("remove", path, &cause))?;
         }
         let wanted = paths.iter().filter_map(|path| Some((*path, tree.get(*path)?)));
-        let (repositories, files): (Vec<(&PathBuf, &Object)>, Vec<_>) =
+        let (repositories, files): (Vec<(&PathBuf, &GitObject)>, Vec<_>) =
             wanted.partition(|(_, object)| object.is_repository());
         for (path, _) in repositories {
             make_folders(&self.repo, &self.repo.join(path))
@@ -104,7 +104,7 @@ impl Git {
             self.call().args(["cat-file", "--batch"]).input(input.as_bytes()).run()?.checked()?.stdout;
         let contents = parse_batch(&printed).filter(|contents| contents.len() == ids.len());
         contents.ok_or_else(|| {
-            Error::new(Kind::Environment, "`git cat-file` has not read every file of a backup")
+            Error::new(ErrorKind::Environment, "`git cat-file` has not read every file of a backup")
         })
     }
 }
@@ -137,7 +137,7 @@ fn parse_batch(printed: &[u8]) -> Option<Vec<Vec<u8>>> {
 fn remove(worktree: &Path, path: &Path) -> io::Result<()> {
     let place = worktree.join(path);
     match clear(&place) {
-        Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        Err(cause) if !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Err(cause);
         }
         Ok(()) | Err(_) => {}
@@ -162,7 +162,7 @@ fn write(worktree: &Path, path: &Path, mode: &str, content: &[u8]) -> io::Result
         make_folders(worktree, parent)?;
     }
     match clear(&place) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
         Ok(()) | Err(_) => {}
     }
     if mode == "120000" {

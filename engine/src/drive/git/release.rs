@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::backup::{BackupContext, Seen};
+use super::backup::{BackupContext, BackupSource};
 use super::capture::{Capture, until_nobody_writes};
-use super::look::{Exactness, Found, Look};
-use super::parse::Object;
+use super::look::{CheckoutLook, Exactness, FoundFile};
+use super::parse::GitObject;
 use super::worktree::FolderState;
-use super::{Git, REQUEST_FOLDER, WHOLE, Worktree};
+use super::{Git, ListedWorktree, REQUEST_FOLDER, WHOLE};
 use crate::{Error, Result};
 use orange_system::fault;
 
@@ -95,7 +95,7 @@ impl Git {
         self.place(worktree)
     }
 
-    fn forget_removed(&self, found: &Worktree, context: &mut BackupContext<'_>) -> Result<()> {
+    fn forget_removed(&self, found: &ListedWorktree, context: &mut BackupContext<'_>) -> Result<()> {
         if let Some(left) = Capture::of(&found.path).left() {
             context.set_aside(left)?;
         }
@@ -142,8 +142,8 @@ impl Git {
     fn capture(
         &self,
         there: &Git,
-        look: &Look,
-        going: &[Found],
+        look: &CheckoutLook,
+        going: &[FoundFile],
         capture: &Capture,
         context: &mut BackupContext<'_>,
     ) -> Result<()> {
@@ -158,8 +158,13 @@ impl Git {
             return Err(capture.restless(Some(made)));
         }
         let place = capture.taken();
-        let seen =
-            Seen { git: there.clone(), look, captured: &captured.files, place: &place, modules: &modules };
+        let seen = BackupSource {
+            git: there.clone(),
+            look,
+            captured: &captured.files,
+            place: &place,
+            modules: &modules,
+        };
         self.back_up(&seen, context)?;
         capture.check_unchanged(&captured)?;
         capture.set_kept()
@@ -184,7 +189,7 @@ impl Git {
             self.patiently(|| self.call().preset(WHOLE).args(["checkout-index", "--all", "--quiet", "-u"]))?;
         // It also complains of files in the way, which the next round finds.
         let is_missing = |path: &PathBuf| self.repo.join(path).symlink_metadata().is_err();
-        let is_module = |object: &Object| object.mode == "160000";
+        let is_module = |object: &GitObject| object.mode == "160000";
         let is_lacking = || {
             let tree = self.tree(base)?;
             Ok(tree.iter().any(|(path, object)| !is_module(object) && is_missing(path)))

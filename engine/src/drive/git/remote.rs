@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Git, REMOTE, parse, refused};
 use crate::Result;
-use orange_system::exec::{Call, Output};
+use orange_system::exec::{CallOutput, ProgramCall};
 
 /// The time limit for a call to the remote.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -121,11 +121,11 @@ impl Git {
         Ok(false)
     }
 
-    fn remote_call(&self) -> Call {
+    fn remote_call(&self) -> ProgramCall {
         self.call().bound(PATIENCE)
     }
 }
 
-fn says_no_branch(output: &Output) -> bool {
+fn says_no_branch(output: &CallOutput) -> bool {
     output.complaint().contains("remote ref does not exist")
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::backup::BACKUP_EMAIL;
 use super::look::{self, Exactness, Tree};
-use super::parse::Object;
+use super::parse::GitObject;
 use super::reclaim::changed;
 use super::{Git, refused};
 use crate::Result;
@@ -48,7 +48,7 @@ impl Git {
             look.entries.iter().filter(|entry| look.is_as_in_index(entry)).map(|entry| &entry.path).collect();
         let present: BTreeMap<PathBuf, String> = self.hashed(&walk.files)?;
         let is_as = |path: &PathBuf, tree: &Tree| {
-            let words = tree.get(path).map(|Object { mode, id }| format!("{mode} {id}"));
+            let words = tree.get(path).map(|GitObject { mode, id }| format!("{mode} {id}"));
             words.as_ref() == present.get(path) || self.is_link_as(path, tree, present.get(path))
         };
         let is_untouched =

@@ -1,7 +1,7 @@
 //! A copy of an index, with which git works in place of the index itself, and a folder in place of a checkout.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use orange_system::files::remove_folder;
 
 /// A copy of an index, which is removed on drop.
-pub(super) struct Scratch {
+pub(super) struct ScratchIndex {
     pub(super) path: PathBuf,
     of: PathBuf,
     pub(super) exists: bool,
@@ -21,21 +21,21 @@ pub(super) struct ScratchFolder {
     pub(super) path: PathBuf,
 }
 
-impl Scratch {
-    pub(super) fn of(index: &Path) -> Result<Scratch> {
+impl ScratchIndex {
+    pub(super) fn of(index: &Path) -> Result<ScratchIndex> {
         let (path, of) = (index.with_extension(format!("orange-{}", std::process::id())), index.to_owned());
         match copy_with_time(index, &path) {
-            Ok(written) => Ok(Scratch { path, of, exists: true, written }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                Ok(Scratch { path, of, exists: false, written: SystemTime::now() })
+            Ok(written) => Ok(ScratchIndex { path, of, exists: true, written }),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                Ok(ScratchIndex { path, of, exists: false, written: SystemTime::now() })
             }
             Err(cause) => Err(Error::io("copy", index, &cause)),
         }
     }
 
     /// An empty one.
-    pub(super) fn empty(index: &Path) -> Result<Scratch> {
-        let scratch = Scratch::of(index)?;
+    pub(super) fn empty(index: &Path) -> Result<ScratchIndex> {
+        let scratch = ScratchIndex::of(index)?;
         if scratch.exists {
             fs::remove_file(&scratch.path).map_err(|cause| Error::io("remove", &scratch.path, &cause))?;
         }
@@ -43,10 +43,10 @@ impl Scratch {
     }
 
     /// A new copy of the current index.
-    pub(super) fn again(self) -> Result<Scratch> {
+    pub(super) fn again(self) -> Result<ScratchIndex> {
         let index = self.of.clone();
         drop(self);
-        Scratch::of(&index)
+        ScratchIndex::of(&index)
     }
 
     pub(super) fn seconds(&self) -> u64 {
@@ -75,7 +75,7 @@ fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<SystemTime> {
     Ok(written)
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchIndex {
     fn drop(&mut self) {
         // A file that remains is in git's own folder and harmless.
         fs::remove_file(&self.path).unwrap_or_default();

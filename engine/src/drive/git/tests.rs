@@ -23,14 +23,14 @@ use super::worktree::Acquired;
 use super::*;
 
 /// A repository with one commit, a bare `origin` it was pushed to, and a git that knows nobody's settings.
-struct Lab {
+struct RepositoryLab {
     folder: TempDir,
     git: Git,
 }
 
-impl Lab {
-    fn new() -> Lab {
-        let lab = Lab::without_remote();
+impl RepositoryLab {
+    fn new() -> RepositoryLab {
+        let lab = RepositoryLab::without_remote();
         let origin = lab.path("origin.git");
         lab.run(
             &lab.path(""),
@@ -42,10 +42,10 @@ impl Lab {
         lab
     }
 
-    fn without_remote() -> Lab {
+    fn without_remote() -> RepositoryLab {
         let folder = tempfile::tempdir().unwrap();
         let git = isolated(&folder, &folder.path().join("repo"));
-        let lab = Lab { folder, git };
+        let lab = RepositoryLab { folder, git };
         fs::create_dir(lab.repo()).unwrap();
         lab.run(&lab.repo(), &["init", "--quiet", "--initial-branch=main"]);
         lab.write(&lab.repo().join(".gitignore"), "ignored\n");
@@ -147,7 +147,7 @@ fn isolated(folder: &TempDir, repo: &Path) -> Git {
 }
 
 #[track_caller]
-fn refuses<T: std::fmt::Debug>(result: Result<T>, kind: Kind, says: &str) {
+fn refuses<T: std::fmt::Debug>(result: Result<T>, kind: ErrorKind, says: &str) {
     let error = result.unwrap_err();
     assert_eq!(error.kind, kind, "{error}");
     assert!(error.to_string().contains(says), "{error}");
@@ -155,29 +155,29 @@ fn refuses<T: std::fmt::Debug>(result: Result<T>, kind: Kind, says: &str) {
 
 #[test]
 fn this_git_is_new_enough_and_knows_who_commits() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.git.check().unwrap();
     lab.git.check_identity().unwrap();
     let nobody = Git::at(lab.repo())
         .env("HOME", lab.path("nowhere"))
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
-    refuses(nobody.check_identity(), Kind::Environment, "user.email");
+    refuses(nobody.check_identity(), ErrorKind::Environment, "user.email");
 }
 
 #[test]
 fn a_folder_knows_its_checkout() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     fs::create_dir(lab.repo().join("sub")).unwrap();
     let at = |folder: PathBuf| Git { repo: folder, ..lab.git.clone() };
     assert_eq!(at(lab.repo().join("sub")).top_level().unwrap(), fs::canonicalize(lab.repo()).unwrap());
-    refuses(at(lab.path("")).top_level(), Kind::NotFound, "not in a checkout");
-    refuses(at(lab.path("none")).top_level(), Kind::Environment, "no such folder");
+    refuses(at(lab.path("")).top_level(), ErrorKind::NotFound, "not in a checkout");
+    refuses(at(lab.path("none")).top_level(), ErrorKind::Environment, "no such folder");
 }
 
 #[test]
 fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let main = fs::canonicalize(lab.repo()).unwrap();
     fs::create_dir(lab.pooled(1).join("sub")).unwrap();
@@ -186,15 +186,15 @@ fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
         assert_eq!(git.main_checkout().unwrap(), main);
     }
     lab.git.check_branch_exists("fix").unwrap();
-    refuses(lab.git.check_branch_exists("nope"), Kind::NotFound, "no branch `nope`");
+    refuses(lab.git.check_branch_exists("nope"), ErrorKind::NotFound, "no branch `nope`");
 }
 
 #[test]
 fn the_default_branch_is_the_remotes_else_the_current_one() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "topic"]);
     assert_eq!(lab.git.default_branch().unwrap(), "main");
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "trunk"]);
     assert_eq!(lab.git.default_branch().unwrap(), "trunk");
     lab.run(&lab.repo(), &["switch", "--quiet", "--detach"]);
@@ -203,7 +203,7 @@ fn the_default_branch_is_the_remotes_else_the_current_one() {
 
 #[test]
 fn branch_names_are_gits_to_judge() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.git.check_branch_name(&"x".repeat(250)).unwrap();
     for name in ["fix", "fix/login-2", "grün", "#(touch${IFS}x)", "$x;y", "a:b".replace(':', "=").as_str()] {
         lab.git.check_branch_name(name).unwrap();
@@ -226,13 +226,13 @@ fn branch_names_are_gits_to_judge() {
         "x/",
         &format!("fix/{}", "x".repeat(251)),
     ] {
-        refuses(lab.git.check_branch_name(name), Kind::Usage, "cannot be a branch's name");
+        refuses(lab.git.check_branch_name(name), ErrorKind::Usage, "cannot be a branch's name");
     }
 }
 
 #[test]
 fn being_called_from_a_git_hook_changes_nothing() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let other = lab.path("other");
     fs::create_dir(&other).unwrap();
     lab.run(&other, &["init", "--quiet"]);

@@ -6,9 +6,9 @@ use super::backup::BackupContext;
 use super::busy::Patience;
 use super::capture::Capture;
 use super::look::has_same_attributes;
-use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
+use super::{BranchState, Git, ListedWorktree, REMOTE, parse, refused};
 use crate::store::list;
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_system::files::{is_empty, is_same};
 
 /// A worktree on the task's branch.
@@ -26,9 +26,9 @@ pub(super) enum FolderState {
     /// Nothing, or an empty folder.
     Free,
     /// A worktree of this repository.
-    Ours(Worktree),
+    Ours(ListedWorktree),
     /// Nothing, but the repository lists a worktree here: somebody removed the folder by hand.
-    Removed(Worktree),
+    Removed(ListedWorktree),
 }
 
 impl Git {
@@ -98,7 +98,7 @@ impl Git {
         });
         match looked_at {
             Ok(()) => Ok(true),
-            Err(error) if error.kind == Kind::Refused => Ok(false),
+            Err(error) if error.kind == ErrorKind::Refused => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -146,7 +146,7 @@ impl Git {
     }
 
     /// Removes a worktree from the list, and the rest of its folder.
-    pub(super) fn forget(&self, removed: &Worktree) -> Result<()> {
+    pub(super) fn forget(&self, removed: &ListedWorktree) -> Result<()> {
         let call = || self.call().args(["worktree", "remove", "--force", "--force"]).arg(&removed.path);
         self.patiently(call)?.checked().map(drop)
     }
@@ -202,7 +202,7 @@ impl Git {
     }
 
     /// Refuses a pooled worktree that would lose something on another branch.
-    fn check_idle(&self, found: &Worktree) -> Result<()> {
+    fn check_idle(&self, found: &ListedWorktree) -> Result<()> {
         let shown = found.path.display();
         if let Some(change) = self.changes(&found.path)?.first() {
             return Err(refused(format!(

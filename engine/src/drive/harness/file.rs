@@ -1,23 +1,23 @@
 //! `harnesses.toml`: the user's own harnesses, and changes of built-in ones.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeString, DeTable};
 
 use super::built_in;
-use super::keys::{Entry, Harness, KEYS};
+use super::keys::{Harness, KEYS, TableEntry};
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 /// The built-in harnesses with the changes of the file, and those of the file alone.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
     let mut harnesses = built_in();
     if let Some(bytes) = read(path)? {
-        Source(TomlText::new(path, &bytes)?).add_to(&mut harnesses)?;
+        HarnessSource(TomlText::new(path, &bytes)?).add_to(&mut harnesses)?;
     }
     Ok(harnesses)
 }
@@ -27,7 +27,7 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
     let harnesses = all(path)?;
     harnesses.iter().find(|harness| harness.name == name).cloned().ok_or_else(|| {
         let names: Vec<&str> = harnesses.iter().map(|harness| harness.name.as_str()).collect();
-        Error::new(Kind::NotFound, format!("there is no harness `{name}`")).help(format!(
+        Error::new(ErrorKind::NotFound, format!("there is no harness `{name}`")).help(format!(
             "{}; {} can have more",
             suggest::help(name, &names, "harnesses"),
             path.display()
@@ -39,14 +39,14 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
 fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     match nofollow::read_linked(path, nofollow::LONGEST) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("read", path, &cause)),
     }
 }
 
-struct Source<'t>(TomlText<'t>);
+struct HarnessSource<'t>(TomlText<'t>);
 
-impl Source<'_> {
+impl HarnessSource<'_> {
     fn add_to(&self, harnesses: &mut Vec<Harness>) -> Result<()> {
         let tables = self.0.table()?;
         for (name, value) in in_order(tables.get_ref()) {
@@ -86,7 +86,7 @@ impl Source<'_> {
             harness.report_version.clear();
         }
         for (name, value) in in_order(table) {
-            let (at, entry) = (name.span().start, Entry { key: name.get_ref(), value: value.get_ref() });
+            let (at, entry) = (name.span().start, TableEntry { key: name.get_ref(), value: value.get_ref() });
             let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                 let help = suggest::help(entry.key, &names, "keys");
@@ -117,7 +117,7 @@ mod tests {
     fn check_flaw(text: &str, place: &str, part: &str) {
         let (_folder, path) = file(text);
         let error = all(&path).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains(&format!("harnesses.toml:{place}: ")), "{error}");
         assert!(error.message.contains(part), "{error}");
     }

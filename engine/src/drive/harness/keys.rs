@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 
-use super::template::{self, Name};
+use super::template::{self, Placeholder};
 
 /// Defines [`Harness`] and [`KEYS`]: a line for each key with its type and the function that reads it.
 macro_rules! keys {
@@ -16,7 +16,7 @@ macro_rules! keys {
         }
 
         /// Every key that a table of `harnesses.toml` can have.
-        pub(super) const KEYS: &[Key] = &[$(Key {
+        pub(super) const KEYS: &[HarnessKey] = &[$(HarnessKey {
             name: stringify!($key),
             set: |harness, entry| $read(entry).map(|value| harness.$key = value),
         }),*];
@@ -24,20 +24,20 @@ macro_rules! keys {
 }
 
 /// A key of a table in `harnesses.toml`.
-pub(super) struct Key {
+pub(super) struct HarnessKey {
     pub(super) name: &'static str,
     /// Sets the key of a harness, or says why the entry is invalid.
-    pub(super) set: fn(&mut Harness, &Entry<'_>) -> Read<()>,
+    pub(super) set: fn(&mut Harness, &TableEntry<'_>) -> KeyResult<()>,
 }
 
 /// One `key = value` of a table.
-pub(super) struct Entry<'t> {
+pub(super) struct TableEntry<'t> {
     pub(super) key: &'t str,
     pub(super) value: &'t DeValue<'t>,
 }
 
 /// The value, or why it is invalid.
-type Read<T> = Result<T, String>;
+type KeyResult<T> = Result<T, String>;
 
 keys! {
     /// Its program: a name on `PATH`, or a path.
@@ -49,9 +49,9 @@ keys! {
     /// Its arguments when it reviews, if they differ.
     review: Option<Vec<String>> = |entry| prompted(entry).map(Some),
     /// Its arguments for the effort, before the others; empty if it has none.
-    effort: Vec<String> = |entry| with(Name::Effort, "the level: `{effort}`", entry),
+    effort: Vec<String> = |entry| with(Placeholder::Effort, "the level: `{effort}`", entry),
     /// Its arguments for the model, before the others; empty if it chooses one itself.
-    model: Vec<String> = |entry| with(Name::Model, "the model's name: `{model}`", entry),
+    model: Vec<String> = |entry| with(Placeholder::Model, "the model's name: `{model}`", entry),
     /// Its arguments after a person has agreed to its first dialogs, before the others.
     consent: Vec<String> = template,
     /// Its arguments that make it report what it does, before the others; empty if it cannot.
@@ -72,9 +72,9 @@ keys! {
     /// Files that it writes into a worktree for itself.
     workspace_files: Vec<String> = list,
     /// Its arguments that set the id of a new conversation, before the others; empty if it chooses one itself.
-    session: Vec<String> = |entry| with(Name::Session, "the conversation's id: `{session}`", entry),
+    session: Vec<String> = |entry| with(Placeholder::Session, "the conversation's id: `{session}`", entry),
     /// Its arguments that continue a conversation, before the others; empty if it cannot.
-    resume: Vec<String> = |entry| with(Name::Session, "the conversation's id: `{session}`", entry),
+    resume: Vec<String> = |entry| with(Placeholder::Session, "the conversation's id: `{session}`", entry),
     /// Its messages when it does not find the conversation to continue.
     resume_errors: Vec<String> = list,
     /// The paths of its transcripts, with `{session}` in them.
@@ -89,7 +89,7 @@ keys! {
     install: String = text,
 }
 
-fn text(entry: &Entry<'_>) -> Read<String> {
+fn text(entry: &TableEntry<'_>) -> KeyResult<String> {
     string(entry.value).ok_or_else(|| format!("`{}` is one string in quotes", entry.key))
 }
 
@@ -98,28 +98,29 @@ fn string(value: &DeValue<'_>) -> Option<String> {
     value.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
 }
 
-fn program(entry: &Entry<'_>) -> Read<String> {
+fn program(entry: &TableEntry<'_>) -> KeyResult<String> {
     text(entry)
         .ok()
         .filter(|text| !text.is_empty())
         .ok_or_else(|| format!("`{}` is the name or path of a program, in quotes", entry.key))
 }
 
-fn list(entry: &Entry<'_>) -> Read<Vec<String>> {
+fn list(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let items =
         entry.value.as_array().and_then(|items| items.iter().map(|item| string(item.get_ref())).collect());
     items.ok_or_else(|| format!("`{}` is a list of strings in quotes: [\"…\", \"…\"]", entry.key))
 }
 
-fn template(entry: &Entry<'_>) -> Read<Vec<String>> {
+fn template(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let args = list(entry)?;
     args.iter().find_map(|arg| template::flaw(arg)).map_or(Ok(args), Err)
 }
 
-fn prompted(entry: &Entry<'_>) -> Read<Vec<String>> {
+fn prompted(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let args = template(entry)?;
-    let places =
-        args.iter().flat_map(|arg| [Name::Prompt, Name::PromptFile].map(|name| template::count(arg, name)));
+    let places = args.iter().flat_map(|arg| {
+        [Placeholder::Prompt, Placeholder::PromptFile].map(|name| template::count(arg, name))
+    });
     if places.sum::<usize>() == 1 {
         return Ok(args);
     }
@@ -130,7 +131,7 @@ fn prompted(entry: &Entry<'_>) -> Read<Vec<String>> {
 }
 
 /// A template that is empty or has this placeholder.
-fn with(name: Name, what: &str, entry: &Entry<'_>) -> Read<Vec<String>> {
+fn with(name: Placeholder, what: &str, entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let args = template(entry)?;
     if args.is_empty() || args.iter().any(|arg| template::count(arg, name) > 0) {
         return Ok(args);
@@ -138,11 +139,11 @@ fn with(name: Name, what: &str, entry: &Entry<'_>) -> Read<Vec<String>> {
     Err(format!("`{}` has the place of {what}", entry.key))
 }
 
-fn variables(entry: &Entry<'_>) -> Read<Vec<String>> {
+fn variables(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let variables = template(entry)?;
     let is_one = |variable: &String| {
         variable.split_once('=').is_some_and(|(name, _)| is_variable(name))
-            && template::count(variable, Name::Prompt) == 0
+            && template::count(variable, Placeholder::Prompt) == 0
     };
     if variables.iter().all(is_one) {
         return Ok(variables);
@@ -154,7 +155,7 @@ fn variables(entry: &Entry<'_>) -> Read<Vec<String>> {
     ))
 }
 
-fn names(entry: &Entry<'_>) -> Read<Vec<String>> {
+fn names(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let names = list(entry)?;
     if names.iter().all(|name| is_variable(name)) {
         return Ok(names);
@@ -167,7 +168,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(plain) && !name.starts_with("ORANGE_")
 }
 
-fn transcripts(entry: &Entry<'_>) -> Read<Vec<String>> {
+fn transcripts(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let paths = list(entry)?;
     let is_place = |path: &String| {
         path.starts_with(['/', '$', '~'])

@@ -16,19 +16,19 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, find_on_path};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{ProgramCall, find_on_path};
 use orange_system::nofollow;
 
 pub use built_in::built_in;
 pub use file::{all, named};
 pub use keys::Harness;
-use template::{Values, fill};
+use template::{StartValues, fill};
 pub use template::{quoted_names, shell_word};
 
 /// The options of an agent's start.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Start<'s> {
+pub struct StartOptions<'s> {
     /// True if it may do everything without asking.
     pub full: bool,
     /// True for a reviewer.
@@ -44,14 +44,14 @@ pub struct Start<'s> {
     /// Its model, likewise.
     pub model: Option<&'s str>,
     /// Its conversation, if that is known before the start.
-    pub conversation: Option<Conversation<'s>>,
+    pub conversation: Option<ConversationStart<'s>>,
     /// The names of its variables, as [`quoted_names`] writes them.
     pub variables: &'s str,
 }
 
 /// The conversation of an agent to start, by the harness's id of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conversation<'s> {
+pub enum ConversationStart<'s> {
     New(&'s str),
     /// One that is continued.
     Resumed(&'s str),
@@ -59,7 +59,7 @@ pub enum Conversation<'s> {
 
 /// The paths that an agent's arguments can name.
 #[derive(Clone, Copy, Debug)]
-pub struct Places<'p> {
+pub struct StartPaths<'p> {
     /// A file with its prompt.
     pub prompt: &'p Path,
     /// The folder of its task in the store.
@@ -96,7 +96,8 @@ impl Harness {
         if report_version.is_empty() {
             return None;
         }
-        let call = Call::new(&self.binary).arg("--version").env("PATH", path).bound(Duration::from_secs(10));
+        let call =
+            ProgramCall::new(&self.binary).arg("--version").env("PATH", path).bound(Duration::from_secs(10));
         let version = call.without(variables::GIT).text().unwrap_or_default();
         let is_other = !version.contains(report_version);
         is_other.then(|| format!("`{}` is not a version of {name} that is known to", version.trim()))
@@ -112,24 +113,25 @@ impl Harness {
             format!("`{binary}`, the program of the harness {name}, is not installed or not on PATH");
         let help =
             if install.is_empty() { "install it".to_owned() } else { format!("install it: {install}") };
-        Err(Error::new(Kind::Environment, message).help(help))
+        Err(Error::new(ErrorKind::Environment, message).help(help))
     }
 
     /// Checks that it has an option for this setting of a workflow, whose key in `harnesses.toml` has the same name.
     pub fn check_option(&self, key: &str, args: &[String], value: Option<&str>) -> Result<()> {
         let Some(value) = value.filter(|_| args.is_empty()) else { return Ok(()) };
         let Harness { name, .. } = self;
-        Err(Error::new(Kind::Refused, format!("the harness {name} has no option for `{key}: {value}`")).help(format!(
+        Err(Error::new(ErrorKind::Refused, format!("the harness {name} has no option for `{key}: {value}`")).help(format!(
             "delete `{key}` where the workflow starts this agent, or give `[{name}]` in harnesses.toml its `{key}`: \
              [\"--{key}\", \"{{{key}}}\"]"
         )))
     }
 
     /// The call that starts it in its worktree.
-    pub fn call(&self, start: Start<'_>, places: Places<'_>) -> Result<Call> {
+    pub fn call(&self, start: StartOptions<'_>, places: StartPaths<'_>) -> Result<ProgramCall> {
         let text = nofollow::read(places.prompt, nofollow::LONGEST)
             .map_err(|cause| Error::io("read the prompt", places.prompt, &cause))?;
-        let call = Call::new(&self.binary).args(self.args(start, text, places)).folder(places.worktree);
+        let call =
+            ProgramCall::new(&self.binary).args(self.args(start, text, places)).folder(places.worktree);
         let unset: Vec<&str> = self.unset.iter().map(String::as_str).collect();
         let call = call.without(&unset).without(variables::GIT).without(&[variables::OVERRIDES]);
         let call = match self.overrides.as_slice() {
@@ -144,8 +146,8 @@ impl Harness {
     /// The variables that it gets. `is_set` returns whether it has one already.
     fn variables(
         &self,
-        start: Start<'_>,
-        places: Places<'_>,
+        start: StartOptions<'_>,
+        places: StartPaths<'_>,
         is_set: impl Fn(&str) -> bool,
     ) -> Vec<(&str, OsString)> {
         let values = values(&start, OsStr::new(""), places);
@@ -156,7 +158,7 @@ impl Harness {
     }
 
     /// Its arguments. One of them contains the prompt, or the name of its file if it is too long or has a zero byte.
-    pub fn args(&self, start: Start<'_>, prompt: Vec<u8>, places: Places<'_>) -> Vec<OsString> {
+    pub fn args(&self, start: StartOptions<'_>, prompt: Vec<u8>, places: StartPaths<'_>) -> Vec<OsString> {
         let fits = |args: &Vec<OsString>| {
             args.iter().all(|arg| arg.len() <= LONGEST_ARGUMENT && !arg.as_bytes().contains(&0))
         };
@@ -165,17 +167,17 @@ impl Harness {
             .unwrap_or_else(|| self.filled(start, &pointer_to(places.prompt), places))
     }
 
-    fn filled(&self, start: Start<'_>, prompt: &OsStr, places: Places<'_>) -> Vec<OsString> {
+    fn filled(&self, start: StartOptions<'_>, prompt: &OsStr, places: StartPaths<'_>) -> Vec<OsString> {
         let values = values(&start, prompt, places);
         merge::merge(self.template(start).map(|arg| fill(arg, &values)).collect())
     }
 
     /// The templates to fill in: lists of arguments, one after the other.
-    fn template(&self, start: Start<'_>) -> impl Iterator<Item = &String> {
+    fn template(&self, start: StartOptions<'_>) -> impl Iterator<Item = &String> {
         let by_permission = if start.full { &self.full } else { &self.reduced };
         let last = self.review.as_ref().filter(|_| start.reviews).unwrap_or(by_permission);
-        let is_new = matches!(start.conversation, Some(Conversation::New(_)));
-        let is_resumed = matches!(start.conversation, Some(Conversation::Resumed(_)));
+        let is_new = matches!(start.conversation, Some(ConversationStart::New(_)));
+        let is_resumed = matches!(start.conversation, Some(ConversationStart::Resumed(_)));
         let lists = [
             (is_new, &self.session),
             (is_resumed, &self.resume),
@@ -190,17 +192,17 @@ impl Harness {
     }
 }
 
-impl Start<'_> {
+impl StartOptions<'_> {
     fn session(&self) -> &str {
         match self.conversation {
-            Some(Conversation::New(id) | Conversation::Resumed(id)) => id,
+            Some(ConversationStart::New(id) | ConversationStart::Resumed(id)) => id,
             None => "",
         }
     }
 }
 
-fn values<'v>(start: &'v Start<'v>, prompt: &'v OsStr, places: Places<'v>) -> Values<'v> {
-    Values {
+fn values<'v>(start: &'v StartOptions<'v>, prompt: &'v OsStr, places: StartPaths<'v>) -> StartValues<'v> {
+    StartValues {
         prompt,
         prompt_file: places.prompt,
         effort: OsStr::new(start.effort.unwrap_or_default()),

@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::until::until;
-use crate::store::activity::{Note, NoteKind};
+use crate::store::activity::{ActivityNote, NoteKind};
 use orange_system::{clock, fault};
 
 /// The relevant parts of a hook's input; the rest, which may be large, is skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Given {
+struct HookInput {
     hook_event_name: Value,
     notification_type: Value,
     tool_name: Value,
@@ -27,8 +27,8 @@ struct Given {
 }
 
 /// The note for a hook's input; `None` if it reports nothing relevant.
-pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
-    let given: Given = serde_json::from_slice(given).ok()?;
+pub fn read(spawn: u32, given: &[u8]) -> Option<ActivityNote> {
+    let given: HookInput = serde_json::from_slice(given).ok()?;
 
     let kind = kind(&given)?;
     let text = match kind {
@@ -49,7 +49,7 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
     };
     let until_of_text = || until(text.as_ref()?, fault::now()).map(clock::rfc3339);
     let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == NoteKind::Limit));
-    Some(Note {
+    Some(ActivityNote {
         tool: text_of(&given.tool_name),
         text: text.or_else(|| text_of(&given.message)),
         session: text_of(&given.session_id),
@@ -57,12 +57,12 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
         tokens: given.tokens.as_u64(),
         cost: given.cost.as_u64(),
         until,
-        ..Note::now(spawn, kind)
+        ..ActivityNote::now(spawn, kind)
     })
 }
 
 /// The kind of an event. claude and codex use the same names, as do our own extensions of other harnesses.
-fn kind(given: &Given) -> Option<NoteKind> {
+fn kind(given: &HookInput) -> Option<NoteKind> {
     Some(match given.hook_event_name.as_str()? {
         "SessionStart" => NoteKind::Started,
         "UserPromptSubmit" => NoteKind::Prompt,
@@ -82,7 +82,7 @@ fn kind(given: &Given) -> Option<NoteKind> {
 }
 
 /// True if the failure passes by itself: a limit of the account, or an overloaded or failing provider.
-fn is_limit(given: &Given) -> bool {
+fn is_limit(given: &HookInput) -> bool {
     ["rate_limit", "overloaded", "server_error"].iter().any(|error| given.error == *error)
 }
 

@@ -8,7 +8,7 @@ use crate::store::suggest;
 
 /// The values of the placeholders in one start of an agent.
 #[derive(Clone, Copy, Debug)]
-pub struct Values<'v> {
+pub struct StartValues<'v> {
     pub prompt: &'v OsStr,
     /// `{prompt_file}`: a file with the prompt.
     pub prompt_file: &'v Path,
@@ -34,7 +34,7 @@ pub struct Values<'v> {
 
 /// The names of placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum Placeholder {
     Prompt,
     /// `{prompt_file}`
     PromptFile,
@@ -52,7 +52,7 @@ pub enum Name {
 
 /// The form of a value, after a colon: `{repo:json}`. Several apply from left to right: `{orange:sh:json}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ValueForm {
     /// The inside of a quoted string in JSON and TOML.
     Json,
     /// A single-quoted word of a shell's command line.
@@ -60,54 +60,56 @@ enum Form {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Piece<'t> {
+enum TemplatePiece<'t> {
     Text(&'t str),
-    Value(Name, Vec<Form>),
+    Value(Placeholder, Vec<ValueForm>),
     /// A word in braces that is not a placeholder and stays as it is.
     Other(&'t str),
 }
 
-const NAMES: [(&str, Name); 11] = [
-    ("prompt", Name::Prompt),
-    ("prompt_file", Name::PromptFile),
-    ("effort", Name::Effort),
-    ("model", Name::Model),
-    ("task_dir", Name::TaskDir),
-    ("worktree", Name::Worktree),
-    ("repo", Name::Repo),
-    ("home", Name::Home),
-    ("session", Name::Session),
-    ("orange", Name::Orange),
-    ("variables", Name::Variables),
+const NAMES: [(&str, Placeholder); 11] = [
+    ("prompt", Placeholder::Prompt),
+    ("prompt_file", Placeholder::PromptFile),
+    ("effort", Placeholder::Effort),
+    ("model", Placeholder::Model),
+    ("task_dir", Placeholder::TaskDir),
+    ("worktree", Placeholder::Worktree),
+    ("repo", Placeholder::Repo),
+    ("home", Placeholder::Home),
+    ("session", Placeholder::Session),
+    ("orange", Placeholder::Orange),
+    ("variables", Placeholder::Variables),
 ];
 
-const FORMS: [(&str, Form); 2] = [("json", Form::Json), ("sh", Form::Shell)];
+const FORMS: [(&str, ValueForm); 2] = [("json", ValueForm::Json), ("sh", ValueForm::Shell)];
 
-impl Values<'_> {
-    fn of(&self, name: Name) -> &OsStr {
+impl StartValues<'_> {
+    fn of(&self, name: Placeholder) -> &OsStr {
         match name {
-            Name::Prompt => self.prompt,
-            Name::PromptFile => self.prompt_file.as_os_str(),
-            Name::Effort => self.effort,
-            Name::Model => self.model,
-            Name::TaskDir => self.task_dir.as_os_str(),
-            Name::Worktree => self.worktree.as_os_str(),
-            Name::Repo => self.repo.as_os_str(),
-            Name::Home => self.home.as_os_str(),
-            Name::Session => self.session,
-            Name::Orange => self.orange.as_os_str(),
-            Name::Variables => self.variables,
+            Placeholder::Prompt => self.prompt,
+            Placeholder::PromptFile => self.prompt_file.as_os_str(),
+            Placeholder::Effort => self.effort,
+            Placeholder::Model => self.model,
+            Placeholder::TaskDir => self.task_dir.as_os_str(),
+            Placeholder::Worktree => self.worktree.as_os_str(),
+            Placeholder::Repo => self.repo.as_os_str(),
+            Placeholder::Home => self.home.as_os_str(),
+            Placeholder::Session => self.session,
+            Placeholder::Orange => self.orange.as_os_str(),
+            Placeholder::Variables => self.variables,
         }
     }
 }
 
 /// Fills in a template.
-pub fn fill(template: &str, values: &Values<'_>) -> OsString {
+pub fn fill(template: &str, values: &StartValues<'_>) -> OsString {
     let mut filled = Vec::new();
     for piece in pieces(template) {
         match piece {
-            Piece::Text(text) | Piece::Other(text) => filled.extend_from_slice(text.as_bytes()),
-            Piece::Value(name, forms) => {
+            TemplatePiece::Text(text) | TemplatePiece::Other(text) => {
+                filled.extend_from_slice(text.as_bytes())
+            }
+            TemplatePiece::Value(name, forms) => {
                 let value = values.of(name).as_bytes().to_vec();
                 filled.extend(forms.into_iter().fold(value, |value, form| form.write(&value)));
             }
@@ -117,15 +119,18 @@ pub fn fill(template: &str, values: &Values<'_>) -> OsString {
 }
 
 /// The number of times that a template has this placeholder.
-pub fn count(template: &str, name: Name) -> usize {
-    pieces(template).iter().filter(|piece| matches!(piece, Piece::Value(it, _) if *it == name)).count()
+pub fn count(template: &str, name: Placeholder) -> usize {
+    pieces(template)
+        .iter()
+        .filter(|piece| matches!(piece, TemplatePiece::Value(it, _) if *it == name))
+        .count()
 }
 
 /// The flaw of a template's placeholders. Other words in braces are allowed, unless they resemble a placeholder.
 pub fn flaw(template: &str) -> Option<String> {
     pieces(template).into_iter().find_map(|piece| match piece {
-        Piece::Text(_) | Piece::Value(..) => None,
-        Piece::Other(text) => {
+        TemplatePiece::Text(_) | TemplatePiece::Value(..) => None,
+        TemplatePiece::Other(text) => {
             let word = text.trim_matches(['{', '}']);
             let (name, forms) = word.split_once(':').unwrap_or((word, ""));
             let nearest = suggest::nearest(name, NAMES.map(|(name, _)| name))?;
@@ -150,15 +155,15 @@ pub fn quoted_names(names: impl Iterator<Item = OsString>) -> String {
 pub fn shell_word(path: &Path) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
     let bytes = path.as_os_str().as_bytes();
-    let word = if bytes.iter().all(is_plain) { bytes.to_vec() } else { Form::Shell.write(bytes) };
+    let word = if bytes.iter().all(is_plain) { bytes.to_vec() } else { ValueForm::Shell.write(bytes) };
     String::from_utf8_lossy(&word).into_owned()
 }
 
-impl Form {
+impl ValueForm {
     fn write(self, value: &[u8]) -> Vec<u8> {
         match self {
-            Form::Json => value.iter().flat_map(|byte| json(*byte)).collect(),
-            Form::Shell => {
+            ValueForm::Json => value.iter().flat_map(|byte| json(*byte)).collect(),
+            ValueForm::Shell => {
                 let inside = value.iter().flat_map(|byte| match byte {
                     b'\'' => br"'\''".to_vec(),
                     other => vec![*other],
@@ -178,7 +183,7 @@ fn json(byte: u8) -> Vec<u8> {
     }
 }
 
-fn pieces(template: &str) -> Vec<Piece<'_>> {
+fn pieces(template: &str) -> Vec<TemplatePiece<'_>> {
     let mut pieces = Vec::new();
     let (mut text, mut from) = (0, 0);
     while let Some(open) = template[from..].find('{').map(|at| from + at) {
@@ -189,11 +194,11 @@ fn pieces(template: &str) -> Vec<Piece<'_>> {
         if word.is_empty() || !template[end..].starts_with('}') {
             continue;
         }
-        pieces.push(Piece::Text(&template[text..open]));
-        pieces.push(value(word).unwrap_or(Piece::Other(&template[open..=end])));
+        pieces.push(TemplatePiece::Text(&template[text..open]));
+        pieces.push(value(word).unwrap_or(TemplatePiece::Other(&template[open..=end])));
         (text, from) = (end + 1, end + 1);
     }
-    pieces.push(Piece::Text(&template[text..]));
+    pieces.push(TemplatePiece::Text(&template[text..]));
     pieces
 }
 
@@ -201,12 +206,12 @@ fn is_of_word(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter == '_' || letter == ':'
 }
 
-fn value(word: &str) -> Option<Piece<'_>> {
+fn value(word: &str) -> Option<TemplatePiece<'_>> {
     let mut words = word.split(':');
     let name = words.next()?;
     let (_, name) = NAMES.into_iter().find(|(known, _)| *known == name)?;
     let form = |word: &str| FORMS.into_iter().find(|(known, _)| *known == word).map(|(_, form)| form);
-    Some(Piece::Value(name, words.map(form).collect::<Option<_>>()?))
+    Some(TemplatePiece::Value(name, words.map(form).collect::<Option<_>>()?))
 }
 
 #[cfg(test)]
@@ -215,8 +220,8 @@ mod tests {
 
     const NASTY: &str = "/a \"b\"\\c'd\n{prompt}\u{7f}é";
 
-    fn values(repo: &OsStr) -> Values<'_> {
-        Values {
+    fn values(repo: &OsStr) -> StartValues<'_> {
+        StartValues {
             prompt: OsStr::new("do {effort}"),
             prompt_file: Path::new("/task/1.md"),
             model: OsStr::new("m"),
@@ -298,6 +303,6 @@ mod tests {
         assert_eq!(flaw(r#"{"a":"{repo:json}"} {unknown} {"b":{}}"#), None);
         assert!(flaw("{worktre}").unwrap().contains("did you mean `{worktree}`?"));
         assert!(flaw("{repo:yaml}").unwrap().contains("`yaml` is not a form"));
-        assert_eq!((count("{prompt}{prompt:json}{prompt_file}", Name::Prompt)), 2);
+        assert_eq!((count("{prompt}{prompt:json}{prompt_file}", Placeholder::Prompt)), 2);
     }
 }

@@ -7,8 +7,8 @@ fn named(name: &str) -> Harness {
     super::named(Path::new("/nowhere"), name).unwrap()
 }
 
-fn places() -> Places<'static> {
-    Places {
+fn places() -> StartPaths<'static> {
+    StartPaths {
         prompt: Path::new("/t/1.md"),
         task_dir: Path::new("/t"),
         worktree: Path::new("/w"),
@@ -19,12 +19,12 @@ fn places() -> Places<'static> {
 }
 
 #[track_caller]
-fn check(name: &str, start: Start<'_>, prompt: &str, expect: &[&str]) {
+fn check(name: &str, start: StartOptions<'_>, prompt: &str, expect: &[&str]) {
     let args = named(name).args(start, prompt.into(), places());
     assert_eq!(args, expect.iter().map(OsString::from).collect::<Vec<_>>());
 }
 
-const FULL: Start<'static> = Start {
+const FULL: StartOptions<'static> = StartOptions {
     full: true,
     reviews: false,
     consent: false,
@@ -35,7 +35,7 @@ const FULL: Start<'static> = Start {
     model: None,
     conversation: None,
 };
-const REDUCED: Start<'static> = Start { full: false, ..FULL };
+const REDUCED: StartOptions<'static> = StartOptions { full: false, ..FULL };
 
 #[test]
 fn a_prompt_is_one_argument_whatever_it_says() {
@@ -81,7 +81,7 @@ fn a_prompt_that_cannot_be_an_argument_is_named_by_its_file() {
 
 #[test]
 fn a_model_and_an_effort_come_first() {
-    let start = Start { model: Some("m"), effort: Some("high"), ..FULL };
+    let start = StartOptions { model: Some("m"), effort: Some("high"), ..FULL };
     for harness in built_in() {
         let args = harness.args(start, b"go".to_vec(), places());
         assert_eq!(args[..2], ["--model", "m"], "{}", harness.name);
@@ -100,7 +100,7 @@ fn every_template_has_a_place_for_the_prompt() {
     for harness in built_in() {
         let count = |args: &[String], name| args.iter().map(|arg| template::count(arg, name)).sum::<usize>();
         for args in [&harness.full, &harness.reduced] {
-            assert_eq!(count(args, template::Name::Prompt), 1, "{}", harness.name);
+            assert_eq!(count(args, template::Placeholder::Prompt), 1, "{}", harness.name);
         }
         assert!(harness.set.iter().all(|variable| variable.contains('=')), "{}", harness.name);
         let lists = [
@@ -114,9 +114,9 @@ fn every_template_has_a_place_for_the_prompt() {
         for args in lists.into_iter().chain([&harness.session, &harness.resume, &harness.set]) {
             assert_eq!(args.iter().find_map(|arg| template::flaw(arg)), None, "{}", harness.name);
         }
-        assert!(harness.effort.is_empty() || count(&harness.effort, template::Name::Effort) > 0);
+        assert!(harness.effort.is_empty() || count(&harness.effort, template::Placeholder::Effort) > 0);
     }
-    let start = Start { effort: Some("$(x)"), ..FULL };
+    let start = StartOptions { effort: Some("$(x)"), ..FULL };
     let args = named("codex").args(start, "go".into(), places());
     assert_eq!(args[..2], ["--config", "model_reasoning_effort=$(x)"].map(OsString::from));
 }
@@ -146,11 +146,11 @@ fn variables_that_are_set_have_placeholders() {
 
 #[test]
 fn consent_is_an_argument_of_the_same_spawn() {
-    let start = Start { consent: true, ..FULL };
+    let start = StartOptions { consent: true, ..FULL };
     let settings = r#"--settings={"skipDangerousModePermissionPrompt":true}"#;
     check("gemini", start, "go", &["--skip-trust", "--approval-mode=yolo", "--prompt-interactive=go"]);
     check("claude", start, "go", &[settings, "--permission-mode=bypassPermissions", "--", "go"]);
-    let repo = Places { repo: Path::new("/r \"1\"\\"), ..places() };
+    let repo = StartPaths { repo: Path::new("/r \"1\"\\"), ..places() };
     let args = named("codex").args(start, "go".into(), repo);
     assert_eq!(
         args[..2],
@@ -160,8 +160,8 @@ fn consent_is_an_argument_of_the_same_spawn() {
 
 #[test]
 fn a_server_of_tools_is_an_argument_of_the_same_spawn() {
-    let start = Start { mcp: true, variables: r#""HOME","API_KEY""#, ..FULL };
-    let places = Places { orange: Path::new("/a \"b\"/orange"), ..places() };
+    let start = StartOptions { mcp: true, variables: r#""HOME","API_KEY""#, ..FULL };
+    let places = StartPaths { orange: Path::new("/a \"b\"/orange"), ..places() };
     let args = named("claude").args(start, "go".into(), places);
     let server = args[0].to_str().unwrap().strip_prefix("--mcp-config=").unwrap();
     let server: serde_json::Value = serde_json::from_str(server).unwrap();
@@ -187,7 +187,7 @@ fn a_reviewer_has_its_own_command_and_a_prompt_its_file() {
     };
     let args = |start| harness.args(start, "go".into(), places());
     assert_eq!(args(FULL), ["--file=/t/1.md"]);
-    assert_eq!(args(Start { reviews: true, effort: Some("high"), ..FULL }), ["review", "go"]);
+    assert_eq!(args(StartOptions { reviews: true, effort: Some("high"), ..FULL }), ["review", "go"]);
     assert_eq!(args(REDUCED), ["go"]);
 }
 
@@ -199,8 +199,8 @@ fn what_is_missing_says_how_to_get_it() {
 
 #[test]
 fn a_conversation_is_begun_or_continued() {
-    let new = Start { conversation: Some(Conversation::New("1-2")), ..FULL };
-    let resumed = Start { conversation: Some(Conversation::Resumed("1-2")), ..FULL };
+    let new = StartOptions { conversation: Some(ConversationStart::New("1-2")), ..FULL };
+    let resumed = StartOptions { conversation: Some(ConversationStart::Resumed("1-2")), ..FULL };
     let bypass = "--permission-mode=bypassPermissions";
     check("claude", new, "go", &["--session-id=1-2", bypass, "--", "go"]);
     check("claude", resumed, "go", &["--resume=1-2", bypass, "--", "go"]);
@@ -213,10 +213,10 @@ fn a_conversation_is_begun_or_continued() {
 
 #[test]
 fn plugins_are_named_by_an_argument_or_a_variable() {
-    let reporting = Start { report: true, ..FULL };
+    let reporting = StartOptions { report: true, ..FULL };
     check("pi", reporting, "go", &["--extension", "/t/reporting/pi.js", "go"]);
     let opencode = named("opencode");
-    let places = Places { task_dir: Path::new("/a \"b"), ..places() };
+    let places = StartPaths { task_dir: Path::new("/a \"b"), ..places() };
     let value = OsString::from(r#"{"plugin":["/a \"b/reporting/opencode.js"]}"#);
     let plugin = ("OPENCODE_CONFIG_CONTENT", value);
     let retries = ("npm_config_fetch_retries", OsString::from("0"));

@@ -10,18 +10,18 @@ use rustix::fs::OFlags;
 use serde_json::Value;
 
 use super::until::until;
-use crate::store::activity::{Note, NoteKind};
+use crate::store::activity::{ActivityNote, NoteKind};
 use orange_system::clock;
 
 /// The length of the end that is read.
 const TAIL: u64 = 256 * 1024;
 
 /// The error that ended the last turn by codex's record, which its hooks do not report.
-pub fn failure(path: &Path, spawn: u32) -> Option<Note> {
+pub fn failure(path: &Path, spawn: u32) -> Option<ActivityNote> {
     failure_in(&tail(path)?, spawn, SystemTime::now())
 }
 
-fn failure_in(record: &str, spawn: u32, now: SystemTime) -> Option<Note> {
+fn failure_in(record: &str, spawn: u32, now: SystemTime) -> Option<ActivityNote> {
     let lines = record.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let of_turn = |line: &Value| {
         let kind = line.pointer("/payload/type").and_then(Value::as_str).unwrap_or_default();
@@ -44,11 +44,11 @@ fn failure_in(record: &str, spawn: u32, now: SystemTime) -> Option<Note> {
         .any(|sign| name.contains(sign) || text.to_lowercase().contains(sign));
     let time = last.get("timestamp").and_then(Value::as_str).unwrap_or_default().to_owned();
     let over = until(&text, now).or(resets.filter(|resets| *resets > now));
-    Some(Note {
+    Some(ActivityNote {
         time,
         text: Some(text),
         until: over.filter(|_| is_limit).map(clock::rfc3339),
-        ..Note::now(spawn, if is_limit { NoteKind::Limit } else { NoteKind::Failed })
+        ..ActivityNote::now(spawn, if is_limit { NoteKind::Limit } else { NoteKind::Failed })
     })
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use orange_system::exec::Call;
+use orange_system::exec::ProgramCall;
 
 /// A time in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum MessageTime {
     /// After this duration.
     In(Duration),
     /// At this second since 1970.
@@ -27,9 +27,9 @@ const LONGEST: Duration = Duration::from_secs(8 * 86_400);
 /// End of the limit in this message; `None` if it gives no plausible time.
 pub fn until(text: &str, now: SystemTime) -> Option<SystemTime> {
     let time = match when(text)? {
-        When::In(duration) => now.checked_add(duration)?,
-        When::At(second) => UNIX_EPOCH.checked_add(Duration::from_secs(second))?,
-        When::Local { day, hour, minute } => local(day, hour, minute, now)?,
+        MessageTime::In(duration) => now.checked_add(duration)?,
+        MessageTime::At(second) => UNIX_EPOCH.checked_add(Duration::from_secs(second))?,
+        MessageTime::Local { day, hour, minute } => local(day, hour, minute, now)?,
     };
     let left = time.duration_since(now).ok()?;
     (left <= LONGEST).then_some(time)
@@ -37,7 +37,7 @@ pub fn until(text: &str, now: SystemTime) -> Option<SystemTime> {
 
 /// The time in this message, such as `resets 3pm`, `try again at Nov 23rd, 2026 2:13 AM`, `try again in 2 hours 5 minutes`,
 /// `limit reached|1795400000`.
-pub fn when(text: &str) -> Option<When> {
+pub fn when(text: &str) -> Option<MessageTime> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text
         .split(|letter: char| letter.is_whitespace() || "|,()·".contains(letter))
@@ -47,12 +47,12 @@ pub fn when(text: &str) -> Option<When> {
     let after = |mark: &str| words.iter().position(|word| *word == mark).map(|at| &words[at + 1..]);
     let epoch = words.iter().find(|word| word.len() == 10 && word.bytes().all(|byte| byte.is_ascii_digit()));
     if let Some(second) = epoch {
-        return second.parse().ok().map(When::At);
+        return second.parse().ok().map(MessageTime::At);
     }
     if let Some(found) = after("again").and_then(|rest| rest.strip_prefix(&["in"])).and_then(duration) {
-        return Some(When::In(found));
+        return Some(MessageTime::In(found));
     }
-    after("retry-after:").and_then(duration_or_seconds).map(When::In).or_else(|| {
+    after("retry-after:").and_then(duration_or_seconds).map(MessageTime::In).or_else(|| {
         let rest = after("resets").or_else(|| after("again"))?;
         local_time(rest)
     })
@@ -98,7 +98,7 @@ fn unit_of(unit: &str) -> Option<u64> {
 }
 
 /// `3pm`, `at 3:45 pm`, `dec 5 3pm`, `dec 5 at 3pm`, `nov 23rd 2026 2:13 am`, `14:05`.
-fn local_time(words: &[&str]) -> Option<When> {
+fn local_time(words: &[&str]) -> Option<MessageTime> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let mut words = words.iter().copied().filter(|word| *word != "at" && *word != "on").peekable();
@@ -133,7 +133,7 @@ fn local_time(words: &[&str]) -> Option<When> {
         None if clock.contains(':') && hour < 24 => hour,
         Some(_) | None => return None,
     };
-    (minute < 60).then_some(When::Local { day, hour, minute })
+    (minute < 60).then_some(MessageTime::Local { day, hour, minute })
 }
 
 /// Converts a local time with the program `date`, since only the system knows the time zone.
@@ -145,7 +145,7 @@ fn local(
 ) -> Option<SystemTime> {
     const DAY: Duration = Duration::from_secs(86_400);
     let ask = |text: String| {
-        let call = Call::new("date").args(["-d", &text, "+%s"]).bound(Duration::from_secs(5));
+        let call = ProgramCall::new("date").args(["-d", &text, "+%s"]).bound(Duration::from_secs(5));
         let second = call.text().ok()?.trim().parse().ok()?;
         UNIX_EPOCH.checked_add(Duration::from_secs(second))
     };
@@ -167,12 +167,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expect: Option<When>) {
+    fn check(text: &str, expect: Option<MessageTime>) {
         assert_eq!(when(text), expect, "{text}");
     }
 
-    fn at(hour: u32, minute: u32) -> Option<When> {
-        Some(When::Local { day: None, hour, minute })
+    fn at(hour: u32, minute: u32) -> Option<MessageTime> {
+        Some(MessageTime::Local { day: None, hour, minute })
     }
 
     #[test]
@@ -181,16 +181,16 @@ mod tests {
         check("5-hour limit reached ∙ resets 12:30am", at(0, 30));
         check("You’ve hit your usage limit. Upgrade to Pro or try again at 2:13 AM.", at(2, 13));
         let day = |month, day, year, hour, minute| {
-            Some(When::Local { day: Some((month, day, year)), hour, minute })
+            Some(MessageTime::Local { day: Some((month, day, year)), hour, minute })
         };
         check("usage limit. visit x or try again at Nov 23rd, 2026 2:13 AM.", day(11, 23, Some(2026), 2, 13));
         check("Weekly limit reached · resets Dec 5 at 3pm", day(12, 5, None, 15, 0));
-        check("Claude AI usage limit reached|1795400000", Some(When::At(1_795_400_000)));
+        check("Claude AI usage limit reached|1795400000", Some(MessageTime::At(1_795_400_000)));
     }
 
     #[test]
     fn durations_are_read_with_their_units() {
-        let seconds = |seconds| Some(When::In(Duration::from_secs(seconds)));
+        let seconds = |seconds| Some(MessageTime::In(Duration::from_secs(seconds)));
         check("Please try again in 35.6s.", seconds(36));
         check("try again in 3 days 1 hour 20 minutes.", seconds(3 * 86_400 + 3600 + 1200));
         check("Try again in 5 minutes", seconds(300));
@@ -229,7 +229,7 @@ mod tests {
         let found = until("resets 3:07pm", now).unwrap();
         assert!(found.duration_since(now).unwrap() <= Duration::from_secs(86_400));
         let second = found.duration_since(UNIX_EPOCH).unwrap().as_secs();
-        let shown = Call::new("date").args(["-d", &format!("@{second}"), "+%H:%M"]).text().unwrap();
+        let shown = ProgramCall::new("date").args(["-d", &format!("@{second}"), "+%H:%M"]).text().unwrap();
         assert_eq!(shown.trim(), "15:07");
     }
 }

@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, ProcessGroup};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{ProcessGroup, ProgramCall};
 
 /// Reason for which a terminal no longer shows a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownEnd {
     /// The terminal is inside this server, and was switched to the session.
     Switched,
     /// The person has detached; the session goes on.
@@ -21,7 +21,7 @@ pub enum Shown {
 }
 
 /// The surroundings of a terminal.
-enum Terminal {
+enum TerminalPlace {
     Outside,
     /// In a pane of the server that has the session.
     SameServer,
@@ -39,17 +39,17 @@ impl Tmux {
         window: Option<&str>,
         inside: Option<&OsStr>,
         before: impl FnOnce(&str) -> Result<()>,
-    ) -> Result<Shown> {
+    ) -> Result<ShownEnd> {
         let panes = self.panes_of(task)?;
         let newest = || panes.iter().rev().find(|pane| pane.agent.is_some());
         let wanted = window.and_then(|window| panes.iter().find(|pane| pane.hosts(window)));
         let Some(pane) = wanted.or_else(newest).or(panes.first()) else {
-            return Err(Error::new(Kind::NotFound, format!("{task} has no tmux session"))
+            return Err(Error::new(ErrorKind::NotFound, format!("{task} has no tmux session"))
                 .help("its agent has ended; `orange monitor --once` looks after it"));
         };
         let place = self.place(inside)?;
         let id = pane.session_id.as_str();
-        if matches!(place, Terminal::SameServer) {
+        if matches!(place, TerminalPlace::SameServer) {
             before("")?;
             let back = ["set-option", "-t", id, "detach-on-destroy", "off", ";"];
             let output = self.run(|call| {
@@ -57,17 +57,17 @@ impl Tmux {
                 // The client of the asking pane is switched.
                 call.args(["switch-client", "-t", id])
             })?;
-            return checked(output).map(|_| Shown::Switched);
+            return checked(output).map(|_| ShownEnd::Switched);
         }
         if !std::io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Environment, "this is not a terminal to show a session on")
+            return Err(Error::new(ErrorKind::Environment, "this is not a terminal to show a session on")
                 .help(format!("run the command in a terminal; the session is `{}`", pane.session)));
         }
         let keys = self.keys_that_detach(&place);
         before(&keys)?;
         self.show(pane, &keys)?;
         let is_there = self.panes()?.iter().any(|other| other.session_id == id && other.belongs_to(task));
-        Ok(if is_there { Shown::Detached } else { Shown::Ended })
+        Ok(if is_there { ShownEnd::Detached } else { ShownEnd::Ended })
     }
 
     /// The terminals that show sessions of this server.
@@ -94,7 +94,7 @@ impl Tmux {
             // Otherwise the client would switch to another task's session.
             ("detach-on-destroy", "on"),
         ];
-        let call = Call::new("tmux").preset(self.socket_args()).without(OWN_VARIABLES);
+        let call = ProgramCall::new("tmux").preset(self.socket_args()).without(OWN_VARIABLES);
         let call = options
             .into_iter()
             .fold(call, |call, (option, value)| call.args(["set-option", "-t", id, option, value, ";"]));
@@ -103,25 +103,29 @@ impl Tmux {
         let ended = client.wait();
         ended
             .map(drop)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for tmux: {cause}")))
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot wait for tmux: {cause}")))
     }
 
-    fn place(&self, inside: Option<&OsStr>) -> Result<Terminal> {
+    fn place(&self, inside: Option<&OsStr>) -> Result<TerminalPlace> {
         let socket = inside.and_then(|tmux| tmux.as_bytes().split(|&byte| byte == b',').next());
-        let Some(socket) = socket.filter(|socket| !socket.is_empty()) else { return Ok(Terminal::Outside) };
+        let Some(socket) = socket.filter(|socket| !socket.is_empty()) else {
+            return Ok(TerminalPlace::Outside);
+        };
         let own = checked(self.run(|call| call.args(["display-message", "-p", "#{socket_path}"]))?)?.text();
-        let nested = || Terminal::Nested(PathBuf::from(OsStr::from_bytes(socket)));
-        Ok(if socket == own.as_bytes() { Terminal::SameServer } else { nested() })
+        let nested = || TerminalPlace::Nested(PathBuf::from(OsStr::from_bytes(socket)));
+        Ok(if socket == own.as_bytes() { TerminalPlace::SameServer } else { nested() })
     }
 
     /// The keys that detach, in tmux's spelling. Inside another tmux with the same prefix, that one takes the first.
-    fn keys_that_detach(&self, place: &Terminal) -> String {
+    fn keys_that_detach(&self, place: &TerminalPlace) -> String {
         let prefix = self.prefix();
         match place {
-            Terminal::Nested(outer) if Tmux::new(Some(outer.as_os_str())).prefix() == prefix => {
+            TerminalPlace::Nested(outer) if Tmux::new(Some(outer.as_os_str())).prefix() == prefix => {
                 format!("{prefix} {prefix} d")
             }
-            Terminal::Outside | Terminal::SameServer | Terminal::Nested(_) => format!("{prefix} d"),
+            TerminalPlace::Outside | TerminalPlace::SameServer | TerminalPlace::Nested(_) => {
+                format!("{prefix} d")
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::str::Chars;
 /// The lines of a capture, each of which begins and ends without colours: tmux goes on with those of the line before. Only
 /// sequences that set colours and attributes stay.
 pub(super) fn whole_lines(captured: &str) -> Vec<String> {
-    let mut style = Style::default();
+    let mut style = CellStyle::default();
     let mut has_drawing = false;
     captured.lines().map(|line| whole_line(line, &mut style, &mut has_drawing)).collect()
 }
@@ -24,7 +24,7 @@ pub fn without_colours(line: &str) -> String {
     plain
 }
 
-fn whole_line(line: &str, style: &mut Style, has_drawing: &mut bool) -> String {
+fn whole_line(line: &str, style: &mut CellStyle, has_drawing: &mut bool) -> String {
     let mut whole = style.sequence();
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -78,16 +78,16 @@ fn sequence(letters: &mut Peekable<Chars<'_>>) -> Option<String> {
 
 /// The colours and attributes at a place.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Style {
+struct CellStyle {
     foreground: String,
     background: String,
     underline: String,
     attributes: Vec<String>,
 }
 
-impl Style {
+impl CellStyle {
     fn is_plain(&self) -> bool {
-        *self == Style::default()
+        *self == CellStyle::default()
     }
 
     /// The sequence that sets it; empty for none.
@@ -103,7 +103,7 @@ impl Style {
         while let Some(parameter) = parameters.next() {
             let number = parameter.split(':').next().unwrap_or_default();
             match number.parse().unwrap_or(0_u32) {
-                0 => *self = Style::default(),
+                0 => *self = CellStyle::default(),
                 38 => self.foreground = colour(parameter, &mut parameters),
                 48 => self.background = colour(parameter, &mut parameters),
                 58 => self.underline = colour(parameter, &mut parameters),

@@ -23,29 +23,29 @@ use std::thread;
 use std::time::Duration;
 
 use crate::store::environment::is_needed;
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, Output};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{CallOutput, ProgramCall};
 use orange_system::fault;
 
-pub use attach::Shown;
+pub use attach::ShownEnd;
 pub use colours::without_colours;
 pub use names::session_name;
-pub use parse::{Pane, Version};
-pub use screen::{Screen, Size};
-pub use spawn::Spawn;
+pub use parse::{Pane, TmuxVersion};
+pub use screen::{PaneScreen, Size};
+pub use spawn::TmuxSpawn;
 
 /// The oldest sufficient tmux: 3.2 brought `new-session -e` and `copy-mode -q`.
-pub const OLDEST: Version = Version { major: 3, minor: 2 };
+pub const OLDEST: TmuxVersion = TmuxVersion { major: 3, minor: 2 };
 
 /// One tmux server, which need not run yet.
 #[derive(Clone, Debug)]
 pub struct Tmux {
-    socket: Socket,
+    socket: TmuxSocket,
     env: Vec<(OsString, OsString)>,
 }
 
 #[derive(Clone, Debug)]
-enum Socket {
+enum TmuxSocket {
     Name(OsString),
     Path(PathBuf),
 }
@@ -66,10 +66,10 @@ impl Tmux {
         let socket = match socket.filter(|socket| !socket.is_empty()) {
             Some(path) if path.as_bytes().contains(&b'/') => {
                 // Calls run in other folders; a path that cannot be made absolute fails when it is used.
-                Socket::Path(std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path)))
+                TmuxSocket::Path(std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path)))
             }
-            Some(name) => Socket::Name(name.to_owned()),
-            None => Socket::Name("orange".into()),
+            Some(name) => TmuxSocket::Name(name.to_owned()),
+            None => TmuxSocket::Name("orange".into()),
         };
         Tmux { socket, env: Vec::new() }
     }
@@ -77,16 +77,16 @@ impl Tmux {
     /// The value of `ORANGE_TMUX_SOCKET` for this server, valid in any folder.
     pub fn socket(&self) -> &OsStr {
         match &self.socket {
-            Socket::Name(name) => name,
-            Socket::Path(path) => path.as_os_str(),
+            TmuxSocket::Name(name) => name,
+            TmuxSocket::Path(path) => path.as_os_str(),
         }
     }
 
     /// The command with which a person calls this server.
     pub fn shown(&self) -> String {
         match &self.socket {
-            Socket::Name(name) => format!("tmux -L '{}'", name.to_string_lossy()),
-            Socket::Path(path) => format!("tmux -S '{}'", path.display()),
+            TmuxSocket::Name(name) => format!("tmux -L '{}'", name.to_string_lossy()),
+            TmuxSocket::Path(path) => format!("tmux -S '{}'", path.display()),
         }
     }
 
@@ -97,15 +97,15 @@ impl Tmux {
     }
 
     /// The version of the tmux on `PATH`; `None` for one without numbers (`master`, OpenBSD's own).
-    pub fn version(&self) -> Result<Option<Version>> {
-        Ok(parse::parse_version(&Call::new("tmux").arg("-V").text()?))
+    pub fn version(&self) -> Result<Option<TmuxVersion>> {
+        Ok(parse::parse_version(&ProgramCall::new("tmux").arg("-V").text()?))
     }
 
     /// Checks that tmux is installed and new enough.
     pub fn check(&self) -> Result<()> {
         match self.version()? {
             Some(version) if version < OLDEST => Err(Error::new(
-                Kind::Environment,
+                ErrorKind::Environment,
                 format!("tmux {version} is too old: {OLDEST} or newer is needed"),
             )
             .help("install a newer tmux")),
@@ -169,11 +169,11 @@ impl Tmux {
     /// The text is sent without the sequence that ends a bracketed paste, after which the rest would be key presses.
     pub fn send_text(&self, pane_id: &str, mark: &str, text: &[u8]) -> Result<()> {
         if !mark.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-            return Err(Error::new(Kind::Usage, format!("`{mark}` is not a mark of a message")));
+            return Err(Error::new(ErrorKind::Usage, format!("`{mark}` is not a mark of a message")));
         }
         let text = &without_paste_end(text);
         // From 3.7 on, control characters are made visible without -S.
-        let raw = self.version()? >= Some(Version { major: 3, minor: 7 });
+        let raw = self.version()? >= Some(TmuxVersion { major: 3, minor: 7 });
         let (buffer, flags) = (unique_buffer(), if raw { "-dprS" } else { "-dpr" });
         let is_marked = format!("#{{==:#{{@orange_told}},{mark}}}");
         // tmux creates no buffer for an empty text.
@@ -205,7 +205,7 @@ impl Tmux {
         })?;
         if parse::says_no_target(&output.complaint()) {
             return Err(Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("the pane {pane_id} is gone: nobody got the message"),
             ));
         }
@@ -246,14 +246,14 @@ impl Tmux {
         checked(output).map(|_| true)
     }
 
-    fn read_panes(&self, output: &Output) -> Result<Vec<Pane>> {
+    fn read_panes(&self, output: &CallOutput) -> Result<Vec<Pane>> {
         if !output.success() {
             let gone = parse::says_no_target(&output.complaint());
             return if gone { Ok(Vec::new()) } else { Err(failure(output)) };
         }
         parse::parse_panes(&output.text()).ok_or_else(|| {
             Error::new(
-                Kind::Environment,
+                ErrorKind::Environment,
                 format!("tmux listed its panes in an unknown form: {}", output.text()),
             )
         })
@@ -269,7 +269,7 @@ impl Tmux {
 
     /// Runs a call without a terminal. A server ends with its last session, and does not answer a call at that moment, so the call is
     /// repeated.
-    fn run(&self, build: impl Fn(Call) -> Call) -> Result<Output> {
+    fn run(&self, build: impl Fn(ProgramCall) -> ProgramCall) -> Result<CallOutput> {
         let mut output = build(self.call()).run()?;
         for pause in [5, 20, 50, 100, 200].map(Duration::from_millis) {
             if !parse::says_server_ended(&output.complaint()) {
@@ -283,8 +283,8 @@ impl Tmux {
 
     /// A call without a terminal. Without `-u`, tmux replaces what is not ASCII. A server that it starts is the engine's, even if an
     /// agent's request causes it, and outlives the shell that asked: it has nothing of that shell but what every program needs.
-    fn call(&self) -> Call {
-        let call = Call::new("tmux").bound(Duration::from_secs(20)).only(is_needed);
+    fn call(&self) -> ProgramCall {
+        let call = ProgramCall::new("tmux").bound(Duration::from_secs(20)).only(is_needed);
         let call = fault::variable().into_iter().fold(call, |call, (name, value)| call.env(name, value));
         let call = call.env(variables::ACTOR, variables::ENGINE);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
@@ -293,8 +293,8 @@ impl Tmux {
 
     fn socket_args(&self) -> [&OsStr; 2] {
         match &self.socket {
-            Socket::Name(name) => [OsStr::new("-L"), name],
-            Socket::Path(path) => [OsStr::new("-S"), path.as_os_str()],
+            TmuxSocket::Name(name) => [OsStr::new("-L"), name],
+            TmuxSocket::Path(path) => [OsStr::new("-S"), path.as_os_str()],
         }
     }
 }
@@ -353,7 +353,7 @@ fn exactly(session: &str) -> String {
 fn plain_id(task: &str) -> Result<&str> {
     let plain =
         !task.is_empty() && task.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    if plain { Ok(task) } else { Err(Error::new(Kind::Usage, format!("`{task}` is not a task's id"))) }
+    if plain { Ok(task) } else { Err(Error::new(ErrorKind::Usage, format!("`{task}` is not a task's id"))) }
 }
 
 fn unique_buffer() -> String {
@@ -361,11 +361,11 @@ fn unique_buffer() -> String {
     format!("orange-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn checked(output: Output) -> Result<Output> {
+fn checked(output: CallOutput) -> Result<CallOutput> {
     if output.success() { Ok(output) } else { Err(failure(&output)) }
 }
 
-fn failure(output: &Output) -> Error {
+fn failure(output: &CallOutput) -> Error {
     let complaint = output.complaint();
     let error = output.failure();
     if complaint.contains("File name too long") {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A version of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
+pub struct TmuxVersion {
     /// Major version: 3 of 3.3a.
     pub major: u32,
     /// Minor version: 3 of 3.3a.
@@ -71,12 +71,12 @@ fn parse_pane(line: &str) -> Option<Pane> {
 
 /// The version in the output of `tmux -V`. `None` for versions without numbers, such as `master` and those of OpenBSD: they are new
 /// enough.
-pub(super) fn parse_version(printed: &str) -> Option<Version> {
+pub(super) fn parse_version(printed: &str) -> Option<TmuxVersion> {
     let word = printed.trim().strip_prefix("tmux ")?;
     let number = word.strip_prefix("next-").unwrap_or(word);
     let (major, rest) = number.split_once('.')?;
     let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    Some(TmuxVersion { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
 /// True if this complaint means that there is no server, or one without sessions that is about to end.
@@ -100,7 +100,7 @@ pub(super) fn says_no_target(complaint: &str) -> bool {
             .any(|start| complaint.starts_with(start))
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for TmuxVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[track_caller]
     fn check_version(printed: &str, expect: Option<(u32, u32)>) {
-        let version = expect.map(|(major, minor)| Version { major, minor });
+        let version = expect.map(|(major, minor)| TmuxVersion { major, minor });
         assert_eq!(parse_version(printed), version);
     }
 
@@ -125,7 +125,7 @@ mod tests {
         check_version("tmux openbsd-7.4\n", None);
         check_version("tmux master\n", None);
         check_version("", None);
-        assert!(Version { major: 3, minor: 10 } > Version { major: 3, minor: 2 });
+        assert!(TmuxVersion { major: 3, minor: 10 } > TmuxVersion { major: 3, minor: 2 });
     }
 
     #[test]

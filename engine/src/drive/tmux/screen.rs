@@ -1,7 +1,7 @@
 //! The content of a pane now, and the size of its window.
 
 use super::{Pane, Tmux, checked, colours, parse};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The size of a pane or a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Size {
 
 /// Content of a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Screen {
+pub struct PaneScreen {
     pub size: Size,
     /// The column of its cursor, and the line in `lines`; `None` where no cursor is shown.
     pub cursor: Option<(u16, usize)>,
@@ -30,7 +30,7 @@ const FORMAT: &str = "#{pane_width}:#{pane_height}:#{cursor_x}:#{cursor_y}:#{cur
 impl Tmux {
     /// Content of this pane of an agent: its screen, or so many last lines of it and of the lines above it. `None` when the pane is
     /// gone.
-    pub fn screen(&self, pane: &Pane, lines: Option<usize>) -> Result<Option<Screen>> {
+    pub fn screen(&self, pane: &Pane, lines: Option<usize>) -> Result<Option<PaneScreen>> {
         let id = pane.pane_id.as_str();
         let start = lines.map_or_else(|| "0".to_owned(), |lines| format!("-{lines}"));
         let output = self.run(|call| {
@@ -44,7 +44,7 @@ impl Tmux {
         let (head, captured) = printed.split_once('\n').unwrap_or((&printed, ""));
         let Some((screen, marks)) = parse_screen(head, captured, lines) else {
             return Err(Error::new(
-                Kind::Environment,
+                ErrorKind::Environment,
                 format!("tmux described a pane in an unknown form: {head}"),
             ));
         };
@@ -73,7 +73,7 @@ fn parse_screen<'h>(
     head: &'h str,
     captured: &str,
     wanted: Option<usize>,
-) -> Option<(Screen, (&'h str, &'h str))> {
+) -> Option<(PaneScreen, (&'h str, &'h str))> {
     let mut fields = head.splitn(8, ':');
     let mut number = || fields.next()?.parse::<u16>().ok();
     let size = Size { columns: number()?, rows: number()? };
@@ -91,7 +91,7 @@ fn parse_screen<'h>(
         cursor = cursor.and_then(|row| row.checked_sub(dropped)).filter(|row| *row < lines.len());
     }
     let cursor = cursor.map(|row| (column, row));
-    Some((Screen { size, cursor, is_dead: is_dead == 1, lines }, marks))
+    Some((PaneScreen { size, cursor, is_dead: is_dead == 1, lines }, marks))
 }
 
 #[cfg(test)]

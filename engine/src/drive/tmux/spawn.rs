@@ -5,12 +5,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use super::{Tmux, exactly, failure, names, parse, plain_id};
-use crate::{Error, Kind, Result};
-use orange_system::exec::{Call, Output};
+use crate::{Error, ErrorKind, Result};
+use orange_system::exec::{CallOutput, ProgramCall};
 
 /// An agent to start in tmux.
 #[derive(Clone, Copy, Debug)]
-pub struct Spawn<'a> {
+pub struct TmuxSpawn<'a> {
     /// The session's name, from [`session_name`](super::session_name).
     pub session: &'a str,
     /// The window's name, `worker` or `review-<round>`.
@@ -45,7 +45,7 @@ const REF_FORMAT: &str = "#{session_id}:#{window_id}:#{pane_id}:#{session_name}"
 impl Tmux {
     /// Starts an agent in a new session. If the name is taken by another session, the task's id is added to it. It refuses if this
     /// task already has a session.
-    pub fn new_session(&self, spawn: &Spawn) -> Result<PaneRef> {
+    pub fn new_session(&self, spawn: &TmuxSpawn) -> Result<PaneRef> {
         for name in [spawn.session.to_owned(), names::with_task(spawn.session, spawn.task)] {
             let output = self.start_session(&name, spawn)?;
             if let Some(placed) = parse_ref(&output) {
@@ -59,7 +59,7 @@ impl Tmux {
             }
         }
         Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} already has a tmux session, `{}`", spawn.task, spawn.session),
         )
         .help(format!("look at it with `{} attach-session -t '={}'`", self.shown(), spawn.session)))
@@ -67,8 +67,8 @@ impl Tmux {
 
     /// Starts an agent in a new window of the task's session; `None` if the task has no session, which may end with its last agent at
     /// any moment. It refuses if an agent is in a window of that name.
-    pub fn new_window(&self, spawn: &Spawn) -> Result<Option<PaneRef>> {
-        let refused = |message| Err(Error::new(Kind::Refused, message));
+    pub fn new_window(&self, spawn: &TmuxSpawn) -> Result<Option<PaneRef>> {
+        let refused = |message| Err(Error::new(ErrorKind::Refused, message));
         let panes = self.panes_of(spawn.task)?;
         let Some(session) = panes.first().map(|pane| pane.session_id.clone()) else { return Ok(None) };
         if panes.iter().any(|pane| pane.hosts(spawn.window)) {
@@ -97,7 +97,7 @@ impl Tmux {
         }
     }
 
-    fn start_session(&self, name: &str, spawn: &Spawn) -> Result<Output> {
+    fn start_session(&self, name: &str, spawn: &TmuxSpawn) -> Result<CallOutput> {
         let target = exactly(name);
         let mut marks = vec![format!("set-option -t '{HERE}' @orange_task {}", plain_id(spawn.task)?)];
         // A person's configuration may end sessions without a client.
@@ -116,12 +116,12 @@ impl Tmux {
 }
 
 /// Sets `PATH` for tmux itself: it gives a new pane the `PATH` of its caller, whatever `-e` says.
-fn with_path(call: Call, spawn: &Spawn) -> Call {
+fn with_path(call: ProgramCall, spawn: &TmuxSpawn) -> ProgramCall {
     let path = spawn.env.iter().find(|(name, _)| *name == "PATH");
     path.iter().fold(call, |call, (name, path)| call.env(name, path))
 }
 
-fn command_line(spawn: &Spawn) -> Vec<OsString> {
+fn command_line(spawn: &TmuxSpawn) -> Vec<OsString> {
     let mut line: Vec<OsString> = Vec::new();
     for (name, value) in spawn.env {
         let mut pair = OsString::from(name);
@@ -165,7 +165,7 @@ fn mark_pane(window: &str) -> Vec<String> {
 
 /// Runs these commands on the new pane in the same step of the server. A person's hook may already have renamed its session or
 /// window, or opened others, so the server finds the pane by its command line.
-fn mark(target: &str, spawn: &Spawn, marks: &[String]) -> Vec<String> {
+fn mark(target: &str, spawn: &TmuxSpawn, marks: &[String]) -> Vec<String> {
     let is_it = format!("#{{m:*{},#{{pane_start_command}}}}", plain_end(spawn.args));
     let found = format!("#{{S:#{{W:#{{P:#{{?{is_it},#{{pane_id}},}}}}}}}}");
     let marks = marks.join(" ; ");
@@ -187,7 +187,7 @@ fn plain_end(args: &[OsString]) -> String {
 }
 
 /// The pane of a started agent, once it is marked: a failing hook of a person may make tmux fail after that.
-fn parse_ref(output: &Output) -> Option<PaneRef> {
+fn parse_ref(output: &CallOutput) -> Option<PaneRef> {
     let text = output.text();
     if !text.lines().any(|line| line == MARKED) {
         return None;

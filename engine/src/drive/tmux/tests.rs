@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use rustix::process::Pid;
 
 use super::*;
-use crate::drive::testing::{Server, scripted, spawn};
+use crate::drive::testing::{TestServer, scripted, spawn};
 use orange_system::process::{self, ProcessRoot};
 use orange_system::terminal;
 use orange_testkit::{until, write_program};
@@ -40,7 +40,7 @@ fn this_tmux_is_new_enough() {
 
 #[test]
 fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
-    let server = Server::new();
+    let server = TestServer::new();
     assert_eq!(server.tmux.panes().unwrap(), []);
     assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap(), []);
     assert_eq!(server.tmux.kill_agent("T1", "worker").unwrap(), []);
@@ -48,7 +48,7 @@ fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
     let file = server.path().join("file");
     fs::write(&file, "").unwrap();
     let broken = Tmux::new(Some(file.join("socket").as_os_str()));
-    assert_eq!(broken.panes().unwrap_err().kind, Kind::Environment);
+    assert_eq!(broken.panes().unwrap_err().kind, ErrorKind::Environment);
 
     let long = Tmux::new(Some(server.path().join("x".repeat(120)).as_os_str()));
     assert!(long.panes().unwrap_err().help.contains("107 bytes"));
@@ -56,7 +56,7 @@ fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
 
 #[test]
 fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
-    let server = Server::new();
+    let server = TestServer::new();
     let folder = server.path().join("#(touch expanded) #{pane_id}");
     fs::create_dir(&folder).unwrap();
     let out = server.path().join("out");
@@ -68,7 +68,7 @@ fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
     let mut path = OsString::from("/nowhere:");
     path.push(std::env::var_os("PATH").unwrap());
     let env = [("OUT", out.as_os_str()), ("PATH", &path), ("VALUE", OsStr::new("a;b #(x);"))];
-    let spawn = Spawn { env: &env, ..spawn("T1", "p/fix", &folder, &args) };
+    let spawn = TmuxSpawn { env: &env, ..spawn("T1", "p/fix", &folder, &args) };
     server.tmux.new_session(&spawn).unwrap();
 
     let mut expect = vec![folder.as_os_str(), &path, OsStr::new("a;b #(x);")];
@@ -81,11 +81,11 @@ fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
 
 #[test]
 fn a_program_without_arguments_meets_no_shell() {
-    let server = Server::new();
+    let server = TestServer::new();
     let program = server.path().join("agent $(touch expanded)");
     let pid = server.path().join("pid");
     write_program(&program, &format!("#!/bin/sh\necho $$ > '{}'\nexec sleep 1000\n", pid.display()));
-    let spawn = Spawn { program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &[]) };
+    let spawn = TmuxSpawn { program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &[]) };
     server.tmux.new_session(&spawn).unwrap();
     noted_pid(&pid);
     assert!(!server.path().join("expanded").exists());
@@ -93,7 +93,7 @@ fn a_program_without_arguments_meets_no_shell() {
 
 #[test]
 fn a_session_is_marked_and_listed_under_any_configuration() {
-    let server = Server::new();
+    let server = TestServer::new();
     let placed = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     let panes = server.tmux.panes().unwrap();
     let [pane] = panes.as_slice() else { panic!("{panes:?}") };
@@ -105,12 +105,12 @@ fn a_session_is_marked_and_listed_under_any_configuration() {
     assert!(pane.belongs_to("T1") && pane.hosts("worker"));
 
     let error = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap_err();
-    assert_eq!(error.kind, Kind::Refused, "{error}");
+    assert_eq!(error.kind, ErrorKind::Refused, "{error}");
 }
 
 #[test]
 fn a_session_ends_with_its_agent() {
-    let server = Server::new();
+    let server = TestServer::new();
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &scripted("exit 1", &[]))).unwrap();
     // While the server ends with its last session, it may not answer.
     until("the session is gone", || server.tmux.panes().is_ok_and(|panes| panes.is_empty()));
@@ -118,7 +118,7 @@ fn a_session_ends_with_its_agent() {
 
 #[test]
 fn a_session_can_follow_the_last_one_at_once() {
-    let server = Server::new();
+    let server = TestServer::new();
     for _ in 0..30 {
         server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
         assert_eq!(server.tmux.kill_session("p/fix", "T1").unwrap().len(), 1);
@@ -127,7 +127,7 @@ fn a_session_can_follow_the_last_one_at_once() {
 
 #[test]
 fn killing_a_session_leaves_its_namesakes_alone() {
-    let server = Server::new();
+    let server = TestServer::new();
     for (task, session) in [("T1", "p/fix"), ("T2", "p/fix-2"), ("T3", "p/fi")] {
         server.tmux.new_session(&spawn(task, session, server.path(), &idle())).unwrap();
     }
@@ -142,7 +142,7 @@ fn killing_a_session_leaves_its_namesakes_alone() {
 
 #[test]
 fn a_taken_name_gets_the_task_id_and_its_owner_stays() {
-    let server = Server::new();
+    let server = TestServer::new();
     server.tmux.new_session(&spawn("T1", "p/other", server.path(), &idle())).unwrap();
     let persons = ["new-session", "-d", "-s", "p/fix", "sleep", "1000"];
     server.raw(&[&persons[..], &[";", "set-option", "-t", "=p/fix:", "destroy-unattached", "off"]].concat());
@@ -157,7 +157,7 @@ fn a_taken_name_gets_the_task_id_and_its_owner_stays() {
 
 #[test]
 fn a_renamed_session_is_still_the_tasks() {
-    let server = Server::new();
+    let server = TestServer::new();
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     server.raw(&["rename-session", "-t", "=p/fix:", "mine"]);
     assert_eq!(server.tmux.panes_of("T1").unwrap().len(), 1);
@@ -167,7 +167,7 @@ fn a_renamed_session_is_still_the_tasks() {
 
 #[test]
 fn an_agent_that_ignores_hangups_dies_with_its_session() {
-    let server = Server::new();
+    let server = TestServer::new();
     let (agent, child) = (server.path().join("agent"), server.path().join("child"));
     let script = "trap '' HUP TERM; sh -c 'echo $$ > \"$1\"; while :; do sleep 1; done' child \"$2\" & echo $$ > \"$1\"; wait";
     let args = scripted(script, &[agent.as_os_str(), child.as_os_str()]);
@@ -183,10 +183,10 @@ fn an_agent_that_ignores_hangups_dies_with_its_session() {
 
 #[test]
 fn a_reviewer_has_a_window_of_its_own() {
-    let server = Server::new();
+    let server = TestServer::new();
     let args = idle();
     let worker = spawn("T1", "p/fix", server.path(), &args);
-    let reviewer = Spawn { window: "review-1", ..worker };
+    let reviewer = TmuxSpawn { window: "review-1", ..worker };
     assert_eq!(server.tmux.new_window(&reviewer).unwrap(), None);
     let placed = server.tmux.new_session(&worker).unwrap();
     // A person has a window of the same name, and has split and renamed the worker's.
@@ -195,7 +195,7 @@ fn a_reviewer_has_a_window_of_its_own() {
     server.raw(&["rename-window", "-t", &placed.window_id, "mine"]);
     let review = server.tmux.new_window(&reviewer).unwrap().unwrap();
     assert_eq!(review.session_id, placed.session_id);
-    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, Kind::Refused);
+    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, ErrorKind::Refused);
 
     let panes = server.tmux.panes_of("T1").unwrap();
     let hosting = |window: &str| {
@@ -211,7 +211,7 @@ fn a_reviewer_has_a_window_of_its_own() {
 
 /// A pane whose program writes every byte it reads into a file.
 struct Reader {
-    server: Server,
+    server: TestServer,
     pane: String,
     file: PathBuf,
     seen: usize,
@@ -219,7 +219,7 @@ struct Reader {
 
 impl Reader {
     fn new() -> Reader {
-        let server = Server::new();
+        let server = TestServer::new();
         let file = server.path().join("read");
         let args = scripted("stty raw -echo && : > \"$1\" && exec cat > \"$1\"", &[file.as_os_str()]);
         let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
@@ -270,7 +270,7 @@ fn a_message_arrives_byte_for_byte_and_then_enter() {
 fn a_pane_in_a_mode_leaves_it_to_read_a_message() {
     let mut reader = Reader::new();
     let pane = reader.pane.clone();
-    let mode = |server: &Server| server.raw(&["display-message", "-p", "-t", &pane, "#{pane_mode}"]);
+    let mode = |server: &TestServer| server.raw(&["display-message", "-p", "-t", &pane, "#{pane_mode}"]);
     for (name, enter) in [
         ("copy-mode", &["copy-mode", "-t", &pane][..]),
         ("view-mode", &["run-shell", "-t", &pane, "echo seen"]),
@@ -311,20 +311,20 @@ fn a_message_sent_again_is_read_once_and_order_is_kept() {
     tmux.send_text(&reader.pane, "9.0", b"second").unwrap();
     until("all of it has arrived", || fs::read(&reader.file).unwrap() == b"first\r\rsecond\r");
     assert_eq!(reader.server.raw(&["list-buffers"]), "");
-    assert_eq!(tmux.send_text(&reader.pane, "#{x}", b"").unwrap_err().kind, Kind::Usage);
+    assert_eq!(tmux.send_text(&reader.pane, "#{x}", b"").unwrap_err().kind, ErrorKind::Usage);
 }
 
 #[test]
 fn a_message_to_a_missing_pane_fails_and_leaves_no_buffer() {
     let reader = Reader::new();
     let error = reader.server.tmux.send_text("%77", "7.0", b"hello").unwrap_err();
-    assert_eq!(error.kind, Kind::NotFound);
+    assert_eq!(error.kind, ErrorKind::NotFound);
     assert_eq!(reader.server.raw(&["list-buffers"]), "");
 }
 
 #[test]
 fn a_program_that_asked_for_it_gets_a_bracketed_paste() {
-    let server = Server::new();
+    let server = TestServer::new();
     let file = server.path().join("read");
     let script = "stty raw -echo; printf '\\033[?2004h'; : > \"$1\"; exec cat > \"$1\"";
     let args = scripted(script, &[file.as_os_str()]);
@@ -342,7 +342,7 @@ fn a_program_that_asked_for_it_gets_a_bracketed_paste() {
 
 #[test]
 fn a_program_is_waited_for_until_it_reads_its_keys() {
-    let server = Server::new();
+    let server = TestServer::new();
     let go = server.path().join("go");
     let script = "while [ ! -e \"$1\" ]; do sleep 0.01; done; stty raw; exec sleep 1000";
     let args = scripted(script, &[go.as_os_str()]);
@@ -360,7 +360,7 @@ fn a_program_is_waited_for_until_it_reads_its_keys() {
 
 #[test]
 fn the_last_lines_of_a_pane_can_be_read() {
-    let server = Server::new();
+    let server = TestServer::new();
     let args = scripted("seq 1 500; printf 'grün $'; exec sleep 1000", &[]);
     let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
     until("the lines are shown", || server.tmux.capture(&pane, 3).unwrap() == "499\n500\ngrün $");
@@ -374,7 +374,7 @@ set-hook -g after-new-window 'rename-window theirs ; split-window ; move-window 
 
 #[test]
 fn a_hook_that_fails_is_no_failure_to_start() {
-    let server = Server::with("set-hook -g after-new-session 'rename-session mine'");
+    let server = TestServer::with("set-hook -g after-new-session 'rename-session mine'");
     for task in ["T1", "T2"] {
         let args = scripted("exec sleep 1000", &[OsStr::new(task)]);
         server.tmux.new_session(&spawn(task, &format!("p/{task}"), server.path(), &args)).unwrap();
@@ -390,10 +390,10 @@ fn a_hook_that_fails_is_no_failure_to_start() {
 
 #[test]
 fn what_hooks_rename_is_marked_all_the_same() {
-    let server = Server::with(RENAMING);
+    let server = TestServer::with(RENAMING);
     let fresh = [("1", "worker"), ("2", "review-1")].map(|(number, window)| {
         let args = scripted("exec sleep 1000", &[OsStr::new("--spawn"), OsStr::new(number)]);
-        let spawn = Spawn { window, ..spawn("T1", "p/fix", server.path(), &args) };
+        let spawn = TmuxSpawn { window, ..spawn("T1", "p/fix", server.path(), &args) };
         let placed = if number == "1" {
             server.tmux.new_session(&spawn).map(Some)
         } else {
@@ -425,18 +425,18 @@ fn attaches() {
 }
 
 /// Starts one who attaches to a session of a server, in a session of this server.
-fn attach_from(server: &Server, session: &str, to: &Server, to_session: &str) {
+fn attach_from(server: &TestServer, session: &str, to: &TestServer, to_session: &str) {
     let target = [to.socket(), OsStr::new(to_session)].join(OsStr::new(" "));
     let args = ["drive::tmux::tests::attaches", "--exact", "--nocapture"].map(OsString::from);
     let (env, program) = ([(ATTACH, target.as_os_str())], std::env::current_exe().unwrap());
     let spawn =
-        Spawn { env: &env, program: program.as_os_str(), ..spawn(session, session, to.path(), &args) };
+        TmuxSpawn { env: &env, program: program.as_os_str(), ..spawn(session, session, to.path(), &args) };
     server.tmux.new_session(&spawn).unwrap();
 }
 
 #[test]
 fn a_session_is_shown_on_the_terminal_one_is_at() {
-    let (outer, server) = (Server::new(), Server::new());
+    let (outer, server) = (TestServer::new(), TestServer::new());
     for session in ["one", "two"] {
         server.tmux.new_session(&spawn(session, session, server.path(), &idle())).unwrap();
     }
@@ -458,7 +458,7 @@ fn a_session_is_shown_on_the_terminal_one_is_at() {
 
 #[test]
 fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
-    let outer = Server::new();
+    let outer = TestServer::new();
     let mut reader = Reader::new();
     let open = reader.server.path().join("open");
     // As a prompt that is open, this keeps everything waiting that tmux has to do for this person. It ends with the folder, too.
@@ -478,11 +478,12 @@ fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
 
 #[test]
 fn attaching_needs_a_session_and_a_terminal() {
-    let server = Server::new();
+    let server = TestServer::new();
     let error = server.tmux.attach("T1", None, None, |_| Ok(())).unwrap_err();
-    assert_eq!(error.kind, Kind::NotFound);
+    assert_eq!(error.kind, ErrorKind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
-    let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
+    let call =
+        ProgramCall::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
     let target = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));
     let output = call.env(ATTACH, target).without(&["TMUX"]).run().unwrap();
     assert!(output.text().contains("not a terminal"), "{}", output.text());
@@ -490,7 +491,7 @@ fn attaching_needs_a_session_and_a_terminal() {
 
 #[test]
 fn a_pane_is_piped_to_a_program_whose_name_means_nothing() {
-    let server = Server::new();
+    let server = TestServer::new();
     let folder = server.path().join("it's #{pane_id} #(touch x) %H $(touch y); `z`");
     fs::create_dir(&folder).unwrap();
     let (program, file) = (folder.join("record"), folder.join("shown"));

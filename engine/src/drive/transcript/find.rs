@@ -30,7 +30,7 @@ pub struct Sought<'s> {
 
 /// A conversation that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundConversation {
     pub id: String,
     pub path: PathBuf,
 }
@@ -39,17 +39,17 @@ pub struct Found {
 const HEAD: u64 = 1 << 20;
 
 /// The latest file of the conversation. `env` returns the variables that patterns name.
-pub fn find(sought: &Sought<'_>, env: &dyn Fn(&str) -> Option<OsString>) -> Option<Found> {
+pub fn find(sought: &Sought<'_>, env: &dyn Fn(&str) -> Option<OsString>) -> Option<FoundConversation> {
     let named = |pattern: &String| match sought.id {
         Some(id) => pattern.replace("{session}", id),
         None => pattern.clone(),
     };
-    let mut candidates: Vec<(SystemTime, Found)> = Vec::new();
+    let mut candidates: Vec<(SystemTime, FoundConversation)> = Vec::new();
     for (path, session) in sought.patterns.iter().flat_map(|it| pattern::expand(&named(it), env)) {
         let id = sought.id.map_or(session, str::to_owned);
         let written = fs::symlink_metadata(&path).and_then(|it| it.modified());
         if let Some(written) = written.ok().filter(|written| is_id(&id) && sought.is_recent(*written)) {
-            candidates.push((written, Found { id, path }));
+            candidates.push((written, FoundConversation { id, path }));
         }
     }
     candidates.sort_by_key(|(written, _)| std::cmp::Reverse(*written));
@@ -73,7 +73,7 @@ impl Sought<'_> {
             return false;
         }
         let lines = head.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-        let mut seen = Seen { folder: false, prompt: self.prompt.is_none() };
+        let mut seen = ConversationSigns { folder: false, prompt: self.prompt.is_none() };
         for line in lines {
             self.look(&line, None, &mut seen);
             if seen.folder && seen.prompt {
@@ -83,7 +83,7 @@ impl Sought<'_> {
         false
     }
 
-    fn look(&self, value: &Value, key: Option<&str>, seen: &mut Seen) {
+    fn look(&self, value: &Value, key: Option<&str>, seen: &mut ConversationSigns) {
         match value {
             Value::String(text) if key == Some("cwd") => {
                 let folder = Path::new(text);
@@ -105,7 +105,7 @@ impl Sought<'_> {
 }
 
 /// Signs of a conversation in a file.
-struct Seen {
+struct ConversationSigns {
     folder: bool,
     prompt: bool,
 }

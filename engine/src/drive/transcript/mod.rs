@@ -6,7 +6,7 @@ mod pattern;
 pub mod spent;
 pub mod turns;
 
-pub use find::{Found, Sought, find, read};
+pub use find::{FoundConversation, Sought, find, read};
 
 /// True if this can be the id of a conversation, and not an option or a path.
 pub fn is_id(text: &str) -> bool {

@@ -4,15 +4,15 @@ use serde_json::Value;
 
 /// A part of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct TranscriptTurn {
     /// Its time, as the harness wrote it.
     pub time: Option<String>,
-    pub what: What,
+    pub what: TurnContent,
 }
 
 /// The content of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum TurnContent {
     /// A message to the agent: its prompt, or a person's.
     Asked(String),
     /// The agent's message.
@@ -33,26 +33,26 @@ pub enum What {
     },
 }
 
-impl What {
+impl TurnContent {
     /// Its name in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
-            What::Asked(_) => "asked",
-            What::Said(_) => "said",
-            What::Thought(_) => "thought",
-            What::Called { .. } => "called",
-            What::Answered { .. } => "answered",
+            TurnContent::Asked(_) => "asked",
+            TurnContent::Said(_) => "said",
+            TurnContent::Thought(_) => "thought",
+            TurnContent::Called { .. } => "called",
+            TurnContent::Answered { .. } => "answered",
         }
     }
 }
 
 /// The turns in these lines.
-pub fn of(lines: &[u8]) -> Vec<Turn> {
+pub fn of(lines: &[u8]) -> Vec<TranscriptTurn> {
     lines.split(|byte| *byte == b'\n').flat_map(of_line).collect()
 }
 
 /// The turns in one line; none if it is incomplete or irrelevant.
-fn of_line(line: &[u8]) -> Vec<Turn> {
+fn of_line(line: &[u8]) -> Vec<TranscriptTurn> {
     let Ok(line) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
     let time = line["timestamp"].as_str().map(str::to_owned);
     let what = match line["type"].as_str() {
@@ -60,11 +60,11 @@ fn of_line(line: &[u8]) -> Vec<Turn> {
         Some("response_item") => item(&line["payload"]),
         Some(_) | None => Vec::new(),
     };
-    what.into_iter().map(|what| Turn { time: time.clone(), what }).collect()
+    what.into_iter().map(|what| TranscriptTurn { time: time.clone(), what }).collect()
 }
 
 /// A message in claude's and pi's files, or in an item of codex.
-fn message(message: &Value) -> Vec<What> {
+fn message(message: &Value) -> Vec<TurnContent> {
     let role = message["role"].as_str().unwrap_or_default();
     if role == "toolResult" {
         return vec![answered(text_of(&message["content"]), message["isError"] == true)];
@@ -74,12 +74,12 @@ fn message(message: &Value) -> Vec<What> {
     blocks.iter().filter_map(|block| of_block(role, block)).collect()
 }
 
-fn of_block(role: &str, block: &Value) -> Option<What> {
+fn of_block(role: &str, block: &Value) -> Option<TurnContent> {
     let text = |key: &str| block[key].as_str().map(str::to_owned).filter(|text| !text.trim().is_empty());
     match block["type"].as_str() {
         None => said(role, block.as_str()?.to_owned()),
         Some("text" | "input_text" | "output_text") => said(role, text("text")?),
-        Some("thinking") => text("thinking").map(What::Thought),
+        Some("thinking") => text("thinking").map(TurnContent::Thought),
         Some("tool_use") => Some(called(&block["name"], &block["input"])),
         Some("toolCall") => Some(called(&block["name"], &block["arguments"])),
         Some("tool_result") => Some(answered(text_of(&block["content"]), block["is_error"] == true)),
@@ -88,23 +88,25 @@ fn of_block(role: &str, block: &Value) -> Option<What> {
 }
 
 /// A message, unless it is in tags: those are additions of a harness for the model.
-fn said(role: &str, text: String) -> Option<What> {
+fn said(role: &str, text: String) -> Option<TurnContent> {
     let is_added = text.starts_with('<') && text.trim_end().ends_with('>');
     match role {
-        "assistant" => Some(What::Said(text)),
-        "user" if !is_added && !text.starts_with("# AGENTS.md instructions") => Some(What::Asked(text)),
+        "assistant" => Some(TurnContent::Said(text)),
+        "user" if !is_added && !text.starts_with("# AGENTS.md instructions") => {
+            Some(TurnContent::Asked(text))
+        }
         _ => None,
     }
 }
 
 /// An item of codex's files.
-fn item(item: &Value) -> Vec<What> {
+fn item(item: &Value) -> Vec<TurnContent> {
     let one = |what| vec![what];
     match item["type"].as_str() {
         Some("message") => message(item),
         Some("reasoning") => {
             let text = text_of(&item["summary"]);
-            if text.is_empty() { Vec::new() } else { one(What::Thought(text)) }
+            if text.is_empty() { Vec::new() } else { one(TurnContent::Thought(text)) }
         }
         Some("function_call") => one(called(&item["name"], &item["arguments"])),
         Some("custom_tool_call") => one(called(&item["name"], &item["input"])),
@@ -116,10 +118,10 @@ fn item(item: &Value) -> Vec<What> {
     }
 }
 
-fn called(tool: &Value, arguments: &Value) -> What {
+fn called(tool: &Value, arguments: &Value) -> TurnContent {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
     let arguments = parsed.as_ref().unwrap_or(arguments);
-    What::Called { tool: tool.as_str().unwrap_or("?").to_owned(), arguments: brief(arguments) }
+    TurnContent::Called { tool: tool.as_str().unwrap_or("?").to_owned(), arguments: brief(arguments) }
 }
 
 /// The main argument of a call, if it has one.
@@ -136,8 +138,8 @@ fn brief(arguments: &Value) -> String {
     telling.or_else(|| words(arguments)).unwrap_or_else(|| arguments.to_string())
 }
 
-fn answered(text: String, failed: bool) -> What {
-    What::Answered { text, failed }
+fn answered(text: String, failed: bool) -> TurnContent {
+    TurnContent::Answered { text, failed }
 }
 
 /// The text of a string, or of an array of blocks.
@@ -161,16 +163,16 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(line: &str, expect: &[What]) {
-        let turns: Vec<What> = of_line(line.as_bytes()).into_iter().map(|turn| turn.what).collect();
+    fn check(line: &str, expect: &[TurnContent]) {
+        let turns: Vec<TurnContent> = of_line(line.as_bytes()).into_iter().map(|turn| turn.what).collect();
         assert_eq!(turns, expect);
     }
 
-    fn call(tool: &str, arguments: &str) -> What {
-        What::Called { tool: tool.to_owned(), arguments: arguments.to_owned() }
+    fn call(tool: &str, arguments: &str) -> TurnContent {
+        TurnContent::Called { tool: tool.to_owned(), arguments: arguments.to_owned() }
     }
 
-    fn answer(text: &str, failed: bool) -> What {
+    fn answer(text: &str, failed: bool) -> TurnContent {
         answered(text.to_owned(), failed)
     }
 
@@ -178,7 +180,7 @@ mod tests {
     fn claudes_lines_are_understood() {
         check(
             r#"{"type":"user","message":{"role":"user","content":"Do it."},"timestamp":"T"}"#,
-            &[What::Asked("Do it.".to_owned())],
+            &[TurnContent::Asked("Do it.".to_owned())],
         );
         check(
             r#"{"type":"assistant","message":{"role":"assistant","content":[
@@ -186,8 +188,8 @@ mod tests {
                 {"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls","description":"List"}},
                 {"type":"tool_use","id":"u","name":"Todo","input":{"items":[1]}}]}}"#,
             &[
-                What::Thought("hm".to_owned()),
-                What::Said("I look.".to_owned()),
+                TurnContent::Thought("hm".to_owned()),
+                TurnContent::Said("I look.".to_owned()),
                 call("Bash", "ls"),
                 call("Todo", r#"{"items":[1]}"#),
             ],
@@ -212,7 +214,7 @@ mod tests {
             |payload: &str| format!(r#"{{"timestamp":"T","type":"response_item","payload":{payload}}}"#);
         check(
             &item(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Do it."}]}"#),
-            &[What::Asked("Do it.".to_owned())],
+            &[TurnContent::Asked("Do it.".to_owned())],
         );
         check(
             &item(
@@ -224,7 +226,7 @@ mod tests {
             &item(
                 r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}"#,
             ),
-            &[What::Said("Done.".to_owned())],
+            &[TurnContent::Said("Done.".to_owned())],
         );
         check(
             &item(r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"echo hi\"}"}"#),
@@ -244,7 +246,7 @@ mod tests {
         );
         check(
             &item(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}"#),
-            &[What::Thought("hm".to_owned())],
+            &[TurnContent::Thought("hm".to_owned())],
         );
         check(&item(r#"{"type":"reasoning","summary":[]}"#), &[]);
         check(r#"{"type":"event_msg","payload":{"type":"agent_message","message":"Done."}}"#, &[]);
@@ -271,6 +273,9 @@ mod tests {
             check(line, &[]);
         }
         let both = b"{\"type\":\"user\",\"timestamp\":\"T\",\"message\":{\"role\":\"user\",\"content\":\"a\"}}\ntorn";
-        assert_eq!(of(both), [Turn { time: Some("T".to_owned()), what: What::Asked("a".to_owned()) }]);
+        assert_eq!(
+            of(both),
+            [TranscriptTurn { time: Some("T".to_owned()), what: TurnContent::Asked("a".to_owned()) }]
+        );
     }
 }

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
 use crate::flow::asked::{is_answered, known};
-use crate::flow::doing::{Facts, Wants};
+use crate::flow::doing::{AgentFacts, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
 use crate::hooks::agent_processes::AgentProcesses;
@@ -59,7 +59,7 @@ pub fn of_task(
         let mut activity = known(&notes, record.spawn);
         typed::name_requests(app, dir, task, record, &mut activity);
         let age = AgentProcesses::age(dir, record.spawn).ok().flatten();
-        let mut facts = Facts {
+        let mut facts = AgentFacts {
             reports: activity.reports,
             age,
             heard: since(&activity.since, now).map(|heard| within(heard, age)),

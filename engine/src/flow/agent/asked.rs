@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::store::TaskDir;
-use crate::store::activity::{Activity, Note};
+use crate::store::activity::{Activity, ActivityNote};
 use crate::{Error, Result};
 use orange_system::process::Process;
 use orange_system::{atomic, nofollow};
 
 /// A person's answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct RequestAnswer {
     /// True if the agent may do it.
     pub allow: bool,
     /// A message to the agent.
@@ -37,19 +37,19 @@ pub fn is_answered(dir: &TaskDir, request: &str) -> bool {
 }
 
 /// The answer to this request, if there is one.
-pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
+pub fn given(dir: &TaskDir, request: &str) -> Option<RequestAnswer> {
     serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()
 }
 
 /// The activity that the harness has reported: a request for which no process waits was answered on the screen.
-pub fn known(notes: &[Note], spawn: u32) -> Activity {
+pub fn known(notes: &[ActivityNote], spawn: u32) -> Activity {
     let mut activity = Activity::of(notes, spawn);
     activity.asked.retain(is_asked);
     activity
 }
 
 /// True if the process that waits for the answer is alive; a request without one is on the screen alone.
-pub fn is_asked(note: &Note) -> bool {
+pub fn is_asked(note: &ActivityNote) -> bool {
     match (note.pid, note.start) {
         // Nothing proves its end where the process table cannot be read.
         (Some(pid), Some(start)) => Process { pid, start }.is_alive().unwrap_or(true),

@@ -7,7 +7,7 @@ use orange_core::mission::MissionStatus;
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::tmux::Shown;
+use crate::drive::tmux::ShownEnd;
 use crate::flow::waiting;
 use crate::hooks::agent_processes;
 use crate::store::{DirKind, Task, TaskDir};
@@ -15,7 +15,7 @@ use orange_system::fault;
 
 /// Reason for which a session is shown no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum AttachEnd {
     /// The terminal is inside tmux, and was switched to the session.
     Switched,
     /// The person has detached.
@@ -36,18 +36,18 @@ pub fn attach(
     window: Option<&str>,
     before: &dyn Fn(&Task, &str) -> Result<()>,
     ended: &dyn Fn(&Task) -> Result<()>,
-) -> Result<Left> {
+) -> Result<AttachEnd> {
     let inside = std::env::var_os("TMUX");
     loop {
         let (task, _) = Task::read(&app.home, dir)?;
         let before = |keys: &str| if keys.is_empty() { Ok(()) } else { before(&task, keys) };
         match app.tmux.attach(&dir.id, window, inside.as_deref(), before)? {
-            Shown::Switched => return Ok(Left::Switched),
-            Shown::Detached => return Ok(Left::Detached),
-            Shown::Ended => ended(&task)?,
+            ShownEnd::Switched => return Ok(AttachEnd::Switched),
+            ShownEnd::Detached => return Ok(AttachEnd::Detached),
+            ShownEnd::Ended => ended(&task)?,
         }
         if !is_followed(app, dir)? {
-            return Ok(Left::Over);
+            return Ok(AttachEnd::Over);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::Seat;
-use crate::store::activity::{Activity, Doing, Note, NoteKind};
+use crate::store::activity::{Activity, ActivityNote, NoteKind, ReportedDoing};
 use orange_api::{AgentState, Asked, Assessment};
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.
@@ -17,7 +17,7 @@ const BEGINNING: Duration = Duration::from_secs(30);
 
 /// Facts about a living agent.
 #[derive(Clone, Debug)]
-pub struct Facts<'f> {
+pub struct AgentFacts<'f> {
     /// The reports of its harness, without requests for which nobody waits.
     pub activity: &'f Activity,
     /// True if its harness reports at all.
@@ -48,13 +48,19 @@ pub enum Wants {
     Request { status: String },
 }
 
-impl Facts<'_> {
+impl AgentFacts<'_> {
     /// True if the assessment depends on the time for which its screen has not changed.
     pub fn depends_on_screen(&self) -> bool {
         match self.activity.doing {
-            Doing::Unknown => self.age.is_some_and(|age| age >= BEGINNING) && !self.reports,
-            Doing::Thinking | Doing::Tool { .. } => self.heard.is_some_and(|time| time >= QUIET),
-            Doing::Started | Doing::Idle | Doing::Failed { .. } | Doing::Limit(_) | Doing::Ended => false,
+            ReportedDoing::Unknown => self.age.is_some_and(|age| age >= BEGINNING) && !self.reports,
+            ReportedDoing::Thinking | ReportedDoing::Tool { .. } => {
+                self.heard.is_some_and(|time| time >= QUIET)
+            }
+            ReportedDoing::Started
+            | ReportedDoing::Idle
+            | ReportedDoing::Failed { .. }
+            | ReportedDoing::Limit(_)
+            | ReportedDoing::Ended => false,
         }
     }
 
@@ -69,18 +75,18 @@ impl Facts<'_> {
             };
         }
         match &self.activity.doing {
-            Doing::Unknown => self.unheard(),
-            Doing::Started => self.begun(),
-            Doing::Thinking => self.working("it thinks".to_owned(), QUIET),
-            Doing::Tool { tool, text } => self.working(format!("{tool}: {text}"), QUIET_IN_TOOL),
-            Doing::Idle => self.at_its_prompt(),
-            Doing::Failed { text } => {
+            ReportedDoing::Unknown => self.unheard(),
+            ReportedDoing::Started => self.begun(),
+            ReportedDoing::Thinking => self.working("it thinks".to_owned(), QUIET),
+            ReportedDoing::Tool { tool, text } => self.working(format!("{tool}: {text}"), QUIET_IN_TOOL),
+            ReportedDoing::Idle => self.at_its_prompt(),
+            ReportedDoing::Failed { text } => {
                 self.say(AgentState::Waiting, format!("its turn ended with an error: {text}"))
             }
-            Doing::Limit(limit) => {
+            ReportedDoing::Limit(limit) => {
                 Assessment { until: limit.until.clone(), ..self.say(AgentState::Limit, limit.text.clone()) }
             }
-            Doing::Ended => {
+            ReportedDoing::Ended => {
                 self.say(AgentState::Ended, "its conversation is over, and its program still runs".to_owned())
             }
         }
@@ -145,12 +151,12 @@ impl Facts<'_> {
     }
 }
 
-fn what_is_asked(note: &Note) -> Asked {
-    let Note { tool, text, kind, .. } = note.clone();
+fn what_is_asked(note: &ActivityNote) -> Asked {
+    let ActivityNote { tool, text, kind, .. } = note.clone();
     Asked { tool, text, is_question: kind == NoteKind::Question, is_answered: false }
 }
 
-fn question(asked: &Note) -> String {
+fn question(asked: &ActivityNote) -> String {
     let text = asked.line();
     match (asked.kind, &asked.tool) {
         (NoteKind::Question, _) => format!("it asks: {text}"),
@@ -180,13 +186,13 @@ pub fn words(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::activity::Limit;
+    use crate::store::activity::ReportedLimit;
 
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[derive(Clone, Default)]
-    struct Known {
-        doing: Doing,
+    struct GivenFacts {
+        doing: ReportedDoing,
         asked: Option<(NoteKind, &'static str)>,
         reports: bool,
         age: Option<Duration>,
@@ -196,42 +202,42 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(known: Known, state: AgentState, reason: &str) {
-        let note = |(kind, text): (NoteKind, &str)| Note {
+    fn check(known: GivenFacts, state: AgentState, reason: &str) {
+        let note = |(kind, text): (NoteKind, &str)| ActivityNote {
             tool: Some("Bash".to_owned()),
             text: Some(text.to_owned()),
             request: Some("r1".to_owned()),
-            ..Note::now(1, kind)
+            ..ActivityNote::now(1, kind)
         };
         let asked = known.asked.map(note).into_iter().collect();
         let activity = Activity { doing: known.doing, asked, ..Activity::default() };
-        let Known { reports, age, heard, still, wants, .. } = known;
-        let found = Facts { activity: &activity, reports, age, heard, still, wants }.assess();
+        let GivenFacts { reports, age, heard, still, wants, .. } = known;
+        let found = AgentFacts { activity: &activity, reports, age, heard, still, wants }.assess();
         assert_eq!((found.state, found.reason.as_str()), (state, reason));
     }
 
-    fn long(doing: Doing) -> Known {
-        Known {
+    fn long(doing: ReportedDoing) -> GivenFacts {
+        GivenFacts {
             doing,
             reports: true,
             age: Some(HOUR),
             heard: Some(HOUR),
             still: Some(HOUR),
-            ..Known::default()
+            ..GivenFacts::default()
         }
     }
 
-    fn tool() -> Doing {
-        Doing::Tool { tool: "Bash".to_owned(), text: "sleep 100000".to_owned() }
+    fn tool() -> ReportedDoing {
+        ReportedDoing::Tool { tool: "Bash".to_owned(), text: "sleep 100000".to_owned() }
     }
 
     #[test]
     fn a_request_comes_before_everything_else() {
         let asked = Some((NoteKind::Permission, "rm -r x"));
         let reason = "it asks whether it may use Bash: rm -r x";
-        check(Known { asked, ..long(tool()) }, AgentState::Waiting, reason);
+        check(GivenFacts { asked, ..long(tool()) }, AgentState::Waiting, reason);
         check(
-            Known { asked: Some((NoteKind::Question, "Which?")), ..long(tool()) },
+            GivenFacts { asked: Some((NoteKind::Question, "Which?")), ..long(tool()) },
             AgentState::Waiting,
             "it asks: Which?",
         );
@@ -240,18 +246,18 @@ mod tests {
     #[test]
     fn a_silent_tool_is_busy_until_its_screen_stands_still() {
         let reason = "Bash: sleep 100000";
-        check(Known { still: None, ..long(tool()) }, AgentState::Busy, reason);
-        check(Known { still: Some(Duration::ZERO), ..long(tool()) }, AgentState::Busy, reason);
-        check(Known { heard: Some(Duration::ZERO), ..long(tool()) }, AgentState::Busy, reason);
+        check(GivenFacts { still: None, ..long(tool()) }, AgentState::Busy, reason);
+        check(GivenFacts { still: Some(Duration::ZERO), ..long(tool()) }, AgentState::Busy, reason);
+        check(GivenFacts { heard: Some(Duration::ZERO), ..long(tool()) }, AgentState::Busy, reason);
         let guess = "Bash: sleep 100000, and its screen does not change: it may hang";
         check(long(tool()), AgentState::Quiet, guess);
         let thinks = "it thinks, and its screen does not change: it may hang";
-        check(long(Doing::Thinking), AgentState::Quiet, thinks);
+        check(long(ReportedDoing::Thinking), AgentState::Quiet, thinks);
     }
 
     #[test]
     fn an_idle_agent_is_judged_by_what_its_status_asks_for() {
-        let wants = |wants| Known { wants, ..long(Doing::Idle) };
+        let wants = |wants| GivenFacts { wants, ..long(ReportedDoing::Idle) };
         let nothing = Wants::Nothing { status: "agent-review".to_owned() };
         check(wants(nothing), AgentState::Idle, "it is at its prompt: the task is agent-review");
         check(wants(Wants::Turn), AgentState::Waiting, "it is at its prompt");
@@ -268,36 +274,48 @@ mod tests {
 
     #[test]
     fn limits_errors_and_ends_are_reported() {
-        let limit = Doing::Limit(Limit { until: Some("2026".to_owned()), text: "429".to_owned() });
+        let limit =
+            ReportedDoing::Limit(ReportedLimit { until: Some("2026".to_owned()), text: "429".to_owned() });
         check(long(limit), AgentState::Limit, "429");
-        let failed = Doing::Failed { text: "not logged in".to_owned() };
+        let failed = ReportedDoing::Failed { text: "not logged in".to_owned() };
         check(long(failed), AgentState::Waiting, "its turn ended with an error: not logged in");
-        check(long(Doing::Ended), AgentState::Ended, "its conversation is over, and its program still runs");
-        check(long(Doing::Started), AgentState::Waiting, "it has begun and has no prompt");
-        let set_back = Known { heard: None, ..long(Doing::Started) };
+        check(
+            long(ReportedDoing::Ended),
+            AgentState::Ended,
+            "its conversation is over, and its program still runs",
+        );
+        check(long(ReportedDoing::Started), AgentState::Waiting, "it has begun and has no prompt");
+        let set_back = GivenFacts { heard: None, ..long(ReportedDoing::Started) };
         check(set_back, AgentState::Waiting, "it has begun and has no prompt");
     }
 
     #[test]
     fn an_agent_that_never_reports_is_guessed_at_by_its_screen() {
-        let silent = Known { reports: false, ..long(Doing::Unknown) };
+        let silent = GivenFacts { reports: false, ..long(ReportedDoing::Unknown) };
         check(silent.clone(), AgentState::Quiet, "its screen does not change: it may wait for somebody");
-        let moving = Known { still: Some(Duration::ZERO), ..silent.clone() };
+        let moving = GivenFacts { still: Some(Duration::ZERO), ..silent.clone() };
         check(moving, AgentState::Busy, "its screen changes; its harness does not report what it does");
         check(
-            Known { still: None, ..silent },
+            GivenFacts { still: None, ..silent },
             AgentState::Unknown,
             "its harness does not report what it does",
         );
         let dialog = "it has reported nothing since it began: it may show a dialog";
-        check(long(Doing::Unknown), AgentState::Quiet, dialog);
-        let young = Known { age: Some(Duration::ZERO), ..long(Doing::Unknown) };
+        check(long(ReportedDoing::Unknown), AgentState::Quiet, dialog);
+        let young = GivenFacts { age: Some(Duration::ZERO), ..long(ReportedDoing::Unknown) };
         check(young, AgentState::Busy, "it has just begun");
     }
 
     #[test]
     fn nothing_is_said_without_a_reason() {
-        let doings = [Doing::Unknown, Doing::Started, Doing::Thinking, tool(), Doing::Idle, Doing::Ended];
+        let doings = [
+            ReportedDoing::Unknown,
+            ReportedDoing::Started,
+            ReportedDoing::Thinking,
+            tool(),
+            ReportedDoing::Idle,
+            ReportedDoing::Ended,
+        ];
         let times = [None, Some(Duration::ZERO), Some(HOUR)];
         for doing in doings {
             for (age, heard, still) in
@@ -305,7 +323,8 @@ mod tests {
             {
                 for reports in [false, true] {
                     let activity = Activity { doing: doing.clone(), ..Activity::default() };
-                    let facts = Facts { activity: &activity, reports, age, heard, still, wants: Wants::Turn };
+                    let facts =
+                        AgentFacts { activity: &activity, reports, age, heard, still, wants: Wants::Turn };
                     assert!(!facts.assess().reason.is_empty());
                 }
             }

@@ -1,19 +1,19 @@
 //! The end of an agent: records it, and does what the exit rules say.
 
-use orange_core::{self as core, Actor, Cause, Input, Left, Limit, Machine, Program, StateId, Turn};
+use orange_core::{self as core, Actor, Cause, Input, LeftState, LifeTurn, Limit, Machine, Program, StateId};
 
 use crate::Result;
 use crate::app::App;
 use crate::flow::activity;
 use crate::flow::ask;
 use crate::flow::asked;
-use crate::flow::life::{self, Record};
+use crate::flow::life::{self, TurnRecord};
 use crate::flow::request::check_turn;
 use crate::flow::snapshot::status_of;
 use crate::flow::{finish, lock_recovered};
 use crate::flow::{limit, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::hooks::workspace::Room;
+use crate::hooks::workspace::WorktreeRoom;
 use crate::hooks::{self, agents, trace};
 use crate::store::event::{Exited, Spawn};
 use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory};
@@ -21,7 +21,7 @@ use orange_system::{clock, fault};
 
 /// End of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct End {
+pub struct ObservedEnd {
     /// The number of its spawn.
     pub spawn: u32,
     /// Its exit status, when it ended by itself.
@@ -41,7 +41,7 @@ pub struct End {
 /// changes nothing.
 ///
 /// A program that a gate asks runs before that, and without the task's lock.
-pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
+pub fn ended(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     let asked = ask::answered(app, locked, Actor::Engine, &|locked| program(app, locked, end))?;
     follow(app, dir, asked, end)
@@ -49,7 +49,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
 
 /// Records an agent's end for a process that cannot wait: where a program has to answer first, it is started, and this
 /// is to be repeated.
-pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
+pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     match ask::begun(app, locked, &|locked| program(app, locked, end))? {
         Some(locked) => follow(app, dir, locked, end),
@@ -58,7 +58,7 @@ pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
 }
 
 /// The program that has to answer before this end is judged.
-fn program(app: &App, locked: &LockedTask, end: &End) -> Result<Option<Program<'static>>> {
+fn program(app: &App, locked: &LockedTask, end: &ObservedEnd) -> Result<Option<Program<'static>>> {
     let history = locked.history();
     let Some(record) = history.agents.get(&end.spawn).filter(|_| !history.stopped.contains(&end.spawn))
     else {
@@ -70,17 +70,17 @@ fn program(app: &App, locked: &LockedTask, end: &End) -> Result<Option<Program<'
 fn program_of(
     app: &App,
     locked: &LockedTask,
-    end: &End,
+    end: &ObservedEnd,
     seat: &Seat,
     is_again: bool,
 ) -> Result<Option<Program<'static>>> {
     let machine = app.machine_of(&locked.task().owned)?;
-    let evidence = Evidence::of(app, locked, end, seat)?;
+    let evidence = EndEvidence::of(app, locked, end, seat)?;
     let input = evidence.input(locked, is_again);
     life::program(app, machine, locked.task(), locked.history(), input, None)
 }
 
-fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &End) -> Result<String> {
+fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &ObservedEnd) -> Result<String> {
     if locked.history().stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
@@ -92,7 +92,7 @@ fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &End) -> Result
         Some(record) => {
             let machine = app.machine_of(&locked.task().owned)?;
             let seat = record.seat();
-            Case { app, machine, locked, seat, end, is_again: false, on_record: false }.judge()?
+            JudgedEnd { app, machine, locked, seat, end, is_again: false, on_record: false }.judge()?
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
@@ -114,8 +114,8 @@ pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Resu
         }
         let Exited { spawn, code, signal, duration, last_lines, reason, .. } = exited.clone();
         let reason = reason.as_str().to_owned();
-        let (seat, end) = (seat.clone(), End { spawn, code, signal, reason, duration, last_lines });
-        Case { app, machine, locked, seat, end: &end, is_again: true, on_record: true }.judge()?;
+        let (seat, end) = (seat.clone(), ObservedEnd { spawn, code, signal, reason, duration, last_lines });
+        JudgedEnd { app, machine, locked, seat, end: &end, is_again: true, on_record: true }.judge()?;
     }
     Ok(())
 }
@@ -179,7 +179,8 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
                 agents::gone(app, &mut locked, others, &turn.story.as_str().into())?;
             }
             drop(locked);
-            ended_or_begun(app, dir, &End { spawn, reason: turn.story, ..End::default() }).map(Some)
+            ended_or_begun(app, dir, &ObservedEnd { spawn, reason: turn.story, ..ObservedEnd::default() })
+                .map(Some)
         }
         _ if turn.events.is_empty() || Some(turn.story.as_str()) == locked.task().attention.as_deref() => {
             Ok(None)
@@ -187,7 +188,7 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
         _ => {
             let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
             let room = hooks::preflight(app, locked.task(), effects)?;
-            let record = Record { room, ..Record::default() };
+            let record = TurnRecord { room, ..TurnRecord::default() };
             life::record(machine, &mut locked, &turn, record)?;
             finish(app, &mut locked)?;
             Ok(Some(turn.story))
@@ -201,9 +202,9 @@ fn lasted(history: &TaskHistory) -> u32 {
 }
 
 /// Other states that the task has left, each with the time since then.
-fn left(machine: &Machine<'_>, history: &TaskHistory) -> Vec<Left> {
+fn left(machine: &Machine<'_>, history: &TaskHistory) -> Vec<LeftState> {
     let left = history.left.iter();
-    left.map(|(name, at)| Left { state: machine.state_named(name), ago: seconds_since(at) }).collect()
+    left.map(|(name, at)| LeftState { state: machine.state_named(name), ago: seconds_since(at) }).collect()
 }
 
 /// Number of seconds since this time; 0 if the clock was set back.
@@ -213,7 +214,7 @@ fn seconds_since(time: &str) -> u32 {
 }
 
 /// The conversation that an agent could not continue, in words, if it ended for that reason.
-pub fn lost_conversation(app: &App, record: &Spawn, end: &End) -> Option<String> {
+pub fn lost_conversation(app: &App, record: &Spawn, end: &ObservedEnd) -> Option<String> {
     if !record.resumed || end.code == Some(0) {
         return None;
     }
@@ -225,18 +226,18 @@ pub fn lost_conversation(app: &App, record: &Spawn, end: &End) -> Option<String>
 }
 
 /// One agent's end, and its task.
-struct Case<'c> {
+struct JudgedEnd<'c> {
     app: &'c App,
     machine: &'static Machine<'static>,
     locked: LockedTask,
     seat: Seat,
-    end: &'c End,
+    end: &'c ObservedEnd,
     /// True if an earlier state, or a state whose hooks waited, has not judged it.
     is_again: bool,
     on_record: bool,
 }
 
-impl Case<'_> {
+impl JudgedEnd<'_> {
     /// Judges the end. It may lead to a state whose agent is the one that has ended; that state judges it again, at most once for
     /// each state of the machine.
     fn judge(mut self) -> Result<String> {
@@ -247,7 +248,7 @@ impl Case<'_> {
                 let (app, end, seat) = (self.app, self.end, &self.seat);
                 let needs = |locked: &LockedTask| program_of(app, locked, end, seat, true);
                 let locked = ask::answered(app, self.locked, Actor::Engine, &needs)?;
-                self = Case { locked, ..self };
+                self = JudgedEnd { locked, ..self };
             }
             let turn = self.follows()?;
             self.is_again = true;
@@ -263,13 +264,13 @@ impl Case<'_> {
     }
 
     /// The core's answer, by the evidence of how the agent ended.
-    fn follows(&self) -> Result<Turn<'static>> {
-        let evidence = Evidence::of(self.app, &self.locked, self.end, &self.seat)?;
+    fn follows(&self) -> Result<LifeTurn<'static>> {
+        let evidence = EndEvidence::of(self.app, &self.locked, self.end, &self.seat)?;
         let input = evidence.input(&self.locked, self.is_again);
         life::ask(self.app, self.machine, self.locked.task(), self.locked.history(), input)
     }
 
-    fn carry(&mut self, turn: &Turn<'static>) -> Result<String> {
+    fn carry(&mut self, turn: &LifeTurn<'static>) -> Result<String> {
         // An escalation needs no preflight: a person has to act anyway.
         let planned = turn.decision().filter(|decision| decision.cause != Cause::Escalation);
         let effects = planned.map(|decision| decision.effects.as_slice()).unwrap_or_default();
@@ -292,9 +293,9 @@ impl Case<'_> {
     }
 
     /// Data to record beside the answer: the agent's end, unless it is recorded.
-    fn record(&mut self, room: Option<Room>) -> Record {
+    fn record(&mut self, room: Option<WorktreeRoom>) -> TurnRecord {
         let agent = Some((self.end.spawn, self.end.reason.clone()));
-        Record { led_to_it: self.end_events(), room, agent }
+        TurnRecord { led_to_it: self.end_events(), room, agent }
     }
 
     /// The agent's end, unless it is recorded.
@@ -302,7 +303,7 @@ impl Case<'_> {
         if std::mem::replace(&mut self.on_record, true) {
             return Vec::new();
         }
-        let End { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
+        let ObservedEnd { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
         let kept = trace::keep(self.app, &self.locked, spawn);
         fault::step("record the end of", "an agent");
         let reason = reason.as_str().into();
@@ -313,23 +314,23 @@ impl Case<'_> {
 }
 
 /// The evidence of how an agent ended.
-struct Evidence<'e> {
-    end: &'e End,
+struct EndEvidence<'e> {
+    end: &'e ObservedEnd,
     seat: &'e Seat,
     output: String,
     lost: Option<String>,
     limit: Option<Limit>,
-    left: Vec<Left>,
+    left: Vec<LeftState>,
     is_beside: bool,
     has_begun: bool,
 }
 
-impl<'e> Evidence<'e> {
-    fn of(app: &App, locked: &LockedTask, end: &'e End, seat: &'e Seat) -> Result<Evidence<'e>> {
+impl<'e> EndEvidence<'e> {
+    fn of(app: &App, locked: &LockedTask, end: &'e ObservedEnd, seat: &'e Seat) -> Result<EndEvidence<'e>> {
         let record = locked.history().agents.get(&end.spawn);
         let limit = limit::of(locked.dir(), end.spawn);
         let machine = app.machine_of(&locked.task().owned)?;
-        Ok(Evidence {
+        Ok(EndEvidence {
             end,
             seat,
             output: end.last_lines.join("\n"),
@@ -345,8 +346,8 @@ impl<'e> Evidence<'e> {
         let history = locked.history();
         let agent = self.seat.actor.known().unwrap_or(Actor::Worker);
         let waiting = history.waiting.as_ref();
-        let End { spawn, code, signal, reason, .. } = self.end;
-        let end = core::End {
+        let ObservedEnd { spawn, code, signal, reason, .. } = self.end;
+        let end = core::AgentEnd {
             code: *code,
             signal: *signal,
             output: &self.output,
@@ -374,7 +375,7 @@ impl<'e> Evidence<'e> {
 }
 
 /// True if another agent of the task is alive, or may be because it has not begun.
-fn is_beside(locked: &LockedTask, end: &End) -> Result<bool> {
+fn is_beside(locked: &LockedTask, end: &ObservedEnd) -> Result<bool> {
     for other in locked.history().agents.keys().filter(|spawn| **spawn != end.spawn) {
         let processes = AgentProcesses::read(locked.dir(), *other)?;
         if processes.map_or(Ok(true), |processes| processes.is_alive())? {
@@ -385,8 +386,8 @@ fn is_beside(locked: &LockedTask, end: &End) -> Result<bool> {
 }
 
 /// True if its wrapper began to run it, even if the harness could not be run.
-fn has_begun(locked: &LockedTask, end: &End) -> Result<bool> {
-    let End { code, signal, duration, .. } = end;
+fn has_begun(locked: &LockedTask, end: &ObservedEnd) -> Result<bool> {
+    let ObservedEnd { code, signal, duration, .. } = end;
     let is_reported = code.is_some() || signal.is_some() || duration.is_some();
     Ok(is_reported || AgentProcesses::read(locked.dir(), end.spawn)?.is_some())
 }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::drive::harness::report;
-use crate::flow::asked::{self, Answer};
+use crate::flow::asked::{self, RequestAnswer};
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::activity::{self, Activity, Note, NoteKind};
+use crate::store::activity::{self, Activity, ActivityNote, NoteKind};
 use crate::store::{Home, TaskDir, find, home};
 use crate::{Error, Result, caller};
-use orange_system::changes::Changes;
+use orange_system::changes::FolderWatch;
 use orange_system::clock;
 use orange_system::process::Process;
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(86_400 - 60);
 
 /// Notes the event that a harness has `given`. With `hold`, a request for a permission waits for a person's answer, which is
 /// returned.
-pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Result<Option<Answer>> {
+pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Result<Option<RequestAnswer>> {
     let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let spawn = variable(variables::SPAWN).and_then(|number| number.parse().ok());
     // Outside of a task, or from an agent of somebody else's, nothing is noted.
@@ -38,7 +38,7 @@ pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Res
     Ok(None)
 }
 
-fn append(dir: &TaskDir, note: &Note) -> Result<()> {
+fn append(dir: &TaskDir, note: &ActivityNote) -> Result<()> {
     activity::append(dir, note).map_err(|cause| Error::io("append to", &dir.activity(), &cause))
 }
 
@@ -50,25 +50,29 @@ pub(super) fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
 
 /// Notes the request with a name and waits for the answer: from a person by `orange task answer`, or on the agent's screen,
 /// where the harness shows its own dialog meanwhile.
-fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
+fn ask(dir: &TaskDir, note: ActivityNote) -> Result<Option<RequestAnswer>> {
     let own = Process::alive(rustix::process::getpid().as_raw_nonzero().get())?;
     let Some(own) = own else { return append(dir, &note).map(|()| None) };
     home::make_folder(&dir.answers())?;
-    let changes = Changes::of(&[&dir.path, &dir.answers()]);
+    let changes = FolderWatch::of(&[&dir.path, &dir.answers()]);
     let request = asked::name(dir, note.spawn, &format!("{:x}{:04x}", own.pid, own.start & 0xffff));
-    let held =
-        Note { request: Some(request.clone()), pid: Some(own.pid), start: Some(own.start), ..note.clone() };
+    let held = ActivityNote {
+        request: Some(request.clone()),
+        pid: Some(own.pid),
+        start: Some(own.start),
+        ..note.clone()
+    };
     append(dir, &held)?;
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         if let Some(given) = asked::given(dir, &request) {
             append(
                 dir,
-                &Note {
+                &ActivityNote {
                     request: Some(request),
                     tool: note.tool,
                     text: note.text,
-                    ..Note::now(note.spawn, NoteKind::Answered)
+                    ..ActivityNote::now(note.spawn, NoteKind::Answered)
                 },
             )?;
             return Ok(Some(given));
@@ -79,7 +83,7 @@ fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
         changes.wait(Duration::from_secs(30));
     }
     // Its harness stops waiting for this process now; the dialog on the screen stays.
-    append(dir, &Note { time: clock::now(), ..note }).map(|()| None)
+    append(dir, &ActivityNote { time: clock::now(), ..note }).map(|()| None)
 }
 
 /// True if the agent lives and nothing has happened that only happens after an answer.

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::harness::{transcript, until::until};
 use crate::flow::asked::known;
 use crate::hooks::{agent_processes, agents};
-use crate::store::activity::{self, Activity, Doing, Limit};
+use crate::store::activity::{self, Activity, ReportedDoing, ReportedLimit};
 use crate::store::event::GoesOn;
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use orange_system::clock;
@@ -18,31 +18,31 @@ use orange_system::clock;
 const GO_ON: &str = "The limit that stopped you should be over. Go on where you stopped.";
 
 /// The limit that ended the last turn of this agent.
-pub fn of(dir: &TaskDir, spawn: u32) -> Option<Limit> {
+pub fn of(dir: &TaskDir, spawn: u32) -> Option<ReportedLimit> {
     Activity::of(&activity::read(dir), spawn).limit
 }
 
 /// The limit at which this agent waits now.
-pub fn met(dir: &TaskDir, spawn: u32) -> Option<Limit> {
+pub fn met(dir: &TaskDir, spawn: u32) -> Option<ReportedLimit> {
     match known(&activity::read(dir), spawn).doing {
-        Doing::Limit(met) => Some(met),
-        Doing::Unknown
-        | Doing::Started
-        | Doing::Thinking
-        | Doing::Tool { .. }
-        | Doing::Idle
-        | Doing::Failed { .. }
-        | Doing::Ended => None,
+        ReportedDoing::Limit(met) => Some(met),
+        ReportedDoing::Unknown
+        | ReportedDoing::Started
+        | ReportedDoing::Thinking
+        | ReportedDoing::Tool { .. }
+        | ReportedDoing::Idle
+        | ReportedDoing::Failed { .. }
+        | ReportedDoing::Ended => None,
     }
 }
 
 /// A sentence about the limit that an agent has met.
-pub fn words(spawn: u32, met: &Limit) -> String {
+pub fn words(spawn: u32, met: &ReportedLimit) -> String {
     format!("agent {spawn} has met a limit ({})", met.text)
 }
 
 /// The remaining seconds of a limit, if its harness says so.
-pub fn left(limit: &Limit, now: SystemTime) -> Option<u32> {
+pub fn left(limit: &ReportedLimit, now: SystemTime) -> Option<u32> {
     const WEEK: u32 = 604_800;
     let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now))?;
     // The limit ends a moment after the given time, not before it.
@@ -72,7 +72,7 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
 /// Records how the last turn of an agent ended, if its harness has no hook for that; returns whether it did.
 pub fn look_into_transcript(dir: &TaskDir, spawn: u32) -> bool {
     let activity = Activity::of(&activity::read(dir), spawn);
-    if !matches!(activity.doing, Doing::Thinking | Doing::Tool { .. }) {
+    if !matches!(activity.doing, ReportedDoing::Thinking | ReportedDoing::Tool { .. }) {
         return false;
     }
     let note = activity.transcript.and_then(|path| transcript::failure(Path::new(&path), spawn));

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::activity;
-use crate::flow::session::{self, Panes, Session};
+use crate::flow::session::{self, Panes, SessionHealth};
 use crate::hooks::agent_processes::missing;
 use crate::store::{Task, TaskDir, TaskHistory, lock, task};
 use orange_api::Agent;
@@ -21,7 +21,7 @@ use orange_system::process;
 pub struct Observed {
     pub task: Task,
     pub history: TaskHistory,
-    pub session: Session,
+    pub session: SessionHealth,
     /// Activities of its living agents; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
 }
@@ -60,18 +60,18 @@ impl Observed {
     ) -> Result<Observed> {
         /// One that changes faster than it can be read is changing.
         const READS: usize = 5;
-        let mut observed = Observed { task, history, session: Session::Unknown, agents: Vec::new() };
+        let mut observed = Observed { task, history, session: SessionHealth::Unknown, agents: Vec::new() };
         if observed.task.owned != observed.history.owned {
             observed.read_again(app, dir)?;
         }
         for _ in 0..READS {
-            observed.session = Session::of(dir, &observed.task, || panes.all());
+            observed.session = SessionHealth::of(dir, &observed.task, || panes.all());
             match gone(app, dir, &observed.history, observed.session, panes) {
                 Ok(Gone::Proven(gone)) => {
                     // Its pane is newer than the panes that were listed.
                     let is_there = gone.len() < observed.history.agents.len();
-                    if is_there && observed.session == Session::Crashed {
-                        observed.session = Session::Active;
+                    if is_there && observed.session == SessionHealth::Crashed {
+                        observed.session = SessionHealth::Active;
                     }
                     return Ok(observed.with_agents(app, dir, panes));
                 }
@@ -79,18 +79,23 @@ impl Observed {
                 Ok(Gone::Outdated) => observed.read_again(app, dir)?,
                 Err(_) => {
                     // Neither the processes nor tmux can tell.
-                    observed.session = Session::Unknown;
+                    observed.session = SessionHealth::Unknown;
                     return Ok(observed.with_agents(app, dir, panes));
                 }
             }
         }
-        observed.session = Session::Changing;
+        observed.session = SessionHealth::Changing;
         Ok(observed.with_agents(app, dir, panes))
     }
 
     /// A task that waits for its start: it has no agent and no transition.
     pub fn unstarted(task: Task) -> Observed {
-        Observed { task, history: TaskHistory::default(), session: Session::Inactive, agents: Vec::new() }
+        Observed {
+            task,
+            history: TaskHistory::default(),
+            session: SessionHealth::Inactive,
+            agents: Vec::new(),
+        }
     }
 
     /// Event that is not recorded yet.
@@ -121,7 +126,7 @@ pub fn gone_unnoticed(
     history: &TaskHistory,
     panes: &Panes<'_>,
 ) -> Result<Vec<u32>> {
-    match gone(app, dir, history, Session::Unknown, panes)? {
+    match gone(app, dir, history, SessionHealth::Unknown, panes)? {
         Gone::Proven(gone) => Ok(gone),
         Gone::Changing | Gone::Outdated => Ok(Vec::new()),
     }
@@ -133,16 +138,16 @@ fn gone(
     app: &App,
     dir: &TaskDir,
     history: &TaskHistory,
-    session: Session,
+    session: SessionHealth,
     panes: &Panes<'_>,
 ) -> Result<Gone> {
-    if session != Session::Crashed && missing(dir, history, || panes.all())?.is_empty() {
+    if session != SessionHealth::Crashed && missing(dir, history, || panes.all())?.is_empty() {
         return Ok(Gone::Proven(Vec::new()));
     }
     let is_at_work = lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
     // The panes may have been listed before the journal was read.
     let gone = missing(dir, history, || app.tmux.panes())?;
-    if session != Session::Crashed && gone.is_empty() {
+    if session != SessionHealth::Crashed && gone.is_empty() {
         return Ok(Gone::Proven(gone));
     }
     if is_at_work || !gone.is_empty() && process::is_reported(&dir.id, &gone)? {
@@ -158,20 +163,20 @@ mod tests {
 
     use super::*;
     use crate::flow::tests::MACHINES;
-    use crate::hooks::agent_processes::Room;
+    use crate::hooks::agent_processes::RecordRoom;
     use crate::machines::Machines;
     use crate::store::event::{Ending, Exited, Spawn};
     use crate::store::{Event, LockedTask, Set, tests};
 
-    struct Ward {
+    struct AgentWard {
         _folder: tempfile::TempDir,
         app: App,
         dir: TaskDir,
     }
 
-    impl Ward {
+    impl AgentWard {
         /// A task whose agent is on record as alive, and is gone.
-        fn new() -> Ward {
+        fn new() -> AgentWard {
             let (folder, home) = tests::home();
             home.prepare().unwrap();
             let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
@@ -182,11 +187,11 @@ mod tests {
             drop(locked);
             // No process has the highest number.
             let nobody = process::Process { pid: i32::MAX, start: 1 };
-            Room::make(&dir, 1).unwrap().note(nobody).unwrap();
+            RecordRoom::make(&dir, 1).unwrap().note(nobody).unwrap();
             let text = std::fs::read_to_string(dir.agent(1)).unwrap();
             let wrapper = format!("\"pid\":{}", std::process::id());
             std::fs::write(dir.agent(1), text.replace(&wrapper, "\"pid\":2147483646")).unwrap();
-            Ward { _folder: folder, app, dir }
+            AgentWard { _folder: folder, app, dir }
         }
 
         fn read(&self) -> (Task, TaskHistory) {
@@ -212,15 +217,15 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_gone_without_a_record_has_crashed() {
-        let ward = Ward::new();
+        let ward = AgentWard::new();
         let observed = ward.observe(ward.read());
-        assert_eq!(observed.session, Session::Crashed);
+        assert_eq!(observed.session, SessionHealth::Crashed);
         assert!(observed.unnoticed(&ward.dir).is_some_and(|it| it.contains("agent 1 is gone")));
     }
 
     #[test]
     fn a_task_that_is_listed_is_not_read_twice() {
-        let ward = Ward::new();
+        let ward = AgentWard::new();
         let listed = crate::store::list(&ward.app.home, None).unwrap();
         let task = listed[0].task.as_ref().unwrap();
         assert_eq!(task.owned, ward.read().1.owned);
@@ -228,36 +233,36 @@ mod tests {
 
     #[test]
     fn an_end_that_was_recorded_since_is_no_crash() {
-        let ward = Ward::new();
+        let ward = AgentWard::new();
         let before = ward.read();
         let mut locked = LockedTask::lock(&ward.app.home, &ward.dir).unwrap();
         let exited = Exited { spawn: 1, reason: Ending::Killed, ..Exited::default() };
         locked.append(Event::AgentExited(exited), Set::new().tmux_session(None).status("done")).unwrap();
         drop(locked);
         let observed = ward.observe(before);
-        assert_eq!((observed.session, observed.task.status()), (Session::Inactive, "done"));
+        assert_eq!((observed.session, observed.task.status()), (SessionHealth::Inactive, "done"));
         assert_eq!(observed.unnoticed(&ward.dir), None);
     }
 
     #[test]
     fn an_agent_is_changing_while_its_task_is_locked() {
-        let ward = Ward::new();
+        let ward = AgentWard::new();
         let locked = LockedTask::lock(&ward.app.home, &ward.dir).unwrap();
-        assert_eq!(ward.observe(ward.read()).session, Session::Changing);
+        assert_eq!(ward.observe(ward.read()).session, SessionHealth::Changing);
         drop(locked);
-        assert_eq!(ward.observe(ward.read()).session, Session::Crashed);
+        assert_eq!(ward.observe(ward.read()).session, SessionHealth::Crashed);
     }
 
     #[test]
     fn an_agent_is_changing_while_its_end_is_reported() {
-        let ward = Ward::new();
+        let ward = AgentWard::new();
         let mut reporter = reporter(&ward.dir.id);
         let seen = ward.observe(ward.read()).session;
         let (_, history) = ward.read();
         let gone = gone_unnoticed(&ward.app, &ward.dir, &history, &Panes::of(&ward.app));
         reporter.kill().unwrap();
         reporter.wait().unwrap();
-        assert_eq!((seen, gone.unwrap()), (Session::Changing, vec![]));
-        assert_eq!(ward.observe(ward.read()).session, Session::Crashed);
+        assert_eq!((seen, gone.unwrap()), (SessionHealth::Changing, vec![]));
+        assert_eq!(ward.observe(ward.read()).session, SessionHealth::Crashed);
     }
 }

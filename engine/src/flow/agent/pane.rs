@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
-pub use crate::drive::tmux::{Screen, Size, without_colours};
+pub use crate::drive::tmux::{PaneScreen, Size, without_colours};
 use crate::store::event::Spawn;
 use crate::store::{TaskDir, task};
-use crate::{Error, Kind, Result};
-use orange_system::changes::Changes;
+use crate::{Error, ErrorKind, Result};
+use orange_system::changes::FolderWatch;
 use orange_system::nofollow;
 
 /// The time between two looks at a pane in which nothing is written: its size may change, and the reader may be gone.
@@ -51,7 +51,7 @@ fn no_pane(dir: &TaskDir, spawn: Option<u32>, last: u32) -> Error {
         None => format!("no agent of {} has a pane", dir.shown()),
     };
     let logs = format!("`orange {} logs {}` shows what the last one did", dir.kind.word(), dir.id);
-    Error::new(Kind::NotFound, message).help(match last {
+    Error::new(ErrorKind::NotFound, message).help(match last {
         0 => format!("none has been started; {} shows what it waits for", dir.command("show")),
         _ => logs,
     })
@@ -66,7 +66,7 @@ pub fn resize(app: &App, found: &AgentPane, size: Size) -> Result<()> {
 ///
 /// # Errors
 /// `not_found` when it is gone.
-pub fn look(app: &App, dir: &TaskDir, found: &AgentPane, lines: Option<usize>) -> Result<Screen> {
+pub fn look(app: &App, dir: &TaskDir, found: &AgentPane, lines: Option<usize>) -> Result<PaneScreen> {
     let spawn = found.agent.spawn;
     app.tmux.screen(&found.pane, lines)?.ok_or_else(|| no_pane(dir, Some(spawn), spawn))
 }
@@ -79,11 +79,11 @@ pub fn follow(
     found: &AgentPane,
     lines: Option<usize>,
     is_read: &dyn Fn() -> bool,
-    tell: &dyn Fn(&Screen) -> Result<bool>,
+    tell: &dyn Fn(&PaneScreen) -> Result<bool>,
 ) -> Result<()> {
     // A program that writes to its terminal changes the file that the terminal is.
-    let changes = Changes::of(&[&found.pane.tty, &dir.path]);
-    let mut life = Life { dir, spawn: found.agent.spawn, read: None };
+    let changes = FolderWatch::of(&[&found.pane.tty, &dir.path]);
+    let mut life = AgentLife { dir, spawn: found.agent.spawn, read: None };
     let (mut shown, mut wait) = (None, AFTERWARDS);
     loop {
         let looked = Instant::now();
@@ -108,13 +108,13 @@ pub fn follow(
 }
 
 /// Life of an agent by the journal, which is read only when it has grown.
-struct Life<'d> {
+struct AgentLife<'d> {
     dir: &'d TaskDir,
     spawn: u32,
     read: Option<u64>,
 }
 
-impl Life<'_> {
+impl AgentLife<'_> {
     fn goes_on(&mut self) -> Result<bool> {
         let length = nofollow::metadata(&self.dir.history()).map(|found| found.len()).ok();
         if length.is_some() && length == self.read {
@@ -124,7 +124,7 @@ impl Life<'_> {
         match task::read_journal(self.dir) {
             Ok(journal) => Ok(journal.history().agents.contains_key(&self.spawn)),
             // A deleted task has no agent.
-            Err(error) if error.kind == Kind::NotFound => Ok(false),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -7,32 +7,32 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::app::{App, OF_PLACE};
-use crate::drive::agent::{self, Ended};
-use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
+use crate::drive::agent::{self, AgentExit};
+use crate::drive::harness::{ConversationStart, Harness, StartOptions, StartPaths, quoted_names, reporting};
 use crate::drive::last_lines;
 use crate::drive::transcript::{self, pane};
-use crate::hooks::agent_processes::Room;
+use crate::hooks::agent_processes::RecordRoom;
 use crate::hooks::trace;
 use crate::relay::Companion;
-use crate::setup::{Record, mcp};
-use crate::store::activity::{self, Note, NoteKind};
+use crate::setup::{SetupRecord, mcp};
+use crate::store::activity::{self, ActivityNote, NoteKind};
 use crate::store::environment::Environment;
 use crate::store::event::{self, Spawn};
 use crate::store::{Task, TaskDir, home, secret, task, transcripts};
 use crate::{Error, Result};
-use orange_system::exec::Call;
+use orange_system::exec::ProgramCall;
 use orange_system::process::ProcessRoot;
 
 /// Begins the wrapper again in the environment of its agent, and keeps of its own what says in which pane it is. Returns only on failure.
 pub fn begin(app: &App, environment: Environment) -> Error {
-    let call = Call::new(&app.program).args(std::env::args_os().skip(1));
+    let call = ProgramCall::new(&app.program).args(std::env::args_os().skip(1));
     let call = call.only(|name| OF_PLACE.iter().any(|own| name == *own));
     environment.iter().fold(call, |call, (name, value)| call.env(name, value)).become_it()
 }
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
 /// exit rules say. An agent that could not be run has ended, too.
-pub fn run(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
+pub fn run(app: &App, dir: &TaskDir, number: u32) -> Result<AgentExit> {
     let begun = Instant::now();
     let pane = std::env::var("TMUX_PANE").ok();
     let is_piped = pane.as_ref().is_some_and(|pane| match pipe(app, dir, number, pane) {
@@ -68,20 +68,20 @@ fn pipe(app: &App, dir: &TaskDir, number: u32, pane: &str) -> Result<bool> {
 }
 
 /// Runs the harness with the prompt that was kept for this spawn, in the task's worktree, and waits for its end.
-fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
+fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<AgentExit> {
     let (task, _) = Task::read(&app.home, dir)?;
     let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
-        return Err(Error::new(crate::Kind::Refused, format!("{} has no worktree", dir.shown())));
+        return Err(Error::new(crate::ErrorKind::Refused, format!("{} has no worktree", dir.shown())));
     };
     let folder = app.home.workspace(workspace);
     let project = app.project_of(&task)?;
     let harness = app.harness(&spawn.harness)?;
     let report = reports(app, dir, number, &harness);
-    let start = Start {
+    let start = StartOptions {
         full: spawn.permissions == event::Permissions::Full,
         reviews: spawn.actor == event::Actor::Reviewer,
-        consent: Record::read(&app.home)?.has(&spawn.harness, &project.path),
+        consent: SetupRecord::read(&app.home)?.has(&spawn.harness, &project.path),
         mcp: mcp::is_installed(app),
         report,
         effort: spawn.effort.as_deref(),
@@ -89,7 +89,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         conversation: conversation(dir, &spawn)?,
         variables: &quoted_names(std::env::vars_os().map(|(name, _)| name)),
     };
-    let places = Places {
+    let places = StartPaths {
         prompt: &dir.prompt(number),
         task_dir: &dir.path,
         worktree: &folder,
@@ -107,8 +107,8 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         .env(variables::SECRET, secret::read(dir, number)?.unwrap_or_default());
     let call = of_step(call, dir, &spawn)?;
     let root = ProcessRoot::Agent(dir.id.clone(), number);
-    let holder = Call::new(&app.program).args(["agent", "hold"]);
-    let room = Room::make(dir, number)?;
+    let holder = ProgramCall::new(&app.program).args(["agent", "hold"]);
+    let room = RecordRoom::make(dir, number)?;
     let mut companion = Companion::start(app, dir, number);
     let started = |agent| {
         room.note(agent)?;
@@ -121,7 +121,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
 }
 
 /// The agent of a mission also knows its step.
-fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Result<Call> {
+fn of_step(call: ProgramCall, dir: &TaskDir, spawn: &Spawn) -> Result<ProgramCall> {
     let (Some(step), Some(attempt)) = (&spawn.step, spawn.attempt) else { return Ok(call) };
     let attempt = task::read_journal_last(dir, 0)?.history().counted(attempt);
     let call = call.env(variables::MISSION, &dir.id).env(variables::STEP, step);
@@ -132,7 +132,7 @@ fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Result<Call> {
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
     let agents = task::read_journal_last(dir, 0)?.history().agents;
     agents.get(&number).cloned().ok_or_else(|| {
-        Error::new(crate::Kind::Refused, format!("{} has no live agent {number}", dir.shown()))
+        Error::new(crate::ErrorKind::Refused, format!("{} has no live agent {number}", dir.shown()))
     })
 }
 
@@ -150,7 +150,7 @@ fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
         warn(dir, number, &format!("it does not report what it does: {}", error.one_line()));
         return false;
     }
-    if let Err(cause) = activity::append(dir, &Note::now(number, NoteKind::Reports)) {
+    if let Err(cause) = activity::append(dir, &ActivityNote::now(number, NoteKind::Reports)) {
         warn(dir, number, &format!("that it reports what it does cannot be noted: {cause}"));
     }
     true
@@ -162,22 +162,22 @@ fn warn(dir: &TaskDir, number: u32, what: &str) {
 }
 
 /// The id comes out of files that others write, and goes to a program as an argument.
-fn conversation<'s>(dir: &TaskDir, spawn: &'s Spawn) -> Result<Option<Conversation<'s>>> {
+fn conversation<'s>(dir: &TaskDir, spawn: &'s Spawn) -> Result<Option<ConversationStart<'s>>> {
     let Some(id) = spawn.conversation.as_deref() else { return Ok(None) };
     if !transcript::is_id(id) {
         return Err(trace::no_such_id(dir, id));
     }
-    Ok(Some(if spawn.resumed { Conversation::Resumed(id) } else { Conversation::New(id) }))
+    Ok(Some(if spawn.resumed { ConversationStart::Resumed(id) } else { ConversationStart::New(id) }))
 }
 
 /// The command that takes note of an agent's end.
-fn report(dir: &TaskDir, spawn: u32, ended: &Result<Ended>, lived: Duration, shown: &str) -> Vec<String> {
+fn report(dir: &TaskDir, spawn: u32, ended: &Result<AgentExit>, lived: Duration, shown: &str) -> Vec<String> {
     let (code, signal, reason) = match ended {
-        Ok(Ended { code: Some(code), .. }) => (Some(*code), None, format!("exited with {code}")),
-        Ok(Ended { code: None, signal: Some(signal) }) => {
+        Ok(AgentExit { code: Some(code), .. }) => (Some(*code), None, format!("exited with {code}")),
+        Ok(AgentExit { code: None, signal: Some(signal) }) => {
             (None, Some(*signal), format!("ended by signal {signal}"))
         }
-        Ok(Ended { code: None, signal: None }) => (None, None, "ended".to_owned()),
+        Ok(AgentExit { code: None, signal: None }) => (None, None, "ended".to_owned()),
         Err(error) => (None, None, format!("could not be run: {}", error.one_line())),
     };
     let mut words = ["agent", "ended", "--task", &dir.id].map(str::to_owned).to_vec();
@@ -196,7 +196,7 @@ mod tests {
     use crate::store::Home;
 
     #[track_caller]
-    fn check(ended: Result<Ended>, expect: &[&str]) {
+    fn check(ended: Result<AgentExit>, expect: &[&str]) {
         let dir = Home::at("/orange").task("toy", "t1");
         let report = report(&dir, 2, &ended, Duration::from_secs(7), "-- a\nb");
         assert_eq!(report[..5], ["agent", "ended", "--task", "t1", "--spawn=2"]);
@@ -207,9 +207,9 @@ mod tests {
 
     #[test]
     fn every_end_is_reported() {
-        check(Ok(Ended { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
-        check(Ok(Ended { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
-        let error = Error::new(crate::Kind::Environment, "`pi` is not installed").help("install it");
+        check(Ok(AgentExit { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
+        check(Ok(AgentExit { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
+        let error = Error::new(crate::ErrorKind::Environment, "`pi` is not installed").help("install it");
         check(Err(error), &["--reason=could not be run: `pi` is not installed; install it"]);
     }
 }

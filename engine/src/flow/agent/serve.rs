@@ -5,7 +5,7 @@ use std::io;
 use crate::Result;
 use crate::app::App;
 use crate::flow::{event, limit, merge_copy};
-use crate::relay::{self, Check};
+use crate::relay::{self, RequestCheck};
 use crate::store::TaskDir;
 
 /// Answers requests until its standard input is closed. `ready` is called when it begins, and `check` says what an agent may ask
@@ -14,7 +14,7 @@ pub fn serve(
     app: &App,
     dir: &TaskDir,
     spawn: u32,
-    check: Check,
+    check: RequestCheck,
     ready: impl FnOnce() -> io::Result<()>,
 ) -> Result<()> {
     relay::serve(app, dir, spawn, check, ready, |is_saved| {

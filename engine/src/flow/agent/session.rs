@@ -16,7 +16,7 @@ use crate::store::{DirKind, Task, TaskDir, TaskHistory};
 
 /// State of a task's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Session {
+pub enum SessionHealth {
     /// An agent is alive in it.
     Active,
     /// A person has stopped its agents.
@@ -31,7 +31,7 @@ pub enum Session {
     Unknown,
 }
 
-impl Session {
+impl SessionHealth {
     /// The session of this task. Where it can have no agents, nothing is looked for; where its agents' processes are on
     /// record, tmux is not asked for its `panes`.
     ///
@@ -40,9 +40,9 @@ impl Session {
         dir: &TaskDir,
         task: &Task,
         panes: impl FnOnce() -> Result<P>,
-    ) -> Session {
+    ) -> SessionHealth {
         if !may_have_agents(task) {
-            return Session::Inactive;
+            return SessionHealth::Inactive;
         }
         let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
         let is_active = AgentProcesses::all(dir).and_then(|processes| match processes[..] {
@@ -50,22 +50,22 @@ impl Session {
             [..] => any_alive(&processes),
         });
         match is_active {
-            Ok(true) => Session::Active,
-            Ok(false) if task.owned.stopped_at.is_some() => Session::Stopped,
-            Ok(false) if task.owned.tmux_session.is_some() && wants_agent(task) => Session::Crashed,
-            Ok(false) => Session::Inactive,
-            Err(_) => Session::Unknown,
+            Ok(true) => SessionHealth::Active,
+            Ok(false) if task.owned.stopped_at.is_some() => SessionHealth::Stopped,
+            Ok(false) if task.owned.tmux_session.is_some() && wants_agent(task) => SessionHealth::Crashed,
+            Ok(false) => SessionHealth::Inactive,
+            Err(_) => SessionHealth::Unknown,
         }
     }
 
     /// As answers have it.
     pub fn state(self) -> SessionState {
         match self {
-            Session::Active => SessionState::Active,
-            Session::Stopped => SessionState::Stopped,
-            Session::Crashed => SessionState::Crashed,
-            Session::Inactive => SessionState::Inactive,
-            Session::Changing | Session::Unknown => SessionState::Unknown,
+            SessionHealth::Active => SessionState::Active,
+            SessionHealth::Stopped => SessionState::Stopped,
+            SessionHealth::Crashed => SessionState::Crashed,
+            SessionHealth::Inactive => SessionState::Inactive,
+            SessionHealth::Changing | SessionHealth::Unknown => SessionState::Unknown,
         }
     }
 }
@@ -102,21 +102,24 @@ impl Panes<'_> {
 }
 
 /// Event that is not recorded yet, and that no process is recording: an unfinished transition, or the end of an agent.
-pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: Session) -> Option<String> {
+pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: SessionHealth) -> Option<String> {
     if abandoned(dir, history).is_some() {
         return Some("begun and not finished: `orange monitor --once` finishes it".to_owned());
     }
-    let gone =
-        history.agents.keys().next().filter(|_| session == Session::Crashed && history.open.is_none())?;
+    let gone = history
+        .agents
+        .keys()
+        .next()
+        .filter(|_| session == SessionHealth::Crashed && history.open.is_none())?;
     Some(format!("agent {gone} is gone, unnoticed: `orange monitor --once` looks after it"))
 }
 
 /// Command with which a person goes on with a task that waits for one: no agent works in its status, and none is there.
-pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
+pub fn your_turn(app: &App, task: &Task, session: SessionHealth) -> Option<String> {
     let machine = app.machine_of(&task.owned).ok()?;
     let id = machine.state_named(task.status())?;
     let state = machine.state(id);
-    let is_nobody_s = session == Session::Inactive && state.respawn.is_none() && !state.terminal;
+    let is_nobody_s = session == SessionHealth::Inactive && state.respawn.is_none() && !state.terminal;
     if !is_nobody_s || id == machine.initial {
         return None;
     }
@@ -129,9 +132,9 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::hooks::agent_processes::Room;
+    use crate::hooks::agent_processes::RecordRoom;
     use crate::store::{Event, LockedTask, Set, tests};
-    use crate::{Error, Kind};
+    use crate::{Error, ErrorKind};
 
     fn pane(locked: &LockedTask, agent: Option<&str>, dead: bool) -> Pane {
         Pane {
@@ -150,23 +153,23 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(locked: &LockedTask, panes: Result<&[Pane]>, expect: Session) {
-        assert_eq!(Session::of(locked.dir(), locked.task(), || panes), expect);
+    fn check(locked: &LockedTask, panes: Result<&[Pane]>, expect: SessionHealth) {
+        assert_eq!(SessionHealth::of(locked.dir(), locked.task(), || panes), expect);
     }
 
     #[test]
     fn a_session_is_active_with_an_agent_in_it() {
         let (_folder, home) = tests::home();
         let mut locked = tests::task(&home, "fix");
-        let no_answer = || Err(Error::new(Kind::Environment, "tmux says nothing"));
-        check(&locked, no_answer(), Session::Inactive);
+        let no_answer = || Err(Error::new(ErrorKind::Environment, "tmux says nothing"));
+        check(&locked, no_answer(), SessionHealth::Inactive);
         locked.append(Event::Unknown, Set::new().tmux_session(Some("coffee/fix"))).unwrap();
-        check(&locked, no_answer(), Session::Unknown);
-        check(&locked, Ok(&[pane(&locked, Some("worker"), false)]), Session::Active);
-        check(&locked, Ok(&[pane(&locked, Some("worker"), true)]), Session::Crashed);
-        check(&locked, Ok(&[pane(&locked, None, false)]), Session::Crashed);
+        check(&locked, no_answer(), SessionHealth::Unknown);
+        check(&locked, Ok(&[pane(&locked, Some("worker"), false)]), SessionHealth::Active);
+        check(&locked, Ok(&[pane(&locked, Some("worker"), true)]), SessionHealth::Crashed);
+        check(&locked, Ok(&[pane(&locked, None, false)]), SessionHealth::Crashed);
         let foreign = Pane { task: None, ..pane(&locked, Some("worker"), false) };
-        check(&locked, Ok(&[foreign]), Session::Crashed);
+        check(&locked, Ok(&[foreign]), SessionHealth::Crashed);
     }
 
     #[test]
@@ -175,9 +178,9 @@ mod tests {
         let mut mission = tests::mission(&home, "brew");
         let set = |status| Set::new().status(status).tmux_session(Some("coffee/brew"));
         mission.append(Event::Unknown, set("running")).unwrap();
-        check(&mission, Ok(&[]), Session::Crashed);
+        check(&mission, Ok(&[]), SessionHealth::Crashed);
         mission.append(Event::Unknown, set("paused")).unwrap();
-        check(&mission, Ok(&[]), Session::Inactive);
+        check(&mission, Ok(&[]), SessionHealth::Inactive);
     }
 
     #[test]
@@ -186,7 +189,7 @@ mod tests {
         let mut locked = tests::task(&home, "fix");
         locked.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
         let own = orange_system::process::Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
-        Room::make(locked.dir(), 1).unwrap().note(own).unwrap();
-        check(&locked, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
+        RecordRoom::make(locked.dir(), 1).unwrap().note(own).unwrap();
+        check(&locked, Err(Error::new(ErrorKind::Environment, "tmux says nothing")), SessionHealth::Active);
     }
 }

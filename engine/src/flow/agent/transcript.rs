@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 pub use crate::drive::transcript::pane::plain;
-pub use crate::drive::transcript::turns::{Turn, What, of as turns};
+pub use crate::drive::transcript::turns::{TranscriptTurn, TurnContent, of as turns};
 use crate::hooks::trace;
 use crate::store::event::Spawn;
-use crate::store::transcripts::{self, Form, StoredTranscript};
+use crate::store::transcripts::{self, StoredTranscript, TranscriptForm};
 use crate::store::{DirKind, Event, Record, Task, TaskDir, TaskHistory, task};
-use crate::{Error, Kind, Result};
-use orange_system::changes::Changes;
+use crate::{Error, ErrorKind, Result};
+use orange_system::changes::FolderWatch;
 use orange_system::files::open_regular;
 use orange_system::nofollow;
 
@@ -30,32 +30,32 @@ pub struct Transcript {
     /// True if its end is not recorded.
     pub is_alive: bool,
     /// Place of its transcript, if it has one.
-    pub source: Option<Source>,
+    pub source: Option<TranscriptSource>,
 }
 
 /// The source of a transcript.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum TranscriptSource {
     /// The stored file.
     Stored(StoredTranscript),
     /// A file that may still grow: the harness's own, or the recording of the pane.
-    Growing(Form, PathBuf),
+    Growing(TranscriptForm, PathBuf),
 }
 
-impl Source {
+impl TranscriptSource {
     /// The form of the transcript.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> TranscriptForm {
         match self {
-            Source::Stored(kept) => kept.form,
-            Source::Growing(form, _) => *form,
+            TranscriptSource::Stored(kept) => kept.form,
+            TranscriptSource::Growing(form, _) => *form,
         }
     }
 
     /// The transcript, or the end of a long one.
     pub fn read(&self) -> Result<Vec<u8>> {
         match self {
-            Source::Stored(kept) => kept.read(),
-            Source::Growing(_, path) => open_regular(path)
+            TranscriptSource::Stored(kept) => kept.read(),
+            TranscriptSource::Growing(_, path) => open_regular(path)
                 .and_then(|mut file| transcripts::end_of(&mut file, transcripts::LONGEST))
                 .map_err(|cause| Error::io("read", path, &cause)),
         }
@@ -98,21 +98,24 @@ fn source(
     task: &Task,
     history: &TaskHistory,
     agent: &Spawn,
-) -> Result<Option<Source>> {
-    let own = || trace::own_file(app, dir, task, agent).map(|it| Source::Growing(Form::Jsonl, it.path));
+) -> Result<Option<TranscriptSource>> {
+    let own = || {
+        trace::own_file(app, dir, task, agent)
+            .map(|it| TranscriptSource::Growing(TranscriptForm::Jsonl, it.path))
+    };
     let pane = || {
         let path = dir.pane(agent.spawn);
-        nofollow::metadata(&path).is_ok().then_some(Source::Growing(Form::Pane, path))
+        nofollow::metadata(&path).is_ok().then_some(TranscriptSource::Growing(TranscriptForm::Pane, path))
     };
     if history.agents.contains_key(&agent.spawn) {
         return Ok(own().or_else(pane));
     }
     let kept = transcripts::all(dir)?.into_iter().rfind(|kept| kept.spawn == agent.spawn);
-    Ok(kept.map(Source::Stored).or_else(pane).or_else(own))
+    Ok(kept.map(TranscriptSource::Stored).or_else(pane).or_else(own))
 }
 
 fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
-    let error = |message: String| Error::new(Kind::NotFound, message);
+    let error = |message: String| Error::new(ErrorKind::NotFound, message);
     match (agents.len(), spawn) {
         (0, _) | (_, None) => error(format!("{} has had no agent", dir.shown())).help(match dir.kind {
             DirKind::Task => "`orange task next` shows what starts one".to_owned(),
@@ -130,21 +133,22 @@ pub fn follow(
     dir: &TaskDir,
     found: Transcript,
     whole_lines: bool,
-    tell: impl Fn(Form, Vec<u8>) -> Result<bool>,
+    tell: impl Fn(TranscriptForm, Vec<u8>) -> Result<bool>,
 ) -> Result<()> {
     let spawn = found.agent.spawn;
     let Some(mut growing) = first(app, dir, found)? else { return Ok(()) };
     let folder = growing.path.parent().unwrap_or(&dir.path);
-    let changes = Changes::of(&[&dir.path, folder]);
+    let changes = FolderWatch::of(&[&dir.path, folder]);
     loop {
         // What the agent did last was there before its end was on record.
         let is_alive = match task::read_journal(dir) {
             Ok(journal) => journal.history().agents.contains_key(&spawn),
-            Err(error) if error.kind == Kind::NotFound => false,
+            Err(error) if error.kind == ErrorKind::NotFound => false,
             Err(error) => return Err(error),
         };
         let new = growing.more(whole_lines && is_alive);
-        let new = new.map_err(|cause| Error::new(Kind::Environment, format!("cannot read on: {cause}")))?;
+        let new =
+            new.map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot read on: {cause}")))?;
         if !new.is_empty() && !tell(growing.form, new)? || !is_alive {
             return Ok(());
         }
@@ -158,9 +162,10 @@ fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growi
     let until = Instant::now() + PATIENCE;
     let transcripts = dir.transcripts();
     let folders = [&dir.path, &transcripts].map(PathBuf::as_path);
-    let changes = Changes::of(folders.get(..if transcripts.is_dir() { 2 } else { 1 }).unwrap_or_default());
+    let changes =
+        FolderWatch::of(folders.get(..if transcripts.is_dir() { 2 } else { 1 }).unwrap_or_default());
     loop {
-        let is_own = found.source.as_ref().is_some_and(|source| source.form() == Form::Jsonl);
+        let is_own = found.source.as_ref().is_some_and(|source| source.form() == TranscriptForm::Jsonl);
         if is_own || !found.is_alive || Instant::now() >= until {
             return found.source.as_ref().map_or(Ok(None), Growing::open);
         }
@@ -172,15 +177,15 @@ fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growi
 /// A file that is read on while it grows.
 struct Growing {
     file: File,
-    form: Form,
+    form: TranscriptForm,
     path: PathBuf,
     read: u64,
     rest: Vec<u8>,
 }
 
 impl Growing {
-    fn open(source: &Source) -> Result<Option<Growing>> {
-        let Source::Growing(form, path) = source else { return Ok(None) };
+    fn open(source: &TranscriptSource) -> Result<Option<Growing>> {
+        let TranscriptSource::Growing(form, path) = source else { return Ok(None) };
         let file = open_regular(path).map_err(|cause| Error::io("read", path, &cause))?;
         Ok(Some(Growing { file, path: path.clone(), form: *form, read: 0, rest: Vec::new() }))
     }
@@ -212,7 +217,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         let mut file = File::create(&path).unwrap();
-        let source = Source::Growing(Form::Jsonl, path);
+        let source = TranscriptSource::Growing(TranscriptForm::Jsonl, path);
         let mut growing = Growing::open(&source).unwrap().unwrap();
         let mut more = |growing: &mut Growing, bytes: &[u8], whole| {
             file.write_all(bytes).unwrap();

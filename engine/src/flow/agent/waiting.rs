@@ -4,17 +4,17 @@
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_core::{Actor, Input, LifeEvent, Machine, Turn};
+use orange_core::{Actor, Input, LifeEvent, LifeTurn, Machine};
 
 use crate::app::App;
-use crate::flow::life::{self, Record};
+use crate::flow::life::{self, TurnRecord};
 use crate::flow::limit;
 use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
-use crate::hooks::agents::{Occasion, Start};
+use crate::hooks::agents::{AgentStart, Occasion};
 use crate::store::event::Waiting;
 use crate::store::{LockedTask, TaskDir, TaskHistory, task};
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_system::{clock, fault};
 
 /// Journals a turn, and starts the agent if it is due, or else a process that sleeps until then. If that process cannot be
@@ -23,12 +23,12 @@ pub fn carry(
     app: &App,
     machine: &'static Machine<'static>,
     locked: &mut LockedTask,
-    turn: &Turn<'static>,
+    turn: &LifeTurn<'static>,
     spawn: u32,
-    record: Record,
+    record: TurnRecord,
 ) -> Result<String> {
     let how = record.agent.map(|(_, how)| how).unwrap_or_default();
-    life::record(machine, locked, turn, Record { agent: Some((spawn, how)), ..record })?;
+    life::record(machine, locked, turn, TurnRecord { agent: Some((spawn, how)), ..record })?;
     let story = &turn.story;
     if !turn.effects.is_empty() {
         return Ok(format!("{story}; {}", start(app, machine, locked, spawn)?));
@@ -66,7 +66,7 @@ pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>>
     if turn.events.is_empty() {
         return Ok(None);
     }
-    carry(app, machine, &mut locked, &turn, spawn, Record::default()).map(Some)
+    carry(app, machine, &mut locked, &turn, spawn, TurnRecord::default()).map(Some)
 }
 
 /// Sleeps until the agent that replaces this one is due. False if it is no longer waited for.
@@ -112,16 +112,16 @@ fn start(
         Ok(story) => return Ok(story),
         Err(error) => error,
     };
-    let is_final = matches!(error.kind, Kind::NotRespawnable | Kind::HooksWait);
+    let is_final = matches!(error.kind, ErrorKind::NotRespawnable | ErrorKind::HooksWait);
     let input = Input::NotStarted { reason: &error.one_line(), is_final };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
-    carry(app, machine, locked, &turn, spawn, Record::default())
+    carry(app, machine, locked, &turn, spawn, TurnRecord::default())
 }
 
 /// The start that replaces this agent. If that never began, the new one answers the same call for attention.
-fn in_place_of(history: &TaskHistory, spawn: u32) -> Start {
+fn in_place_of(history: &TaskHistory, spawn: u32) -> AgentStart {
     let before = history.agents_here.values().find(|agent| agent.spawn == spawn);
-    Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
+    AgentStart { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
 /// True if the time has come, or the clock was set back so that it never would.

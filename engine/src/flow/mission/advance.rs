@@ -10,11 +10,11 @@ use super::{notices, wait};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::queue;
-use crate::hooks::steps::{self, Attempt};
+use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// The machine that works, in records of attempts.
@@ -55,7 +55,7 @@ pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
         return Ok(());
     }
     let message = format!("mission {} could not advance", dir.id);
-    Err(Error::new(Kind::Environment, message)
+    Err(Error::new(ErrorKind::Environment, message)
         .help("what was asked for is recorded: `orange log` says what went wrong, and `orange monitor --once` goes on"))
 }
 
@@ -131,7 +131,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
         return restart_unbegun(app, mission);
     }
     let projection = mission.projection.clone();
-    let attempt = Attempt {
+    let attempt = StepAttempt {
         plan: projection.plan,
         mission: &projection.mission,
         mission_prompt: &projection.prompt,
@@ -162,7 +162,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
 }
 
 /// A worktree, and a harness that can start.
-fn make_ready(app: &App, mission: &mut LockedMission, attempt: &Attempt<'_>) -> Result<()> {
+fn make_ready(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>) -> Result<()> {
     check_branch_is_there(app, &mission.locked)?;
     if mission.locked.task().owned.workspace.is_none() {
         let bound = workspace::acquire(app, &mut mission.locked)?;
@@ -186,7 +186,7 @@ fn check_branch_is_there(app: &App, locked: &LockedTask) -> Result<()> {
         || format!("`git ls-remote origin {branch}` shows the commit that was pushed"),
         |folder| format!("`git -C '{}' reflog` shows its commits", folder.display()),
     );
-    Err(Error::new(Kind::Refused, format!("the mission's branch {branch} is gone, and the work of its steps with it")).help(
+    Err(Error::new(ErrorKind::Refused, format!("the mission's branch {branch} is gone, and the work of its steps with it")).help(
         format!("{shows}; `git branch {branch} COMMIT` makes it again, then `orange mission continue {id}`; or `orange mission cancel {id}`"),
     ))
 }
@@ -204,7 +204,7 @@ fn check_branch(app: &App, task: &Task) -> Result<()> {
     }
     let (found, branch) = (found.as_deref().unwrap_or("no branch"), &task.branch);
     Err(Error::new(
-        Kind::Refused,
+        ErrorKind::Refused,
         format!("the worktree is on {found}, and the mission's branch is {branch}"),
     )
     .help(format!("bring the work to {branch}, then `git switch {branch}` in {}", worktree.display())))

@@ -1,6 +1,6 @@
 //! Requests of people to a mission: go on, try again, end.
 
-use orange_core::mission::{Answered, Effect, MissionStatus};
+use orange_core::mission::{AnswerEffect, Effect, MissionStatus};
 use orange_core::plan::{Execution, Intervene};
 
 use super::advance;
@@ -12,7 +12,7 @@ use crate::store::{Event, LockedTask, Set, TaskDir, event, task};
 
 /// An answer to a pause.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Answer {
+pub struct PauseDecision {
     /// The number of the pause that the person means.
     pub pause: Option<u32>,
     /// Take the failure as it is.
@@ -25,7 +25,7 @@ pub struct Answer {
 
 /// Effect of an answer, with the name of the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct AnsweredPause {
     /// The number of the pause that was answered.
     pub pause: u32,
     /// Effect, in words.
@@ -41,7 +41,7 @@ fn who(app: &App, locked: &LockedTask) -> Result<event::Actor> {
 ///
 /// # Errors
 /// `refused` when it is not paused, or at another pause; those of [`advance::advance`].
-pub fn go_on(app: &App, dir: &TaskDir, answer: Answer) -> Result<Done> {
+pub fn go_on(app: &App, dir: &TaskDir, answer: PauseDecision) -> Result<AnsweredPause> {
     let mut mission = LockedMission::lock(app, dir)?;
     let actor = who(app, &mission.locked)?;
     let current = mission.projection.mission.pause.as_ref().map(|pause| pause.number);
@@ -64,16 +64,16 @@ pub fn go_on(app: &App, dir: &TaskDir, answer: Answer) -> Result<Done> {
     });
     drop(mission);
     advance::advance_detached(app, dir)?;
-    Ok(Done { pause, what: what.unwrap_or_default() })
+    Ok(AnsweredPause { pause, what: what.unwrap_or_default() })
 }
 
-fn words(mission: &LockedMission, answered: Answered) -> String {
+fn words(mission: &LockedMission, answered: AnswerEffect) -> String {
     let name = |step| mission.projection.plan.step(step).id;
     match answered {
-        Answered::WentOn => "it goes on".to_owned(),
-        Answered::TriedAgain(step) => format!("step {} is tried again", name(step)),
-        Answered::Granted(step) => format!("the loop of {} has one more round", name(step)),
-        Answered::Accepted(step) => format!("the failure of {} is taken as it is", name(step)),
+        AnswerEffect::WentOn => "it goes on".to_owned(),
+        AnswerEffect::TriedAgain(step) => format!("step {} is tried again", name(step)),
+        AnswerEffect::Granted(step) => format!("the loop of {} has one more round", name(step)),
+        AnswerEffect::Accepted(step) => format!("the failure of {} is taken as it is", name(step)),
     }
 }
 
@@ -107,7 +107,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
             drop(mission);
             advance::advance_detached(app, dir)?;
         }
-        Err(error) if error.kind == crate::Kind::Corrupt => {
+        Err(error) if error.kind == crate::ErrorKind::Corrupt => {
             let mut locked = LockedTask::lock(&app.home, dir)?;
             let actor = who(app, &locked)?;
             let status = MissionStatus::Cancelled;

@@ -7,7 +7,7 @@ use super::locked::LockedMission;
 use crate::app::App;
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::{Event, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The attempt of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Claim {
 
 /// Report of an agent about its attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum AttemptReport {
     /// It is complete.
     Completed(Report),
     /// It has failed, for this reason.
@@ -43,7 +43,7 @@ pub enum Said {
 
 /// Effect of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum ReportEffect {
     Counted,
     /// It was accepted before, and nothing has changed.
     Repeated,
@@ -53,13 +53,18 @@ pub enum Taken {
 ///
 /// # Errors
 /// `refused` when the attempt is not the current one, or has ended otherwise; `usage` for a result that is not declared.
-pub fn report(app: &App, dir: &TaskDir, claim: &Claim, said: Said) -> Result<(OwnAttempt, Taken)> {
+pub fn report(
+    app: &App,
+    dir: &TaskDir,
+    claim: &Claim,
+    said: AttemptReport,
+) -> Result<(OwnAttempt, ReportEffect)> {
     let mut mission = LockedMission::lock(app, dir)?;
     let spawn = app.caller.check_step(&app.home, &app.folder, mission.locked.task())?;
     let own = own(mission.locked.history(), spawn, claim)?;
     let effects = mission.record(event(&own, said), Vec::new())?;
     drop(mission);
-    let taken = if effects == [Effect::Repeated] { Taken::Repeated } else { Taken::Counted };
+    let taken = if effects == [Effect::Repeated] { ReportEffect::Repeated } else { ReportEffect::Counted };
     // The process that took the report before may have been killed before this.
     super::advance::advance_later(app, dir).map(|()| (own, taken))
 }
@@ -83,8 +88,11 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
         })
     };
     let Some(own) = alive.or_else(started) else {
-        return Err(Error::new(Kind::NotAllowed, format!("agent {spawn} works at no step of this mission"))
-            .help("ask from the environment that the agent was started with"));
+        return Err(Error::new(
+            ErrorKind::NotAllowed,
+            format!("agent {spawn} works at no step of this mission"),
+        )
+        .help("ask from the environment that the agent was started with"));
     };
     let attempt = history.counted(own.attempt);
     let is_other = claim.step.as_ref().is_some_and(|step| *step != own.step)
@@ -92,7 +100,7 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
     if is_other {
         let step = own.step;
         return Err(Error::new(
-            Kind::NotAllowed,
+            ErrorKind::NotAllowed,
             format!("agent {spawn} works at step {step}, attempt {attempt}, and {STEP} and {ATTEMPT} say something else"),
         )
         .help("an agent reports its own attempt only: leave these variables as they are"));
@@ -100,13 +108,13 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
     Ok(own)
 }
 
-fn event(own: &OwnAttempt, said: Said) -> Event {
+fn event(own: &OwnAttempt, said: AttemptReport) -> Event {
     let ended = EndedAttempt { step: own.step.clone(), attempt: own.attempt, ..EndedAttempt::default() };
     Event::StepEnded(match said {
-        Said::Completed(Report { result, summary, warning }) => {
+        AttemptReport::Completed(Report { result, summary, warning }) => {
             EndedAttempt { end: StepEnd::Completed, result, summary: Some(summary), warning, ..ended }
         }
-        Said::Failed(reason) => EndedAttempt { end: StepEnd::Failed, reason: Some(reason), ..ended },
+        AttemptReport::Failed(reason) => EndedAttempt { end: StepEnd::Failed, reason: Some(reason), ..ended },
     })
 }
 
@@ -120,5 +128,5 @@ pub(super) fn lost(step: &str, attempt: u32) -> Event {
 /// The event of an attempt that has failed.
 pub(super) fn failed(step: &str, attempt: u32, reason: &str) -> Event {
     let own = OwnAttempt { step: step.to_owned(), attempt };
-    event(&own, Said::Failed(reason.to_owned()))
+    event(&own, AttemptReport::Failed(reason.to_owned()))
 }

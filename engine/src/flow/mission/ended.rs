@@ -10,7 +10,7 @@ use super::attempt::failed;
 use super::{limit, wait};
 use crate::Result;
 use crate::app::App;
-use crate::flow::End;
+use crate::flow::ObservedEnd;
 use crate::flow::agent::ended::lost_conversation;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, steps, trace};
@@ -20,7 +20,7 @@ use orange_system::{clock, fault};
 
 /// Records an agent's end, which is an end without a word if its attempt is still open, and goes on. A second report of the
 /// same end changes nothing.
-pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
+pub fn ended(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
     let mut mission = LockedMission::lock(app, dir)?;
     let story = match agents::left_nothing(app, &mission.locked, end.spawn)? {
         Some(record) => take(app, &mut mission, end, &record)?,
@@ -31,7 +31,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     advance(app, dir).map(|()| story)
 }
 
-fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Result<String> {
+fn take(app: &App, mission: &mut LockedMission, end: &ObservedEnd, record: &Spawn) -> Result<String> {
     let exited = exited(app, mission, end);
     let Some((step, attempt)) = mission.projection.attempt_of(record) else {
         mission.locked.append_many(vec![exited])?;
@@ -55,8 +55,8 @@ fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Re
     wait::after_loss(app, mission, end, (step, attempt), exited)
 }
 
-fn exited(app: &App, mission: &LockedMission, end: &End) -> (Event, Set) {
-    let End { spawn, code, signal, reason, duration, last_lines } = end.clone();
+fn exited(app: &App, mission: &LockedMission, end: &ObservedEnd) -> (Event, Set) {
+    let ObservedEnd { spawn, code, signal, reason, duration, last_lines } = end.clone();
     let kept = trace::keep(app, &mission.locked, spawn);
     fault::step("record the end of", "an agent");
     let reason = Ending::from(reason.as_str());
@@ -82,7 +82,7 @@ pub fn look(app: &App, dir: &TaskDir, missing: &[u32]) -> Result<Vec<String>> {
     let mut stories = Vec::new();
     for spawn in missing {
         let reason = Ending::PaneGone.as_str().to_owned();
-        stories.push(ended(app, dir, &End { spawn: *spawn, reason, ..End::default() })?);
+        stories.push(ended(app, dir, &ObservedEnd { spawn: *spawn, reason, ..ObservedEnd::default() })?);
     }
     let mut mission = LockedMission::lock(app, dir)?;
     if let Some((step, attempt, timeout)) = overdue(&mission) {

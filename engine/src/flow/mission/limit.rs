@@ -7,8 +7,8 @@ use super::LockedMission;
 use super::wait::{self, runs};
 use crate::Result;
 use crate::app::App;
-use crate::flow::{End, activity, limit};
-use crate::store::activity::Limit;
+use crate::flow::{ObservedEnd, activity, limit};
+use crate::store::activity::ReportedLimit;
 use crate::store::{Event, Set, TaskDir};
 use orange_system::fault;
 
@@ -34,10 +34,10 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 pub(super) fn ended_at_one(
     app: &App,
     mission: &mut LockedMission,
-    end: &End,
+    end: &ObservedEnd,
     exited: &(Event, Set),
 ) -> Result<Option<String>> {
-    let End { spawn, reason, .. } = end;
+    let ObservedEnd { spawn, reason, .. } = end;
     let history = mission.locked.history();
     if history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn) {
         mission.locked.append_many(vec![exited.clone()])?;
@@ -55,6 +55,6 @@ pub(super) fn ended_at_one(
     wait::begin(app, mission, *spawn, at(&met), &story, vec![exited.clone()]).map(Some)
 }
 
-fn at(met: &Limit) -> Delay {
+fn at(met: &ReportedLimit) -> Delay {
     Delay::Limit { left: limit::left(met, fault::now()) }
 }

@@ -4,10 +4,10 @@ use super::view::standing;
 use super::{LockedMission, Projection};
 use crate::Result;
 use crate::app::App;
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::hooks::agents;
 use crate::store::event::{EndedAttempt, StepEnd};
-use crate::store::lock::{self, Rank};
+use crate::store::lock::{self, LockRank};
 use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, task};
 use orange_core::fnv1a;
 use orange_core::mission::MissionStatus;
@@ -27,11 +27,12 @@ type Deliver<'d> = &'d dyn Fn(&str, u32, &str, &str) -> Result<()>;
 /// One process at a time: what another one is about to deliver is in no journal yet, and would be sent again.
 pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<()> {
     let path = dir.path.join(".notices.lock");
-    let _turn = lock::acquire(&app.home, &path, Rank::Notices, &format!("the messages of {}", dir.shown()))?;
+    let _turn =
+        lock::acquire(&app.home, &path, LockRank::Notices, &format!("the messages of {}", dir.shown()))?;
     let history = task::read_journal(dir)?.history();
     let projection = Projection::of(dir, &history)?;
     let Some((through, text)) = news(&projection, dir, &history) else { return Ok(()) };
-    let text = Names::of(app).in_text(&text).into_owned();
+    let text = KnownNames::of(app).in_text(&text).into_owned();
     let (to, undelivered) = match projection.starter.as_ref().filter(|_| projection.notices) {
         Some((starter, spawn)) => {
             let mark = format!("{}.{through}", fnv1a(dir.id.bytes()));

@@ -9,7 +9,7 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
 use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 /// State of a mission, and the values with which it was started.
@@ -28,7 +28,7 @@ pub struct Projection {
 }
 
 /// The first record of a mission.
-struct Created<'h> {
+struct CreatedMission<'h> {
     prompt: &'h str,
     plan_hash: &'h str,
     policy: Policy,
@@ -42,13 +42,13 @@ impl Projection {
     /// # Errors
     /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
     pub fn of(dir: &TaskDir, history: &TaskHistory) -> Result<Projection> {
-        let created = Created::of(dir, history)?;
+        let created = CreatedMission::of(dir, history)?;
         let plan = plan_of(dir, created.plan_hash)?;
         let mut mission = Mission::new(plan, created.policy);
         for record in &history.mission_records {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
         }
-        let Created { prompt, notices, starter, .. } = created;
+        let CreatedMission { prompt, notices, starter, .. } = created;
         Ok(Projection { plan, mission, prompt: prompt.to_owned(), notices, starter })
     }
 
@@ -120,7 +120,7 @@ fn ended_input(step: StepId, ended: &EndedAttempt) -> Result<mission::Event> {
 pub(super) fn named(plan: &Plan<'_>, name: &str) -> Result<StepId> {
     plan.step_named(name).ok_or_else(|| {
         let known: Vec<_> = plan.steps.iter().map(|step| step.id).collect();
-        Error::new(Kind::NotFound, format!("{} has no step `{name}`", plan.name))
+        Error::new(ErrorKind::NotFound, format!("{} has no step `{name}`", plan.name))
             .help(format!("its steps are: {}", known.join(", ")))
     })
 }
@@ -134,12 +134,12 @@ fn intervene_of(word: &str) -> Result<Intervene> {
 }
 
 fn unknown(what: &str, word: &str) -> Error {
-    Error::new(Kind::Corrupt, format!("`{word}` is no {what} that this version knows"))
+    Error::new(ErrorKind::Corrupt, format!("`{word}` is no {what} that this version knows"))
         .help("a newer version has written it: use that one")
 }
 
-impl Created<'_> {
-    fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<Created<'h>> {
+impl CreatedMission<'_> {
+    fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<CreatedMission<'h>> {
         let first = history.mission_records.first().map(|record| &record.event);
         let Some(Event::MissionCreated {
             prompt,
@@ -153,14 +153,14 @@ impl Created<'_> {
         }) = first
         else {
             return Err(Error::new(
-                Kind::Corrupt,
+                ErrorKind::Corrupt,
                 format!("{} does not begin with the creation of a mission", dir.history().display()),
             )
             .help("restore the file from a backup"));
         };
         let policy = Policy { execution: execution_of(execution)?, intervene: intervene_of(intervene)? };
         let starter = creator.clone().zip(*creator_spawn);
-        Ok(Created { prompt, plan_hash, policy, notices: *notices, starter })
+        Ok(CreatedMission { prompt, plan_hash, policy, notices: *notices, starter })
     }
 }
 
@@ -170,7 +170,7 @@ fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
     static READ: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
     let path = dir.plan();
     let damaged = |what: &str| {
-        Error::new(Kind::Corrupt, format!("{}: {what}", path.display())).help(format!(
+        Error::new(ErrorKind::Corrupt, format!("{}: {what}", path.display())).help(format!(
             "it is the plan that the mission was started with: restore it from a backup, then `orange mission continue {id}`; \
              or `orange mission cancel {id}`",
             id = dir.id
@@ -192,7 +192,7 @@ fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
 fn does_not_fit(dir: &TaskDir, record: &Record, what: &str) -> Error {
     let path = dir.history();
     Error::new(
-        Kind::Corrupt,
+        ErrorKind::Corrupt,
         format!("{}: event {} does not fit the mission: {what}", path.display(), record.seq),
     )
     .help("somebody has changed the file: restore it from a backup")

@@ -3,46 +3,50 @@
 use orange_core::mission::{MissionStatus, Refusal};
 
 use super::Projection;
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 
 /// The error of a refused event.
 pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Error {
     let (kind, help) = match refusal {
         Refusal::Closed(MissionStatus::Failed) => (
-            Kind::Refused,
+            ErrorKind::Refused,
             format!(
                 "`orange mission retry {id}` runs it again, `orange mission cancel {id}` ends it; an agent stops here"
             ),
         ),
         Refusal::Closed(_) => {
-            (Kind::Refused, "nothing is accepted after its end; an agent stops here".to_owned())
+            (ErrorKind::Refused, "nothing is accepted after its end; an agent stops here".to_owned())
         }
-        Refusal::HasBegun => (Kind::Refused, String::new()),
-        Refusal::Pending => (Kind::Refused, "`orange workspace list` shows who has them".to_owned()),
-        Refusal::Paused => (Kind::Refused, format!("`orange mission continue {id}` answers it")),
-        Refusal::NoSuchStep => (Kind::NotFound, format!("`orange mission show {id}` shows its steps")),
-        Refusal::Stale { .. } => (Kind::Refused, "stop here: another agent works at the step".to_owned()),
+        Refusal::HasBegun => (ErrorKind::Refused, String::new()),
+        Refusal::Pending => (ErrorKind::Refused, "`orange workspace list` shows who has them".to_owned()),
+        Refusal::Paused => (ErrorKind::Refused, format!("`orange mission continue {id}` answers it")),
+        Refusal::NoSuchStep => (ErrorKind::NotFound, format!("`orange mission show {id}` shows its steps")),
+        Refusal::Stale { .. } => {
+            (ErrorKind::Refused, "stop here: another agent works at the step".to_owned())
+        }
         Refusal::NoSuchAttempt { .. } => {
-            (Kind::NotFound, format!("`orange mission show {id}` shows its attempts"))
+            (ErrorKind::NotFound, format!("`orange mission show {id}` shows its attempts"))
         }
-        Refusal::HasEnded => (Kind::Refused, "the first report counts: stop here".to_owned()),
-        Refusal::NotQueued(_) => (Kind::Refused, format!("`orange mission show {id}` shows what runs")),
-        Refusal::Busy(_) => (Kind::Refused, "it starts when that one has ended".to_owned()),
-        Refusal::ResultNeeded => (Kind::Usage, format!("say it with `--result`: {}", results(projection))),
-        Refusal::ResultUndeclared => (Kind::Usage, format!("`--result` takes: {}", results(projection))),
-        Refusal::NotPaused => (Kind::Refused, format!("`orange mission show {id}` shows what it does")),
+        Refusal::HasEnded => (ErrorKind::Refused, "the first report counts: stop here".to_owned()),
+        Refusal::NotQueued(_) => (ErrorKind::Refused, format!("`orange mission show {id}` shows what runs")),
+        Refusal::Busy(_) => (ErrorKind::Refused, "it starts when that one has ended".to_owned()),
+        Refusal::ResultNeeded => {
+            (ErrorKind::Usage, format!("say it with `--result`: {}", results(projection)))
+        }
+        Refusal::ResultUndeclared => (ErrorKind::Usage, format!("`--result` takes: {}", results(projection))),
+        Refusal::NotPaused => (ErrorKind::Refused, format!("`orange mission show {id}` shows what it does")),
         Refusal::OtherPause { current } => (
-            Kind::Refused,
+            ErrorKind::Refused,
             format!(
                 "look at it first: `orange mission show {id}`, then `orange mission continue {id} --pause {current}`"
             ),
         ),
-        Refusal::NothingToAccept => (Kind::Refused, format!("`orange mission continue {id}` goes on")),
+        Refusal::NothingToAccept => (ErrorKind::Refused, format!("`orange mission continue {id}` goes on")),
         Refusal::NotFailed(_) => {
-            (Kind::Refused, format!("`orange mission show {id}` shows what can be done"))
+            (ErrorKind::Refused, format!("`orange mission show {id}` shows what can be done"))
         }
         Refusal::NothingToRetry => {
-            (Kind::Refused, format!("`orange mission retry {id}` tries every failed step"))
+            (ErrorKind::Refused, format!("`orange mission retry {id}` tries every failed step"))
         }
     };
     Error::new(kind, refusal.words(projection.plan, &format!("mission {id}"))).help(help)

@@ -7,11 +7,11 @@ use orange_core::plan::{
     StepValue,
 };
 
-use super::start::{NewMission, PolicyWishes, start};
+use super::start::{MissionWishes, PolicyWishes, start};
 use crate::app::App;
 use crate::store::effective::effective;
 use crate::store::{TaskDir, list, projects};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A result that no agent can report: a result is one word.
 const NO_RESULT: &str = "no result";
@@ -24,7 +24,7 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
     check(new)?;
     let project = projects::get(&app.home, &new.project)?;
     let missions = list::missions(&app.home, Some(&project.name))?;
-    let of_key = |listed: &list::Listed| listed.task.as_ref().is_ok_and(|it| it.owned.workflow == new.key);
+    let of_key = |listed: &list::TaskEntry| listed.task.as_ref().is_ok_and(|it| it.owned.workflow == new.key);
     if let Some(found) = missions.into_iter().find(of_key) {
         return Ok(found.dir);
     }
@@ -46,7 +46,7 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
     };
     let started = start(
         app,
-        NewMission {
+        MissionWishes {
             project: &project,
             plan: &plan,
             prompt: Some(&new.prompt),
@@ -65,7 +65,7 @@ fn check(new: &NewAttempt) -> Result<()> {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_graphic());
     let is_key = new.key.starts_with(|first: char| first.is_ascii_lowercase())
         && new.key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    let wrong = |what: &str, help: &'static str| Error::new(Kind::Usage, what.to_owned()).help(help);
+    let wrong = |what: &str, help: &'static str| Error::new(ErrorKind::Usage, what.to_owned()).help(help);
     if !is_key {
         let what = format!("`{}` is not a valid key of an attempt", new.key.escape_debug());
         return Err(wrong(&what, "use lower-case letters, digits and `-`; the first is a letter"));
@@ -175,7 +175,7 @@ mod tests {
             NewAttempt { stuck_after: 0, ..attempt() },
         ];
         for new in wrong {
-            assert_eq!(check(&new).unwrap_err().kind, Kind::Usage, "{new:?}");
+            assert_eq!(check(&new).unwrap_err().kind, ErrorKind::Usage, "{new:?}");
         }
     }
 }

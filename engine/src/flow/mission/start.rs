@@ -11,12 +11,12 @@ use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
 use crate::store::create::MISSIONS;
 use crate::store::projects::Project;
-use crate::store::{self, Draft, TaskDir, plan};
-use crate::{Error, Kind, Result};
+use crate::store::{self, TaskDir, TaskDraft, plan};
+use crate::{Error, ErrorKind, Result};
 
 /// The wishes of who starts a mission.
 #[derive(Clone, Copy, Debug)]
-pub struct NewMission<'a> {
+pub struct MissionWishes<'a> {
     pub project: &'a Project,
     /// The step workflow.
     pub plan: &'a Plan<'a>,
@@ -59,7 +59,7 @@ pub struct Started {
 /// # Errors
 /// `not_found` for an unknown harness; `usage` without a prompt that the steps use; `refused` for a branch that
 /// is taken.
-pub fn start(app: &App, new: NewMission<'_>) -> Result<Started> {
+pub fn start(app: &App, new: MissionWishes<'_>) -> Result<Started> {
     check(app, new)?;
     app.remember_environment(&new.project.name)?;
     let copy = plan::write(new.plan)?;
@@ -81,12 +81,12 @@ fn uncommitted(project: &Project) -> Result<Option<String>> {
     Ok((changes > 0).then_some(hint))
 }
 
-fn check(app: &App, new: NewMission<'_>) -> Result<()> {
+fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     let plan = new.plan;
     let wants_prompt = plan.steps.iter().any(|step| step.prompt.has(StepValue::MissionPrompt));
     let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
     if wants_prompt && is_empty {
-        return Err(Error::new(Kind::Usage, "the prompt is missing").help(format!(
+        return Err(Error::new(ErrorKind::Usage, "the prompt is missing").help(format!(
             "say what is to be done: `orange mission start {} \"…\"`, or `-` for standard input",
             plan.name
         )));
@@ -108,7 +108,7 @@ fn check(app: &App, new: NewMission<'_>) -> Result<()> {
     git.check_identity()
 }
 
-fn draft(app: &App, new: NewMission<'_>, copy: Vec<u8>) -> Draft {
+fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> TaskDraft {
     let plan = new.plan;
     let prompt = new.prompt.unwrap_or_default();
     let first_line = prompt.trim().lines().next().unwrap_or_default();
@@ -116,7 +116,7 @@ fn draft(app: &App, new: NewMission<'_>, copy: Vec<u8>) -> Draft {
         execution: new.policy.execution.unwrap_or(plan.policy.execution),
         intervene: new.policy.intervene.unwrap_or(plan.policy.intervene),
     };
-    Draft {
+    TaskDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
         summary: first_line.to_owned(),

@@ -11,11 +11,11 @@ use super::attempt::{failed, lost};
 use super::notices::send_by;
 use super::projection::named;
 use super::{LockedMission, Projection, limit, wait};
-use crate::Kind;
+use crate::ErrorKind;
 use crate::app::App;
-use crate::flow::End;
+use crate::flow::ObservedEnd;
 use crate::machines::Machines;
-use crate::store::activity::{self, Note, NoteKind as Noted};
+use crate::store::activity::{self, ActivityNote, NoteKind as Noted};
 use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
 use crate::store::plan::tests::PLAN;
 use crate::store::{self, Event, Set, TaskDir, create, tests};
@@ -33,7 +33,7 @@ fn lab_of(creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
 /// A mission that follows this plan.
 fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
     let (folder, home) = tests::home();
-    let draft = store::Draft {
+    let draft = store::TaskDraft {
         workflow: PLAN.name.to_owned(),
         definition: PLAN.source_hash.to_owned(),
         status: "pending".to_owned(),
@@ -108,7 +108,7 @@ fn a_quick_answer_repeats_no_notice() {
             };
             scope.spawn(send).join().unwrap()
         });
-        assert_eq!(other.unwrap_err().kind, Kind::Locked);
+        assert_eq!(other.unwrap_err().kind, ErrorKind::Locked);
         Ok(())
     })
     .unwrap();
@@ -170,17 +170,21 @@ fn a_refused_event_writes_nothing() {
     let (_folder, app, dir) = lab();
     record(&app, &dir, vec![begin(), started("work", 1)]);
     let before = std::fs::read(dir.history()).unwrap();
-    let refused = |event: Event, kind: Kind, part: &str| {
+    let refused = |event: Event, kind: ErrorKind, part: &str| {
         let error = LockedMission::lock(&app, &dir).unwrap().record(event, Vec::new()).unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.message.contains(part), "{error}");
     };
-    refused(begin(), Kind::Refused, "has begun");
-    refused(started("fix", 1), Kind::NotFound, "no attempt yet");
-    refused(complete("work", 2, "PASS"), Kind::NotFound, "the current one is 1");
-    refused(complete("work", 1, "MAYBE"), Kind::Usage, "no such result");
-    refused(complete("walk", 1, "PASS"), Kind::NotFound, "no step `walk`");
-    refused(Event::MissionRetried { step: None, actor: Default::default() }, Kind::Refused, "is running");
+    refused(begin(), ErrorKind::Refused, "has begun");
+    refused(started("fix", 1), ErrorKind::NotFound, "no attempt yet");
+    refused(complete("work", 2, "PASS"), ErrorKind::NotFound, "the current one is 1");
+    refused(complete("work", 1, "MAYBE"), ErrorKind::Usage, "no such result");
+    refused(complete("walk", 1, "PASS"), ErrorKind::NotFound, "no step `walk`");
+    refused(
+        Event::MissionRetried { step: None, actor: Default::default() },
+        ErrorKind::Refused,
+        "is running",
+    );
     assert_eq!(std::fs::read(dir.history()).unwrap(), before);
 }
 
@@ -203,7 +207,7 @@ fn a_journal_that_does_not_fit_its_plan_is_corrupt() {
     locked.append(complete("work", 7, "PASS"), Set::new()).unwrap();
     drop(locked);
     let error = LockedMission::lock(&app, &dir).unwrap_err();
-    assert_eq!(error.kind, Kind::Corrupt);
+    assert_eq!(error.kind, ErrorKind::Corrupt);
     assert!(error.message.contains("does not fit the mission"), "{error}");
 }
 
@@ -223,8 +227,8 @@ fn agent(dir: &TaskDir, app: &App, number: u32) {
 /// Its end after its harness has reported a limit.
 fn ends_at_limit(dir: &TaskDir, app: &App, number: u32) -> String {
     let text = Some("429, try again in 15 minutes".to_owned());
-    activity::append(dir, &Note { text, ..Note::now(number, Noted::Limit) }).unwrap();
-    let end = End { spawn: number, reason: "exited with 3".to_owned(), ..End::default() };
+    activity::append(dir, &ActivityNote { text, ..ActivityNote::now(number, Noted::Limit) }).unwrap();
+    let end = ObservedEnd { spawn: number, reason: "exited with 3".to_owned(), ..ObservedEnd::default() };
     let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
     let mut mission = LockedMission::lock(app, dir).unwrap();
     limit::ended_at_one(app, &mut mission, &end, &exited).unwrap().unwrap()
@@ -286,7 +290,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
 /// The end without a word of the agent of this number, which works at this attempt of `work`.
 fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> String {
     agent(dir, app, number);
-    let end = End { spawn: number, reason: "exited with 1".to_owned(), ..End::default() };
+    let end = ObservedEnd { spawn: number, reason: "exited with 1".to_owned(), ..ObservedEnd::default() };
     let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
     let mut mission = LockedMission::lock(app, dir).unwrap();
     wait::after_loss(app, &mut mission, &end, ("work", attempt), exited).unwrap()

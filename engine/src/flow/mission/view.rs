@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use orange_core::mission::{AttemptEnd, Failure, MissionStatus, PauseReason, StepState};
+use orange_core::mission::{AttemptEnd, MissionStatus, PauseReason, StepFailure, StepState};
 use orange_core::plan::{Plan, StepId};
 
 use super::Projection;
@@ -101,7 +101,7 @@ impl Projection {
             result: latest.and_then(|it| it.result.clone()),
             summary: latest.map(|it| it.summary.clone()),
             failure: state.failure.as_ref().map(|_| self.mission.failure(self.plan, step)),
-            reason: state.failure.as_ref().and_then(Failure::reason),
+            reason: state.failure.as_ref().and_then(StepFailure::reason),
             loops: of_plan.is_loop().then_some(LoopCount {
                 completions: state.completions,
                 max: of_plan.max_retries.saturating_add(state.granted),
@@ -172,7 +172,12 @@ fn is_own_failure(state: &StepState) -> bool {
     !state.is_handled
         && matches!(
             state.failure,
-            Some(Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_) | Failure::Exhausted(_))
+            Some(
+                StepFailure::Reported(_)
+                    | StepFailure::Stuck(_)
+                    | StepFailure::Abandoned(_)
+                    | StepFailure::Exhausted(_)
+            )
         )
 }
 

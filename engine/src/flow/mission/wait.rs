@@ -8,7 +8,7 @@ use super::LockedMission;
 use super::attempt::lost;
 use crate::Result;
 use crate::app::App;
-use crate::flow::{End, life, limit, waiting};
+use crate::flow::{ObservedEnd, life, limit, waiting};
 use crate::store::{Event, Set, TaskHistory};
 use orange_system::fault;
 
@@ -43,7 +43,7 @@ pub(super) fn holds(app: &App, mission: &mut LockedMission) -> Result<bool> {
 pub(super) fn after_loss(
     app: &App,
     mission: &mut LockedMission,
-    end: &End,
+    end: &ObservedEnd,
     (step, attempt): (&str, u32),
     exited: (Event, Set),
 ) -> Result<String> {

@@ -3,9 +3,9 @@
 use orange_core::notify::plain;
 use serde::Serialize;
 
-use super::seen::Seen;
+use super::seen::SeenNeed;
 use crate::store::suggest;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Need;
 
 /// The longest text of an agent or a person in a message.
@@ -16,17 +16,17 @@ const MOST_LINES: usize = 10;
 
 /// A message about one or several needs. No text in it has a line break or a control character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Message {
+pub struct NeedMessage {
     /// Subject, such as `permission: fix (toy)`.
     pub title: String,
     /// Reason, and for several needs a sentence for each.
     pub text: String,
-    pub needs: Vec<Item>,
+    pub needs: Vec<NeedItem>,
 }
 
 /// A need in a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct NeedItem {
     /// The task's or the mission's id.
     pub id: String,
     pub project: String,
@@ -45,7 +45,7 @@ pub struct Item {
 
 /// Format that a server reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum MessageFormat {
     /// Everything that is known, as JSON.
     Json,
     /// An incoming webhook of Slack, or of a program that reads the same.
@@ -68,10 +68,10 @@ struct Ntfy<'m> {
 }
 
 /// Reads a field of a message.
-type Field = fn(&Message) -> String;
+type MessageField = fn(&NeedMessage) -> String;
 
 /// The fields of templates, each with its value in a message.
-const FIELDS: [(&str, Field); 10] = [
+const FIELDS: [(&str, MessageField); 10] = [
     ("title", |message| message.title.clone()),
     ("text", |message| message.text.clone()),
     ("count", |message| message.needs.len().to_string()),
@@ -84,26 +84,26 @@ const FIELDS: [(&str, Field); 10] = [
     ("since", |message| message.first(|item| &item.since)),
 ];
 
-impl Message {
+impl NeedMessage {
     /// The message about these needs.
-    pub fn about(needs: &[&Seen]) -> Message {
-        let needs: Vec<Item> = needs.iter().map(|seen| Item::of(seen)).collect();
+    pub fn about(needs: &[&SeenNeed]) -> NeedMessage {
+        let needs: Vec<NeedItem> = needs.iter().map(|seen| NeedItem::of(seen)).collect();
         if let [one] = &needs[..] {
             let title = format!("{}: {} ({})", one.need, one.branch, one.project);
             let text = [&one.why, &one.summary].map(String::as_str).into_iter().filter(|it| !it.is_empty());
-            return Message { title, text: text.collect::<Vec<_>>().join(" · "), needs };
+            return NeedMessage { title, text: text.collect::<Vec<_>>().join(" · "), needs };
         }
         let title = format!("{} tasks need you", needs.len());
         let shown = needs.iter().take(MOST_LINES).map(|it| format!("{}: {}: {}", it.branch, it.need, it.why));
         let left = needs.len().saturating_sub(MOST_LINES);
         let more = (left > 0).then(|| format!("and {left} more"));
-        Message { title, text: shown.chain(more).collect::<Vec<_>>().join(" · "), needs }
+        NeedMessage { title, text: shown.chain(more).collect::<Vec<_>>().join(" · "), needs }
     }
 
     /// The message of `orange notify test`.
-    pub fn test() -> Message {
+    pub fn test() -> NeedMessage {
         let text = "orange sends its messages here".to_owned();
-        Message { title: "orange: a test".to_owned(), text, needs: Vec::new() }
+        NeedMessage { title: "orange: a test".to_owned(), text, needs: Vec::new() }
     }
 
     /// The fields with their names.
@@ -117,14 +117,14 @@ impl Message {
     }
 
     /// The text of a request in this shape, and its address.
-    pub fn posted(&self, shape: Shape, url: &str) -> Result<(String, String)> {
+    pub fn posted(&self, shape: MessageFormat, url: &str) -> Result<(String, String)> {
         match shape {
-            Shape::Json => Ok((self.written()?, url.to_owned())),
-            Shape::Slack => {
+            MessageFormat::Json => Ok((self.written()?, url.to_owned())),
+            MessageFormat::Slack => {
                 let text = without_mentions(&format!("{}\n{}", self.title, self.text));
                 Ok((written(&Slack { text })?, url.to_owned()))
             }
-            Shape::Ntfy => {
+            MessageFormat::Ntfy => {
                 let (server, topic) = topic(url).unwrap_or((url, ""));
                 let body = Ntfy { topic, title: &self.title, message: &self.text };
                 Ok((written(&body)?, server.to_owned()))
@@ -132,16 +132,16 @@ impl Message {
         }
     }
 
-    fn first(&self, field: impl Fn(&Item) -> &String) -> String {
+    fn first(&self, field: impl Fn(&NeedItem) -> &String) -> String {
         self.needs.first().map(|item| field(item).clone()).unwrap_or_default()
     }
 }
 
-impl Item {
-    fn of(seen: &Seen) -> Item {
-        let Seen { dir, name, branch, summary, need } = seen;
+impl NeedItem {
+    fn of(seen: &SeenNeed) -> NeedItem {
+        let SeenNeed { dir, name, branch, summary, need } = seen;
         let Need { kind, why, since, .. } = need;
-        Item {
+        NeedItem {
             id: dir.id.clone(),
             project: plain(&dir.project, LONGEST),
             branch: plain(branch, LONGEST),
@@ -155,7 +155,7 @@ impl Item {
 }
 
 /// A word of a command with its fields replaced, each once. `{{` and `}}` are braces.
-pub fn replaced(template: &str, message: &Message) -> String {
+pub fn replaced(template: &str, message: &NeedMessage) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some(at) = rest.find(['{', '}']) {
@@ -204,7 +204,7 @@ pub fn topic(url: &str) -> Option<(&str, &str)> {
 
 fn written(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value)
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the message: {cause}")))
+        .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot write the message: {cause}")))
 }
 
 /// The text for Slack, which gives three characters a meaning.
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use crate::store::{DirKind, TaskDir};
 
-    pub(crate) fn seen(branch: &str, summary: &str, why: &str) -> Seen {
+    pub(crate) fn seen(branch: &str, summary: &str, why: &str) -> SeenNeed {
         let dir = TaskDir {
             kind: DirKind::Task,
             project: "toy".to_owned(),
@@ -240,7 +240,7 @@ mod tests {
             actions: Vec::new(),
         };
         let name = dir.id.clone();
-        Seen { dir, name, branch: branch.to_owned(), summary: summary.to_owned(), need }
+        SeenNeed { dir, name, branch: branch.to_owned(), summary: summary.to_owned(), need }
     }
 
     const HOSTILE: &str =
@@ -248,30 +248,30 @@ mod tests {
 
     #[test]
     fn a_message_says_what_is_needed_and_why() {
-        let message = Message::about(&[&seen("fix", "Mend it", "agent 1 is gone")]);
+        let message = NeedMessage::about(&[&seen("fix", "Mend it", "agent 1 is gone")]);
         assert_eq!(message.title, "stuck: fix (toy)");
         assert_eq!(message.text, "agent 1 is gone · Mend it");
-        let many: Vec<Seen> = (0..12).map(|at| seen(&format!("b{at}"), "", "w")).collect();
-        let message = Message::about(&many.iter().collect::<Vec<_>>());
+        let many: Vec<SeenNeed> = (0..12).map(|at| seen(&format!("b{at}"), "", "w")).collect();
+        let message = NeedMessage::about(&many.iter().collect::<Vec<_>>());
         assert_eq!((message.title.as_str(), message.needs.len()), ("12 tasks need you", 12));
         assert!(message.text.starts_with("b0: stuck: w · b1") && message.text.ends_with("and 2 more"));
     }
 
     #[test]
     fn no_text_of_an_agent_is_more_than_text() {
-        let message = Message::about(&[&seen(HOSTILE, HOSTILE, HOSTILE)]);
+        let message = NeedMessage::about(&[&seen(HOSTILE, HOSTILE, HOSTILE)]);
         let all = message.written().unwrap();
         assert!(message.fields().all(|(_, value)| !value.chars().any(char::is_control)), "{all}");
         assert!(!all.contains("\\u00") && !all.contains('\u{202e}'), "{all}");
         // A field in a value is not a field.
         assert!(replaced("--text={why}", &message).contains("{why}"));
-        let (slack, _) = message.posted(Shape::Slack, "https://x").unwrap();
+        let (slack, _) = message.posted(MessageFormat::Slack, "https://x").unwrap();
         assert!(slack.contains("&lt;!channel&gt;") && !slack.contains('<'), "{slack}");
     }
 
     #[test]
     fn fields_are_replaced_once() {
-        let message = Message::about(&[&seen("fix", "Mend {id}", "w")]);
+        let message = NeedMessage::about(&[&seen("fix", "Mend {id}", "w")]);
         assert_eq!(replaced("{{{branch}}} {summary} {count}{", &message), "{fix} Mend {id} 1{");
         for fit in ["", "plain", "{title}: {text}", "{{}}", "{{{id}}}"] {
             assert_eq!(flaw(fit), None, "{fit}");

@@ -7,8 +7,8 @@ pub mod send;
 pub mod sent;
 pub mod settings;
 
-pub use message::Message;
+pub use message::NeedMessage;
 pub use notifier::Notifier;
 pub use send::send;
-pub use sent::Sent;
+pub use sent::SentMessages;
 pub use settings::Channel;

@@ -7,39 +7,39 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use orange_core::need::NeedKind;
-use orange_core::notify::{Clock, Fact};
+use orange_core::notify::{Clock, NeedFact};
 
-use super::seen::{self, Seen};
-use super::sent::Sent;
+use super::seen::{self, SeenNeed};
+use super::sent::SentMessages;
 use super::settings::{self, Channel};
-use super::{Message, send};
+use super::{NeedMessage, send};
 use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Tmux;
 use crate::store::Home;
-use orange_system::exec::Call;
+use orange_system::exec::ProgramCall;
 use orange_system::{clock, fault};
 
 /// The messages of one monitor.
 #[derive(Debug)]
 pub struct Notifier {
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<NotifierState>>,
     running: BTreeMap<String, JoinHandle<()>>,
     /// Since when each fact of now has been seen.
     since: BTreeMap<String, Instant>,
-    reports: (Sender<Report>, Receiver<Report>),
+    reports: (Sender<DeliveryReport>, Receiver<DeliveryReport>),
     failed: Option<String>,
 }
 
 /// Result of a message: the channel, and a description of the delivery or the error.
-pub type Report = (String, Result<String>);
+pub type DeliveryReport = (String, Result<String>);
 
 /// State that the threads share.
 #[derive(Debug)]
-struct Shared {
+struct NotifierState {
     home: Home,
     tmux: Tmux,
-    sent: Mutex<Sent>,
+    sent: Mutex<SentMessages>,
 }
 
 impl Default for Notifier {
@@ -78,7 +78,7 @@ impl Notifier {
         if channels.is_empty() {
             return Ok(None);
         }
-        let seen: Vec<Seen> = seen::all(app)?;
+        let seen: Vec<SeenNeed> = seen::all(app)?;
         let shared = self.shared(app)?;
         let lasted = self.lasted(&seen);
         self.running.retain(|_, thread| !thread.is_finished());
@@ -104,16 +104,16 @@ impl Notifier {
     }
 
     /// For how long each fact has been seen.
-    fn lasted(&mut self, seen: &[Seen]) -> Vec<Duration> {
+    fn lasted(&mut self, seen: &[SeenNeed]) -> Vec<Duration> {
         let now = Instant::now();
-        let marks: Vec<String> = seen.iter().map(Seen::mark).collect();
+        let marks: Vec<String> = seen.iter().map(SeenNeed::mark).collect();
         self.since.retain(|mark, _| marks.contains(mark));
         let since = marks.into_iter().map(|mark| *self.since.entry(mark).or_insert(now));
         since.map(|since| now.duration_since(since)).collect()
     }
 
     /// Results of messages since the last call.
-    pub fn reports(&self) -> Vec<Report> {
+    pub fn reports(&self) -> Vec<DeliveryReport> {
         self.reports.1.try_iter().collect()
     }
 
@@ -125,12 +125,12 @@ impl Notifier {
         }
     }
 
-    fn shared(&mut self, app: &App) -> Result<Arc<Shared>> {
+    fn shared(&mut self, app: &App) -> Result<Arc<NotifierState>> {
         if let Some(shared) = &self.shared {
             return Ok(Arc::clone(shared));
         }
-        let sent = Mutex::new(Sent::read(&app.home)?);
-        let shared = Arc::new(Shared { home: app.home.clone(), tmux: app.tmux.clone(), sent });
+        let sent = Mutex::new(SentMessages::read(&app.home)?);
+        let shared = Arc::new(NotifierState { home: app.home.clone(), tmux: app.tmux.clone(), sent });
         self.shared = Some(Arc::clone(&shared));
         Ok(shared)
     }
@@ -138,33 +138,33 @@ impl Notifier {
 
 /// One message and the facts that it is about.
 struct Batch {
-    message: Message,
+    message: NeedMessage,
     facts: Vec<String>,
 }
 
 impl Batch {
-    fn of(seen: &[Seen], places: &[usize]) -> Batch {
-        let seen: Vec<&Seen> = places.iter().filter_map(|place| seen.get(*place)).collect();
-        Batch { facts: seen.iter().map(|it| it.mark()).collect(), message: Message::about(&seen) }
+    fn of(seen: &[SeenNeed], places: &[usize]) -> Batch {
+        let seen: Vec<&SeenNeed> = places.iter().filter_map(|place| seen.get(*place)).collect();
+        Batch { facts: seen.iter().map(|it| it.mark()).collect(), message: NeedMessage::about(&seen) }
     }
 }
 
-impl Shared {
-    fn sent(&self) -> MutexGuard<'_, Sent> {
+impl NotifierState {
+    fn sent(&self) -> MutexGuard<'_, SentMessages> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn due(
         &self,
         channel: &Channel,
-        seen: &[Seen],
+        seen: &[SeenNeed],
         lasted: &[Duration],
         clock: Clock,
     ) -> orange_core::notify::Due {
         let sent = self.sent();
         let noted: Vec<_> = seen.iter().map(|it| sent.noted(&channel.name, &it.mark())).collect();
-        let kind = |seen: &Seen| NeedKind::ALL.into_iter().find(|kind| *kind == seen.need.kind);
-        let facts = seen.iter().zip(&noted).zip(lasted).map(|((seen, noted), lasted)| Fact {
+        let kind = |seen: &SeenNeed| NeedKind::ALL.into_iter().find(|kind| *kind == seen.need.kind);
+        let facts = seen.iter().zip(&noted).zip(lasted).map(|((seen, noted), lasted)| NeedFact {
             kind: kind(seen).unwrap_or(NeedKind::Working),
             lasted: *lasted,
             noted: noted.as_ref(),
@@ -173,9 +173,9 @@ impl Shared {
         channel.rules.due(&facts.collect::<Vec<_>>(), last, clock)
     }
 
-    fn forget(&self, channels: &[Channel], seen: &[Seen], now: u64) -> Result<()> {
+    fn forget(&self, channels: &[Channel], seen: &[SeenNeed], now: u64) -> Result<()> {
         let names: BTreeSet<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
-        let facts: BTreeSet<String> = seen.iter().map(Seen::mark).collect();
+        let facts: BTreeSet<String> = seen.iter().map(SeenNeed::mark).collect();
         let mut sent = self.sent();
         let before = sent.clone();
         sent.forget(&names, &facts, now);
@@ -184,7 +184,7 @@ impl Shared {
 
     /// Sends these messages, one after the other, up to the first that the channel does not take: the others are due at the next
     /// round.
-    fn send(&self, channel: &Channel, batches: &[Batch], reports: &Sender<Report>) {
+    fn send(&self, channel: &Channel, batches: &[Batch], reports: &Sender<DeliveryReport>) {
         for batch in batches {
             let outcome = self.send_one(channel, batch);
             match &outcome {
@@ -211,7 +211,7 @@ impl Shared {
         outcome.map(|how| format!("{}: {how}", batch.message.title))
     }
 
-    fn note(&self, change: impl FnOnce(&mut Sent)) -> Result<()> {
+    fn note(&self, change: impl FnOnce(&mut SentMessages)) -> Result<()> {
         let mut sent = self.sent();
         change(&mut sent);
         sent.write(&self.home)
@@ -229,7 +229,7 @@ fn clock_for(channels: &[Channel]) -> Clock {
 }
 
 fn local_minute() -> Option<u16> {
-    let shown = Call::new("date").arg("+%H:%M").bound(Duration::from_secs(5)).text().ok()?;
+    let shown = ProgramCall::new("date").arg("+%H:%M").bound(Duration::from_secs(5)).text().ok()?;
     let (hour, minute) = shown.trim().split_once(':')?;
     Some(hour.parse::<u16>().ok()? * 60 + minute.parse::<u16>().ok()?)
 }

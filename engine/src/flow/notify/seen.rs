@@ -3,18 +3,18 @@
 use crate::Result;
 use crate::app::App;
 use crate::flow::mission::Projection;
-use crate::flow::names::Names;
-use crate::flow::need::{self, AskGit, Known};
+use crate::flow::names::KnownNames;
+use crate::flow::need::{self, AskGit, NeedFacts};
 use crate::flow::observed::Observed;
-use crate::flow::queue::Queue;
+use crate::flow::queue::StartQueue;
 use crate::flow::session::Panes;
-use crate::store::pool::Saved;
-use crate::store::{DirKind, Listed, TaskDir, list, task};
+use crate::store::pool::SavedPool;
+use crate::store::{DirKind, TaskDir, TaskEntry, list, task};
 use orange_api::Need;
 
 /// A need, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenNeed {
     /// The folder of the task or mission.
     pub dir: TaskDir,
     /// Its name in commands.
@@ -25,7 +25,7 @@ pub struct Seen {
     pub need: Need,
 }
 
-impl Seen {
+impl SeenNeed {
     /// The fact that messages are about: the same need of another time, or another request, is another fact.
     pub fn mark(&self) -> String {
         let Need { kind, request, since, .. } = &self.need;
@@ -35,23 +35,23 @@ impl Seen {
 }
 
 /// The needs, oldest task first. A task that cannot be read has none here: the monitor reports it.
-pub fn all(app: &App) -> Result<Vec<Seen>> {
-    let saved = Saved::read(&app.home);
+pub fn all(app: &App) -> Result<Vec<SeenNeed>> {
+    let saved = SavedPool::read(&app.home);
     let mut known = list::journals(&app.home, &DirKind::ALL, None)?;
-    let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
+    let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
     known.retain(|one| one.may_be(|owned| !app.is_done(one.dir.kind, owned)));
-    let (panes, names) = (Panes::of(app), Names::of(app));
+    let (panes, names) = (Panes::of(app), KnownNames::of(app));
     Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes, &names)))
 }
 
 fn of(
     app: &App,
-    listed: Listed,
-    queue: Option<&Queue>,
+    listed: TaskEntry,
+    queue: Option<&StartQueue>,
     panes: &Panes<'_>,
-    names: &Names<'_>,
-) -> Option<Seen> {
-    let Listed { dir, task } = listed;
+    names: &KnownNames<'_>,
+) -> Option<SeenNeed> {
+    let TaskEntry { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
     let history = task::read_journal_last(&dir, 0).ok()?.history();
     let observed = Observed::of(app, &dir, task, history, panes).ok()?;
@@ -65,9 +65,9 @@ fn of(
             let forbidden = queue.and_then(|queue| queue.forbids(app, task));
             let has_room =
                 task.owned.workspace.is_some() || queue.is_none_or(|queue| queue.has_room(app, task));
-            let known = Known::of(&dir, &observed, AskGit::Merge);
+            let known = NeedFacts::of(&dir, &observed, AskGit::Merge);
             let (queued, forbidden) = (queued.as_deref(), forbidden.as_deref());
-            need::of_task(app, &Known { queued, forbidden, has_room, ..known })
+            need::of_task(app, &NeedFacts { queued, forbidden, has_room, ..known })
         }
     }?;
     if !need.person {
@@ -75,5 +75,5 @@ fn of(
     }
     let need = names.in_need(need);
     let Observed { task, .. } = observed;
-    Some(Seen { name: names.name(&dir), dir, branch: task.branch, summary: task.summary, need })
+    Some(SeenNeed { name: names.name(&dir), dir, branch: task.branch, summary: task.summary, need })
 }

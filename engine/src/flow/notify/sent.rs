@@ -1,13 +1,13 @@
 //! `notified.json`: what was sent to each channel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::io;
 
 use orange_core::notify::Noted;
 use serde::{Deserialize, Serialize};
 
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, nofollow};
 
 /// Time for which a fact is remembered after its end, in seconds.
@@ -16,7 +16,7 @@ const MEMORY: u64 = 7 * 86_400;
 /// The contents of the file. The monitor that works is the only process that writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sent {
+pub struct SentMessages {
     /// By the names of the channels.
     pub channels: BTreeMap<String, SentTo>,
 }
@@ -30,14 +30,14 @@ pub struct SentTo {
     /// Time of the last message that it has taken, RFC 3339 UTC.
     pub taken_at: Option<String>,
     /// Failure of the last message, if it has not taken that.
-    pub failure: Option<Failure>,
+    pub failure: Option<DeliveryFailure>,
     /// By the fact that the messages are about.
     pub facts: BTreeMap<String, SentFact>,
 }
 
 /// A failure of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct DeliveryFailure {
     /// Time of the failure, RFC 3339 UTC.
     pub at: String,
     pub error: String,
@@ -54,19 +54,19 @@ pub struct SentFact {
     pub done: bool,
 }
 
-impl Sent {
+impl SentMessages {
     /// Reads the file; empty without one.
     ///
     /// # Errors
     /// `corrupt`; `environment` when it cannot be read.
-    pub fn read(home: &Home) -> Result<Sent> {
+    pub fn read(home: &Home) -> Result<SentMessages> {
         let path = home.notified_json();
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
-                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("it says which messages were sent: remove it, and those about today's needs are sent again")
             }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Sent::default()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(SentMessages::default()),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -74,7 +74,7 @@ impl Sent {
     /// Writes the file.
     pub fn write(&self, home: &Home) -> Result<()> {
         let text = serde_json::to_vec(self)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot note messages: {cause}")))?;
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot note messages: {cause}")))?;
         atomic::write(&home.notified_json(), &text)
     }
 
@@ -100,7 +100,7 @@ impl Sent {
         for fact in facts {
             sent.facts.entry(fact.clone()).or_default().done = failure.is_none();
         }
-        sent.failure = failure.map(|error| Failure { at: at.clone(), error });
+        sent.failure = failure.map(|error| DeliveryFailure { at: at.clone(), error });
         if sent.failure.is_none() {
             sent.taken_at = Some(at);
         }
@@ -128,12 +128,12 @@ mod tests {
     fn what_was_sent_is_noted_for_each_channel() {
         let (_folder, home) = home();
         home.prepare().unwrap();
-        let mut sent = Sent::read(&home).unwrap();
+        let mut sent = SentMessages::read(&home).unwrap();
         let facts = ["t1 stuck 2026".to_owned(), "t2 stuck ".to_owned()];
         sent.begin("phone", &facts, 100);
         sent.write(&home).unwrap();
-        let mut sent = Sent::read(&home).unwrap();
-        let noted = |sent: &Sent| sent.noted("phone", &facts[0]).unwrap();
+        let mut sent = SentMessages::read(&home).unwrap();
+        let noted = |sent: &SentMessages| sent.noted("phone", &facts[0]).unwrap();
         assert_eq!(noted(&sent), Noted { tries: 1, at: 100, is_done: false });
         sent.end("phone", &facts, "now".to_owned(), Some("no".to_owned()));
         assert_eq!(
@@ -152,6 +152,6 @@ mod tests {
         sent.forget(&channels, &none, 100 + MEMORY);
         assert_eq!(sent.noted("phone", &facts[0]), None);
         std::fs::write(home.notified_json(), "{").unwrap();
-        assert_eq!(Sent::read(&home).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(SentMessages::read(&home).unwrap_err().kind, ErrorKind::Corrupt);
     }
 }

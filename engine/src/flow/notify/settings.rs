@@ -1,16 +1,16 @@
 //! `notify.toml`: the channels of a person, a table for each.
 
-use std::io::ErrorKind;
+use std::io;
 use std::time::Duration;
 
 use orange_core::need::NeedKind;
-use orange_core::notify::{Quiet, Rules};
+use orange_core::notify::{ChannelRules, Quiet};
 use toml::de::{DeTable, DeValue};
 
-use super::message::{self, Shape};
+use super::message::{self, MessageFormat};
 use crate::store::toml_text::{TomlText, in_order};
 use crate::store::{Home, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Channel {
     /// Its name, which the person chooses.
     pub name: String,
     /// Rules for the needs that it is sent, and for the time.
-    pub rules: Rules,
+    pub rules: ChannelRules,
     /// Limit for the delivery of a message.
     pub timeout: Duration,
     pub via: Via,
@@ -29,7 +29,7 @@ pub struct Channel {
 pub enum Via {
     /// The terminal of the monitor, and those that show sessions of agents.
     Terminal {
-        style: Style,
+        style: TerminalSequence,
         /// True if terminals that show sessions of agents get it, too.
         attached: bool,
     },
@@ -42,7 +42,7 @@ pub enum Via {
     /// A server, through `curl`.
     Webhook {
         url: String,
-        shape: Shape,
+        shape: MessageFormat,
         /// More headers.
         headers: Vec<String>,
     },
@@ -50,7 +50,7 @@ pub enum Via {
 
 /// Control sequence that is written to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum TerminalSequence {
     Bell,
     /// The sequence of iTerm2, also of Windows Terminal and WezTerm.
     Osc9,
@@ -79,10 +79,15 @@ const KEYS: [(&str, Option<&str>); 12] = [
 const VIAS: [(&str, &str); 4] =
     [("terminal", "terminal"), ("desktop", "desktop"), ("command", "command"), ("webhook", "webhook")];
 
-const STYLES: [(&str, Style); 4] =
-    [("bell", Style::Bell), ("osc9", Style::Osc9), ("osc99", Style::Osc99), ("osc777", Style::Osc777)];
+const STYLES: [(&str, TerminalSequence); 4] = [
+    ("bell", TerminalSequence::Bell),
+    ("osc9", TerminalSequence::Osc9),
+    ("osc99", TerminalSequence::Osc99),
+    ("osc777", TerminalSequence::Osc777),
+];
 
-const SHAPES: [(&str, Shape); 3] = [("json", Shape::Json), ("slack", Shape::Slack), ("ntfy", Shape::Ntfy)];
+const SHAPES: [(&str, MessageFormat); 3] =
+    [("json", MessageFormat::Json), ("slack", MessageFormat::Slack), ("ntfy", MessageFormat::Ntfy)];
 
 impl Via {
     /// The word for it.
@@ -110,7 +115,7 @@ pub fn read(home: &Home) -> Result<Vec<Channel>> {
     let path = home.notify_toml();
     let bytes = match nofollow::read_linked(&path, nofollow::LONGEST) {
         Ok(bytes) => bytes,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(cause) => return Err(Error::io("read", &path, &cause)),
     };
     let text = TomlText::new(&path, &bytes)?;
@@ -135,7 +140,7 @@ pub fn named(home: &Home, name: &str) -> Result<Channel> {
     let channels = read(home)?;
     channels.iter().find(|channel| channel.name == name).cloned().ok_or_else(|| {
         let names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
-        Error::new(Kind::NotFound, format!("there is no channel `{name}`")).help(format!(
+        Error::new(ErrorKind::NotFound, format!("there is no channel `{name}`")).help(format!(
             "{}; {} has them",
             suggest::help(name, &names, "channels"),
             home.notify_toml().display()
@@ -153,7 +158,7 @@ fn channel(text: &TomlText<'_>, at: usize, name: &str, table: &DeTable<'_>) -> R
             .broken(at, "a channel says its `via`: \"terminal\", \"desktop\", \"command\" or \"webhook\""));
     };
     let via = one_of("via", via.1.get_ref(), &VIAS).map_err(|flaw| text.broken(via.0.span().start, &flaw))?;
-    let mut draft = Draft::default();
+    let mut draft = ChannelDraft::default();
     for (key, value) in in_order(table) {
         draft
             .set(via, key.get_ref(), value.get_ref())
@@ -164,25 +169,25 @@ fn channel(text: &TomlText<'_>, at: usize, name: &str, table: &DeTable<'_>) -> R
 
 /// The values of a table.
 #[derive(Default)]
-struct Draft {
+struct ChannelDraft {
     needs: Option<Vec<NeedKind>>,
     quiet: Option<Quiet>,
     urgent: Vec<NeedKind>,
     digest: Option<u32>,
     timeout: Option<u32>,
-    style: Option<Style>,
+    style: Option<TerminalSequence>,
     attached: Option<bool>,
     argv: Vec<String>,
     url: String,
-    shape: Option<Shape>,
+    shape: Option<MessageFormat>,
     headers: Vec<String>,
 }
 
 /// The value, or why it is invalid.
-type Read<T> = std::result::Result<T, String>;
+type ChannelResult<T> = std::result::Result<T, String>;
 
-impl Draft {
-    fn set(&mut self, via: &str, key: &str, value: &DeValue<'_>) -> Read<()> {
+impl ChannelDraft {
+    fn set(&mut self, via: &str, key: &str, value: &DeValue<'_>) -> ChannelResult<()> {
         let Some((_, owner)) = KEYS.iter().find(|(name, _)| *name == key) else {
             let names: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
             return Err(format!("`{key}` is not a key of a channel: {}", suggest::help(key, &names, "keys")));
@@ -209,11 +214,11 @@ impl Draft {
         Ok(())
     }
 
-    fn channel(self, name: &str, via: &str) -> Read<Channel> {
+    fn channel(self, name: &str, via: &str) -> ChannelResult<Channel> {
         const TIMEOUT: u32 = 10;
         let via = match via {
             "terminal" => Via::Terminal {
-                style: self.style.unwrap_or(Style::Bell),
+                style: self.style.unwrap_or(TerminalSequence::Bell),
                 attached: self.attached.unwrap_or(true),
             },
             "command" if self.argv.is_empty() => {
@@ -222,8 +227,8 @@ impl Draft {
             "command" => Via::Command { argv: self.argv },
             "webhook" if self.url.is_empty() => return Err("a webhook has its `url`".to_owned()),
             "webhook" => {
-                let shape = self.shape.unwrap_or(Shape::Json);
-                if shape == Shape::Ntfy && message::topic(&self.url).is_none() {
+                let shape = self.shape.unwrap_or(MessageFormat::Json);
+                if shape == MessageFormat::Ntfy && message::topic(&self.url).is_none() {
                     return Err("the `url` of ntfy ends in its topic: https://ntfy.sh/my-topic".to_owned());
                 }
                 Via::Webhook { url: self.url, shape, headers: self.headers }
@@ -231,7 +236,7 @@ impl Draft {
             _ => Via::Desktop,
         };
         let persons = || NeedKind::ALL.into_iter().filter(|kind| kind.needs_person()).collect();
-        let rules = Rules {
+        let rules = ChannelRules {
             kinds: self.needs.unwrap_or_else(persons),
             quiet: self.quiet,
             urgent: self.urgent,
@@ -242,7 +247,7 @@ impl Draft {
     }
 }
 
-fn one_of<T: Copy>(key: &str, value: &DeValue<'_>, known: &[(&str, T)]) -> Read<T> {
+fn one_of<T: Copy>(key: &str, value: &DeValue<'_>, known: &[(&str, T)]) -> ChannelResult<T> {
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let Some(word) = value.as_str() else {
         return Err(format!("`{key}` is one of these, in quotes: {}", names.join(", ")));
@@ -258,14 +263,14 @@ fn strings(value: &DeValue<'_>) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|it| it.get_ref().as_str().filter(is_fit).map(str::to_owned)).collect()
 }
 
-fn kinds(key: &str, value: &DeValue<'_>) -> Read<Vec<NeedKind>> {
+fn kinds(key: &str, value: &DeValue<'_>) -> ChannelResult<Vec<NeedKind>> {
     let persons = NeedKind::ALL.into_iter().filter(|kind| kind.needs_person());
     let known: Vec<(&str, NeedKind)> = persons.map(|kind| (kind.as_str(), kind)).collect();
     let items = value.as_array().ok_or_else(|| format!("`{key}` is a list of needs: [\"permission\"]"))?;
     items.iter().map(|item| one_of(key, item.get_ref(), &known)).collect()
 }
 
-fn quiet(value: &DeValue<'_>) -> Read<Quiet> {
+fn quiet(value: &DeValue<'_>) -> ChannelResult<Quiet> {
     let minute = |text: &str| {
         let (hour, minute) = text.trim().split_once(':')?;
         let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
@@ -276,13 +281,13 @@ fn quiet(value: &DeValue<'_>) -> Read<Quiet> {
     found.ok_or_else(|| "`quiet` is two local times: \"22:00-07:00\"".to_owned())
 }
 
-fn number(key: &str, value: &DeValue<'_>, least: u32, most: u32, what: &str) -> Read<u32> {
+fn number(key: &str, value: &DeValue<'_>, least: u32, most: u32, what: &str) -> ChannelResult<u32> {
     let found = value.as_integer().filter(|it| it.radix() == 10).and_then(|it| it.as_str().parse().ok());
     let found = found.filter(|number| (least..=most).contains(number));
     found.ok_or_else(|| format!("`{key}` is a number of {what} from {least} to {most}"))
 }
 
-fn argv(value: &DeValue<'_>) -> Read<Vec<String>> {
+fn argv(value: &DeValue<'_>) -> ChannelResult<Vec<String>> {
     let words = strings(value).filter(|words| words.first().is_some_and(|program| !program.is_empty()));
     let words =
         words.ok_or("`argv` is a program and its arguments, in quotes: [\"program\", \"{title}\"]")?;
@@ -290,7 +295,7 @@ fn argv(value: &DeValue<'_>) -> Read<Vec<String>> {
     flaw.map_or(Ok(words), Err)
 }
 
-fn url(value: &DeValue<'_>) -> Read<String> {
+fn url(value: &DeValue<'_>) -> ChannelResult<String> {
     let is_fit = |url: &&str| {
         let is_known = url.starts_with("http://") || url.starts_with("https://");
         is_known && !url.chars().any(|letter| letter.is_control() || letter.is_whitespace())
@@ -299,7 +304,7 @@ fn url(value: &DeValue<'_>) -> Read<String> {
     found.ok_or_else(|| "`url` begins with https:// or http:// and has no blanks".to_owned())
 }
 
-fn headers(value: &DeValue<'_>) -> Read<Vec<String>> {
+fn headers(value: &DeValue<'_>) -> ChannelResult<Vec<String>> {
     let is_fit = |header: &String| {
         header.split_once(':').is_some_and(|(name, _)| !name.is_empty() && !name.contains(' '))
             && !header.chars().any(char::is_control)
@@ -324,7 +329,7 @@ mod tests {
     #[track_caller]
     fn check_flaw(text: &str, line: usize, part: &str) {
         let error = channels(text).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains(&format!("notify.toml:{line}: ")), "{error}");
         assert!(error.message.contains(part), "{error}");
     }
@@ -345,7 +350,7 @@ mod tests {
         assert_eq!(phone.rules.kinds, [NeedKind::Permission, NeedKind::Question]);
         assert_eq!(phone.rules.quiet, Some(Quiet { from: 22 * 60, until: 7 * 60 + 30 }));
         assert_eq!((phone.rules.digest, phone.timeout), (Some(15), Duration::from_secs(3)));
-        assert_eq!(found[3].via, Via::Terminal { style: Style::Osc9, attached: false });
+        assert_eq!(found[3].via, Via::Terminal { style: TerminalSequence::Osc9, attached: false });
         assert_eq!(channels("").unwrap(), []);
     }
 

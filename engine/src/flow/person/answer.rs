@@ -1,12 +1,12 @@
 //! Answers what an agent asks, for a person.
 
 use crate::app::App;
-use crate::flow::asked::{Answer, is_answered, is_asked, path};
+use crate::flow::asked::{RequestAnswer, is_answered, is_asked, path};
 use crate::flow::{lock_recovered, typed};
-use crate::store::activity::{self, Activity, Note};
+use crate::store::activity::{self, Activity, ActivityNote};
 use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, find, home};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
 
 /// Request that is meant, and its task or mission.
@@ -18,7 +18,7 @@ struct Meant {
 
 /// Answers a request that is open: it has no answer, and the agent waits for one. It has its own name, or that of its task or mission
 /// where only one is open. The error lists the open requests.
-pub fn answer(app: &App, name: &str, answer: &Answer) -> Result<Note> {
+pub fn answer(app: &App, name: &str, answer: &RequestAnswer) -> Result<ActivityNote> {
     app.caller.check_person("answer what an agent asks")?;
     let Meant { dir, request } = meant(app, name)?;
     let mut locked = lock_recovered(app, &dir)?;
@@ -61,7 +61,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
     let find = |name: &str| find::either(&app.home, name, |task| app.is_over(task));
     let unknown = match find(name) {
         Ok(dir) => return Ok(Meant { dir, request: None }),
-        Err(error) if error.kind == Kind::NotFound => Error::new(
+        Err(error) if error.kind == ErrorKind::NotFound => Error::new(
             error.kind,
             format!("there is no request `{name}`, nor a task or mission of that name"),
         )
@@ -70,12 +70,12 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
     };
     let Some((at, _)) = name.rmatch_indices('.').nth(1) else { return Err(unknown) };
     let (task, request) = name.split_at(at);
-    let dir = find(task).map_err(|error| if error.kind == Kind::NotFound { unknown } else { error })?;
+    let dir = find(task).map_err(|error| if error.kind == ErrorKind::NotFound { unknown } else { error })?;
     Ok(Meant { request: Some(format!("{}{request}", dir.id)), dir })
 }
 
 /// The requests of the task's agents that can be answered.
-fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
+fn open_requests(app: &App, locked: &LockedTask) -> Vec<ActivityNote> {
     let dir = locked.dir();
     let notes = activity::read(dir);
     let asked = locked.history().agents.values().flat_map(|record| {
@@ -83,13 +83,13 @@ fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
         typed::name_requests(app, dir, locked.task(), record, &mut activity);
         activity.asked
     });
-    let is_open = |note: &Note| {
+    let is_open = |note: &ActivityNote| {
         is_asked(note) && note.request.as_ref().is_some_and(|request| !is_answered(dir, request))
     };
     asked.filter(is_open).collect()
 }
 
-fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[Note]) -> Error {
+fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[ActivityNote]) -> Error {
     let why = match (request, asked.len()) {
         (Some(request), _) if is_answered(dir, request) => {
             format!("the request `{name}` was answered already")
@@ -107,5 +107,5 @@ fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[Note]) ->
         [] => format!("{} shows what its agents do", dir.command("show")),
         [..] => format!("open now: {}", open.join(", ")),
     };
-    Error::new(Kind::Refused, why).help(help)
+    Error::new(ErrorKind::Refused, why).help(help)
 }

@@ -15,15 +15,15 @@ use crate::hooks::{given, workspace};
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{entries, is_empty, is_same};
 
 /// Result for one worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Collected {
+pub struct CollectResult {
     pub name: String,
     /// Treatment of the worktree; in a dry run, the planned one.
-    pub fate: Fate,
+    pub fate: WorktreeFate,
     /// The refs and folders with backups of its contents.
     pub kept: Vec<String>,
     /// Reason for the failure, which leaves everything as it was.
@@ -32,7 +32,7 @@ pub struct Collected {
 
 /// Treatment of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum WorktreeFate {
     /// Released by a finished task.
     GiveBack,
     /// Reclaimed or restored, as a killed process had begun.
@@ -47,7 +47,7 @@ pub enum Fate {
 
 /// Facts about a worktree that no living task holds.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
+struct WorktreeFacts {
     has_slot: bool,
     has_holder: bool,
     has_folder: bool,
@@ -72,52 +72,56 @@ pub fn make(app: &App, project: &Project) -> Result<Vec<String>> {
 
 /// Checks every worktree of every project, and cleans or removes those that no task holds and none needs. Worktrees that are
 /// not ours or that a living task holds are left alone. With `dry_run`, nothing is done.
-pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
+pub fn collect(app: &App, dry_run: bool) -> Result<Vec<CollectResult>> {
     if dry_run {
         return plan(app, &pool::read(&app.home)?, &projects::read(&app.home)?);
     }
     let mut done = Vec::new();
     for (slot, dir) in interrupted(app, &pool::read(&app.home)?)? {
         let outcome = interrupted_reclaim::finish(app, &dir).map(|_| Vec::new());
-        done.push(Collected::of(&slot.name, Fate::Finish, outcome));
+        done.push(CollectResult::of(&slot.name, WorktreeFate::Finish, outcome));
     }
     for (slot, dir) in finished(app, &pool::read(&app.home)?) {
         let outcome = give_back(app, &dir);
-        done.push(Collected::of(&slot.name, Fate::GiveBack, outcome));
+        done.push(CollectResult::of(&slot.name, WorktreeFate::GiveBack, outcome));
     }
     let mut pool = Pool::lock(&app.home)?;
     let projects = projects::read(&app.home)?;
     for (place, fate) in unheld(app, pool.slots(), &projects)? {
         let outcome = place.carry_out(app, &mut pool, &fate);
-        done.push(Collected::of(&place.name, fate, outcome));
+        done.push(CollectResult::of(&place.name, fate, outcome));
     }
     Ok(done)
 }
 
 /// Dry run of a collection, for this pool and these projects.
-pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
-    let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
-    let interrupted = interrupted(app, slots)?.into_iter().map(|(slot, _)| (slot.name, Fate::Finish));
+pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<CollectResult>> {
+    let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, WorktreeFate::GiveBack));
+    let interrupted = interrupted(app, slots)?.into_iter().map(|(slot, _)| (slot.name, WorktreeFate::Finish));
     let unheld = unheld(app, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
     Ok(interrupted
         .chain(finished)
         .chain(unheld)
-        .map(|(name, fate)| Collected::of(&name, fate, Ok(Vec::new())))
+        .map(|(name, fate)| CollectResult::of(&name, fate, Ok(Vec::new())))
         .collect())
 }
 
-impl Collected {
-    fn of(name: &str, fate: Fate, outcome: Result<Vec<String>>) -> Collected {
+impl CollectResult {
+    fn of(name: &str, fate: WorktreeFate, outcome: Result<Vec<String>>) -> CollectResult {
         let (kept, failure) = match outcome {
             Ok(kept) => (kept, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        Collected { name: name.to_owned(), fate, kept, failure }
+        CollectResult { name: name.to_owned(), fate, kept, failure }
     }
 }
 
 /// The worktrees that no task holds, with what to do.
-fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<(UnheldWorktree<'p>, Fate)>> {
+fn unheld<'p>(
+    app: &App,
+    slots: &[Slot],
+    projects: &'p [Project],
+) -> Result<Vec<(UnheldWorktree<'p>, WorktreeFate)>> {
     let mut unheld = Vec::new();
     for name in names(app, slots, projects)? {
         let slot = slots.iter().find(|slot| slot.name == name).cloned();
@@ -130,17 +134,17 @@ fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<
     Ok(unheld)
 }
 
-impl Facts {
+impl WorktreeFacts {
     /// Treatment of the worktree; `None` for a free one that its project may have.
-    fn fate(self) -> Option<Fate> {
+    fn fate(self) -> Option<WorktreeFate> {
         if self.has_folder && !self.is_registered {
             let why = "its repository does not know it as a worktree: move that folder away";
-            return Some(Fate::Leave(why.to_owned()));
+            return Some(WorktreeFate::Leave(why.to_owned()));
         }
         match (self.has_slot, self.is_surplus) {
-            (true, true) | (false, _) => Some(Fate::Remove),
-            (true, false) if self.has_holder => Some(Fate::Clean),
-            (true, false) if self.is_registered && !self.has_folder => Some(Fate::Remove),
+            (true, true) | (false, _) => Some(WorktreeFate::Remove),
+            (true, false) if self.has_holder => Some(WorktreeFate::Clean),
+            (true, false) if self.is_registered && !self.has_folder => Some(WorktreeFate::Remove),
             (true, false) => None,
         }
     }
@@ -172,7 +176,7 @@ impl<'p> UnheldWorktree<'p> {
     }
 
     /// Treatment of the worktree. Nothing is known of the worktrees of a repository that was moved.
-    fn fate(&self, slots: &[Slot]) -> Option<Fate> {
+    fn fate(&self, slots: &[Slot]) -> Option<WorktreeFate> {
         let facts = self.facts(slots);
         let Some(project) = self.project.filter(|project| !project.path.is_dir()) else {
             return facts.fate();
@@ -181,14 +185,14 @@ impl<'p> UnheldWorktree<'p> {
         let why = format!(
             "its repository is not at {path} any more: `orange project update {name} --path PATH` says where it is"
         );
-        facts.has_folder.then_some(Fate::Leave(why))
+        facts.has_folder.then_some(WorktreeFate::Leave(why))
     }
 
-    fn facts(&self, slots: &[Slot]) -> Facts {
+    fn facts(&self, slots: &[Slot]) -> WorktreeFacts {
         // If the repository cannot be asked, its worktree is left alone.
         let is_registered = |git: &Git| git.has_worktree(&self.folder).unwrap_or(false);
         let is_surplus = |slot| self.project.is_none_or(|project| is_surplus(slots, project, slot));
-        Facts {
+        WorktreeFacts {
             has_slot: self.slot.is_some(),
             has_holder: self.holder().is_some(),
             has_folder: !is_empty(&self.folder),
@@ -203,7 +207,7 @@ impl<'p> UnheldWorktree<'p> {
     }
 
     /// Carries it out, and returns the refs and folders with backups of the worktree's contents.
-    fn carry_out(&self, app: &App, pool: &mut Pool, fate: &Fate) -> Result<Vec<String>> {
+    fn carry_out(&self, app: &App, pool: &mut Pool, fate: &WorktreeFate) -> Result<Vec<String>> {
         // Without a task, the refs are named after the worktree.
         let task = self.holder().unwrap_or(&self.name);
         let aside = app.home.set_aside(task);
@@ -222,22 +226,22 @@ impl<'p> UnheldWorktree<'p> {
         };
         let mut context =
             BackupContext { task, default_branch: &default_branch, aside: &aside, note: &mut note };
-        if let (Fate::Clean | Fate::Remove, Some(git)) = (fate, &self.git) {
+        if let (WorktreeFate::Clean | WorktreeFate::Remove, Some(git)) = (fate, &self.git) {
             given::decide_given(&app.home, git.folder(), &self.name, Vec::new())?;
         }
         match (fate, &self.git) {
-            (Fate::Clean, Some(git)) => git.release(&self.folder, &mut context)?,
-            (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut context)?,
-            (Fate::Clean | Fate::Remove, None) => {}
-            (Fate::GiveBack | Fate::Finish | Fate::Leave(_), _) => return Ok(kept),
+            (WorktreeFate::Clean, Some(git)) => git.release(&self.folder, &mut context)?,
+            (WorktreeFate::Remove, Some(git)) => git.remove(&self.folder, &mut context)?,
+            (WorktreeFate::Clean | WorktreeFate::Remove, None) => {}
+            (WorktreeFate::GiveBack | WorktreeFate::Finish | WorktreeFate::Leave(_), _) => return Ok(kept),
         }
         if let Some(task) = self.holder() {
             pool.unbind(task)?;
         }
-        if let (Fate::Clean | Fate::Remove, Some(git)) = (fate, &self.git) {
+        if let (WorktreeFate::Clean | WorktreeFate::Remove, Some(git)) = (fate, &self.git) {
             given::take_all(&app.home, git.folder(), &self.name)?;
         }
-        if *fate == Fate::Remove {
+        if *fate == WorktreeFate::Remove {
             pool.forget(&self.name)?;
         }
         Ok(kept)
@@ -276,7 +280,7 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     drop(open);
     let result = cancel(app, dir)?;
     match result.hook_errors.first() {
-        Some(error) => Err(Error::new(Kind::Environment, error)),
+        Some(error) => Err(Error::new(ErrorKind::Environment, error)),
         None => Ok(result.backed_up),
     }
 }
@@ -292,7 +296,7 @@ fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     if let Some(error) = &locked.task().attention
         && locked.task().owned.workspace.is_some()
     {
-        return Err(Error::new(Kind::Environment, error));
+        return Err(Error::new(ErrorKind::Environment, error));
     }
     locked.clear_attention()?;
     backed_up_since(dir, before)
@@ -335,12 +339,12 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::hooks::workspace::tests::Lab;
+    use crate::hooks::workspace::tests::WorkspaceLab;
     use crate::store::{Event, Set, tests};
 
     /// A mission in this status that holds a worktree with an idea in it, and what is done about that worktree.
-    fn collected(status: &str) -> (Lab, TaskDir, Vec<Collected>) {
-        let lab = Lab::new(None);
+    fn collected(status: &str) -> (WorkspaceLab, TaskDir, Vec<CollectResult>) {
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
         fs::write(lab.worktree().join("idea"), "half\n").unwrap();
@@ -364,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_finished_mission_whose_release_fails_keeps_its_worktree() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
         locked.append(Event::Unknown, Set::new().status("completed")).unwrap();
@@ -385,7 +389,7 @@ mod tests {
     fn the_worktree_of_a_finished_mission_is_released() {
         for status in ["completed", "cancelled"] {
             let (lab, dir, done) = collected(status);
-            let [Collected { fate: Fate::GiveBack, kept, failure: None, .. }] = &done[..] else {
+            let [CollectResult { fate: WorktreeFate::GiveBack, kept, failure: None, .. }] = &done[..] else {
                 panic!("{done:?}");
             };
             assert_eq!(*kept, [format!("refs/orange/backup/{}/1", dir.id)]);
@@ -396,9 +400,9 @@ mod tests {
         }
     }
 
-    fn fate(facts: &str) -> Option<Fate> {
+    fn fate(facts: &str) -> Option<WorktreeFate> {
         let has = |word: &str| facts.split(' ').any(|fact| fact == word);
-        let facts = Facts {
+        let facts = WorktreeFacts {
             has_slot: has("slot"),
             has_holder: has("holder"),
             has_folder: has("folder"),
@@ -412,15 +416,15 @@ mod tests {
     fn only_what_is_ours_and_nobodys_goes() {
         assert_eq!(fate("slot folder registered"), None);
         assert_eq!(fate("slot"), None);
-        assert_eq!(fate("slot folder registered surplus"), Some(Fate::Remove));
-        assert_eq!(fate("slot surplus"), Some(Fate::Remove));
-        assert_eq!(fate("slot folder registered holder"), Some(Fate::Clean));
-        assert_eq!(fate("slot folder registered holder surplus"), Some(Fate::Remove));
-        assert_eq!(fate("slot registered"), Some(Fate::Remove));
-        assert_eq!(fate("folder registered"), Some(Fate::Remove));
-        assert_eq!(fate("registered"), Some(Fate::Remove));
+        assert_eq!(fate("slot folder registered surplus"), Some(WorktreeFate::Remove));
+        assert_eq!(fate("slot surplus"), Some(WorktreeFate::Remove));
+        assert_eq!(fate("slot folder registered holder"), Some(WorktreeFate::Clean));
+        assert_eq!(fate("slot folder registered holder surplus"), Some(WorktreeFate::Remove));
+        assert_eq!(fate("slot registered"), Some(WorktreeFate::Remove));
+        assert_eq!(fate("folder registered"), Some(WorktreeFate::Remove));
+        assert_eq!(fate("registered"), Some(WorktreeFate::Remove));
         for facts in ["folder", "slot folder", "slot folder surplus", "slot folder holder"] {
-            assert!(matches!(fate(facts), Some(Fate::Leave(_))), "{facts}");
+            assert!(matches!(fate(facts), Some(WorktreeFate::Leave(_))), "{facts}");
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::flow::{blocked, spawn};
 use crate::hooks::{agent_check, pull_request};
 use crate::store::projects::Project;
 use crate::store::slug::slug;
-use crate::store::{self, Draft, LockedTask, Task, TaskDir, list};
-use crate::{Error, Kind, Result};
+use crate::store::{self, LockedTask, Task, TaskDir, TaskDraft, list};
+use crate::{Error, ErrorKind, Result};
 
 /// The longest branch that is made from a text.
 pub const LONGEST: usize = 50;
@@ -73,12 +73,12 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
 }
 
 /// Creates the task on the first branch about this text that nothing has.
-fn with_free_branch(app: &App, project: &Project, about: &str, draft: Draft) -> Result<LockedTask> {
+fn with_free_branch(app: &App, project: &Project, about: &str, draft: TaskDraft) -> Result<LockedTask> {
     for branch in branches_about(about) {
         if !is_free(project, &branch)? {
             continue;
         }
-        let draft = Draft { branch: Some(branch), ..draft.clone() };
+        let draft = TaskDraft { branch: Some(branch), ..draft.clone() };
         let is_taken = Cell::new(false);
         let created = store::create(&app.home, &draft, |others| {
             is_taken.set(!others.is_empty());
@@ -116,7 +116,7 @@ fn branches_about(text: &str) -> impl Iterator<Item = String> {
 fn is_free(project: &Project, branch: &str) -> Result<bool> {
     match check_branch(project, branch) {
         Ok(()) => Ok(Git::at(&project.path).branch_state(branch)? == BranchState::Nowhere),
-        Err(error) if matches!(error.kind, Kind::Refused | Kind::Usage) => Ok(false),
+        Err(error) if matches!(error.kind, ErrorKind::Refused | ErrorKind::Usage) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -124,26 +124,26 @@ fn is_free(project: &Project, branch: &str) -> Result<bool> {
 /// Refuses a branch that any other task or mission has, finished ones, too: then it names this one alone.
 fn admit_alone(others: &[Task]) -> Result<()> {
     match others.first() {
-        Some(task) => Err(Error::new(Kind::Refused, format!("task {} has that branch", task.id))
+        Some(task) => Err(Error::new(ErrorKind::Refused, format!("task {} has that branch", task.id))
             .help("choose another branch")),
         None => Ok(()),
     }
 }
 
 /// Refuses a blocked task that would not wait where the queue starts it.
-fn check_begins_waiting(machine: &Machine<'_>, start: Start, blocked_by: &[String]) -> Result<()> {
+fn check_begins_waiting(machine: &Machine<'_>, start: TaskStart, blocked_by: &[String]) -> Result<()> {
     match start {
-        Start::To(state) if !blocked_by.is_empty() => {
+        TaskStart::To(state) if !blocked_by.is_empty() => {
             let name = machine.state(state).name;
-            Err(Error::new(Kind::Usage, format!("a task that begins in {name} starts at once"))
+            Err(Error::new(ErrorKind::Usage, format!("a task that begins in {name} starts at once"))
                 .help("leave out --blocked-by, or --status"))
         }
-        Start::Spawn | Start::To(_) | Start::In(_) => Ok(()),
+        TaskStart::Spawn | TaskStart::To(_) | TaskStart::In(_) => Ok(()),
     }
 }
 
 /// The task that [`create`] would make.
-pub fn would_create(app: &App, new: NewTask<'_>) -> Result<Draft> {
+pub fn would_create(app: &App, new: NewTask<'_>) -> Result<TaskDraft> {
     let (_, _, mut draft) = checked(app, new)?;
     if let Some(about) = new.about.filter(|_| new.branch.is_none()) {
         draft.branch = free_branch(app, new.project, about)?;
@@ -155,7 +155,7 @@ pub fn would_create(app: &App, new: NewTask<'_>) -> Result<Draft> {
 }
 
 /// Refuses what would make the task useless.
-fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, Start, Draft)> {
+fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, TaskStart, TaskDraft)> {
     let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
     let start = start_of(machine, entry_of(machine, new.status)?);
     check(app, new)?;
@@ -168,13 +168,13 @@ fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, St
         check_environment(app, new, first_agent(machine, new, start))?;
     }
 
-    let draft = Draft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
+    let draft = TaskDraft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
     Ok((machine, start, draft))
 }
 
 /// Beginning of a task.
 #[derive(Clone, Copy)]
-enum Start {
+enum TaskStart {
     /// In the initial state, and goes on as with `orange task spawn`.
     Spawn,
     /// In the initial state, and takes the transition to this one, hooks and all.
@@ -183,20 +183,20 @@ enum Start {
     In(StateId),
 }
 
-fn start_of(machine: &Machine<'_>, entry: StateId) -> Start {
+fn start_of(machine: &Machine<'_>, entry: StateId) -> TaskStart {
     if entry == machine.initial {
-        Start::Spawn
+        TaskStart::Spawn
     } else if machine.between(machine.initial, entry).next().is_some() {
-        Start::To(entry)
+        TaskStart::To(entry)
     } else {
-        Start::In(entry)
+        TaskStart::In(entry)
     }
 }
 
-fn begins_in(machine: &Machine<'_>, start: Start) -> StateId {
+fn begins_in(machine: &Machine<'_>, start: TaskStart) -> StateId {
     match start {
-        Start::Spawn | Start::To(_) => machine.initial,
-        Start::In(state) => state,
+        TaskStart::Spawn | TaskStart::To(_) => machine.initial,
+        TaskStart::In(state) => state,
     }
 }
 
@@ -207,7 +207,7 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
         return Ok(id);
     }
     let entries: Vec<_> = machine.states.iter().filter(|state| state.entry).map(|state| state.name).collect();
-    Err(Error::new(Kind::Refused, format!("no task may be created as {name}")).help(format!(
+    Err(Error::new(ErrorKind::Refused, format!("no task may be created as {name}")).help(format!(
         "in {} a task begins as: {}",
         machine.name,
         entries.join(", ")
@@ -225,7 +225,7 @@ fn check(app: &App, new: NewTask<'_>) -> Result<()> {
 pub fn check_summary(summary: Option<&str>, help: &str) -> Result<()> {
     match summary {
         Some(text) if text.trim().is_empty() => {
-            Err(Error::new(Kind::Usage, "the summary is empty").help(help))
+            Err(Error::new(ErrorKind::Usage, "the summary is empty").help(help))
         }
         Some(_) | None => Ok(()),
     }
@@ -239,20 +239,20 @@ pub fn check_branch(project: &Project, branch: &str) -> Result<()> {
     if branch != project.default_branch {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
+    Err(Error::new(ErrorKind::Refused, format!("{branch} is the default branch of {}", project.name))
         .help("choose another branch: a task or a mission has one of its own"))
 }
 
 /// Refuses to begin with the review of work that is not there.
-fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<()> {
-    let Start::In(state) = start else { return Ok(()) };
+fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: TaskStart) -> Result<()> {
+    let TaskStart::In(state) = start else { return Ok(()) };
     let state = machine.state(state);
     if state.respawn.is_some() && state.agent == Actor::Worker {
         return Ok(());
     }
     let what = format!("a task that begins in {} is about work that is there", state.name);
     let Some(branch) = new.branch else {
-        return Err(Error::new(Kind::Usage, format!("{what}: which branch is it on?"))
+        return Err(Error::new(ErrorKind::Usage, format!("{what}: which branch is it on?"))
             .help(format!("name it: `orange task create BRANCH --status {}`", state.name)));
     };
     let git = Git::at(&new.project.path);
@@ -261,33 +261,37 @@ fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<(
         return Ok(());
     }
     let why = warning.map(|warning| format!(" ({warning})")).unwrap_or_default();
-    Err(Error::new(Kind::NotFound, format!("{what}, and there is no branch {branch}{why}"))
+    Err(Error::new(ErrorKind::NotFound, format!("{what}, and there is no branch {branch}{why}"))
         .help("give the name of one that is here or on the remote, or leave out --status"))
 }
 
 /// Spawn of the first agent, if the workflow has one.
-fn first_agent(machine: &'static Machine<'static>, new: NewTask<'_>, start: Start) -> Option<Spawn<'static>> {
+fn first_agent(
+    machine: &'static Machine<'static>,
+    new: NewTask<'_>,
+    start: TaskStart,
+) -> Option<Spawn<'static>> {
     let to = match start {
-        Start::In(state) => return machine.state(state).respawn.as_ref().and_then(Hook::spawn).copied(),
-        Start::To(state) => Some(state),
-        Start::Spawn => machine.start(new.summary.is_some()),
+        TaskStart::In(state) => return machine.state(state).respawn.as_ref().and_then(Hook::spawn).copied(),
+        TaskStart::To(state) => Some(state),
+        TaskStart::Spawn => machine.start(new.summary.is_some()),
     };
     first_spawn(machine, to?)
 }
 
-fn starts_agent(machine: &Machine<'_>, start: Start) -> bool {
+fn starts_agent(machine: &Machine<'_>, start: TaskStart) -> bool {
     match start {
-        Start::Spawn | Start::To(_) => true,
-        Start::In(state) => machine.state(state).respawn.is_some(),
+        TaskStart::Spawn | TaskStart::To(_) => true,
+        TaskStart::In(state) => machine.state(state).respawn.is_some(),
     }
 }
 
-fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
+fn check_can_wait(machine: &Machine<'_>, start: TaskStart) -> Result<()> {
     match start {
-        Start::Spawn | Start::In(_) => Ok(()),
-        Start::To(state) => {
+        TaskStart::Spawn | TaskStart::In(_) => Ok(()),
+        TaskStart::To(state) => {
             let name = machine.state(state).name;
-            Err(Error::new(Kind::Usage, format!("a task comes to {name} by being started"))
+            Err(Error::new(ErrorKind::Usage, format!("a task comes to {name} by being started"))
                 .help("leave out --no-spawn, or --status"))
         }
     }
@@ -318,20 +322,20 @@ pub fn admit(app: &App, others: &[Task]) -> Result<()> {
                 "choose a branch that is not `{}`, nor above or below it, or go on with that {word}",
                 task.branch
             );
-            Err(Error::new(Kind::Refused, message).help(help))
+            Err(Error::new(ErrorKind::Refused, message).help(help))
         }
         None => Ok(()),
     }
 }
 
-fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) -> Draft {
+fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) -> TaskDraft {
     let body = match new.context.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
         Some(text) if text.trim_start().starts_with("## ") => format!("\n{text}\n"),
         Some(text) => format!("\n## Context\n\n{text}\n"),
         None => "\n".to_owned(),
     };
     let counters = machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default));
-    Draft {
+    TaskDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
         summary: new.summary.unwrap_or_default().to_owned(),
@@ -351,15 +355,15 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
 }
 
 /// Starts the task, where its start starts anything; what it waits for, if it cannot be started yet.
-fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
+fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: TaskStart) -> Result<Option<Error>> {
     let outcome = match start {
-        Start::To(state) => request(app, dir, Goal::Named(machine.state(state).name)),
-        Start::Spawn | Start::In(_) if starts_agent(machine, start) => spawn(app, dir, false),
-        Start::Spawn | Start::In(_) => return Ok(None),
+        TaskStart::To(state) => request(app, dir, Goal::Named(machine.state(state).name)),
+        TaskStart::Spawn | TaskStart::In(_) if starts_agent(machine, start) => spawn(app, dir, false),
+        TaskStart::Spawn | TaskStart::In(_) => return Ok(None),
     };
     match outcome {
         Ok(_) => Ok(None),
-        Err(error) if error.kind == Kind::Refused => Ok(Some(error)),
+        Err(error) if error.kind == ErrorKind::Refused => Ok(Some(error)),
         Err(error) => {
             let what =
                 format!("task {} is created, and its agent could not be started: {}", dir.id, error.message);

@@ -3,12 +3,12 @@
 use crate::app::App;
 use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_with_worktree};
-use crate::hooks::pull_request::{self, Opened};
+use crate::hooks::pull_request::{self, LinkedPullRequest};
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Opens a pull request for a task, or finds the open one.
-pub fn create_pr(app: &App, dir: &TaskDir) -> Result<Opened> {
+pub fn create_pr(app: &App, dir: &TaskDir) -> Result<LinkedPullRequest> {
     app.caller.check_person("open a pull request")?;
     let mut locked = lock_with_worktree(app, dir)?;
     check_open(app, locked.task())?;
@@ -27,7 +27,9 @@ fn check_open(app: &App, task: &Task) -> Result<()> {
     let machine = app.machine_of(&task.owned)?;
     if machine.state(status_of(machine, task)?).terminal {
         let message = format!("the task is over: it is {}", task.status());
-        return Err(Error::new(Kind::Refused, message).help("create a new task for what is still to be done"));
+        return Err(
+            Error::new(ErrorKind::Refused, message).help("create a new task for what is still to be done")
+        );
     }
     Ok(())
 }

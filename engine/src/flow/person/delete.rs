@@ -7,7 +7,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::workspace;
 use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDir, trash};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Moves a task or mission to the trash with its journal, and returns its new folder. Its branch and its backups stay. Only a
 /// task that is finished or was never started, or a mission that is over, can be deleted, and neither with a worktree or a session.
@@ -55,7 +55,7 @@ fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
     } else {
         cancel()
     };
-    Err(Error::new(Kind::Refused, format!("{} is {}{holds}", dir.shown(), task.status())).help(help))
+    Err(Error::new(ErrorKind::Refused, format!("{} is {}{holds}", dir.shown(), task.status())).help(help))
 }
 
 /// True if nothing more happens to it by itself.
@@ -91,7 +91,7 @@ mod tests {
     fn refuses(status: &str, workspace: Option<&str>, help: &str) {
         let (_folder, app, dir) = lab(status, workspace);
         for error in [would_delete(&app, &dir).unwrap_err(), delete(&app, &dir).unwrap_err()] {
-            assert_eq!(error.kind, Kind::Refused, "{status}");
+            assert_eq!(error.kind, ErrorKind::Refused, "{status}");
             assert!(error.help.contains(help), "{status}: {}", error.help);
         }
         assert!(dir.path.is_dir());
@@ -114,9 +114,9 @@ mod tests {
             let there = delete(&app, &dir).unwrap();
             assert!(there == app.home.deleted(&dir) && !dir.path.exists());
             let gone = || find::by_id(&app.home, &dir.id);
-            assert_eq!(gone().unwrap_err().kind, Kind::NotFound);
+            assert_eq!(gone().unwrap_err().kind, ErrorKind::NotFound);
             let back = |kind| restore(&app, kind, Some(&dir.id), gone(), None, false);
-            assert_eq!(back(DirKind::Task).unwrap_err().kind, Kind::NotFound);
+            assert_eq!(back(DirKind::Task).unwrap_err().kind, ErrorKind::NotFound);
             let Ok(Restoration::Task(mission)) = back(DirKind::Mission) else { panic!("{status}") };
             assert_eq!((mission.id.as_str(), mission.status()), (dir.id.as_str(), status));
             assert_eq!(gone().unwrap(), dir);
@@ -139,6 +139,6 @@ mod tests {
         app.caller =
             Caller::Agent { task: dir.id.clone(), spawn: Some(1), claim: Actor::Worker, secret: None };
         let error = delete(&app, &dir).unwrap_err();
-        assert_eq!((error.kind, dir.path.is_dir()), (Kind::NotAllowed, true));
+        assert_eq!((error.kind, dir.path.is_dir()), (ErrorKind::NotAllowed, true));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::app::App;
-pub use crate::drive::git::{Comparison, FileDiff, Shape};
+pub use crate::drive::git::{CommitComparison, DiffForm, FileDiff};
 use crate::flow::changed;
 use crate::flow::watch::interrupted_reclaim;
 use crate::store::{DirKind, Task, TaskDir};
@@ -12,7 +12,7 @@ use crate::store::{DirKind, Task, TaskDir};
 ///
 /// # Errors
 /// `refused` without a branch; `environment` when git fails.
-pub fn compare(app: &App, dir: &TaskDir) -> Result<Comparison> {
+pub fn compare(app: &App, dir: &TaskDir) -> Result<CommitComparison> {
     if dir.kind == DirKind::Task && interrupted_reclaim::is_unfinished(app, dir)? {
         // A part of its work is in a backup only.
         interrupted_reclaim::finish(app, dir)?;

@@ -10,7 +10,7 @@ use crate::hooks::agent_processes;
 use crate::store::event;
 use crate::store::scalar::Value;
 use crate::store::{TaskDir, TaskHistory};
-use crate::{Error, Kind, Result, store};
+use crate::{Error, ErrorKind, Result, store};
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +38,7 @@ impl Edits<'_> {
         let is_empty =
             texts.iter().all(Option::is_none) && self.priority.is_none() && self.blocked_by.is_none();
         if is_empty && !self.seen {
-            return Err(Error::new(Kind::Usage, "nothing to edit").help(
+            return Err(Error::new(ErrorKind::Usage, "nothing to edit").help(
                 "give --harness, --review-harness, --summary, --priority, --blocked-by, --unblock or --seen",
             ));
         }
@@ -98,7 +98,7 @@ fn check_seats(app: &App, dir: &TaskDir, history: &TaskHistory, edits: Edits<'_>
             if agent_processes::is_alive(dir, record, &app.tmux.panes_of(&dir.id)?)? {
                 let spawn = record.spawn;
                 let message = format!("agent {spawn} ({actor}) is alive, so {option} cannot change");
-                return Err(Error::new(Kind::Refused, message).help(format!(
+                return Err(Error::new(ErrorKind::Refused, message).help(format!(
                     "end it first with `orange task stop {0}`; `orange task respawn {0}` starts the new one",
                     dir.id
                 )));

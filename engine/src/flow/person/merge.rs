@@ -1,26 +1,26 @@
 //! Merges a task on GitHub's word about its pull request, or else here; then takes the transition with its cleanup.
 
-use orange_core::{Machine, Turn};
+use orange_core::{LifeTurn, Machine};
 
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Mergeable, REMOTE, has_moved_on};
-use crate::flow::life::{self, Record};
+use crate::flow::life::{self, TurnRecord};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
 use crate::hooks;
-use crate::store::lock::{self, Lock, Rank};
+use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, TaskHistory, event};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Merged;
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct MergeWish {
     /// The strategy of a merge here.
     pub strategy: Strategy,
     /// Merge here, whatever the pull request says.
@@ -33,7 +33,7 @@ pub struct Wish {
 /// unless the core allows the transition, nothing is pushed before all local steps have succeeded, and the transition is
 /// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
 /// for.
-pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+pub fn merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
     let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = turn(app, machine, locked.task(), locked.history(), wish)?;
@@ -55,14 +55,14 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         locked.append_many(events)?;
         transition_result::staying(locked.task())
     } else {
-        life::record(machine, &mut locked, &turn, Record { led_to_it: events, room, agent: None })?;
+        life::record(machine, &mut locked, &turn, TurnRecord { led_to_it: events, room, agent: None })?;
         carry_out(app, locked)?
     };
     Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit })
 }
 
 /// Dry run of [`merge`]. It asks GitHub, and git without a fetch.
-pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+pub fn would_merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
     let machine = app.machine_of(&task.owned)?;
@@ -91,7 +91,7 @@ pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
 }
 
 /// Refuses what git would refuse.
-fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: Wish) -> Result<()> {
+fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: MergeWish) -> Result<()> {
     match changed::mergeable(app, task, history)? {
         Mergeable::No { error, .. } => Err(error),
         Mergeable::WithCommit if wish.strategy == Strategy::FastForward => {
@@ -122,14 +122,15 @@ fn turn(
     machine: &'static Machine<'static>,
     task: &Task,
     history: &TaskHistory,
-    wish: Wish,
-) -> Result<Turn<'static>> {
+    wish: MergeWish,
+) -> Result<LifeTurn<'static>> {
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
     let ask = |force| decide(app, machine, task, history, Goal::Merge { force });
     ask(wish.force).map_err(|refusal| {
-        let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
+        let is_rule =
+            matches!(refusal.kind, ErrorKind::NoTransition | ErrorKind::GuardFailed | ErrorKind::GateFailed);
         if is_rule && app.caller == Caller::Person && ask(true).is_ok() {
             let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
             return refusal.help(help);
@@ -152,12 +153,15 @@ fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
     let url = &pr.url;
     match pr.state {
         PrState::Merged => Ok(Some(pr)),
-        PrState::Open => Err(Error::new(Kind::Refused, format!("the task's pull request is open: {url}"))
-            .help(format!(
-                "merge it on GitHub (`gh pr merge {url}`), then repeat this; or merge here with --local"
-            ))),
+        PrState::Open => {
+            Err(Error::new(ErrorKind::Refused, format!("the task's pull request is open: {url}")).help(
+                format!(
+                    "merge it on GitHub (`gh pr merge {url}`), then repeat this; or merge here with --local"
+                ),
+            ))
+        }
         PrState::Closed => Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("the task's pull request was closed and not merged: {url}"),
         )
         .help("reopen it, merge here with --local, or `orange task cancel` the task")),
@@ -184,7 +188,11 @@ fn asked_without_a_note(app: &App, task: &Task) -> Result<Option<PullRequest>> {
 }
 
 /// Merges here and pushes. Returns the events, which belong to the transition that follows.
-fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
+fn merge_here(
+    app: &App,
+    locked: &mut LockedTask,
+    wish: MergeWish,
+) -> Result<(Vec<Event>, bool, Option<String>)> {
     let project = app.project_of(locked.task())?;
     let branch = locked.task().branch.clone();
     let into = project.default_branch.clone();
@@ -195,7 +203,7 @@ fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Eve
     if has_remote {
         app.progress.step(&format!("fetching {into} from {REMOTE}"));
         if let Some(warning) = git.fetch(&[&into, &branch])? {
-            return Err(Error::new(Kind::Environment, warning)
+            return Err(Error::new(ErrorKind::Environment, warning)
                 .help("nothing was merged, since it could not be pushed: mend that, then merge again"));
         }
     }
@@ -221,14 +229,15 @@ fn lock_merges(home: &Home, project: &Project) -> Result<Lock> {
     lock::acquire(
         home,
         &path,
-        Rank::Merge,
+        LockRank::Merge,
         &format!("the branch {} of {}", project.default_branch, project.name),
     )
 }
 
 fn nothing_to_merge(branch: &str, project: &Project) -> Error {
     let into = &project.default_branch;
-    Error::new(Kind::Refused, format!("nothing to merge: `{branch}` has no commit that `{into}` has not"))
+    let message = format!("nothing to merge: `{branch}` has no commit that `{into}` has not");
+    Error::new(ErrorKind::Refused, message)
         .help("if it was merged by hand, or nothing was to be done, `orange task merge --force` finishes the task; else `orange task cancel`")
 }
 

@@ -3,11 +3,11 @@
 use crate::app::App;
 use crate::drive::browser;
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// An address, and the program that shows it.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedAddress {
     /// The address of the pull request.
     pub url: String,
     /// The program; `None` if there is none.
@@ -18,12 +18,12 @@ pub struct Opened {
 ///
 /// # Errors
 /// `refused` where it has none, or what stands in its place is not an address of a page.
-pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
+pub fn open(app: &App, dir: &TaskDir) -> Result<OpenedAddress> {
     app.caller.check_person("open a browser")?;
     let (task, _) = Task::read(&app.home, dir)?;
     let Some(url) = task.pr_url else {
         let message = format!("task {} has no pull request that is known", dir.id);
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "`orange task create-pr {0}` opens one; `orange task refresh {0}` finds one that somebody else has opened",
             dir.id
         )));
@@ -32,12 +32,12 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
     if !["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) || url.contains(char::is_control)
     {
         return Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("`{}` is not an address of a page", url.escape_debug()),
         )
         .help("correct `pr_url` in the task's TASK.md"));
     }
     let around = app.around()?;
     let browser = browser::open(around.variable("BROWSER"), app.path(), &url);
-    Ok(Opened { url, browser })
+    Ok(OpenedAddress { url, browser })
 }

@@ -7,8 +7,8 @@ use crate::drive::git::Git;
 use crate::store::effective::effective;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::tokens::{self, Token};
-use crate::store::{self, Listed, environment, list, pool, ports, suggest, trust};
-use crate::{Error, Kind, Result};
+use crate::store::{self, TaskEntry, environment, list, pool, ports, suggest, trust};
+use crate::{Error, ErrorKind, Result};
 
 /// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
 /// repository; `set` sets the rest.
@@ -101,17 +101,17 @@ pub fn remove(app: &App, name: &str) -> Result<Project> {
     app.caller.check_person("remove a project")?;
     let project = projects::get(&app.home, name)?;
     // One that cannot be read may not be over.
-    let unfinished = |listed: Listed| match listed.task {
+    let unfinished = |listed: TaskEntry| match listed.task {
         Ok(task) => (!app.is_done_with_worktree(&task)).then_some(task.branch),
         Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
     };
-    let of = |listed: Vec<Listed>| listed.into_iter().filter_map(unfinished).collect::<Vec<_>>();
+    let of = |listed: Vec<TaskEntry>| listed.into_iter().filter_map(unfinished).collect::<Vec<_>>();
     let tasks = of(store::list(&app.home, Some(&project.name))?);
     let missions = of(list::missions(&app.home, Some(&project.name))?);
     for (what, open) in [("tasks", tasks), ("missions", missions)] {
         if !open.is_empty() {
             let message = format!("{name} has unfinished {what}: {}", open.join(", "));
-            return Err(Error::new(Kind::Refused, message).help("finish or cancel them first"));
+            return Err(Error::new(ErrorKind::Refused, message).help("finish or cancel them first"));
         }
     }
     tokens::revoke(&app.home, name, |_| true)?;
@@ -134,7 +134,9 @@ pub fn make_token(app: &App, project: &Project, actor: &str) -> Result<(Token, S
         let declared = machines.iter().flat_map(|machine| machine.actors.iter().copied());
         let declare = format!("declare it in the workflow of the tasks: `actors: [{actor}]`");
         let help = suggest::nearest(actor, declared).map_or(declare, |it| format!("did you mean {it}?"));
-        return Err(Error::new(Kind::Refused, format!("no workflow declares an actor {actor}")).help(help));
+        return Err(
+            Error::new(ErrorKind::Refused, format!("no workflow declares an actor {actor}")).help(help)
+        );
     }
     tokens::make(&app.home, &project.name, actor)
 }
@@ -153,7 +155,7 @@ pub fn revoke(app: &App, project: &Project, actor: &str, id: Option<&str>) -> Re
     if revoked.is_empty() {
         let which = id.map_or_else(String::new, |id| format!(" {id}"));
         let message = format!("there is no token{which} of {actor} for tasks of {}", project.name);
-        return Err(Error::new(Kind::NotFound, message)
+        return Err(Error::new(ErrorKind::NotFound, message)
             .help(format!("`orange project tokens --project {}` lists them", project.name)));
     }
     Ok(revoked)
@@ -170,7 +172,7 @@ fn linked_again(app: &App, project: &Project, path: &Path) -> Result<PathBuf> {
 
 fn main_checkout(path: PathBuf) -> Result<PathBuf> {
     if !path.is_dir() {
-        return Err(Error::new(Kind::NotFound, format!("there is no folder {}", path.display()))
+        return Err(Error::new(ErrorKind::NotFound, format!("there is no folder {}", path.display()))
             .help("give the path of a checkout"));
     }
     Git::at(path).main_checkout()

@@ -5,12 +5,12 @@ use std::path::Path;
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
 use crate::store::Task;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::is_same;
 
 /// Change that git has to make before a task's record can name its new branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum BranchChange {
     /// Nothing: the task's work is on that branch, or the task has none yet.
     None,
     /// Rename the branch of this name.
@@ -19,7 +19,7 @@ pub enum Change {
 
 /// Determines what git has to do. It refuses if the task's worktree is on another branch than the old or the new one, and if
 /// others may know the branch by its old name.
-pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result<Change> {
+pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result<BranchChange> {
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     let worktree = worktree.filter(|worktree| worktree.exists());
@@ -29,32 +29,32 @@ pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result
     };
     let from = &task.branch;
     if from == to || head.as_deref() == Some(to) {
-        return Ok(Change::None);
+        return Ok(BranchChange::None);
     }
     let is_taken = git.branch_state(to)? != BranchState::Nowhere;
     if let Some(worktree) = worktree.filter(|_| is_taken || head.as_ref() != Some(from)) {
         return Err(elsewhere(worktree, head.as_deref(), to));
     }
     match git.branch_state(from)? {
-        BranchState::Nowhere | BranchState::OnlyRemote(_) => Ok(Change::None),
-        BranchState::Local | BranchState::CheckedOutAt(_) if is_taken => Ok(Change::None),
+        BranchState::Nowhere | BranchState::OnlyRemote(_) => Ok(BranchChange::None),
+        BranchState::Local | BranchState::CheckedOutAt(_) if is_taken => Ok(BranchChange::None),
         BranchState::CheckedOutAt(path) if !worktree.is_some_and(|worktree| is_same(worktree, &path)) => {
             Err(refused(format!("branch `{from}` is checked out at {}", path.display()))
                 .help(format!("run `git -C '{}' switch --detach` first", path.display())))
         }
         BranchState::Local | BranchState::CheckedOutAt(_) => {
             check_unknown_to_others(&git, task, &project.default_branch, to)?;
-            Ok(Change::Rename(from.clone()))
+            Ok(BranchChange::Rename(from.clone()))
         }
     }
 }
 
-impl Change {
+impl BranchChange {
     /// Carries it out. If it is killed, the same request finds git as it should be and goes on.
     pub fn make(&self, app: &App, task: &Task, to: &str) -> Result<()> {
         match self {
-            Change::None => Ok(()),
-            Change::Rename(from) => Git::at(&app.project_of(task)?.path).rename_branch(from, to),
+            BranchChange::None => Ok(()),
+            BranchChange::Rename(from) => Git::at(&app.project_of(task)?.path).rename_branch(from, to),
         }
     }
 }
@@ -84,5 +84,5 @@ fn elsewhere(worktree: &Path, head: Option<&str>, to: &str) -> Error {
 }
 
 fn refused(message: String) -> Error {
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
 }

@@ -10,7 +10,7 @@ use crate::store::{Task, TaskDir};
 
 /// Answer of GitHub.
 #[derive(Debug)]
-pub struct Refreshed {
+pub struct RefreshResult {
     pub change: PrChange,
     /// The pull request, if there is one.
     pub pr: Option<PullRequest>,
@@ -37,7 +37,7 @@ pub enum PrChange {
 ///
 /// # Errors
 /// `environment` without `gh`, or when it fails; those of a transition that follows.
-pub fn refresh(app: &App, dir: &TaskDir) -> Result<Refreshed> {
+pub fn refresh(app: &App, dir: &TaskDir) -> Result<RefreshResult> {
     app.caller.check_person("ask GitHub about a task")?;
     let (task, _) = Task::read(&app.home, dir)?;
     let gh = Gh::at(&app.project_of(&task)?.path);
@@ -52,14 +52,14 @@ pub fn refresh(app: &App, dir: &TaskDir) -> Result<Refreshed> {
         (PrState::Merged, Some(_)) => PrChange::Merged,
         (PrState::Closed, Some(_)) => PrChange::Closed,
     };
-    Ok(Refreshed { change, pr: Some(pr), story })
+    Ok(RefreshResult { change, pr: Some(pr), story })
 }
 
-fn find(app: &App, dir: &TaskDir, task: &Task, gh: &Gh) -> Result<Refreshed> {
+fn find(app: &App, dir: &TaskDir, task: &Task, gh: &Gh) -> Result<RefreshResult> {
     let Some(pr) = hooks::pull_request::find(app, gh, task)? else {
-        return Ok(Refreshed { change: PrChange::None, pr: None, story: None });
+        return Ok(RefreshResult { change: PrChange::None, pr: None, story: None });
     };
     let story = Some(pull_request::found(app, dir, &pr)?);
     let change = if pr.state == PrState::Merged { PrChange::Merged } else { PrChange::Linked };
-    Ok(Refreshed { change, pr: Some(pr), story })
+    Ok(RefreshResult { change, pr: Some(pr), story })
 }

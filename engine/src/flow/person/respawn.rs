@@ -10,9 +10,9 @@ use crate::flow::lock_with_worktree;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agent_check;
 use crate::hooks::agent_processes::is_alive;
-use crate::hooks::agents::{self, Occasion, Start};
+use crate::hooks::agents::{self, AgentStart, Occasion};
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory, event};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Starts the agent of a task's state again, or those of several reviewers that are missing, and returns the records of their
 /// starts. Unless one begins `afresh`, it continues the conversation of the one before, if that is possible.
@@ -24,7 +24,7 @@ pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
     startable(app, machine, task, history, Input::Respawn { is_alive: false }, Vec::new())?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
     let answers = locked.task().attention.clone();
-    again(app, machine, &mut locked, Start { occasion, answers })
+    again(app, machine, &mut locked, AgentStart { occasion, answers })
 }
 
 /// Starts the agent of a locked task's state again, without a person who has seen its attention. Where reviewers with
@@ -33,7 +33,7 @@ pub fn again(
     app: &App,
     machine: &'static Machine<'static>,
     locked: &mut LockedTask,
-    start: Start,
+    start: AgentStart,
 ) -> Result<Vec<event::Spawn>> {
     restartable(app, machine, locked.task(), locked.history())?;
     agents::end_stopped(app, locked)?;
@@ -144,7 +144,7 @@ fn startable(
 ) -> Result<Vec<Effect<'static>>> {
     let effects = life::ask_beside(app, machine, task, history, input, alive)?.effects;
     if effects.is_empty() {
-        return Err(Error::new(Kind::NotRespawnable, "no agent is to be started here"));
+        return Err(Error::new(ErrorKind::NotRespawnable, "no agent is to be started here"));
     }
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
     spawns.try_for_each(|spawn| agent_check::preflight(app, task, spawn))?;

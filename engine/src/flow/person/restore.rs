@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::flow::person::create::admit;
 use crate::store::{DirKind, Event, Task, TaskDir, find, list, trash};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Result of a restoration.
 #[derive(Debug)]
@@ -32,11 +32,11 @@ pub fn restore(
             return bring_back(app, &there, dry_run);
         }
         Ok(dir) => return make_branch(app, &dir, backup, dry_run),
-        Err(error) if error.kind != Kind::NotFound => return Err(error),
+        Err(error) if error.kind != ErrorKind::NotFound => return Err(error),
         Err(error) => error,
     };
     let there = find::deleted(&app.home, kind, name.unwrap_or_default())
-        .map_err(|error| if error.kind == Kind::NotFound { missing } else { error })?;
+        .map_err(|error| if error.kind == ErrorKind::NotFound { missing } else { error })?;
     match backup {
         Some(_) => make_branch(app, &there, backup, dry_run),
         None => bring_back(app, &there, dry_run),
@@ -56,7 +56,7 @@ fn deleted_instead(
         return Ok(None);
     }
     match find::deleted(&app.home, dir.kind, name) {
-        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
         found => found.map(Some),
     }
 }
@@ -92,18 +92,18 @@ fn chosen<'b>(dir: &TaskDir, task: &Task, backups: &'b [Backup], number: Option<
     let line = |backup: &Backup| format!("\n  {}  {}", backup.reference, backup.commit);
     let all: String = backups.iter().map(line).collect();
     match (backups, number) {
-        ([], _) => Err(Error::new(Kind::NotFound, format!("{shown} is not deleted and has no backup"))
+        ([], _) => Err(Error::new(ErrorKind::NotFound, format!("{shown} is not deleted and has no backup"))
             .help(format!("its work is on its branch, {}", task.branch))),
         ([only], None) => Ok(only),
         (_, None) => {
-            Err(Error::new(Kind::Usage, format!("{shown} has several backups:{all}")).help(format!(
+            Err(Error::new(ErrorKind::Usage, format!("{shown} has several backups:{all}")).help(format!(
                 "say which, by the last part of its ref: `orange {} restore {} --backup 1`",
                 dir.kind.word(),
                 dir.id
             )))
         }
         (_, Some(number)) => backups.iter().find(|backup| backup.number() == Some(number)).ok_or_else(|| {
-            Error::new(Kind::NotFound, format!("{shown} has no backup {number}"))
+            Error::new(ErrorKind::NotFound, format!("{shown} has no backup {number}"))
                 .help(format!("it has:{all}"))
         }),
     }

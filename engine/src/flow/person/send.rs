@@ -11,10 +11,10 @@ use crate::flow::person::respawn;
 use crate::flow::request::dry_run::TaskPreview;
 use crate::flow::{lock_recovered, typed};
 use crate::hooks::{agent_processes, agents};
-use crate::store::activity::{self, Note, NoteKind as Happened};
+use crate::store::activity::{self, ActivityNote, NoteKind as Happened};
 use crate::store::event::{self, Spawn};
 use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// The most characters of a message that the journal keeps.
@@ -22,7 +22,7 @@ const SHOWN: usize = 200;
 
 /// A message, and who is to get it.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'m> {
+pub struct AgentMessage<'m> {
     pub text: &'m str,
     pub to: Recipient<'m>,
     /// Only find the agent.
@@ -39,7 +39,7 @@ pub enum Recipient<'m> {
     Spawn(u32),
 }
 
-impl Message<'_> {
+impl AgentMessage<'_> {
     pub fn bytes(&self) -> u64 {
         u64::try_from(self.text.len()).unwrap_or(u64::MAX)
     }
@@ -59,10 +59,12 @@ impl Message<'_> {
 ///
 /// # Errors
 /// `usage` for an empty message; `refused` where no such agent is alive, while it asks something, or if it does not read.
-pub fn send(app: &App, dir: &TaskDir, message: Message<'_>) -> Result<Spawn> {
+pub fn send(app: &App, dir: &TaskDir, message: AgentMessage<'_>) -> Result<Spawn> {
     app.caller.check_person("send a message to an agent")?;
     if message.text.trim().is_empty() {
-        return Err(Error::new(Kind::Usage, "the message is empty").help("write what the agent is to read"));
+        return Err(
+            Error::new(ErrorKind::Usage, "the message is empty").help("write what the agent is to read")
+        );
     }
     if message.dry_run {
         let preview = TaskPreview::of(app, dir)?;
@@ -133,11 +135,11 @@ fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Erro
             format!("no agent of the task is alive: {again}; what it is to read can stand in TASK.md")
         }
     };
-    Error::new(Kind::Refused, format!("no {who} is alive to get the message")).help(help)
+    Error::new(ErrorKind::Refused, format!("no {who} is alive to get the message")).help(help)
 }
 
 /// Whatever is typed while an agent shows a dialog answers that dialog.
-fn asks(dir: &TaskDir, record: &Spawn, note: &Note) -> Error {
+fn asks(dir: &TaskDir, record: &Spawn, note: &ActivityNote) -> Error {
     let what = match &note.tool {
         Some(tool) => format!("whether it may use {tool}"),
         None => note.line(),
@@ -149,5 +151,5 @@ fn asks(dir: &TaskDir, record: &Spawn, note: &Note) -> Error {
         }
         None => format!("answer on its screen first: {}", dir.command("attach")),
     };
-    Error::new(Kind::Refused, message).help(help)
+    Error::new(ErrorKind::Refused, message).help(help)
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use orange_core::{Effect, Machine, Turn, Workspace};
+use orange_core::{Effect, LifeTurn, Machine, Workspace};
 
 use crate::Result;
 use crate::app::App;
@@ -17,7 +17,7 @@ use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::projects::Project;
 use crate::store::{
-    self, DirKind, Event, Listed, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task,
+    self, DirKind, Event, LockedTask, Task, TaskDir, TaskEntry, TaskHistory, list, owed, projects, task,
 };
 use orange_api::TransitionResult;
 
@@ -42,8 +42,8 @@ pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> 
         return Err(blocked.refusal(&dir.id));
     }
     match start(app, machine, locked)? {
-        Begun::Locked(locked) => carry_out(app, *locked),
-        Begun::Entered(result) => Ok(*result),
+        BegunStart::Locked(locked) => carry_out(app, *locked),
+        BegunStart::Entered(result) => Ok(*result),
     }
 }
 
@@ -76,15 +76,15 @@ pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {
         started.push(match begun {
-            Begun::Locked(locked) => carry_out(app, *locked)?,
-            Begun::Entered(result) => *result,
+            BegunStart::Locked(locked) => carry_out(app, *locked)?,
+            BegunStart::Entered(result) => *result,
         });
     }
     Ok(started)
 }
 
 /// A start in progress.
-enum Begun {
+enum BegunStart {
     /// The transition of this locked task has begun.
     Locked(Box<LockedTask>),
     /// The task stays in its state, where its agent was started.
@@ -93,7 +93,7 @@ enum Begun {
 
 /// Chooses the next task and begins its start under the lock of the project's queue, so that each process begins another
 /// task. `None` when no start is owed or possible. An owed start that cannot be read is an error once all others are made.
-fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
+fn begin_next(app: &App, project: &str) -> Result<Option<BegunStart>> {
     finish_killed(app, project)?;
     let _queue = owed::lock(&app.home, project)?;
     let auto = Some(projects::get(&app.home, project)?).filter(Project::is_auto);
@@ -132,7 +132,7 @@ fn begin_oldest(
     project: &str,
     most_in_folders: Option<u32>,
     choose: &dyn Fn(&str) -> Result<()>,
-) -> Result<Option<Begun>> {
+) -> Result<Option<BegunStart>> {
     let (mut failure, mut is_full) = (Ok(None), false);
     for (dir, place) in waiting(app, project, most_in_folders)? {
         let takes_worktree = place == Workspace::Worktree;
@@ -155,7 +155,7 @@ fn begin_oldest(
 }
 
 /// Begins a task if it still waits; another process may just have started it.
-fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
+fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<BegunStart>> {
     let is_begun = task::read_journal_last(dir, 0)?.history().open.is_some();
     if is_begun {
         return Ok(None);
@@ -171,12 +171,12 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
 }
 
 /// Begins the transition that starts a task, or gives a task in a later state its worktree and its agent.
-fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> Result<Begun> {
+fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> Result<BegunStart> {
     let turn = decide(app, machine, locked.task(), locked.history(), Goal::Spawn)?;
     if turn.effects.is_empty() {
-        return Ok(Begun::Locked(Box::new(begin(app, machine, locked, &turn, Vec::new())?)));
+        return Ok(BegunStart::Locked(Box::new(begin(app, machine, locked, &turn, Vec::new())?)));
     }
-    enter(app, machine, locked, &turn).map(|result| Begun::Entered(Box::new(result)))
+    enter(app, machine, locked, &turn).map(|result| BegunStart::Entered(Box::new(result)))
 }
 
 /// True if the task of this id still waits to be started.
@@ -192,10 +192,10 @@ fn enter(
     app: &App,
     machine: &'static Machine<'static>,
     mut locked: LockedTask,
-    turn: &Turn<'static>,
+    turn: &LifeTurn<'static>,
 ) -> Result<TransitionResult> {
     let room = hooks::preflight(app, locked.task(), turn.hooks())?;
-    room.map_or(Ok(()), workspace::Room::take)?;
+    room.map_or(Ok(()), workspace::WorktreeRoom::take)?;
     locked.clear_attention()?;
     if let Err(error) = turn.effects.iter().try_for_each(|effect| run(app, machine, &mut locked, effect)) {
         locked.call_attention(&error.one_line())?;
@@ -230,7 +230,7 @@ fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec
     let has_place = most_in_folders.is_none_or(|most| queue::has_place(in_folders, most));
     let mut waiting: Vec<(i32, TaskDir, Workspace)> = listed
         .into_iter()
-        .filter_map(|Listed { dir, task }| {
+        .filter_map(|TaskEntry { dir, task }| {
             let task = task.ok()?;
             Some((task.priority, dir, queue::waits_for_room(app, &task)?))
         })

@@ -12,7 +12,7 @@ use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::{self, Waiting};
 use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{clock, fault, process};
 
 /// Ends the agents of a task, and cancels the next start. Returns their numbers; none if the task is already stopped.
@@ -94,6 +94,6 @@ fn nobody(app: &App, task: &Task, history: &TaskHistory) -> Error {
     let restarts = machine.and_then(|machine| respawn::restartable(app, machine, task, history)).is_ok();
     let restart =
         if restarts { format!("`orange task restart {id}` starts its agent again; ") } else { String::new() };
-    Error::new(Kind::Refused, "the task has no agent that is alive or waited for")
+    Error::new(ErrorKind::Refused, "the task has no agent that is alive or waited for")
         .help(format!("{restart}`orange task next {id}` shows where it can go from here"))
 }

@@ -8,11 +8,11 @@ use crate::app::App;
 use crate::store::projects::Project;
 use crate::store::settings::{self, FILE};
 use crate::store::{ports, trust};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The content of a file that a person can agree to.
 #[derive(Debug)]
-pub struct Offer {
+pub struct TrustOffer {
     pub path: PathBuf,
     /// The SHA-256 of its content; `None` if it is gone.
     pub sha256: Option<String>,
@@ -21,7 +21,7 @@ pub struct Offer {
     agreed: Option<String>,
 }
 
-impl Offer {
+impl TrustOffer {
     /// True if a person has agreed to this content already.
     pub fn is_agreed(&self) -> bool {
         self.text == self.agreed
@@ -75,14 +75,14 @@ fn is_invisible(letter: char) -> bool {
 /// # Errors
 /// `not_allowed` for everybody but a person; `not_found` without a file; `corrupt` for one with an error; `refused` if its hash
 /// does not begin with these digits, if it names an unknown harness, or ports that another project has.
-pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer> {
+pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<TrustOffer> {
     app.caller.check_person(&format!("trust {FILE}"))?;
     let path = trust::path(project);
     let agreed = trust::agreed(&app.home, &project.name)?.map(|agreed| agreed.text);
     let Some(bytes) = trust::read_file(project)? else {
         return match agreed {
-            Some(agreed) => Ok(Offer { path, sha256: None, text: None, agreed: Some(agreed) }),
-            None => Err(Error::new(Kind::NotFound, format!("there is no {}", path.display()))
+            Some(agreed) => Ok(TrustOffer { path, sha256: None, text: None, agreed: Some(agreed) }),
+            None => Err(Error::new(ErrorKind::NotFound, format!("there is no {}", path.display()))
                 .help("a page of the documentation, docs/projects.md, says what it can have")),
         };
     };
@@ -90,7 +90,7 @@ pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer
     let sha256 = trust::hash(&bytes);
     if let Some(digits) = digits.filter(|digits| !sha256.starts_with(&digits.to_lowercase())) {
         let message = format!("the hash of {} is {sha256}, and does not begin with {digits}", path.display());
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("it has changed: `orange project trust {}` shows it", project.name)));
     }
     for name in [&settings.harness, &settings.review_harness].into_iter().flatten() {
@@ -100,11 +100,11 @@ pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer
         settings.ports.map_or(Ok(()), |wanted| ports::check(&app.home, project, wanted))?;
     }
     let text = String::from_utf8(bytes).unwrap_or_default();
-    Ok(Offer { path, sha256: Some(sha256), text: Some(text), agreed })
+    Ok(TrustOffer { path, sha256: Some(sha256), text: Some(text), agreed })
 }
 
 /// Keeps that a person agrees to this content.
-pub fn agree(app: &App, project: &Project, offer: &Offer) -> Result<()> {
+pub fn agree(app: &App, project: &Project, offer: &TrustOffer) -> Result<()> {
     app.caller.check_person(&format!("trust {FILE}"))?;
     if offer.is_agreed() { Ok(()) } else { trust::agree(&app.home, &project.name, offer.text.as_deref()) }
 }

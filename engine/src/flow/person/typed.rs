@@ -2,11 +2,11 @@
 
 use crate::app::App;
 use crate::drive::harness::Harness;
-use crate::flow::asked::{Answer, name};
-use crate::store::activity::{Activity, Note, NoteKind as Happened};
+use crate::flow::asked::{RequestAnswer, name};
+use crate::store::activity::{Activity, ActivityNote, NoteKind as Happened};
 use crate::store::event::Spawn;
 use crate::store::{LockedTask, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Number of lines of a screen that are read.
 const LINES: usize = 100;
@@ -14,7 +14,7 @@ const LINES: usize = 100;
 /// Names the requests that are only on the screen and can be answered: the project allows it, and the harness's dialog is
 /// known. A name contains the time of its request.
 pub fn name_requests(app: &App, dir: &TaskDir, task: &Task, record: &Spawn, activity: &mut Activity) {
-    let is_on_screen = |note: &&mut Note| note.kind == Happened::Permission && note.pid.is_none();
+    let is_on_screen = |note: &&mut ActivityNote| note.kind == Happened::Permission && note.pid.is_none();
     let mut requests = activity.asked.iter_mut().filter(is_on_screen).peekable();
     if requests.peek().is_none() || !may_type(app, task) || Dialog::of(app, record).is_none() {
         return;
@@ -47,7 +47,7 @@ impl Dialog {
 
 /// Presses the key for this answer, and types its message after a no, if the dialog of this very request is on the agent's
 /// screen; refuses otherwise.
-pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> Result<()> {
+pub fn answer(app: &App, locked: &LockedTask, note: &ActivityNote, answer: &RequestAnswer) -> Result<()> {
     let record = locked.history().agents.get(&note.spawn);
     let panes = app.tmux.panes_of(&locked.dir().id)?;
     let of_agent = record.and_then(|record| {
@@ -57,7 +57,7 @@ pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> R
     let text = &note.line();
     let gone = || {
         let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
-        Error::new(Kind::Refused, message)
+        Error::new(ErrorKind::Refused, message)
             .help(format!("{} shows what is there", locked.dir().command("attach")))
     };
     let (dialog, pane) = of_agent.ok_or_else(gone)?;
@@ -72,7 +72,7 @@ pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> R
 }
 
 /// The mark of a message to this pane: digits and dots.
-fn mark(note: &Note) -> String {
+fn mark(note: &ActivityNote) -> String {
     let digits = |letter: &char| letter.is_ascii_digit();
     format!("{}.{}", note.spawn, note.time.chars().filter(digits).collect::<String>())
 }

@@ -10,13 +10,13 @@ use orange_core::{Actor, Machine};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::lock_recovered;
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::flow::person::create::admit;
 use crate::hooks::workspace;
 use crate::store::{
     self, DirKind, Event, LockedTask, Record, Set, Task, TaskDir, TaskHistory, find, journal,
 };
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{clock, fault};
 
 /// A task that was reopened.
@@ -52,7 +52,7 @@ struct Plan {
 
 /// Work that a cancellation has left of a worktree.
 #[derive(Default)]
-struct Work {
+struct UndoWork {
     /// The commit with the uncommitted work.
     backup: Option<String>,
     /// The commit of the branch, if that is gone.
@@ -121,8 +121,8 @@ fn again(app: &App, locked: &LockedTask) -> Option<Option<String>> {
 /// Gives the task a worktree with its uncommitted work, or says what it waits for.
 fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
     match workspace::preflight(app, locked.task()) {
-        Ok(room) => room.map_or(Ok(()), workspace::Room::take)?,
-        Err(error) if error.kind == Kind::Refused => return Ok(Some(error.message.clone())),
+        Ok(room) => room.map_or(Ok(()), workspace::WorktreeRoom::take)?,
+        Err(error) if error.kind == ErrorKind::Refused => return Ok(Some(error.message.clone())),
         Err(error) => return Err(error),
     }
     fault::step("take", "a worktree");
@@ -134,19 +134,19 @@ fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
 fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Plan> {
     let machine = app.machine_of(&task.owned)?;
     let Some(cancelled) = cancelled(machine, task, records) else {
-        let message = format!("task {} is {}, not cancelled", Names::of(app).name(dir), task.status());
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        let message = format!("task {} is {}, not cancelled", KnownNames::of(app).name(dir), task.status());
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "only a cancellation can be taken back; {} shows where the task can go",
             dir.command("next")
         )));
     };
     if machine.state_named(&cancelled.to).is_none() {
         let message = format!("the workflow {} no longer has the status {}", machine.name, cancelled.to);
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("`orange task migrate {} --to STATUS` moves the task to another one", task.id)));
     }
-    let Work { backup, lost } =
-        if cancelled.had_worktree { work(app, task, &cancelled)? } else { Work::default() };
+    let UndoWork { backup, lost } =
+        if cancelled.had_worktree { work(app, task, &cancelled)? } else { UndoWork::default() };
     let event = Event::TaskReopened {
         from: task.status().to_owned(),
         to: cancelled.to.clone(),
@@ -185,7 +185,7 @@ fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<C
 }
 
 /// The work of the backups; refuses a branch that is not where the work left it.
-fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<Work> {
+fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<UndoWork> {
     let git = Git::at(&app.project_of(task)?.path);
     let mut work = None;
     for commit in &cancelled.backups {
@@ -194,19 +194,19 @@ fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<Work> {
             work = Some((head, commit, has_more));
         }
     }
-    let Some((head, commit, has_more)) = work else { return Ok(Work::default()) };
+    let Some((head, commit, has_more)) = work else { return Ok(UndoWork::default()) };
     let tip = git.branch_tip(&task.branch)?;
     if let Some(tip) = tip.as_ref().filter(|tip| **tip != head) {
         let (at, was) = (short(tip), short(&head));
         let message =
             format!("the branch {} has moved since: it is at {at}, and the work was on {was}", task.branch);
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "`orange task restore {}` makes a branch of the backup; the cancelled task stays as it is",
             task.id
         )));
     }
     let lost = if tip.is_none() { Some(head) } else { None };
-    Ok(Work { backup: has_more.then(|| commit.clone()), lost })
+    Ok(UndoWork { backup: has_more.then(|| commit.clone()), lost })
 }
 
 fn short(commit: &str) -> &str {
@@ -215,12 +215,12 @@ fn short(commit: &str) -> &str {
 
 /// The help for the name of a task that was deleted.
 pub fn deleted_first(app: &App, name: Option<&str>, error: Error) -> Error {
-    let is_deleted = error.kind == Kind::NotFound
+    let is_deleted = error.kind == ErrorKind::NotFound
         && name.is_some_and(|name| find::deleted(&app.home, DirKind::Task, name).is_ok());
     if !is_deleted {
         return error;
     }
     let name = name.unwrap_or_default();
-    Error::new(Kind::Refused, format!("task {name} is deleted"))
+    Error::new(ErrorKind::Refused, format!("task {name} is deleted"))
         .help(format!("bring it back first: `orange task restore {name}`; then `orange task undo {name}`"))
 }

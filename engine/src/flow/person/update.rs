@@ -7,7 +7,7 @@ use crate::flow::request::retry;
 use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request, waiting};
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
-use crate::{Error, Kind, Result, store};
+use crate::{Error, ErrorKind, Result, store};
 use orange_api::TransitionResult;
 
 /// The section in which a person says what is to change.
@@ -15,7 +15,7 @@ const FEEDBACK: &str = "## Feedback";
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug)]
-pub struct Wishes<'a> {
+pub struct UpdateWishes<'a> {
     /// The status to ask for.
     pub status: Option<&'a str>,
     /// Run the hooks that wait.
@@ -39,16 +39,16 @@ pub enum Updated {
     Status(Box<TransitionResult>),
 }
 
-impl Wishes<'_> {
+impl UpdateWishes<'_> {
     /// Refuses what asks for nothing, before any task is looked for.
     pub fn check(&self) -> Result<()> {
         if self.status.is_none() && !self.changes_fields() && !self.retry_hooks {
-            return Err(Error::new(Kind::Usage, "nothing to update").help(
+            return Err(Error::new(ErrorKind::Usage, "nothing to update").help(
                 "give --status, --summary, --branch or --retry-hooks; `orange task next` shows the statuses",
             ));
         }
         if self.feedback.is_some_and(|text| text.trim().is_empty()) {
-            return Err(Error::new(Kind::Usage, "the feedback is empty")
+            return Err(Error::new(ErrorKind::Usage, "the feedback is empty")
                 .help("say what is to change, or leave --feedback out"));
         }
         check_summary(self.summary, "say in it what is to be done")
@@ -60,7 +60,7 @@ impl Wishes<'_> {
 }
 
 /// Carries the wishes out. A status that is refused leaves the other fields alone too.
-pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
+pub fn update(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Updated> {
     let goal = wishes.status.map(Goal::Named);
     if let Some(goal) = goal.filter(|_| wishes.changes_fields()) {
         dry_run(app, dir, goal)?;
@@ -77,7 +77,7 @@ pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
 }
 
 /// Adds the feedback to the task's text, where the next agent reads it.
-fn feedback(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Option<&'static str>> {
+fn feedback(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Option<&'static str>> {
     let Some(text) = wishes.feedback else { return Ok(None) };
     if wishes.dry_run {
         let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
@@ -90,7 +90,7 @@ fn feedback(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Option<&'sta
     Ok(Some("feedback"))
 }
 
-fn edit(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Vec<&'static str>> {
+fn edit(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'static str>> {
     let branch = wishes.branch.map(|name| branch(app, dir, name)).transpose()?;
     let mut changes = Vec::new();
     changes.extend(wishes.summary.map(|summary| ("summary", Value::Text(summary))));
@@ -133,12 +133,12 @@ fn branch(app: &App, dir: &TaskDir, name: Option<&str>) -> Result<String> {
         (None, Some(workspace)) => {
             let worktree = app.home.workspace(workspace);
             Git::at(&project.path).current_branch(&worktree)?.ok_or_else(|| {
-                Error::new(Kind::Refused, "no branch is checked out in the task's worktree")
+                Error::new(ErrorKind::Refused, "no branch is checked out in the task's worktree")
                     .help("check one out, or name it: --branch NAME")
             })?
         }
         (None, None) => {
-            return Err(Error::new(Kind::Usage, "the task has no worktree to read a branch from")
+            return Err(Error::new(ErrorKind::Usage, "the task has no worktree to read a branch from")
                 .help("name it: --branch NAME"));
         }
     };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::drive::editor;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, nofollow};
 
 /// The line that ends the text: all below it is left out.
@@ -17,19 +17,19 @@ const HINT: &str = "\
 
 /// A text, and the file in which it stays until the task is there.
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenText {
     /// The first line.
     pub summary: String,
     pub context: Option<String>,
     file: PathBuf,
 }
 
-impl Written {
+impl WrittenText {
     /// Has a person write a text, which begins with this one.
     ///
     /// # Errors
     /// `refused` for an empty text; `environment` when the editor cannot be used.
-    pub fn read(app: &App, summary: Option<&str>, context: Option<&str>) -> Result<Written> {
+    pub fn read(app: &App, summary: Option<&str>, context: Option<&str>) -> Result<WrittenText> {
         app.caller.check_person("write a task in an editor")?;
         app.home.prepare()?;
         let file = app.home.root().join(format!("new-task-{}.md", std::process::id()));
@@ -39,10 +39,10 @@ impl Written {
         let bytes =
             nofollow::read(&file, nofollow::LONGEST).map_err(|cause| Error::io("read", &file, &cause))?;
         match split(&String::from_utf8_lossy(&bytes)) {
-            Some((summary, context)) => Ok(Written { summary, context, file }),
+            Some((summary, context)) => Ok(WrittenText { summary, context, file }),
             None => {
                 atomic::remove(&file)?;
-                Err(Error::new(Kind::Refused, "nothing was written, so no task is created"))
+                Err(Error::new(ErrorKind::Refused, "nothing was written, so no task is created"))
             }
         }
     }

@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use orange_core::{Actor, Program, Workspace};
 
 use crate::app::App;
-use crate::drive::git::Work;
+use crate::drive::git::WorktreeContent;
 use crate::flow::lock_recovered;
 use crate::flow::request::refusal::short;
 use crate::flow::snapshot::work;
 use crate::hooks::prepare;
-use crate::hooks::program::{self, Ended, ProgramRun};
+use crate::hooks::program::{self, ProgramEnd, ProgramRun};
 use crate::store::event::{Answer, Question};
-use crate::store::lock::{self, Rank};
+use crate::store::lock::{self, LockRank};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, fault};
 
 /// Limit for the start of a process that is to run a program; after it the process counts as dead.
@@ -38,7 +38,7 @@ pub fn answered(
 ) -> Result<LockedTask> {
     let dir = locked.dir().clone();
     let (status, since) = (locked.task().status().to_owned(), locked.history().since.clone());
-    let mut asked: Vec<(Program<'_>, Work)> = Vec::new();
+    let mut asked: Vec<(Program<'_>, WorktreeContent)> = Vec::new();
     while let Some(program) = needs(&locked)? {
         let now = work(app, locked.task())?.ok_or_else(|| no_worktree(program, locked.task()))?;
         if let Some((_, then)) = asked.iter().find(|(other, _)| *other == program) {
@@ -87,7 +87,12 @@ pub fn is_running(dir: &TaskDir, history: &TaskHistory) -> bool {
 
 /// The number of the question that is asked now, and whether it is this one. A program that runs for the same content of the
 /// worktree is waited for, also if another request has asked it; one that runs for another content is stopped by the new question.
-fn question(locked: &mut LockedTask, program: Program<'_>, work: &Work, by: Actor) -> Result<(u64, bool)> {
+fn question(
+    locked: &mut LockedTask,
+    program: Program<'_>,
+    work: &WorktreeContent,
+    by: Actor,
+) -> Result<(u64, bool)> {
     let question = Question {
         argv: program.argv.iter().map(|word| (*word).to_owned()).collect(),
         timeout: program.timeout,
@@ -119,7 +124,7 @@ fn wait(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
             last_life = Instant::now();
         } else if last_life.elapsed() > START {
             let message = "the process that ran the program of a gate has ended without an answer";
-            return Err(Error::new(Kind::Environment, message).help(format!(
+            return Err(Error::new(ErrorKind::Environment, message).help(format!(
                 "repeat the command: it asks again; {} may say why",
                 app.home.log_file().display()
             )));
@@ -136,9 +141,9 @@ fn is_asked(dir: &TaskDir, seq: u64) -> bool {
 
 /// Runs the program of a question, and journals its answer. Another process that runs the same one is left to it.
 pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
-    let lock = match lock::acquire(&app.home, &dir.program_lock(), Rank::Program, "a program of a gate") {
+    let lock = match lock::acquire(&app.home, &dir.program_lock(), LockRank::Program, "a program of a gate") {
         Ok(lock) => lock,
-        Err(error) if error.kind == Kind::Locked => return Ok(()),
+        Err(error) if error.kind == ErrorKind::Locked => return Ok(()),
         Err(error) => return Err(error),
     };
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
@@ -160,7 +165,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
         }
         None => None,
     };
-    let Some(Ended { code, output, file, failure }) = ended else { return Ok(()) };
+    let Some(ProgramEnd { code, output, file, failure }) = ended else { return Ok(()) };
     let reason = failure.map(|failure| failure.message.clone());
     let answer = Answer { asked: seq, passed: reason.is_none(), code, reason, output, file };
     fault::step("answer", "a gate");
@@ -170,7 +175,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     drop(lock);
     match answered {
         // The process that ended the program holds the lock.
-        Err(error) if error.kind == Kind::Locked && !is_asked(dir, seq) => Ok(()),
+        Err(error) if error.kind == ErrorKind::Locked && !is_asked(dir, seq) => Ok(()),
         answered => answered,
     }
 }
@@ -205,17 +210,17 @@ fn no_worktree(program: Program<'_>, task: &Task) -> Error {
         }
         Some(Workspace::Worktree) | None => format!("`orange task spawn {}` gives it one", task.id),
     };
-    Error::new(Kind::GateFailed, message).help(help)
+    Error::new(ErrorKind::GateFailed, message).help(help)
 }
 
-fn changed(program: Program<'_>, then: &Work, now: &Work) -> Error {
+fn changed(program: Program<'_>, then: &WorktreeContent, now: &WorktreeContent) -> Error {
     let what = if then.commit == now.commit {
         "files of the worktree have changed".to_owned()
     } else {
-        let at = |work: &Work| short(&work.commit).to_owned();
+        let at = |work: &WorktreeContent| short(&work.commit).to_owned();
         format!("the worktree has moved from commit {} to {}", at(then), at(now))
     };
-    Error::new(Kind::GateFailed, format!("{what} while `{program}` ran, so its answer does not count"))
+    Error::new(ErrorKind::GateFailed, format!("{what} while `{program}` ran, so its answer does not count"))
         .help("repeat the command when nothing works there; git has to ignore what the program itself writes")
 }
 
@@ -226,6 +231,6 @@ fn moved(program: Program<'_>, from: &str, locked: &LockedTask) -> Error {
     } else {
         format!("the task has moved from {from} to {to} while `{program}` ran")
     };
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
         .help(format!("`orange task next {}` shows where it can go now", locked.dir().id))
 }

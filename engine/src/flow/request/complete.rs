@@ -5,7 +5,7 @@ use orange_core::{Choice, Machine, StateId};
 use crate::app::App;
 use crate::flow::{Goal, Snapshot, refusal, request};
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
@@ -28,14 +28,15 @@ pub fn complete(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     match &choices[..] {
         [(to, _)] => request(app, dir, Goal::Named(machine.state(*to).name)),
         [] => Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("nothing that you may ask for completes {}", task.status()),
         )
         .help(format!("`orange task next {}` shows every status it can go to", task.id))),
         [..] => {
             let lines: Vec<_> = choices.iter().map(|(_, line)| line.as_str()).collect();
             let message = format!("{} can be completed in more than one way", task.status());
-            Err(Error::new(Kind::Refused, message).help(format!("choose one:\n  {}", lines.join("\n  "))))
+            Err(Error::new(ErrorKind::Refused, message)
+                .help(format!("choose one:\n  {}", lines.join("\n  "))))
         }
     }
 }

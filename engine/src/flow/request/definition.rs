@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::life::cause_of;
 use crate::flow::snapshot::{left_behind, status_of};
 use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory, event};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Checks that the task can go on under this machine: it has the task's status, and the open transition.
 pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
@@ -38,7 +38,7 @@ pub fn hooks_of(
     hooks.ok_or_else(|| {
         let message =
             format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
-        Error::new(Kind::Refused, message).help(left_behind(machine, id))
+        Error::new(ErrorKind::Refused, message).help(left_behind(machine, id))
     })
 }
 

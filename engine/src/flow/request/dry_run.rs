@@ -1,6 +1,6 @@
 //! The answer that a request would get, without locking, writing or running anything.
 
-use orange_core::{LifeEvent, Machine, Turn};
+use orange_core::{LifeEvent, LifeTurn, Machine};
 
 use crate::app::App;
 use crate::flow::life::{self, closing};
@@ -64,7 +64,7 @@ impl TaskPreview {
     }
 
     /// The answer to this turn.
-    pub fn planned(&self, machine: &Machine<'_>, turn: &Turn<'_>) -> TransitionResult {
+    pub fn planned(&self, machine: &Machine<'_>, turn: &LifeTurn<'_>) -> TransitionResult {
         let forced = turn.events.iter().find_map(|event| {
             if let LifeEvent::Forced { what, to, .. } = event { Some((*what, *to)) } else { None }
         });

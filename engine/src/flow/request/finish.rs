@@ -3,17 +3,17 @@
 use std::fs;
 use std::time::Duration;
 
-use orange_core::{Action, Hook, Input, Machine, Turn};
+use orange_core::{Action, Hook, Input, LifeTurn, Machine};
 
 use crate::app::App;
 use crate::flow::activity;
 use crate::flow::definition::{self, declared_id, hooks_of};
-use crate::flow::life::{self, Record, cause_of, closing};
+use crate::flow::life::{self, TurnRecord, cause_of, closing};
 use crate::flow::queue;
 use crate::hooks::{self, HookContext, agents, program, reclaim, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// Locks a task without an open transition: one that another process has begun is finished first, in a process that outlives
@@ -40,7 +40,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
         if tried == Some(pending.seq) {
             let OpenTransition { plan, .. } = pending;
             let message = format!("{} → {} was begun and cannot be finished", plan.from, plan.to);
-            return Err(Error::new(Kind::Environment, message)
+            return Err(Error::new(ErrorKind::Environment, message)
                 .help(format!("{} says why", app.home.log_file().display())));
         }
         tried = Some(pending.seq);
@@ -130,7 +130,7 @@ fn stopped(
     locked: &mut LockedTask,
     pending: &OpenTransition,
     (hook, error): (&Hook<'_>, &str),
-    turn: &Turn<'static>,
+    turn: &LifeTurn<'static>,
     errors: &[String],
 ) -> Result<()> {
     let attend = |locked: &mut LockedTask| errors.iter().try_for_each(|error| locked.call_attention(error));
@@ -140,14 +140,14 @@ fn stopped(
         Some(decision) => match hooks::preflight(app, locked.task(), &decision.effects) {
             Ok(room) => {
                 let led_to_it = vec![closing(machine, locked.task(), &pending.plan)];
-                life::record(machine, locked, turn, Record { led_to_it, room, agent: None })?;
+                life::record(machine, locked, turn, TurnRecord { led_to_it, room, agent: None })?;
                 return attend(locked);
             }
             Err(why) => Some(machine.hooks_wait(hook, error, Some(&why.one_line()))),
         },
     };
     attend(locked)?;
-    life::record(machine, locked, blocked.as_ref().unwrap_or(turn), Record::default())
+    life::record(machine, locked, blocked.as_ref().unwrap_or(turn), TurnRecord::default())
 }
 
 /// Runs a hook and journals its end; returns why it failed, if it did.

@@ -11,16 +11,16 @@ pub mod transition_result;
 
 use std::path::Path;
 
-use orange_core::{Input, Machine, Turn};
+use orange_core::{Input, LifeTurn, Machine};
 
 use crate::app::App;
 use crate::drive::git::{self, Git};
-use crate::flow::life::{self, Record};
+use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::state_named;
 use crate::flow::{finish, lock_recovered};
 use crate::hooks::{self, reclaim};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// The goal of a request.
@@ -71,12 +71,12 @@ pub fn begin(
     app: &App,
     machine: &'static Machine<'static>,
     mut locked: LockedTask,
-    turn: &Turn<'static>,
+    turn: &LifeTurn<'static>,
     led_to_it: Vec<(Event, Set)>,
 ) -> Result<LockedTask> {
     let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
     let room = hooks::preflight(app, locked.task(), effects)?;
-    life::record(machine, &mut locked, turn, Record { led_to_it, room, agent: None })?;
+    life::record(machine, &mut locked, turn, TurnRecord { led_to_it, room, agent: None })?;
     Ok(locked)
 }
 
@@ -87,7 +87,7 @@ pub fn decide(
     task: &Task,
     history: &TaskHistory,
     goal: Goal<'_>,
-) -> Result<Turn<'static>> {
+) -> Result<LifeTurn<'static>> {
     let turn = life::ask(app, machine, task, history, goal.input(app, machine, task, history)?)?;
     check_turn(app, task, &turn)?;
     Ok(turn)
@@ -122,7 +122,7 @@ impl Goal<'_> {
 }
 
 /// Refuses a transition past a gate with work that no merge would take.
-pub(super) fn check_turn(app: &App, task: &Task, turn: &Turn<'_>) -> Result<()> {
+pub(super) fn check_turn(app: &App, task: &Task, turn: &LifeTurn<'_>) -> Result<()> {
     if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
         let worktree = task.worktree().map(|name| app.home.workspace(name));
         check_is_work(app, task, worktree.as_deref())?;
@@ -149,7 +149,7 @@ fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> 
 pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
     let dir = locked.dir().clone();
     let Some(begun) = locked.history().open.clone() else {
-        return Err(Error::new(Kind::Refused, "no transition has begun"));
+        return Err(Error::new(ErrorKind::Refused, "no transition has begun"));
     };
     if begun.left().next().is_none() {
         finish(app, &mut locked)?;
@@ -164,7 +164,7 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
     if journal.history().open.is_some_and(|open| open.seq == begun.seq) {
         let log = app.home.log_file();
         return Err(Error::new(
-            Kind::Environment,
+            ErrorKind::Environment,
             format!("{} → {} is begun and not finished", begun.plan.from, begun.plan.to),
         )
         .help(format!(

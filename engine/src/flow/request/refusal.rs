@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use orange_core::{Facts, Input, Lack, Machine, Missing, Refusal, Rejection, View, When, Workspace};
+use orange_core::{Input, Lack, LifeFacts, Machine, Missing, Refusal, Rejection, View, When, Workspace};
 
 use crate::app::App;
 use crate::drive::git;
 use crate::store::{OpenTransition, Task, TaskHistory};
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 
 /// The refusal as an error for its reader.
 pub fn error(
@@ -15,12 +15,12 @@ pub fn error(
     machine: &Machine<'_>,
     task: &Task,
     history: &TaskHistory,
-    facts: &Facts<'_>,
+    facts: &LifeFacts<'_>,
     refusal: Refusal,
 ) -> Error {
     let view = &facts.view;
     let id = &task.id;
-    let refused = |kind: Kind| Error::new(kind, refusal.message(machine, view));
+    let refused = |kind: ErrorKind| Error::new(kind, refusal.message(machine, view));
     let next = || format!("`orange task next {id}` shows where the task can go from here");
     match refusal {
         Refusal::Rejected { rejection, .. } => {
@@ -34,25 +34,25 @@ pub fn error(
             Error::new(kind_of(rejection), message).help(rejection.help(machine, view, &update))
         }
         Refusal::NoState(command) => no_state(machine, command),
-        Refusal::Started => refused(Kind::Refused).help(
+        Refusal::Started => refused(ErrorKind::Refused).help(
             "`orange task respawn` starts a dead agent again; `orange task next` shows where the task can go",
         ),
-        Refusal::NoRespawnPrompt if machine.state(view.status).terminal => refused(Kind::NotRespawnable)
+        Refusal::NoRespawnPrompt if machine.state(view.status).terminal => refused(ErrorKind::NotRespawnable)
             .help("the task is over: create a new one for what is still to be done"),
         Refusal::NoRespawnPrompt if machine.life(facts, Input::Restart { is_alive: false }).is_ok() => {
             let restart = format!(
                 "`orange task restart {id}` starts the agent that works there as it was started first"
             );
-            refused(Kind::NotRespawnable).help(format!("{restart}; {}", next()))
+            refused(ErrorKind::NotRespawnable).help(format!("{restart}; {}", next()))
         }
         Refusal::HooksWait => hooks_wait(task, history),
-        Refusal::NoRespawnPrompt | Refusal::NoAgent => refused(Kind::NotRespawnable).help(next()),
+        Refusal::NoRespawnPrompt | Refusal::NoAgent => refused(ErrorKind::NotRespawnable).help(next()),
         Refusal::NoWorkspace(Workspace::Worktree) => {
-            refused(Kind::NotRespawnable).help("`orange task spawn` gives it one")
+            refused(ErrorKind::NotRespawnable).help("`orange task spawn` gives it one")
         }
-        Refusal::NoWorkspace(Workspace::Folder) => refused(Kind::NotRespawnable)
+        Refusal::NoWorkspace(Workspace::Folder) => refused(ErrorKind::NotRespawnable)
             .help(format!("a transition with release_workspace gives it back; {}", next())),
-        Refusal::Alive => refused(Kind::NotRespawnable).help(format!(
+        Refusal::Alive => refused(ErrorKind::NotRespawnable).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )),
     }
@@ -69,23 +69,23 @@ pub fn hooks_wait(task: &Task, history: &TaskHistory) -> Error {
         None => "hooks of the last transition wait, since one of them failed".to_owned(),
     };
     let id = &task.id;
-    Error::new(Kind::HooksWait, message).help(format!(
+    Error::new(ErrorKind::HooksWait, message).help(format!(
         "mend that, then `orange task update {id} --retry-hooks` runs them; `orange task cancel {id}` drops them"
     ))
 }
 
 /// The error for a command that the workflow has no state for.
 pub fn no_state(machine: &Machine<'_>, command: &str) -> Error {
-    Error::new(Kind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
+    Error::new(ErrorKind::Refused, format!("the workflow {} has no status for `{command}`", machine.name))
         .help(format!("name one under `commands: {{{command}: …}}` in the workflow"))
 }
 
-fn kind_of(rejection: Rejection) -> Kind {
+fn kind_of(rejection: Rejection) -> ErrorKind {
     match rejection {
-        Rejection::NoTransition { .. } => Kind::NoTransition,
-        Rejection::NotAllowed { .. } => Kind::NotAllowed,
-        Rejection::GuardFailed { .. } => Kind::GuardFailed,
-        Rejection::GateFailed { .. } | Rejection::NotAsked { .. } => Kind::GateFailed,
+        Rejection::NoTransition { .. } => ErrorKind::NoTransition,
+        Rejection::NotAllowed { .. } => ErrorKind::NotAllowed,
+        Rejection::GuardFailed { .. } => ErrorKind::GuardFailed,
+        Rejection::GateFailed { .. } | Rejection::NotAsked { .. } => ErrorKind::GateFailed,
     }
 }
 

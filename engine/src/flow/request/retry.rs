@@ -8,21 +8,21 @@ use crate::flow::request::carry_out;
 use crate::flow::request::transition_result;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks;
-use crate::hooks::workspace::Room;
+use crate::hooks::workspace::WorktreeRoom;
 use crate::store::event::Exited;
 use crate::store::{Event, OpenTransition, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// Runs the waiting hooks of a task for the caller of this process, who must be one that may take their transition.
 pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let mut locked = lock_recovered(app, dir)?;
-    let Waiting { machine, by, waiting, .. } = Waiting::of(app, locked.task(), locked.history())?;
+    let HookRetry { machine, by, waiting, .. } = HookRetry::of(app, locked.task(), locked.history())?;
     let effects = effects(machine, &waiting, &dir.id)?;
     let room = hooks::preflight(app, locked.task(), &effects)?;
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
     locked.append(Event::HooksRetried { from, to, actor: machine.actor_name(by).into() }, Set::new())?;
-    room.map_or(Ok(()), Room::take)?;
+    room.map_or(Ok(()), WorktreeRoom::take)?;
     // It was about the hook that now runs again. An agent that is gone stays to be looked at, until its end is judged.
     locked.clear_attention()?;
     for (_, Exited { spawn, reason, .. }) in &waiting.exited {
@@ -34,7 +34,7 @@ pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
 /// Says which hooks [`retry_hooks`] would run.
 pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
-    let Waiting { machine, waiting, .. } = Waiting::of(app, &task, &history)?;
+    let HookRetry { machine, waiting, .. } = HookRetry::of(app, &task, &history)?;
     hooks::dry_run(app, &task, &effects(machine, &waiting, &task.id)?)?;
     let hooks = waiting.left().map(|hook| hook.name.clone()).collect();
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
@@ -42,29 +42,29 @@ pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
 }
 
 /// Hooks that wait, and who asks for them.
-struct Waiting {
+struct HookRetry {
     machine: &'static Machine<'static>,
     by: Actor,
     waiting: OpenTransition,
 }
 
-impl Waiting {
-    fn of(app: &App, task: &Task, history: &TaskHistory) -> Result<Waiting> {
+impl HookRetry {
+    fn of(app: &App, task: &Task, history: &TaskHistory) -> Result<HookRetry> {
         let by = app.check_caller(task, history)?;
         let machine = app.machine_of(&task.owned)?;
         let Some(waiting) = history.waiting_hooks.clone() else {
-            return Err(Error::new(Kind::Refused, format!("no hooks of task {} wait", task.id))
+            return Err(Error::new(ErrorKind::Refused, format!("no hooks of task {} wait", task.id))
                 .help("`orange task next` shows where the task can go"));
         };
         if !machine.may_retry(declared_id(machine, &waiting.plan), by) {
             let (from, to) = (&waiting.plan.from, &waiting.plan.to);
             return Err(Error::new(
-                Kind::NotAllowed,
+                ErrorKind::NotAllowed,
                 format!("{} may not run the hooks of {from} → {to}", machine.actor_with("a", by)),
             )
             .help("who may take this transition may run its hooks"));
         }
-        Ok(Waiting { machine, by, waiting })
+        Ok(HookRetry { machine, by, waiting })
     }
 }
 

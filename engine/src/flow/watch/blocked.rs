@@ -4,7 +4,7 @@ use orange_core::queue::{Block, Standing, block, circle};
 
 use crate::app::App;
 use crate::store::{DirKind, Task, TaskDir, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Task that blocks another one: its id, and the task if it is there.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Blocked {
 
     /// The refusal of a start.
     pub fn refusal(&self, id: &str) -> Error {
-        Error::new(Kind::Refused, format!("task {id} starts {}", self.words())).help(self.help(id))
+        Error::new(ErrorKind::Refused, format!("task {id} starts {}", self.words())).help(self.help(id))
     }
 
     /// Help for a person: the commands that start the task.
@@ -79,7 +79,7 @@ pub fn check_circle(app: &App, dir: &TaskDir, blockers: &[String]) -> Result<()>
         return Ok(());
     }
     let message = format!("task {} would wait for itself: after {}", dir.id, path.join(", after "));
-    Err(Error::new(Kind::Refused, message).help("leave out the one that waits for this task"))
+    Err(Error::new(ErrorKind::Refused, message).help("leave out the one that waits for this task"))
 }
 
 /// A task by its id, also a deleted one.

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::store::list::Brevity;
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Listed, Owned, Task, TaskDir, home, list};
+use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskEntry, home, list};
 use crate::{Error, Result};
 use orange_system::files::{bytes_in, size};
 use orange_system::many::in_order;
@@ -35,7 +35,7 @@ pub enum LeftoverKind {
 
 /// The selection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted<'w> {
+pub struct LeftoverSelection<'w> {
     /// Only leftovers of this project.
     pub project: Option<&'w str>,
     /// Only this kind.
@@ -71,7 +71,7 @@ enum Removable {
 
 /// Facts about all tasks.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownTasks {
     /// Tasks and missions that are over or deleted.
     over: Vec<Over>,
     /// The ids of all other tasks, including unreadable ones.
@@ -140,7 +140,7 @@ impl LeftoverKind {
     }
 }
 
-impl Wanted<'_> {
+impl LeftoverSelection<'_> {
     /// The minimum age of this kind; `None` if it stays.
     fn age(&self, kind: LeftoverKind, project: Option<&Project>) -> Option<Duration> {
         let is_wanted = self.kind.is_none_or(|wanted| wanted == kind)
@@ -155,14 +155,14 @@ impl Wanted<'_> {
 }
 
 /// Every selected leftover. Nothing is changed.
-pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
+pub fn find(app: &App, wanted: &LeftoverSelection<'_>) -> Result<Vec<Garbage>> {
     find_with(app, wanted, || leftovers(&app.home))
 }
 
 /// Every selected leftover, for a caller that has the [`leftovers`].
 pub fn find_with(
     app: &App,
-    wanted: &Wanted<'_>,
+    wanted: &LeftoverSelection<'_>,
     leftovers: impl FnOnce() -> Result<Vec<PathBuf>>,
 ) -> Result<Vec<Garbage>> {
     let projects = projects::read(&app.home)?;
@@ -173,7 +173,7 @@ pub fn find_with(
     let of_definitions = wanted.age(LeftoverKind::Definition, None);
     let mut found = Vec::new();
     if !projects.is_empty() || of_definitions.is_some() {
-        let known = Known::of(app)?;
+        let known = KnownTasks::of(app)?;
         for project in projects.into_iter().filter(|project| project.path.is_dir()) {
             found.extend(of_project(app, wanted, project, &known)?);
         }
@@ -206,7 +206,7 @@ pub fn remove(app: &App, garbage: &Garbage) -> Result<()> {
 
 /// Removes what the projects allow, and what needs no age. Returns what was done and what failed, each with the project.
 pub fn sweep(app: &App) -> Vec<(String, Result<String>)> {
-    let wanted = Wanted { is_automatic: true, ..Wanted::default() };
+    let wanted = LeftoverSelection { is_automatic: true, ..LeftoverSelection::default() };
     let found = match find(app, &wanted) {
         Ok(found) => found,
         Err(error) => return vec![("gc".to_owned(), Err(error))],
@@ -243,20 +243,20 @@ pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-impl Known {
-    fn of(app: &App) -> Result<Known> {
-        let mut known = Known { is_whole: true, ..Known::default() };
+impl KnownTasks {
+    fn of(app: &App) -> Result<KnownTasks> {
+        let mut known = KnownTasks { is_whole: true, ..KnownTasks::default() };
         let journals = list::journals(&app.home, &DirKind::ALL, None)?;
         let is_over = |kind, owned: &Owned| app.is_end(kind, owned);
         for (listed, brevity) in
             list::each_briefly(journals, is_over, |listed, brevity| Some((listed, brevity)))
         {
             match (listed, brevity) {
-                (Listed { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
+                (TaskEntry { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
                     let made = idle.last().unwrap_or_default().made;
                     known.add_over(dir, task, |branch| made.iter().any(|it| it == branch), false);
                 }
-                (Listed { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),
+                (TaskEntry { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),
             }
         }
         for dir in list::deleted(&app.home, &DirKind::ALL)? {
@@ -291,7 +291,12 @@ impl Known {
 }
 
 /// The leftovers of one project's tasks.
-fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) -> Result<Vec<Garbage>> {
+fn of_project(
+    app: &App,
+    wanted: &LeftoverSelection<'_>,
+    project: &Project,
+    known: &KnownTasks,
+) -> Result<Vec<Garbage>> {
     let git = Git::at(&project.path);
     let of = |kind, name: &str, age, bytes, place| Garbage {
         kind,
@@ -340,7 +345,7 @@ fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) 
     Ok(found)
 }
 
-fn definitions(app: &App, wanted: Duration, known: &Known) -> Result<Vec<Garbage>> {
+fn definitions(app: &App, wanted: Duration, known: &KnownTasks) -> Result<Vec<Garbage>> {
     let mut found = Vec::new();
     for (hash, folder) in app.machines.former_definitions()? {
         let age = age_of(&folder);
@@ -396,7 +401,7 @@ mod tests {
         let id = locked.dir().id.clone();
         drop(locked);
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
-        let known = Known::of(&app).unwrap();
+        let known = KnownTasks::of(&app).unwrap();
         assert_eq!(known.live.contains(&id), !is_over, "{status}");
         assert_eq!(known.branches.contains(&("coffee".to_owned(), "brew".to_owned())), !is_over, "{status}");
         assert_eq!(known.over.iter().any(|over| over.dir.id == id), is_over, "{status}");
@@ -421,7 +426,7 @@ mod tests {
         let dir = tests::mission(&home, "brew").dir().clone();
         fs::write(dir.history(), "no event\n").unwrap();
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
-        let known = Known::of(&app).unwrap();
+        let known = KnownTasks::of(&app).unwrap();
         assert!(known.live.contains(&dir.id) && !known.is_whole);
     }
 

@@ -64,7 +64,7 @@ mod tests {
     use crate::drive::git::Git;
     use crate::flow::polls::Polls;
     use crate::flow::{collect, diff, monitor};
-    use crate::hooks::workspace::{self, tests::Lab};
+    use crate::hooks::workspace::{self, tests::WorkspaceLab};
     use crate::store::{Event, Set, tests};
 
     /// Points at which the process that reclaims a worktree is killed.
@@ -72,7 +72,7 @@ mod tests {
         ["before the release", "after it", "before the slot", "with a slot", "restoring"];
 
     /// A task with work in its worktree, whose reclaim was interrupted at this step.
-    fn killed(lab: &Lab, step: &str) -> TaskDir {
+    fn killed(lab: &WorkspaceLab, step: &str) -> TaskDir {
         let mut locked = tests::task(lab.home(), "fix");
         let dir = locked.dir().clone();
         lab.acquire(&mut locked).unwrap();
@@ -106,9 +106,9 @@ mod tests {
     }
 
     /// Kills at every step, lets something finish it, and checks that a task could have the worktree or has it, and its work.
-    fn finishes(what: &str, finisher: impl Fn(&Lab, &TaskDir)) {
+    fn finishes(what: &str, finisher: impl Fn(&WorkspaceLab, &TaskDir)) {
         for step in STEPS {
-            let lab = Lab::new(None);
+            let lab = WorkspaceLab::new(None);
             let dir = killed(&lab, step);
             assert!(is_unfinished(&lab.app, &dir).unwrap(), "{what}, {step}");
             finisher(&lab, &dir);
@@ -142,8 +142,8 @@ mod tests {
                 let done = collect::collect(&lab.app, dry_run).unwrap();
                 done.into_iter().map(|one| (one.fate, one.failure)).collect::<Vec<_>>()
             };
-            assert_eq!(fates(true), [(collect::Fate::Finish, None)]);
-            assert_eq!(fates(false), [(collect::Fate::Finish, None)]);
+            assert_eq!(fates(true), [(collect::WorktreeFate::Finish, None)]);
+            assert_eq!(fates(false), [(collect::WorktreeFate::Finish, None)]);
         });
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Result;
 use crate::app::App;
 use crate::store::frontmatter::Document;
-use crate::store::{Copy, LockedTask, TaskDir, task};
+use crate::store::{LockedTask, TaskDir, WorktreeCopy, task};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -17,13 +17,19 @@ pub fn merge_copy(app: &App, dir: &TaskDir) -> Result<bool> {
 
 /// Merges both copies if they differ in more than the time of the last change, and returns whether they did.
 pub fn sync_copy(app: &App, dir: &TaskDir) -> Result<bool> {
-    merge_unless(app, dir, Copy::is_up_to_date)
+    merge_unless(app, dir, WorktreeCopy::is_up_to_date)
 }
 
-fn merge_unless(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
+fn merge_unless(
+    app: &App,
+    dir: &TaskDir,
+    is_done: impl Fn(&WorktreeCopy, &Document) -> bool,
+) -> Result<bool> {
     let history = task::read_journal(dir)?.history();
     let Some(workspace) = &history.owned.workspace else { return Ok(false) };
-    let Some(copy) = Copy::look(dir, &history, &app.home.workspace(workspace))? else { return Ok(false) };
+    let Some(copy) = WorktreeCopy::look(dir, &history, &app.home.workspace(workspace))? else {
+        return Ok(false);
+    };
     if is_done(&copy, &task::document(dir, &history)?) {
         return Ok(false);
     }

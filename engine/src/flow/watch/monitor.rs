@@ -8,10 +8,10 @@ use orange_core::mission::MissionStatus;
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
-use crate::flow::agent::ended::{self, End, ended_or_begun};
+use crate::flow::agent::ended::{self, ObservedEnd, ended_or_begun};
 use crate::flow::mission;
 use crate::flow::person::{stop, undo};
-use crate::flow::polls::{Polls, Watched};
+use crate::flow::polls::{PolledTask, Polls};
 use crate::flow::queue::Queues;
 use crate::flow::watch::interrupted_reclaim;
 use crate::flow::watch::reclaim::Reclaims;
@@ -19,12 +19,12 @@ use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, 
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_system::{fault, process};
 
 /// The result of a round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct MonitorRound {
     /// The number of tasks that need the monitor.
     pub watched: usize,
     /// Actions of the monitor, in words, each with the task's id, or the project's name.
@@ -38,15 +38,15 @@ pub struct Look {
 ///
 /// # Errors
 /// `environment` where the process table cannot be read: nothing would prove the end of an agent.
-pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
+pub fn look(app: &App, polls: &mut Polls) -> Result<MonitorRound> {
     process::check()?;
-    let mut look = Look::default();
+    let mut look = MonitorRound::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
     let mut reclaims = Reclaims::default();
     let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
-            pull_requests.extend(Watched::of(app, &dir, &task));
+            pull_requests.extend(PolledTask::of(app, &dir, &task));
             queues.see(app, &dir, &task);
             let history = journal.history();
             reclaims.see(app, &dir, &task, &history);
@@ -110,7 +110,7 @@ fn watch(
         drop(lock_recovered(app, dir)?);
     }
     match sync_copy(app, dir) {
-        Err(error) if error.kind != Kind::Locked => return Err(error),
+        Err(error) if error.kind != ErrorKind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
     if let Some((seq, _)) = &history.asked {
@@ -148,7 +148,7 @@ fn watch(
     for spawn in missing(dir, history, || Ok(panes.as_deref().unwrap_or_default()))? {
         // The check before the lock may be outdated, so it is repeated under the lock.
         if is_still_missing(app, dir, spawn)? {
-            let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
+            let end = ObservedEnd { spawn, reason: "its pane is gone".to_owned(), ..ObservedEnd::default() };
             stories.push(ended_or_begun(app, dir, &end)?);
         }
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::Result;
 use crate::app::App;
-pub use crate::store::lock::Holder;
-use crate::store::lock::{self, Lock, Rank};
+pub use crate::store::lock::LockHolder;
+use crate::store::lock::{self, Lock, LockRank};
 
 /// The time between two attempts of a monitor that stands by.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -22,7 +22,7 @@ pub struct OnlyMonitor {
 /// Those of the lock.
 pub fn try_become(app: &App) -> Result<Option<OnlyMonitor>> {
     app.home.prepare()?;
-    let lock = lock::acquire_at_once(&app.home, &app.home.monitor_lock(), Rank::Monitor)?;
+    let lock = lock::acquire_at_once(&app.home, &app.home.monitor_lock(), LockRank::Monitor)?;
     Ok(lock.map(|lock| OnlyMonitor { _lock: lock }))
 }
 
@@ -42,7 +42,7 @@ pub fn try_for_messages(app: &App) -> Result<Option<OnlyMonitor>> {
 pub fn become_it(
     app: &App,
     rest: impl Fn(Duration) -> bool,
-    stands_by: impl Fn(Option<Holder>) -> Result<()>,
+    stands_by: impl Fn(Option<LockHolder>) -> Result<()>,
 ) -> Result<Option<OnlyMonitor>> {
     let mut has_said = false;
     loop {
@@ -60,6 +60,6 @@ pub fn become_it(
 }
 
 /// The process that is the monitor now.
-pub fn holder(app: &App) -> Option<Holder> {
+pub fn holder(app: &App) -> Option<LockHolder> {
     lock::held_longer(&app.home.monitor_lock(), Duration::ZERO)
 }

@@ -29,12 +29,12 @@ const ENOUGH: usize = 2;
 /// The questions so far, by task.
 #[derive(Debug, Default)]
 pub struct Polls {
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, LastPoll>,
     swept: Option<Instant>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct LastPoll {
     at: Instant,
     /// The last failure, which is reported once.
     failure: Option<Error>,
@@ -42,20 +42,20 @@ struct Asked {
 
 /// A task that has a pull request, or may have one.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct PolledTask {
     pub dir: TaskDir,
     /// The address of its pull request, if it is known.
     pub url: Option<String>,
 }
 
-impl Watched {
+impl PolledTask {
     /// The task, if it is unfinished and has a pull request, or was started and may have one.
-    pub fn of(app: &App, dir: &TaskDir, task: &Task) -> Option<Watched> {
+    pub fn of(app: &App, dir: &TaskDir, task: &Task) -> Option<PolledTask> {
         let url = task.pr_url.clone();
         let machine = app.machine_of(&task.owned).ok()?;
         let status = machine.state_named(task.status())?;
         let may_have_one = url.is_some() || status != machine.initial;
-        (may_have_one && !machine.state(status).terminal).then(|| Watched { dir: dir.clone(), url })
+        (may_have_one && !machine.state(status).terminal).then(|| PolledTask { dir: dir.clone(), url })
     }
 
     fn pause(&self) -> Duration {
@@ -75,7 +75,7 @@ impl Polls {
 
     /// Asks GitHub about the pull requests that are due, the longest waiting first, and ends the tasks whose pull requests have
     /// ended. Returns what was done, by task; a repeated failure is omitted.
-    pub fn round(&mut self, app: &App, mut watched: Vec<Watched>) -> Vec<(TaskDir, Result<String>)> {
+    pub fn round(&mut self, app: &App, mut watched: Vec<PolledTask>) -> Vec<(TaskDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
         watched.retain(|it| self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause()));
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
@@ -85,7 +85,7 @@ impl Polls {
             let outcome = ask(app, &it);
             failures = if outcome.is_err() { failures + 1 } else { 0 };
             let failure = outcome.as_ref().err().cloned();
-            let before = self.asked.insert(it.dir.id.clone(), Asked { at: Instant::now(), failure });
+            let before = self.asked.insert(it.dir.id.clone(), LastPoll { at: Instant::now(), failure });
             match outcome {
                 Ok(None) => {}
                 // A task that never had a pull request needs none.
@@ -102,7 +102,7 @@ impl Polls {
     }
 }
 
-fn ask(app: &App, watched: &Watched) -> Result<Option<String>> {
+fn ask(app: &App, watched: &PolledTask) -> Result<Option<String>> {
     let (task, _) = Task::read(&app.home, &watched.dir)?;
     let gh = Gh::at(&app.project_of(&task)?.path).patience(PATIENCE);
     let Some(url) = &watched.url else {

@@ -4,7 +4,7 @@ use orange_core::{Forced, Input};
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::gh::{Checked, PrState, PullRequest};
+use crate::drive::gh::{CheckedCommit, PrState, PullRequest};
 use crate::flow::life;
 use crate::flow::lock_recovered;
 use crate::flow::refusal::short;
@@ -38,7 +38,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
 
 /// Records the checks of an open pull request, if they differ from what is recorded. Returns that in words.
 fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
-    let Some(Checked { commit, state }) = pr.checks.clone() else { return Ok(None) };
+    let Some(CheckedCommit { commit, state }) = pr.checks.clone() else { return Ok(None) };
     let seen = ChecksSeen { url: pr.url.clone(), commit, state };
     if locked.history().checks.as_ref() == Some(&seen) {
         return Ok(None);

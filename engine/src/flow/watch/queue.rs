@@ -12,14 +12,14 @@ use crate::flow::blocked::Blocked;
 use crate::flow::only_one;
 use crate::flow::snapshot::{first_spawn, status_of, waits};
 use crate::hooks::{agent_check, workspace};
-use crate::store::list::{self, Known};
-use crate::store::pool::{self, Saved, Slot};
+use crate::store::list::{self, KnownTask};
+use crate::store::pool::{self, SavedPool, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Home, Task, TaskDir, owed, task};
 
 /// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
-pub struct Queue {
+pub struct StartQueue {
     projects: Vec<Project>,
     slots: Vec<Slot>,
     looked: Looked,
@@ -32,35 +32,35 @@ struct Looked {
     /// By project: whether a person is waited for in all of its worktrees.
     held: Mutex<BTreeMap<String, bool>>,
     /// By project, harness, permissions and place: why no such agent could be started.
-    forbidden: Mutex<BTreeMap<Start, Option<String>>>,
+    forbidden: Mutex<BTreeMap<StartKey, Option<String>>>,
 }
 
 /// A project, a harness, whether the agent may do everything, and whether it works in a plain folder.
-type Start = (String, String, bool, bool);
+type StartKey = (String, String, bool, bool);
 
-impl Queue {
+impl StartQueue {
     /// These projects and this pool.
-    pub fn new(projects: Vec<Project>, slots: Vec<Slot>) -> Queue {
-        Queue { projects, slots, looked: Looked::default() }
+    pub fn new(projects: Vec<Project>, slots: Vec<Slot>) -> StartQueue {
+        StartQueue { projects, slots, looked: Looked::default() }
     }
 
     /// The current projects and pool.
-    pub fn read(home: &Home) -> Result<Queue> {
-        Ok(Queue::new(projects::read(home)?, pool::read(home)?))
+    pub fn read(home: &Home) -> Result<StartQueue> {
+        Ok(StartQueue::new(projects::read(home)?, pool::read(home)?))
     }
 
     /// The current projects and pool, if anything about this task depends on them: the pool is read from the journals
     /// of all tasks.
-    pub fn about(app: &App, task: &Task) -> Option<Queue> {
+    pub fn about(app: &App, task: &Task) -> Option<StartQueue> {
         let may_get_room = || task.owned.workspace.is_none() && !app.is_over(task);
         let is_concerned = may_get_room() || waits(app, task).is_some();
-        is_concerned.then(|| Queue::read(&app.home).ok()).flatten()
+        is_concerned.then(|| StartQueue::read(&app.home).ok()).flatten()
     }
 
     /// The current projects, with the pool from its file and the journals of these tasks. All tasks of these projects
     /// are among them.
-    pub fn of(home: &Home, saved: Saved, known: &[Known]) -> Result<Queue> {
-        Ok(Queue::new(projects::read(home)?, saved.slots(known)?))
+    pub fn of(home: &Home, saved: SavedPool, known: &[KnownTask]) -> Result<StartQueue> {
+        Ok(StartQueue::new(projects::read(home)?, saved.slots(known)?))
     }
 
     /// True if a task without a worktree could have one now, or needs none to be started.
@@ -207,11 +207,11 @@ pub fn has_place(in_folders: usize, pool_size: u32) -> bool {
 
 /// The projects of the tasks seen.
 #[derive(Debug, Default)]
-pub struct Queues(BTreeMap<String, Seen>);
+pub struct Queues(BTreeMap<String, ProjectQueue>);
 
 /// The tasks seen of one project.
 #[derive(Debug)]
-struct Seen {
+struct ProjectQueue {
     dir: TaskDir,
     /// Workspaces for which unstarted tasks wait.
     wait_for: BTreeSet<Workspace>,
@@ -222,7 +222,7 @@ struct Seen {
 impl Queues {
     /// Notes a task.
     pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task) {
-        let first = || Seen { dir: dir.clone(), wait_for: BTreeSet::new(), in_folders: 0 };
+        let first = || ProjectQueue { dir: dir.clone(), wait_for: BTreeSet::new(), in_folders: 0 };
         let seen = self.0.entry(dir.project.clone()).or_insert_with(first);
         seen.wait_for.extend(waits_for_room(app, task));
         seen.in_folders += usize::from(task.holds() == Some(Workspace::Folder));
@@ -241,7 +241,7 @@ impl Queues {
     }
 }
 
-fn is_to_be_served(app: &App, project: &str, seen: &Seen) -> Result<bool> {
+fn is_to_be_served(app: &App, project: &str, seen: &ProjectQueue) -> Result<bool> {
     let owed = owed::all(&app.home, project)?;
     if owed.iter().any(Result::is_ok) || fills_by_itself(app, project, seen)? {
         return Ok(true);
@@ -251,7 +251,7 @@ fn is_to_be_served(app: &App, project: &str, seen: &Seen) -> Result<bool> {
 }
 
 /// True if a project has an automatic queue, and a task that it can start.
-fn fills_by_itself(app: &App, project: &str, seen: &Seen) -> Result<bool> {
+fn fills_by_itself(app: &App, project: &str, seen: &ProjectQueue) -> Result<bool> {
     if seen.wait_for.is_empty() {
         return Ok(false);
     }

@@ -17,11 +17,11 @@ use crate::store::{Task, TaskDir, TaskHistory, pool, projects};
 
 /// The tasks and missions seen, by project.
 #[derive(Debug, Default)]
-pub struct Reclaims(BTreeMap<String, Seen>);
+pub struct Reclaims(BTreeMap<String, ReclaimCandidates>);
 
 /// Those of one project.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReclaimCandidates {
     /// Number of tasks and missions that wait for a worktree.
     waiting: usize,
     /// Those whose reclaimed worktree is requested.
@@ -69,7 +69,7 @@ impl Reclaims {
 fn serve_one(
     app: &App,
     project: &str,
-    mut seen: Seen,
+    mut seen: ReclaimCandidates,
     done: &mut Vec<(TaskDir, Result<String>)>,
 ) -> Result<()> {
     let Some(project) = projects::read(&app.home)?.into_iter().find(|it| it.name == project) else {

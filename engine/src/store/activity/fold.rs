@@ -1,6 +1,6 @@
 //! Activity of one agent: the state that its notes fold to.
 
-use super::{Note, NoteKind};
+use super::{ActivityNote, NoteKind};
 
 /// The state that the reports of an agent's harness fold to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,13 +8,13 @@ pub struct Activity {
     /// True if its harness was started so that it reports.
     pub reports: bool,
     /// Its activity by the last report.
-    pub doing: Doing,
+    pub doing: ReportedDoing,
     /// Since when, RFC 3339 UTC; empty before the first report.
     pub since: String,
     /// The limit that ended its last turn, even if its conversation has ended since.
-    pub limit: Option<Limit>,
+    pub limit: Option<ReportedLimit>,
     /// Its requests that nobody has answered, oldest first.
-    pub asked: Vec<Note>,
+    pub asked: Vec<ActivityNote>,
     /// The harness's id of the conversation.
     pub session: Option<String>,
     /// The harness's own record of the conversation.
@@ -27,7 +27,7 @@ pub struct Activity {
 
 /// Activity of an agent by the last report, apart from its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Doing {
+pub enum ReportedDoing {
     /// There was no report.
     #[default]
     Unknown,
@@ -48,14 +48,14 @@ pub enum Doing {
         text: String,
     },
     /// Its turn was ended by a limit.
-    Limit(Limit),
+    Limit(ReportedLimit),
     /// The conversation has ended.
     Ended,
 }
 
 /// A limit of its provider that an agent has met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limit {
+pub struct ReportedLimit {
     /// Its end, RFC 3339 UTC, if the harness reports it.
     pub until: Option<String>,
     /// Message of the harness.
@@ -64,7 +64,7 @@ pub struct Limit {
 
 impl Activity {
     /// Adds up the notes about the agent of this spawn.
-    pub fn of(notes: &[Note], spawn: u32) -> Activity {
+    pub fn of(notes: &[ActivityNote], spawn: u32) -> Activity {
         let mut activity = Activity::default();
         for note in notes.iter().filter(|note| note.spawn == spawn) {
             activity.apply(note);
@@ -72,7 +72,7 @@ impl Activity {
         activity
     }
 
-    fn apply(&mut self, note: &Note) {
+    fn apply(&mut self, note: &ActivityNote) {
         let newer = |new: &Option<String>, old: &mut Option<String>| {
             if new.is_some() {
                 old.clone_from(new);
@@ -85,49 +85,53 @@ impl Activity {
         let text = || note.line();
         match note.kind {
             // Compacting a conversation starts it again in the middle of a turn.
-            NoteKind::Started if self.doing != Doing::Unknown && self.doing != Doing::Ended => {}
-            NoteKind::Started => self.now(Doing::Started, note),
+            NoteKind::Started
+                if self.doing != ReportedDoing::Unknown && self.doing != ReportedDoing::Ended => {}
+            NoteKind::Started => self.now(ReportedDoing::Started, note),
             NoteKind::Prompt => {
                 self.limit = None;
-                self.turn(Doing::Thinking, note);
+                self.turn(ReportedDoing::Thinking, note);
             }
             NoteKind::Tool => {
-                self.now(Doing::Tool { tool: note.tool.clone().unwrap_or_default(), text: text() }, note);
+                self.now(
+                    ReportedDoing::Tool { tool: note.tool.clone().unwrap_or_default(), text: text() },
+                    note,
+                );
             }
             NoteKind::ToolEnded => {
                 self.asked.retain(|asked| (&asked.tool, &asked.text) != (&note.tool, &note.text));
-                self.now(Doing::Thinking, note);
+                self.now(ReportedDoing::Thinking, note);
             }
             NoteKind::Permission | NoteKind::Question => {
                 // Who asks works, even if the harness has reported nothing before.
-                if self.doing == Doing::Unknown {
-                    self.now(Doing::Thinking, note);
+                if self.doing == ReportedDoing::Unknown {
+                    self.now(ReportedDoing::Thinking, note);
                 }
                 // The harness repeats a request that can no longer be answered from outside.
                 self.asked.retain(|asked| (&asked.tool, &asked.text) != (&note.tool, &note.text));
                 self.asked.push(note.clone());
             }
             NoteKind::Answered => self.asked.retain(|asked| asked.request != note.request),
-            NoteKind::Idle => self.turn(Doing::Idle, note),
-            NoteKind::Failed => self.turn(Doing::Failed { text: text() }, note),
+            NoteKind::Idle => self.turn(ReportedDoing::Idle, note),
+            NoteKind::Failed => self.turn(ReportedDoing::Failed { text: text() }, note),
             NoteKind::Limit => {
-                let limit = Limit { until: note.until.clone(), text: text() };
+                let limit = ReportedLimit { until: note.until.clone(), text: text() };
                 self.limit = Some(limit.clone());
-                self.turn(Doing::Limit(limit), note);
+                self.turn(ReportedDoing::Limit(limit), note);
             }
-            NoteKind::Ended => self.turn(Doing::Ended, note),
+            NoteKind::Ended => self.turn(ReportedDoing::Ended, note),
             NoteKind::Reports => self.reports = true,
             NoteKind::Other => {}
         }
     }
 
     /// Records that a turn begins or ends, which withdraws all requests.
-    fn turn(&mut self, doing: Doing, note: &Note) {
+    fn turn(&mut self, doing: ReportedDoing, note: &ActivityNote) {
         self.asked.clear();
         self.now(doing, note);
     }
 
-    fn now(&mut self, doing: Doing, note: &Note) {
+    fn now(&mut self, doing: ReportedDoing, note: &ActivityNote) {
         if self.doing != doing {
             self.since.clone_from(&note.time);
         }

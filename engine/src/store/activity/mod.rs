@@ -12,8 +12,8 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-pub use fold::{Activity, Doing, Limit};
-pub use note::{Note, NoteKind};
+pub use fold::{Activity, ReportedDoing, ReportedLimit};
+pub use note::{ActivityNote, NoteKind};
 
 use crate::store::TaskDir;
 use orange_system::nofollow;
@@ -25,7 +25,7 @@ pub const LONGEST_FILE: u64 = 256 * 1024;
 const LONGEST_LINE: usize = 80 * 1024;
 
 /// Appends a note with one write, so that the lines of many processes do not mix. The task's folder must exist.
-pub fn append(dir: &TaskDir, note: &Note) -> io::Result<()> {
+pub fn append(dir: &TaskDir, note: &ActivityNote) -> io::Result<()> {
     let path = dir.activity();
     let mut file = nofollow::open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
     // The line begins with a line break, so that a torn line before it spoils only itself.
@@ -47,7 +47,7 @@ fn rotate(dir: &TaskDir, file: &File) -> io::Result<()> {
 }
 
 /// The notes in both files, oldest first; other lines are ignored.
-pub fn read(dir: &TaskDir) -> Vec<Note> {
+pub fn read(dir: &TaskDir) -> Vec<ActivityNote> {
     let current = tail(&dir.activity());
     let former = tail(&dir.former_activity());
     // The current file may have been renamed between the two reads.
@@ -57,10 +57,13 @@ pub fn read(dir: &TaskDir) -> Vec<Note> {
 }
 
 /// The notes in these bytes, each cut to one bounded line.
-pub fn parse(bytes: &[u8]) -> Vec<Note> {
+pub fn parse(bytes: &[u8]) -> Vec<ActivityNote> {
     let lines =
         bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line.len() < LONGEST_LINE);
-    lines.filter_map(|line| serde_json::from_slice(line).ok()).map(|note: Note| note.bounded()).collect()
+    lines
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .map(|note: ActivityNote| note.bounded())
+        .collect()
 }
 
 /// The device and inode of a file, and its last bytes; `None` for anything but a regular file.

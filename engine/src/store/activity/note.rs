@@ -6,7 +6,7 @@ use orange_system::clock;
 
 /// A report of a harness about one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Note {
+pub struct ActivityNote {
     /// Time of the report, RFC 3339 UTC.
     pub time: String,
     /// The number of the agent's spawn.
@@ -85,10 +85,10 @@ const LONGEST_TEXT: usize = 8000;
 /// The longest text of a note in a sentence, in bytes.
 const LONGEST_SENTENCE: usize = 2000;
 
-impl Note {
+impl ActivityNote {
     /// A note of the current time.
-    pub fn now(spawn: u32, kind: NoteKind) -> Note {
-        Note { time: clock::now(), spawn, kind, ..Note::default() }
+    pub fn now(spawn: u32, kind: NoteKind) -> ActivityNote {
+        ActivityNote { time: clock::now(), spawn, kind, ..ActivityNote::default() }
     }
 
     /// Its text on one line, for sentences.
@@ -99,9 +99,9 @@ impl Note {
     /// A copy of the note, cut to the bounds of a line. Its text stays as it was given: a person decides from it what
     /// an agent may do.
     #[must_use]
-    pub fn bounded(&self) -> Note {
+    pub fn bounded(&self) -> ActivityNote {
         let cut = |text: &Option<String>, longest| text.as_ref().map(|text| bounded(text, longest));
-        Note {
+        ActivityNote {
             tool: cut(&self.tool, 200),
             text: self.text.as_deref().map(verbatim),
             request: cut(&self.request, 200),

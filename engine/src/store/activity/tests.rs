@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::store::Home;
-use crate::store::tests::{Process, home, task};
+use crate::store::tests::{TestProcess, home, task};
 
 const WRITERS: u32 = 20;
 const NOTES_OF_EACH: u32 = 100;
@@ -18,9 +18,9 @@ fn place() -> (tempfile::TempDir, TaskDir) {
     (folder, dir)
 }
 
-fn note(kind: NoteKind, tool: &str, text: &str) -> Note {
+fn note(kind: NoteKind, tool: &str, text: &str) -> ActivityNote {
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    Note { tool: some(tool), text: some(text), ..Note::now(1, kind) }
+    ActivityNote { tool: some(tool), text: some(text), ..ActivityNote::now(1, kind) }
 }
 
 /// Work of each of the writers, in a process of its own.
@@ -35,8 +35,8 @@ pub(in crate::store) fn note_many(dir: &TaskDir) {
 fn many_processes_append_and_no_line_is_lost() {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
-    let writers: Vec<_> = (0..WRITERS).map(|_| Process::start("note", &home)).collect();
-    assert!(writers.into_iter().all(Process::succeeded));
+    let writers: Vec<_> = (0..WRITERS).map(|_| TestProcess::start("note", &home)).collect();
+    assert!(writers.into_iter().all(TestProcess::succeeded));
     let written = fs::metadata(dir.activity()).unwrap().len();
     let former = fs::metadata(dir.former_activity()).unwrap().len();
     assert!(
@@ -52,13 +52,13 @@ fn many_processes_append_and_no_line_is_lost() {
 #[test]
 fn an_agent_that_has_asked_and_was_answered_works() {
     let (_folder, dir) = place();
-    let asks = Note { request: Some("r1".to_owned()), ..note(NoteKind::Permission, "Bash", "ls") };
-    let answered = Note { request: Some("r1".to_owned()), ..note(NoteKind::Answered, "", "") };
+    let asks = ActivityNote { request: Some("r1".to_owned()), ..note(NoteKind::Permission, "Bash", "ls") };
+    let answered = ActivityNote { request: Some("r1".to_owned()), ..note(NoteKind::Answered, "", "") };
     for one in [note(NoteKind::Reports, "", ""), asks, answered] {
         append(&dir, &one).unwrap();
     }
     let known = Activity::of(&read(&dir), 1);
-    assert_eq!((known.doing, known.asked), (Doing::Thinking, Vec::new()));
+    assert_eq!((known.doing, known.asked), (ReportedDoing::Thinking, Vec::new()));
     assert!(!known.since.is_empty());
 }
 
@@ -137,15 +137,15 @@ proptest! {
 }
 
 #[track_caller]
-fn adds_up(notes: &[Note], doing: Doing, asked: &[&str]) {
+fn adds_up(notes: &[ActivityNote], doing: ReportedDoing, asked: &[&str]) {
     let activity = Activity::of(notes, 1);
     assert_eq!(activity.doing, doing);
     let texts: Vec<_> = activity.asked.iter().filter_map(|note| note.text.as_deref()).collect();
     assert_eq!(texts, asked);
 }
 
-fn tool(text: &str) -> Doing {
-    Doing::Tool { tool: "Bash".to_owned(), text: text.to_owned() }
+fn tool(text: &str) -> ReportedDoing {
+    ReportedDoing::Tool { tool: "Bash".to_owned(), text: text.to_owned() }
 }
 
 #[test]
@@ -157,39 +157,41 @@ fn a_request_is_open_until_its_tool_has_run_or_the_turn_is_over() {
             note(NoteKind::Permission, "Bash", "ls"),
         ]
     };
-    let with = |last: Note| [asks(), vec![last]].concat();
+    let with = |last: ActivityNote| [asks(), vec![last]].concat();
     adds_up(&asks(), tool("ls"), &["ls"]);
-    adds_up(&with(note(NoteKind::ToolEnded, "Bash", "ls")), Doing::Thinking, &[]);
-    adds_up(&with(note(NoteKind::ToolEnded, "Bash", "pwd")), Doing::Thinking, &["ls"]);
+    adds_up(&with(note(NoteKind::ToolEnded, "Bash", "ls")), ReportedDoing::Thinking, &[]);
+    adds_up(&with(note(NoteKind::ToolEnded, "Bash", "pwd")), ReportedDoing::Thinking, &["ls"]);
     adds_up(&with(note(NoteKind::Permission, "Bash", "ls")), tool("ls"), &["ls"]);
     adds_up(&with(note(NoteKind::Permission, "Bash", "rm")), tool("ls"), &["ls", "rm"]);
-    adds_up(&with(note(NoteKind::Idle, "", "")), Doing::Idle, &[]);
-    adds_up(&with(note(NoteKind::Prompt, "", "")), Doing::Thinking, &[]);
-    adds_up(&with(note(NoteKind::Ended, "", "")), Doing::Ended, &[]);
+    adds_up(&with(note(NoteKind::Idle, "", "")), ReportedDoing::Idle, &[]);
+    adds_up(&with(note(NoteKind::Prompt, "", "")), ReportedDoing::Thinking, &[]);
+    adds_up(&with(note(NoteKind::Ended, "", "")), ReportedDoing::Ended, &[]);
 }
 
 #[test]
 fn an_answer_closes_the_request_that_it_names() {
-    let named = |kind, name: &str| Note { request: Some(name.to_owned()), ..note(kind, "Bash", name) };
+    let named =
+        |kind, name: &str| ActivityNote { request: Some(name.to_owned()), ..note(kind, "Bash", name) };
     let notes =
         [named(NoteKind::Permission, "a"), named(NoteKind::Permission, "b"), named(NoteKind::Answered, "a")];
     // Who asks works, though nothing else was reported.
-    adds_up(&notes, Doing::Thinking, &["b"]);
+    adds_up(&notes, ReportedDoing::Thinking, &["b"]);
 }
 
 #[test]
 fn a_limit_lasts_until_the_next_prompt() {
-    let limit = Note { until: Some("2026".to_owned()), ..note(NoteKind::Limit, "", "429") };
-    let expect = Doing::Limit(Limit { until: Some("2026".to_owned()), text: "429".to_owned() });
+    let limit = ActivityNote { until: Some("2026".to_owned()), ..note(NoteKind::Limit, "", "429") };
+    let expect =
+        ReportedDoing::Limit(ReportedLimit { until: Some("2026".to_owned()), text: "429".to_owned() });
     adds_up(&[note(NoteKind::Prompt, "", ""), limit.clone()], expect.clone(), &[]);
     adds_up(&[limit.clone(), note(NoteKind::Started, "", "")], expect, &[]);
     let ended = Activity::of(&[limit.clone(), note(NoteKind::Ended, "", "")], 1);
-    assert!(ended.limit.is_some() && ended.doing == Doing::Ended);
-    adds_up(&[limit, note(NoteKind::Prompt, "", "")], Doing::Thinking, &[]);
+    assert!(ended.limit.is_some() && ended.doing == ReportedDoing::Ended);
+    adds_up(&[limit, note(NoteKind::Prompt, "", "")], ReportedDoing::Thinking, &[]);
 }
 
 #[test]
 fn what_other_agents_report_is_theirs() {
-    let other = Note { spawn: 2, ..note(NoteKind::Idle, "", "") };
-    adds_up(&[note(NoteKind::Prompt, "", ""), other], Doing::Thinking, &[]);
+    let other = ActivityNote { spawn: 2, ..note(NoteKind::Idle, "", "") };
+    adds_up(&[note(NoteKind::Prompt, "", ""), other], ReportedDoing::Thinking, &[]);
 }

@@ -1,6 +1,6 @@
 //! Finds the frontmatter of a file: its top-level keys, and where the body begins.
 
-use super::{Entry, Flaw};
+use super::{FrontmatterEntry, FrontmatterFlaw};
 use crate::store::scalar::{self, KeepsBlankLines};
 
 const BOM: char = '\u{FEFF}';
@@ -10,22 +10,23 @@ const OPEN: &str = "the first line must be `---`, nothing else";
 /// The parts of a file with frontmatter.
 pub(super) struct Scanned {
     pub(super) newline: &'static str,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<FrontmatterEntry>,
     /// Offset of the closing `---`.
     pub(super) close: usize,
     /// Offset of the body.
     pub(super) body: usize,
 }
 
-pub(super) fn scan(text: &str) -> Result<Scanned, Flaw> {
+pub(super) fn scan(text: &str) -> Result<Scanned, FrontmatterFlaw> {
     const MOST_HAVE: usize = 16;
     if text.trim_start_matches(BOM).trim_start().is_empty() {
-        return Err(Flaw::new(0, "it is empty", RESTORE));
+        return Err(FrontmatterFlaw::new(0, "it is empty", RESTORE));
     }
     no_conflict_markers(text)?;
-    let mut lines = Lines::new(text);
+    let mut lines = FrontmatterLines::new(text);
     let newline = opening(&mut lines)?;
-    let mut entries = Entries { done: Vec::with_capacity(MOST_HAVE), ..Entries::default() };
+    let mut entries =
+        FrontmatterEntries { done: Vec::with_capacity(MOST_HAVE), ..FrontmatterEntries::default() };
     for line in lines.by_ref() {
         if is_fence_of_frontmatter(line.content) {
             let (close, body) = (line.start, line.start + line.whole.len());
@@ -33,27 +34,31 @@ pub(super) fn scan(text: &str) -> Result<Scanned, Flaw> {
         }
         entries.take(&line)?;
     }
-    Err(Flaw::new(lines.number, "the frontmatter is not closed", "write a line `---` where it ends"))
+    Err(FrontmatterFlaw::new(
+        lines.number,
+        "the frontmatter is not closed",
+        "write a line `---` where it ends",
+    ))
 }
 
 /// The keys so far, and how the following lines may continue the last one.
 #[derive(Default)]
-struct Entries {
-    done: Vec<Entry>,
+struct FrontmatterEntries {
+    done: Vec<FrontmatterEntry>,
     block: Option<KeepsBlankLines>,
     /// True if the last key's colon ends its line, so that a list may follow.
     bare: bool,
 }
 
-impl Entries {
-    fn take(&mut self, line: &Line) -> Result<(), Flaw> {
+impl FrontmatterEntries {
+    fn take(&mut self, line: &FrontmatterLine) -> Result<(), FrontmatterFlaw> {
         // Most lines begin with a letter, and are keys.
         let begins_with_letter = line.content.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
         if begins_with_letter || !self.has_taken(line)? { self.begin(line) } else { Ok(()) }
     }
 
     /// Takes a line that is blank, a comment, or a continuation of the last key; `false` for any other.
-    fn has_taken(&mut self, line: &Line) -> Result<bool, Flaw> {
+    fn has_taken(&mut self, line: &FrontmatterLine) -> Result<bool, FrontmatterFlaw> {
         let content = line.content;
         let bare = content.trim();
         if bare.is_empty() {
@@ -63,31 +68,45 @@ impl Entries {
             return Ok(true);
         }
         if content.starts_with('\t') {
-            return Err(Flaw::new(line.number, "the line begins with a tab", "indent with spaces"));
+            return Err(FrontmatterFlaw::new(
+                line.number,
+                "the line begins with a tab",
+                "indent with spaces",
+            ));
         }
         let is_indented = content.starts_with(' ');
         let is_comment = bare.starts_with('#') && !(is_indented && self.block.is_some());
         Ok(is_comment || (is_indented || self.bare && is_list_item(content)) && self.extend(line))
     }
 
-    fn begin(&mut self, line: &Line) -> Result<(), Flaw> {
+    fn begin(&mut self, line: &FrontmatterLine) -> Result<(), FrontmatterFlaw> {
         let content = line.content;
         let (key, colon) = key(content).ok_or_else(|| {
             let help =
                 "write `key: value`, indent what belongs to the line above, or begin the line with `#`";
-            Flaw::new(line.number, "this line of the frontmatter is neither a key nor a comment", help)
+            FrontmatterFlaw::new(
+                line.number,
+                "this line of the frontmatter is neither a key nor a comment",
+                help,
+            )
         })?;
         let start = line.start;
         let value = content[colon..].trim_ascii_start();
         self.block = scalar::is_block(value);
         self.bare = matches!(value.as_bytes().first(), None | Some(b'#'));
         let end = start + content.len();
-        self.done.push(Entry { line: line.number, start, key: start + key, value: start + colon, end });
+        self.done.push(FrontmatterEntry {
+            line: line.number,
+            start,
+            key: start + key,
+            value: start + colon,
+            end,
+        });
         Ok(())
     }
 
     /// Adds a line to the last key; `false` when there is none.
-    fn extend(&mut self, line: &Line) -> bool {
+    fn extend(&mut self, line: &FrontmatterLine) -> bool {
         let last = self.done.last_mut();
         last.map(|entry| entry.end = line.start + line.content.len()).is_some()
     }
@@ -118,8 +137,8 @@ fn is_colon(content: &str, at: usize) -> bool {
 }
 
 /// Skips the opening `---` and returns the end of its line.
-fn opening(lines: &mut Lines) -> Result<&'static str, Flaw> {
-    let Some(first) = lines.next() else { return Err(Flaw::new(0, "it is empty", RESTORE)) };
+fn opening(lines: &mut FrontmatterLines) -> Result<&'static str, FrontmatterFlaw> {
+    let Some(first) = lines.next() else { return Err(FrontmatterFlaw::new(0, "it is empty", RESTORE)) };
     let content = first.content.trim_start_matches(BOM);
     if !is_fence_of_frontmatter(content) {
         let what = if content.starts_with("---") {
@@ -127,7 +146,7 @@ fn opening(lines: &mut Lines) -> Result<&'static str, Flaw> {
         } else {
             "the frontmatter does not begin in the first line".to_owned()
         };
-        return Err(Flaw::new(1, what, OPEN));
+        return Err(FrontmatterFlaw::new(1, what, OPEN));
     }
     Ok(if first.whole.ends_with("\r\n") { "\r\n" } else { "\n" })
 }
@@ -137,7 +156,7 @@ fn is_fence_of_frontmatter(content: &str) -> bool {
 }
 
 /// Refuses unresolved conflicts of a merge. A line of `=======` alone is allowed: it underlines a heading.
-fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
+fn no_conflict_markers(text: &str) -> Result<(), FrontmatterFlaw> {
     let may_have = |letter: char, marker: &str| text.contains(letter) && text.contains(marker);
     if !may_have('<', "<<<<<<<") && !may_have('>', ">>>>>>>") {
         return Ok(());
@@ -146,7 +165,7 @@ fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
         content.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
     let mut fence: Option<&str> = None;
-    for line in Lines::new(text) {
+    for line in FrontmatterLines::new(text) {
         let mark = code_fence(line.content);
         match (fence, mark) {
             (Some(open), Some(mark)) if mark.starts_with(open) && line.content.trim() == mark => fence = None,
@@ -155,7 +174,7 @@ fn no_conflict_markers(text: &str) -> Result<(), Flaw> {
             (None, None) => {
                 if is_marker(line.content, "<<<<<<<") || is_marker(line.content, ">>>>>>>") {
                     let help = "keep what is right of the two versions and remove the lines `<<<<<<<`, `=======`, `>>>>>>>`";
-                    return Err(Flaw::new(line.number, "a merge conflict is not resolved", help));
+                    return Err(FrontmatterFlaw::new(line.number, "a merge conflict is not resolved", help));
                 }
             }
         }
@@ -172,29 +191,29 @@ fn code_fence(content: &str) -> Option<&str> {
 }
 
 /// The lines of a text, with their positions.
-struct Lines<'a> {
+struct FrontmatterLines<'a> {
     rest: &'a str,
     start: usize,
     number: usize,
 }
 
-struct Line<'a> {
+struct FrontmatterLine<'a> {
     whole: &'a str,
     content: &'a str,
     start: usize,
     number: usize,
 }
 
-impl Lines<'_> {
-    fn new(text: &str) -> Lines<'_> {
-        Lines { rest: text, start: 0, number: 0 }
+impl FrontmatterLines<'_> {
+    fn new(text: &str) -> FrontmatterLines<'_> {
+        FrontmatterLines { rest: text, start: 0, number: 0 }
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for FrontmatterLines<'a> {
+    type Item = FrontmatterLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<FrontmatterLine<'a>> {
         if self.rest.is_empty() {
             return None;
         }
@@ -206,7 +225,7 @@ impl<'a> Iterator for Lines<'a> {
             _ => whole,
         };
         self.number += 1;
-        let line = Line { whole, content, start: self.start, number: self.number };
+        let line = FrontmatterLine { whole, content, start: self.start, number: self.number };
         self.start += whole.len();
         self.rest = rest;
         Some(line)

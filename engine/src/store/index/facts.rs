@@ -8,7 +8,7 @@ use orange_journal::read::parse;
 use serde::{Deserialize, Serialize};
 
 use crate::store::frontmatter::Document;
-use crate::store::index::Fact;
+use crate::store::index::FileFact;
 use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal};
 use orange_system::many::contents;
 use orange_system::regular;
@@ -62,13 +62,13 @@ pub struct TextFacts {
 }
 
 /// The values that people own, in the order of a line.
-type Head = (
+type LineHead = (
     (String, String, String, String),
     (Option<String>, Option<String>, i32, Vec<String>),
     (Option<String>, Option<String>, String, String),
 );
 
-impl Fact for JournalFacts {
+impl FileFact for JournalFacts {
     const INDEX: &'static str = ".journals.index";
 
     type Shared = SharedOwned;
@@ -146,7 +146,7 @@ fn owned_of(set: &str) -> Option<Owned> {
     (set.misnamed().is_none() && !owned.status.is_empty()).then_some(owned)
 }
 
-impl Fact for TextFacts {
+impl FileFact for TextFacts {
     const INDEX: &'static str = ".texts.index";
 
     type Shared = ();
@@ -181,8 +181,8 @@ impl Fact for TextFacts {
 impl TextFacts {
     /// The task without its body; `None` if only a careful read finds it.
     pub fn task(&self, dir: &TaskDir, owned: Owned) -> Option<Task> {
-        let ((branch, summary, harness, review_harness), (effort, model, priority, blocked_by), last): Head =
-            serde_json::from_str(self.head.as_deref()?).ok()?;
+        let head: LineHead = serde_json::from_str(self.head.as_deref()?).ok()?;
+        let ((branch, summary, harness, review_harness), (effort, model, priority, blocked_by), last) = head;
         let (attention, pr_url, created_at, updated_at) = last;
         Some(Task {
             kind: dir.kind,
@@ -224,7 +224,7 @@ impl EngineKeys {
     }
 }
 
-impl Fact for EngineKeys {
+impl FileFact for EngineKeys {
     const INDEX: &'static str = ".keys.index";
 
     type Shared = ();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::store::tests::{Process, draft, home, task};
+use crate::store::tests::{TestProcess, draft, home, task};
 use crate::store::{Event, Home, LockedTask, Set, create, list};
 use orange_system::nofollow::opened;
 
@@ -46,14 +46,14 @@ pub(crate) fn grow_old(home: &Home) {
     fs::remove_file(&probe).unwrap();
 }
 
-fn place<F: Fact>(home: &Home) -> PathBuf {
+fn place<F: FileFact>(home: &Home) -> PathBuf {
     home.tasks().join("coffee").join(F::INDEX)
 }
 
 /// Facts that lists have about each task: by the indexes, or by the files alone.
 fn known(dirs: &[TaskDir], is_indexed: bool) -> Vec<String> {
     let (journals, texts) = match is_indexed {
-        true => (facts::<JournalFacts>(dirs, Asked::All), facts::<TextFacts>(dirs, Asked::All)),
+        true => (facts::<JournalFacts>(dirs, AskedTasks::All), facts::<TextFacts>(dirs, AskedTasks::All)),
         false => (read(dirs), read(dirs)),
     };
     let one = |(dir, (journal, text)): (&TaskDir, (JournalFacts, TextFacts))| {
@@ -92,8 +92,8 @@ fn a_small_home_has_no_index() {
 #[test]
 fn what_was_written_just_now_is_read_again() {
     let (_folder, home, dirs) = home_with(3 * FEW);
-    let index = |begun: &atomic::Begun| {
-        let open = Folder::open(dirs[0].path.parent().unwrap()).unwrap();
+    let index = |begun: &atomic::BegunFile| {
+        let open = OpenFolder::open(dirs[0].path.parent().unwrap()).unwrap();
         let stamp = open.stamp(&format!("{}/history.jsonl", dirs[0].id)).unwrap();
         stamp.is_older_than(&begun.stamp)
     };
@@ -107,7 +107,7 @@ fn what_was_written_just_now_is_read_again() {
 #[test]
 fn a_idle_task_has_no_open_transition_and_no_agent() {
     let (_folder, home, dirs) = home_with(3 * FEW);
-    let idle = || facts::<JournalFacts>(&dirs, Asked::All).iter().filter(|it| it.idle.is_some()).count();
+    let idle = || facts::<JournalFacts>(&dirs, AskedTasks::All).iter().filter(|it| it.idle.is_some()).count();
     // The files say it only to who writes an index.
     assert_eq!((idle(), idle()), (dirs.len(), dirs.len()));
     let started = Event::TransitionStarted(crate::store::event::Transition::default());
@@ -124,15 +124,15 @@ fn an_index_of_some_tasks_keeps_the_others() {
     let (_folder, home, dirs) = home_with(6 * FEW);
     let (one, other) = dirs.split_at(3 * FEW);
     for some in [one, other] {
-        drop(facts::<TextFacts>(some, Asked::Some));
+        drop(facts::<TextFacts>(some, AskedTasks::Some));
     }
-    assert!(files_opened(&home, || drop(facts::<TextFacts>(&dirs, Asked::All))) < 10);
+    assert!(files_opened(&home, || drop(facts::<TextFacts>(&dirs, AskedTasks::All))) < 10);
     // Those that are gone are forgotten by the next index of all.
     other.iter().for_each(|dir| fs::remove_dir_all(&dir.path).unwrap());
     fs::remove_file(place::<JournalFacts>(&home)).unwrap_or_default();
     one.iter().for_each(|dir| fs::write(dir.task_md(), fs::read(dir.task_md()).unwrap()).unwrap());
     grow_old(&home);
-    drop(facts::<TextFacts>(one, Asked::All));
+    drop(facts::<TextFacts>(one, AskedTasks::All));
     let text = fs::read_to_string(place::<TextFacts>(&home)).unwrap();
     assert_eq!(text.lines().count(), 1 + one.len());
 }
@@ -172,7 +172,7 @@ fn a_forged_index_names_no_path() {
     for forged in ["\"/etc/passwd\"", "\"../..\"", "\".pool.json\"", "7"] {
         let body = body.replace("\"workspace\":null", &format!("\"workspace\":{forged}"));
         fs::write(&path, [&head_of(&body), "\n", &body].concat()).unwrap();
-        for facts in facts::<JournalFacts>(&dirs, Asked::All) {
+        for facts in facts::<JournalFacts>(&dirs, AskedTasks::All) {
             assert_eq!(facts.owned.unwrap().workspace, None, "{forged}");
         }
     }
@@ -241,7 +241,7 @@ fn a_kill_leaves_an_index_or_none() {
     let (_folder, home, dirs) = home_with(20 * FEW);
     let expect = known(&dirs, false);
     for round in 0..10 {
-        let mut writer = Process::start("index", &home);
+        let mut writer = TestProcess::start("index", &home);
         writer.wait_for("writing");
         // So long that each round comes to another moment.
         let until = SystemTime::now() + Duration::from_millis(3 * round);

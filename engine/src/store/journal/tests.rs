@@ -40,12 +40,12 @@ fn nothing_is_appended_to_a_full_disk_or_a_torn_line() {
     let full = Path::new("/dev/full");
     let file = File::options().read(true).append(true).open(full).unwrap();
     let error = append_to(file, full, b"{}\n").unwrap_err();
-    assert_eq!(error.kind, Kind::Environment);
+    assert_eq!(error.kind, ErrorKind::Environment);
     assert!(error.message.contains("No space left"), "{}", error.message);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.jsonl");
     fs::write(&path, "{\"seq\"").unwrap();
-    assert_eq!(append(&path, &event()).unwrap_err().kind, Kind::Environment);
+    assert_eq!(append(&path, &event()).unwrap_err().kind, ErrorKind::Environment);
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"seq\"");
 }
 

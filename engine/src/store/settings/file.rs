@@ -5,7 +5,9 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program, flaw_of_variable, ports};
+use super::{
+    Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program, flaw_of_variable, ports,
+};
 use crate::Result;
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
@@ -30,17 +32,17 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
 
 const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment"];
 
-type Read<T> = std::result::Result<T, Flaw>;
+type SettingResult<T> = std::result::Result<T, SettingFlaw>;
 
 /// An entry that has no meaning, and where it is, if that is not the key.
-struct Flaw {
+struct SettingFlaw {
     at: Option<usize>,
     what: String,
 }
 
-impl From<String> for Flaw {
-    fn from(what: String) -> Flaw {
-        Flaw { at: None, what }
+impl From<String> for SettingFlaw {
+    fn from(what: String) -> SettingFlaw {
+        SettingFlaw { at: None, what }
     }
 }
 
@@ -51,7 +53,7 @@ impl Reader<'_> {
         &self,
         table: &DeTable<'_>,
         keys: &[&str],
-        mut set: impl FnMut(&str, &Spanned<DeValue<'_>>) -> Read<()>,
+        mut set: impl FnMut(&str, &Spanned<DeValue<'_>>) -> SettingResult<()>,
     ) -> Result<()> {
         each(table, keys, &mut set).map_err(|flaw| self.0.broken(flaw.at.unwrap_or_default(), &flaw.what))
     }
@@ -61,20 +63,20 @@ impl Reader<'_> {
 fn each(
     table: &DeTable<'_>,
     keys: &[&str],
-    set: &mut dyn FnMut(&str, &Spanned<DeValue<'_>>) -> Read<()>,
-) -> Read<()> {
+    set: &mut dyn FnMut(&str, &Spanned<DeValue<'_>>) -> SettingResult<()>,
+) -> SettingResult<()> {
     for (name, value) in in_order(table) {
         let (at, key) = (name.span().start, &**name.get_ref());
         if !keys.contains(&key) {
             let help = suggest::help(key, keys, "keys");
-            return Err(Flaw { at: Some(at), what: format!("`{key}` is not a key here: {help}") });
+            return Err(SettingFlaw { at: Some(at), what: format!("`{key}` is not a key here: {help}") });
         }
-        set(key, value).map_err(|flaw| Flaw { at: flaw.at.or(Some(at)), ..flaw })?;
+        set(key, value).map_err(|flaw| SettingFlaw { at: flaw.at.or(Some(at)), ..flaw })?;
     }
     Ok(())
 }
 
-fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Read<()> {
+fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<()> {
     match key {
         "copy" => settings.copy = Some(paths(key, value)?),
         "link" => settings.link = Some(paths(key, value)?),
@@ -98,11 +100,11 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Read
     Ok(())
 }
 
-fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of paths in quotes: [\".env\"]"), flaw_of_path)
 }
 
-fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of names in quotes: [\"API_KEY\"]"), flaw_of_variable)
 }
 
@@ -110,27 +112,27 @@ fn strings(
     value: &Spanned<DeValue<'_>>,
     wrong: &dyn Fn() -> String,
     flaw: fn(&str) -> Option<String>,
-) -> Read<Vec<String>> {
+) -> SettingResult<Vec<String>> {
     let items = value.get_ref().as_array().ok_or_else(wrong)?;
     let mut read = Vec::new();
     for item in items {
         let text = item.get_ref().as_str().ok_or_else(wrong)?;
         if let Some(what) = flaw(text) {
-            return Err(Flaw { at: Some(item.span().start), what });
+            return Err(SettingFlaw { at: Some(item.span().start), what });
         }
         read.push(text.to_owned());
     }
     Ok(read)
 }
 
-fn programs(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<Program>> {
+fn programs(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<WorktreeProgram>> {
     let wrong = || format!("`{key}` is a list of programs, each in a table of its own: [[{key}]]");
     let items = value.get_ref().as_array().ok_or_else(wrong)?;
     items.iter().map(|item| program(key, item)).collect()
 }
 
-fn program(key: &str, item: &Spanned<DeValue<'_>>) -> Read<Program> {
-    let mut program = Program { argv: Vec::new(), timeout: TIMEOUT };
+fn program(key: &str, item: &Spanned<DeValue<'_>>) -> SettingResult<WorktreeProgram> {
+    let mut program = WorktreeProgram { argv: Vec::new(), timeout: TIMEOUT };
     each(table(key, item)?, &["argv", "timeout"], &mut |key, value| {
         match key {
             "argv" => {
@@ -143,10 +145,11 @@ fn program(key: &str, item: &Spanned<DeValue<'_>>) -> Read<Program> {
         }
         Ok(())
     })?;
-    flaw_of_program(&program).map_or(Ok(program), |what| Err(Flaw { at: Some(item.span().start), what }))
+    flaw_of_program(&program)
+        .map_or(Ok(program), |what| Err(SettingFlaw { at: Some(item.span().start), what }))
 }
 
-fn read_ports(value: &Spanned<DeValue<'_>>) -> Read<Ports> {
+fn read_ports(value: &Spanned<DeValue<'_>>) -> SettingResult<Ports> {
     let (mut base, mut per_slot) = (None, ports::PER_SLOT);
     each(table("ports", value)?, &["base", "per_slot"], &mut |key, value| {
         let number = number(key, value)?;
@@ -161,16 +164,16 @@ fn read_ports(value: &Spanned<DeValue<'_>>) -> Read<Ports> {
     Ok(Ports::new(base, per_slot)?)
 }
 
-fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> Read<&'t DeTable<'t>> {
+fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> SettingResult<&'t DeTable<'t>> {
     Ok(value.get_ref().as_table().ok_or_else(|| format!("`{key}` is a table: [{key}]"))?)
 }
 
-fn text(key: &str, value: &Spanned<DeValue<'_>>) -> Read<String> {
+fn text(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<String> {
     let text = value.get_ref().as_str().map(str::to_owned);
     Ok(text.ok_or_else(|| format!("`{key}` is one string in quotes"))?)
 }
 
-fn number(key: &str, value: &Spanned<DeValue<'_>>) -> Read<u32> {
+fn number(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<u32> {
     let DeValue::Integer(number) = value.get_ref() else {
         return Err(format!("`{key}` is a whole number").into());
     };

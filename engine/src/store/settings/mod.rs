@@ -27,7 +27,7 @@ pub struct Settings {
     pub link: Option<Vec<String>>,
     /// The programs that prepare a new worktree, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub setup: Option<Vec<Program>>,
+    pub setup: Option<Vec<WorktreeProgram>>,
     /// The ports of each worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ports: Option<Ports>,
@@ -50,7 +50,7 @@ pub struct Settings {
 
 /// A program that Orange runs in a worktree, without a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
+pub struct WorktreeProgram {
     /// The program and its arguments.
     pub argv: Vec<String>,
     /// The seconds that it may take.
@@ -99,7 +99,7 @@ pub fn flaw_of_variable(name: &str) -> Option<String> {
 }
 
 /// Reason for which a program cannot be run; `None` if it can.
-pub fn flaw_of_program(program: &Program) -> Option<String> {
+pub fn flaw_of_program(program: &WorktreeProgram) -> Option<String> {
     const LONGEST_TIMEOUT: u32 = 86_400;
     match program.argv.first() {
         Some(name) if name.is_empty() => Some("the first of `argv` is a program".to_owned()),

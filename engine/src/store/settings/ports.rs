@@ -21,14 +21,14 @@ fn per_slot() -> u32 {
 
 /// Ports from one to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct PortRange {
     pub first: u32,
     pub last: u32,
 }
 
-impl Range {
+impl PortRange {
     /// True if a port is in both.
-    pub fn overlaps(self, other: Range) -> bool {
+    pub fn overlaps(self, other: PortRange) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 }
@@ -50,14 +50,14 @@ impl Ports {
     }
 
     /// The ports of the worktree with this number; `None` if there are not so many.
-    pub fn of_slot(self, number: u32) -> Option<Range> {
+    pub fn of_slot(self, number: u32) -> Option<PortRange> {
         let first = number.checked_sub(1)?.checked_mul(self.per_slot)?.checked_add(self.base)?;
         let last = first.checked_add(self.per_slot.checked_sub(1)?)?;
-        (last <= LAST).then_some(Range { first, last })
+        (last <= LAST).then_some(PortRange { first, last })
     }
 
     /// The ports of the worktrees with the numbers from 1 to this one.
-    pub fn of_all(self, slots: u32) -> Option<Range> {
-        self.of_slot(slots.max(1)).map(|range| Range { first: self.base, ..range })
+    pub fn of_all(self, slots: u32) -> Option<PortRange> {
+        self.of_slot(slots.max(1)).map(|range| PortRange { first: self.base, ..range })
     }
 }

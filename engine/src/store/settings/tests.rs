@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::Kind;
+use crate::ErrorKind;
 
 fn read(text: &str) -> crate::Result<Settings> {
     parse(Path::new("orange.toml"), text.as_bytes())
@@ -12,7 +12,7 @@ fn read(text: &str) -> crate::Result<Settings> {
 #[track_caller]
 fn check_flaw(text: &str, line: u32, part: &str) {
     let error = read(text).unwrap_err();
-    assert_eq!(error.kind, Kind::Corrupt);
+    assert_eq!(error.kind, ErrorKind::Corrupt);
     assert!(error.message.starts_with(&format!("orange.toml:{line}: ")), "{error}");
     assert!(error.message.contains(part), "{error}");
 }
@@ -33,8 +33,8 @@ fn every_key_is_read() {
         copy: Some(words(&[".env", "config/local"])),
         link: Some(words(&["node_modules"])),
         setup: Some(vec![
-            Program { argv: words(&["npm", "ci"]), timeout: TIMEOUT },
-            Program { argv: words(&["make"]), timeout: 5 },
+            WorktreeProgram { argv: words(&["npm", "ci"]), timeout: TIMEOUT },
+            WorktreeProgram { argv: words(&["make"]), timeout: 5 },
         ]),
         ports: Some(Ports { base: 4000, per_slot: 4 }),
         harness: Some("claude".to_owned()),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::store::tests::Process;
+use crate::store::tests::TestProcess;
 use crate::store::tests::editors::in_a_worktree;
 use crate::store::tests::processes::only_task;
 use crate::store::{LockedTask, Task, TaskDir};
@@ -24,9 +24,9 @@ impl Dice {
 
 /// Lines that people have written, without those that people have removed.
 #[derive(Default)]
-struct Written(BTreeSet<String>);
+struct WrittenLines(BTreeSet<String>);
 
-impl Written {
+impl WrittenLines {
     /// Changes a file as one of several editors does.
     fn edit(&mut self, path: &Path, who: &str, dice: &mut Dice) {
         let text = fs::read_to_string(path).unwrap();
@@ -76,7 +76,7 @@ fn no_line_of_either_side_is_lost_by_a_kill() {
     let mut dice = Dice(seed);
     let (_folder, home, copy) = in_a_worktree();
     let dir = only_task(&home);
-    let mut written = Written::default();
+    let mut written = WrittenLines::default();
     for _ in 0..ROUNDS {
         for _ in 0..dice.roll(3) {
             written.edit(&dir.task_md(), "a person", &mut dice);
@@ -90,7 +90,7 @@ fn no_line_of_either_side_is_lost_by_a_kill() {
         // A reader stores nothing: the lines that a merge is going to replace are still in the store.
         let read = Task::read(&home, &dir).unwrap().0.body + &fs::read_to_string(dir.task_md()).unwrap();
         written.check(&dir, &read, seed);
-        let mut engine = Process::start("append", &home);
+        let mut engine = TestProcess::start("append", &home);
         if dice.roll(4) == 0 {
             engine.wait_for("1");
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::Kind;
+use crate::ErrorKind;
 use crate::store::tests::editors::in_a_worktree;
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::task;
@@ -104,14 +104,14 @@ fn a_projects_own_file_is_not_replaced() {
     copy::check_place(folder.path()).unwrap();
     for own in ["ours", "", "---\ntitle: x\n---\n"] {
         fs::write(&path, own).unwrap();
-        assert_eq!(copy::check_place(folder.path()).unwrap_err().kind, Kind::Refused);
+        assert_eq!(copy::check_place(folder.path()).unwrap_err().kind, ErrorKind::Refused);
         assert_eq!(text(&path), own);
     }
     fs::write(&path, "---\nid: another\n---\n").unwrap();
     copy::check_place(folder.path()).unwrap();
     fs::remove_file(&path).unwrap();
     symlink("/etc/passwd", &path).unwrap();
-    assert_eq!(copy::check_place(folder.path()).unwrap_err().kind, Kind::Refused);
+    assert_eq!(copy::check_place(folder.path()).unwrap_err().kind, ErrorKind::Refused);
 }
 
 /// Somebody saves the copy: what the task's body becomes.
@@ -197,7 +197,7 @@ fn check_refused(broken: &[u8], expect: &str) {
     let events = text(&dir.history());
     let errors = [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)];
     for error in errors.map(Result::unwrap_err) {
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         let rest = error.message.strip_prefix(copy.to_str().unwrap());
         assert!(rest.is_some_and(|rest| rest.contains(expect)), "{}", error.message);
         assert!(error.help.contains("nothing was changed"), "{}", error.help);

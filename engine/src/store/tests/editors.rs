@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::store::tests::processes::{count, only_task};
-use crate::store::tests::{Process, home, task};
+use crate::store::tests::{TestProcess, home, task};
 use crate::store::{Event, Home, LockedTask, Set, Task, late_write};
 
 const EDITORS: usize = 4;
@@ -28,12 +28,12 @@ pub(super) fn in_a_worktree() -> (tempfile::TempDir, Home, PathBuf) {
 fn no_line_of_an_editor_is_lost() {
     let (_folder, home, copy) = in_a_worktree();
     let dir = only_task(&home);
-    let engines: Vec<_> = (0..2).map(|_| Process::start("move", &home)).collect();
-    let editors: Vec<_> = (0..EDITORS).map(|_| Process::start("edit", &home)).collect();
+    let engines: Vec<_> = (0..2).map(|_| TestProcess::start("move", &home)).collect();
+    let editors: Vec<_> = (0..EDITORS).map(|_| TestProcess::start("edit", &home)).collect();
     let lines: Vec<String> = editors.iter().flat_map(|editor| marks(editor.id())).collect();
-    assert!(editors.into_iter().all(Process::succeeded));
+    assert!(editors.into_iter().all(TestProcess::succeeded));
     fs::write(home.root().join("stop"), "").unwrap();
-    assert!(engines.into_iter().all(Process::succeeded));
+    assert!(engines.into_iter().all(TestProcess::succeeded));
 
     let (read, _) = Task::read(&home, &dir).unwrap();
     let locked = LockedTask::lock(&home, &dir).unwrap();

@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use crate::Kind;
+use crate::ErrorKind;
 use crate::store::create::plan_hash;
 use crate::store::pool::{self, Pool, slot_of};
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, mission, mission_draft, task, usable};
-use crate::store::{DirKind, Draft, Event, LockedTask, Set, Task, create, find, list};
+use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDraft, create, find, list};
 
 #[test]
 fn a_new_mission_is_whole() {
     let (_folder, home) = home();
-    let unnamed = Draft { branch: None, creator: Some("t1".to_owned()), ..mission_draft("brew") };
+    let unnamed = TaskDraft { branch: None, creator: Some("t1".to_owned()), ..mission_draft("brew") };
     let locked = create(&home, &unnamed, |_| Ok(())).unwrap();
     let dir = locked.dir().clone();
     assert_eq!(dir.path, home.missions().join("coffee").join(&dir.id));
@@ -89,9 +89,9 @@ fn a_task_and_a_mission_learn_of_each_other_s_branch() {
             let mut rivals = Vec::new();
             let refused = create(&home, &draft, |others| {
                 rivals.extend(others.iter().map(|other| other.id.clone()));
-                Err(crate::Error::new(Kind::Refused, "no"))
+                Err(crate::Error::new(ErrorKind::Refused, "no"))
             });
-            assert_eq!(refused.unwrap_err().kind, Kind::Refused);
+            assert_eq!(refused.unwrap_err().kind, ErrorKind::Refused);
             assert_eq!(rivals, if holder.is_empty() { vec![] } else { vec![holder.clone()] }, "{branch}");
         }
     }
@@ -104,7 +104,7 @@ fn lists_have_one_kind_and_name_a_mission_that_cannot_be_read() {
     let second = mission(&home, "brew").dir().clone();
     let broken = mission(&home, "boil").dir().clone();
     fs::write(broken.task_md(), "").unwrap();
-    let dirs = |listed: Vec<list::Listed>| listed.into_iter().map(|one| one.dir).collect::<Vec<_>>();
+    let dirs = |listed: Vec<list::TaskEntry>| listed.into_iter().map(|one| one.dir).collect::<Vec<_>>();
     assert_eq!(dirs(list::list(&home, None).unwrap()), [first]);
     let mut missions = list::missions(&home, Some("coffee")).unwrap();
     let error = missions.pop().unwrap().task.unwrap_err();
@@ -126,7 +126,7 @@ fn a_command_finds_its_own_kind_and_the_engine_finds_both() {
     assert_eq!(named(DirKind::Mission, "brew").unwrap(), second);
     let refused = |kind, name: &str| {
         let error = named(kind, name).unwrap_err();
-        assert_eq!(error.kind, Kind::NotFound);
+        assert_eq!(error.kind, ErrorKind::NotFound);
         (error.message.clone(), error.help.clone())
     };
     let (id, other) = (&first.id, &second.id);
@@ -177,6 +177,6 @@ fn a_mission_without_a_journal_is_reported_as_one() {
     let dir = mission(&home, "brew").dir().clone();
     fs::remove_file(dir.history()).unwrap();
     let error = Task::read(&home, &dir).unwrap_err();
-    assert_eq!(error.kind, Kind::Corrupt);
+    assert_eq!(error.kind, ErrorKind::Corrupt);
     assert_eq!(error.help, "it is the engine's record of the mission: restore it from a backup");
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::store::tests::{Process, draft, editors, home, task};
+use crate::store::tests::{TestProcess, draft, editors, home, task};
 use crate::store::{
     DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, create, index, journal, list,
 };
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 use orange_system::atomic;
 
 const ROUNDS: u32 = 20;
@@ -45,7 +45,7 @@ fn a_killed_writer_leaves_a_whole_file() {
     let path = file(&home);
     atomic::write(&path, &contents(0)).unwrap();
     for _ in 0..ROUNDS {
-        let mut writer = Process::start("write", &home);
+        let mut writer = TestProcess::start("write", &home);
         writer.wait_for("3");
         writer.kill();
         let found = fs::read(&path).unwrap();
@@ -80,7 +80,7 @@ fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
     for _ in 0..ROUNDS {
-        let mut engine = Process::start("append", &home);
+        let mut engine = TestProcess::start("append", &home);
         engine.wait_for("3");
         engine.kill();
         let locked = LockedTask::lock(&home, &dir).unwrap();
@@ -100,11 +100,11 @@ fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
 fn a_lock_is_held_until_its_holder_dies() {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
-    let mut holder = Process::start("hold", &home);
+    let mut holder = TestProcess::start("hold", &home);
     holder.wait_for("held");
     let impatient = home.clone().patient(Duration::from_millis(20));
     let error = LockedTask::lock(&impatient, &dir).unwrap_err();
-    assert_eq!(error.kind, Kind::Locked);
+    assert_eq!(error.kind, ErrorKind::Locked);
     let expect =
         format!("task {} is locked by process {} (`orange test hold`) since 20", dir.id, holder.id());
     assert!(error.message.starts_with(&expect), "{}", error.message);
@@ -124,15 +124,15 @@ fn a_lock_of_a_task_that_went_away_is_no_lock() {
         drop(locked);
         waiter.join().unwrap()
     });
-    assert_eq!(waiting.unwrap_err().kind, Kind::NotFound);
+    assert_eq!(waiting.unwrap_err().kind, ErrorKind::NotFound);
 }
 
 #[test]
 fn no_update_is_lost() {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
-    let processes: Vec<_> = (0..4).map(|_| Process::start("count", &home)).collect();
-    assert!(processes.into_iter().all(Process::succeeded));
+    let processes: Vec<_> = (0..4).map(|_| TestProcess::start("count", &home)).collect();
+    assert!(processes.into_iter().all(TestProcess::succeeded));
     let locked = LockedTask::lock(&home, &dir).unwrap();
     assert_eq!(locked.task().counter("review_round"), 4 * ROUNDS);
     assert_eq!(locked.history().last_seq, u64::from(1 + 4 * ROUNDS));
@@ -141,8 +141,8 @@ fn no_update_is_lost() {
 #[test]
 fn one_of_many_creators_of_a_branch_wins() {
     let (_folder, home) = home();
-    let processes: Vec<_> = (0..6).map(|_| Process::start("create", &home)).collect();
-    assert!(processes.into_iter().all(Process::succeeded));
+    let processes: Vec<_> = (0..6).map(|_| TestProcess::start("create", &home)).collect();
+    assert!(processes.into_iter().all(TestProcess::succeeded));
     assert_eq!(list(&home, None).unwrap().len(), 1);
 }
 
@@ -153,8 +153,8 @@ fn a_thousand_tasks_are_made_and_changed_at_once() {
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let home = Home::at(folder.path().join("home"));
     copy_of(&task(&home, "fix").dir().clone());
-    let makers: Vec<_> = (0..MAKERS).map(|_| Process::start("many", &home)).collect();
-    assert!(makers.into_iter().all(Process::succeeded));
+    let makers: Vec<_> = (0..MAKERS).map(|_| TestProcess::start("many", &home)).collect();
+    assert!(makers.into_iter().all(TestProcess::succeeded));
     let listed = list(&home, None).unwrap();
     assert_eq!(listed.len(), 1000);
     let changes = listed.into_iter().map(|listed| listed.task.unwrap().counter("review_round"));
@@ -177,8 +177,8 @@ fn copy_of(first: &TaskDir) {
 #[test]
 fn slots_are_not_given_twice() {
     let (_folder, home) = home();
-    let processes: Vec<_> = (0..6).map(|_| Process::start("bind", &home)).collect();
-    assert!(processes.into_iter().all(Process::succeeded));
+    let processes: Vec<_> = (0..6).map(|_| TestProcess::start("bind", &home)).collect();
+    assert!(processes.into_iter().all(TestProcess::succeeded));
     let slots = crate::store::pool::read(&home).unwrap();
     let mut bound: Vec<_> = slots.iter().map(|slot| (&slot.name, slot.task.is_some())).collect();
     bound.sort();
@@ -213,7 +213,7 @@ pub(super) fn count(home: &Home) {
 }
 
 fn create_one(home: &Home) {
-    let taken = Error::new(Kind::Refused, "taken");
+    let taken = Error::new(ErrorKind::Refused, "taken");
     let made = create(home, &draft("fix"), |same| if same.is_empty() { Ok(()) } else { Err(taken.clone()) });
     assert!(made.is_ok() || made.is_err_and(|error| error == taken));
 }
@@ -244,7 +244,7 @@ fn bind(home: &Home) {
         &std::process::id().to_string(),
         crate::store::tests::usable,
     );
-    assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == Kind::Refused));
+    assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == ErrorKind::Refused));
 }
 
 pub(super) fn only_task(home: &Home) -> TaskDir {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::Kind;
+use crate::ErrorKind;
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, task};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, create, edit, journal, list};
@@ -51,7 +51,7 @@ fn values_go_to_the_journal_and_the_frontmatter() {
         assert!(text.contains(&format!("\n{line}\n")), "{line} is missing in {text}");
     }
     assert_eq!(locked.task().summary, "Grind\ncoarser");
-    assert_eq!(locked.edit(&[("status", Value::Text("done"))]).unwrap_err().kind, Kind::Refused);
+    assert_eq!(locked.edit(&[("status", Value::Text("done"))]).unwrap_err().kind, ErrorKind::Refused);
 
     let dir = locked.dir().clone();
     drop(locked);
@@ -146,7 +146,7 @@ fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
     let errors =
         [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)].map(Result::unwrap_err);
     for error in errors {
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         let shown = error.message.replace(&format!("{}/", dir.path.display()), "");
         assert_eq!(shown, message);
         assert!(error.help.contains(help), "{}", error.help);
@@ -272,7 +272,7 @@ fn any_summary_is_data() {
     let mut new = draft("conflict");
     new.body = "<<<<<<< HEAD\n".to_owned();
     drop(locked);
-    assert_eq!(create(&home, &new, |_| Ok(())).unwrap_err().kind, Kind::Usage);
+    assert_eq!(create(&home, &new, |_| Ok(())).unwrap_err().kind, ErrorKind::Usage);
     assert_eq!(list(&home, None).unwrap().len(), 1);
 }
 
@@ -292,7 +292,7 @@ fn files_keep_their_mode_and_no_link_is_written_through() {
     symlink(&elsewhere, locked.dir().task_md()).unwrap();
     let before = fs::read_to_string(&elsewhere).unwrap();
     let error = locked.append(Event::Unknown, Set::new().status("done")).unwrap_err();
-    assert_eq!(error.kind, Kind::Corrupt, "{error}");
+    assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), before);
 }
 
@@ -301,7 +301,7 @@ fn a_home_that_cannot_be_made_says_what_to_do() {
     let (folder, home) = home();
     fs::write(home.root(), "in the way").unwrap();
     let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
-    assert_eq!(error.kind, Kind::Environment);
+    assert_eq!(error.kind, ErrorKind::Environment);
     assert!(error.help.contains("ORANGE_HOME"), "{}", error.help);
     drop(folder);
 }
@@ -332,7 +332,7 @@ fn a_bad_task_hides_no_other() {
 
 /// Checks the number of tasks of this branch, with this line in the place of the one that names a task's branch.
 #[track_caller]
-fn check_branch(line: &str, branch: &str, expect: Result<usize, Kind>) {
+fn check_branch(line: &str, branch: &str, expect: Result<usize, ErrorKind>) {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
     task(&home, "another");
@@ -354,7 +354,7 @@ fn a_task_has_the_branch_of_its_file_or_of_its_creation() {
     check_branch("\"branch\" : \"f\\u0069x-2\"", "fix-2", Ok(1));
     check_branch("note: branch", "fix", Ok(1));
     check_branch("branch:", "fix", Ok(1));
-    check_branch("no key", "fix", Err(Kind::Corrupt));
+    check_branch("no key", "fix", Err(ErrorKind::Corrupt));
     check_branch("no key", "fix-2", Ok(0));
 }
 

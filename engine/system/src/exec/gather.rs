@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use super::Stopped;
+use super::StopReason;
 use super::captured::{Bound, CapturedOutput};
 
 /// Time for which a program's pipes may stay open after its end: a background process, such as an `ssh` connection master, may hold
@@ -46,7 +46,11 @@ impl Gathering {
 
     /// Waits until it has ended and closed its pipes, or [`LINGER`] after its end has passed. The error says why it does not wait
     /// any longer.
-    pub(super) fn ends_within(&self, bound: Duration, is_wanted: &dyn Fn() -> bool) -> Result<(), Stopped> {
+    pub(super) fn ends_within(
+        &self,
+        bound: Duration,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<(), StopReason> {
         let mut until = Instant::now() + bound;
         let mut exited = false;
         let mut open_pipes = 2;
@@ -58,9 +62,9 @@ impl Gathering {
                     exited = true;
                     until = until.min(Instant::now() + LINGER);
                 }
-                Err(_) if !exited && !is_wanted() => return Err(Stopped::Unwanted),
+                Err(_) if !exited && !is_wanted() => return Err(StopReason::Unwanted),
                 Err(RecvTimeoutError::Timeout) if left > LOOK => {}
-                Err(_) => return if exited { Ok(()) } else { Err(Stopped::Late) },
+                Err(_) => return if exited { Ok(()) } else { Err(StopReason::Late) },
             }
         }
         Ok(())

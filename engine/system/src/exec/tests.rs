@@ -3,13 +3,13 @@
 use super::*;
 use orange_testkit::{until, write_program};
 
-fn sh(script: &str) -> Call {
-    Call::new("sh").arg("-c").arg(script)
+fn sh(script: &str) -> ProgramCall {
+    ProgramCall::new("sh").arg("-c").arg(script)
 }
 
 /// Runs a call that does not end by itself until it is cut short after it has begun, which may take long on a busy machine.
 #[track_caller]
-fn cut_short(call: impl Fn() -> Call, has_begun: impl Fn() -> bool) -> Error {
+fn cut_short(call: impl Fn() -> ProgramCall, has_begun: impl Fn() -> bool) -> Error {
     for bound in [1, 10, 100].map(Duration::from_secs) {
         let error = call().bound(bound).run().unwrap_err();
         if has_begun() {
@@ -27,20 +27,24 @@ fn a_call_gives_what_the_program_wrote_and_how_it_ended() {
         (&b"a\0b\n"[..], &b"no\n"[..], Some(3))
     );
     let error = output.checked().unwrap_err();
-    assert_eq!((error.kind, error.message.ends_with("failed: no")), (Kind::Environment, true), "{error}");
+    assert_eq!(
+        (error.kind, error.message.ends_with("failed: no")),
+        (ErrorKind::Environment, true),
+        "{error}"
+    );
 }
 
 #[test]
 fn large_input_and_output_do_not_block_each_other() {
     let bytes = vec![b'x'; 3 << 20];
-    assert_eq!(Call::new("cat").input(&bytes).run().unwrap().stdout, bytes);
+    assert_eq!(ProgramCall::new("cat").input(&bytes).run().unwrap().stdout, bytes);
     // A program that does not read its input is not harmed by ours.
-    assert!(Call::new("true").input(&bytes).run().unwrap().success());
+    assert!(ProgramCall::new("true").input(&bytes).run().unwrap().success());
 }
 
 #[test]
 fn standard_input_is_empty_by_default() {
-    assert_eq!(Call::new("cat").text().unwrap(), "");
+    assert_eq!(ProgramCall::new("cat").text().unwrap(), "");
 }
 
 #[test]
@@ -72,13 +76,13 @@ fn a_background_process_with_the_pipe_does_not_hold_the_call() {
 
 #[test]
 fn what_cannot_be_started_says_what_to_do() {
-    let error = Call::new("orange-no-such-program").run().unwrap_err();
+    let error = ProgramCall::new("orange-no-such-program").run().unwrap_err();
     assert!(error.message.contains("not installed or not on PATH"), "{error}");
     assert!(error.help.contains("PATH"), "{error}");
     let missing = Path::new("/no/such/folder");
-    let error = Call::new("true").folder(missing).run().unwrap_err();
+    let error = ProgramCall::new("true").folder(missing).run().unwrap_err();
     assert!(error.message.contains("no such folder"), "{error}");
-    let error = Call::new("true").arg("x".repeat(1 << 18)).run().unwrap_err();
+    let error = ProgramCall::new("true").arg("x".repeat(1 << 18)).run().unwrap_err();
     assert!(error.message.contains("longer than the system allows"), "{error}");
 }
 
@@ -109,7 +113,7 @@ fn what_is_left_running_is_no_descendant_and_has_no_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let (log, note) = (folder.path().join("log"), folder.path().join("pid"));
     let script = format!("echo $$ >'{}'; exec sleep 1000", note.display());
-    let go_between = Call::new(std::env::current_exe().unwrap())
+    let go_between = ProgramCall::new(std::env::current_exe().unwrap())
         .args(["exec::tests::goes_between", "--exact"])
         .env(GO_BETWEEN, script);
     let mut detached = go_between.detach(&log).unwrap();
@@ -132,7 +136,7 @@ const GO_BETWEEN: &str = "ORANGE_TEST_GO_BETWEEN";
 fn goes_between() {
     if let Some(script) = std::env::var_os(GO_BETWEEN) {
         become_independent().unwrap();
-        Call::new("sh").arg("-c").arg(script).leave_running().unwrap();
+        ProgramCall::new("sh").arg("-c").arg(script).leave_running().unwrap();
     }
 }
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
-use self::table::Table;
-pub use self::users::{User, may_use, users, writers};
+use self::table::ProcessTable;
+pub use self::users::{FileUser, may_use, users, writers};
 pub use crate::clock::boot;
-use crate::{Error, Kind, Result, fault, variables};
+use crate::{Error, ErrorKind, Result, fault, variables};
 
 /// Time that processes may take to end before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -150,7 +150,7 @@ impl ProcessTree {
             return Ok(());
         }
         let message = format!("processes that do not end when killed: {}", left.join(", "));
-        Err(Error::new(Kind::Environment, message).help(format!(
+        Err(Error::new(ErrorKind::Environment, message).help(format!(
             "they wait for the system, as for a disk that does not answer: `ps -o pid,stat,wchan,args -p {}` says more",
             left.join(",")
         )))
@@ -190,13 +190,13 @@ impl ProcessTree {
     }
 
     /// True if it is in the session or the group of one that was seen, which may have ended after it had started this one.
-    fn is_led(&self, table: &Table, process: Process) -> bool {
+    fn is_led(&self, table: &ProcessTable, process: Process) -> bool {
         self.seen.iter().any(|seen| table.follows(process.pid, *seen)) && !is_the_engine_s(process.pid)
     }
 
     /// Those that are alive.
     fn look(&mut self) -> Result<Vec<Process>> {
-        let Some(table) = Table::read()? else { return Ok(leaders(&self.roots)) };
+        let Some(table) = ProcessTable::read()? else { return Ok(leaders(&self.roots)) };
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let is_seed = |process: &Process| {
             self.seen.contains(process)
@@ -220,7 +220,7 @@ impl ProcessTree {
 }
 
 impl ProcessRoot {
-    fn has(&self, table: &Table, process: Process) -> bool {
+    fn has(&self, table: &ProcessTable, process: Process) -> bool {
         match self {
             ProcessRoot::Session(leader) => table.session(process.pid) == Some(leader.as_raw_nonzero().get()),
             ProcessRoot::Group(leader) => table.group(process.pid) == Some(leader.as_raw_nonzero().get()),
@@ -255,7 +255,7 @@ pub fn leads_session(pid: Pid) -> Result<bool> {
 /// # Errors
 /// `environment` where the process table cannot be read.
 pub fn ended_children(parent: Pid) -> Result<Vec<Pid>> {
-    let table = Table::read()?.unwrap_or_default();
+    let table = ProcessTable::read()?.unwrap_or_default();
     Ok(table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect())
 }
 
@@ -264,7 +264,7 @@ pub fn ended_children(parent: Pid) -> Result<Vec<Pid>> {
 /// # Errors
 /// `environment` where the process table cannot be read.
 pub fn is_reported(task: &str, spawns: &[u32]) -> Result<bool> {
-    let table = Table::read()?.unwrap_or_default();
+    let table = ProcessTable::read()?.unwrap_or_default();
     let reports = |process: Process| spawns.iter().any(|spawn| table::reports_end(process.pid, task, *spawn));
     Ok(table.alive().any(reports))
 }
@@ -287,7 +287,7 @@ fn is_the_engine_s(pid: i32) -> bool {
 pub fn adopt_orphans() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot look after what a program starts: {cause}"))
+        Error::new(ErrorKind::Environment, format!("cannot look after what a program starts: {cause}"))
     })?;
     Ok(())
 }
@@ -298,7 +298,7 @@ pub fn adopt_orphans() -> Result<()> {
 /// `environment` where the process table cannot be read.
 pub fn children() -> Result<BTreeSet<Process>> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let table = Table::read()?.unwrap_or_default();
+    let table = ProcessTable::read()?.unwrap_or_default();
     Ok(table.children(own).collect())
 }
 

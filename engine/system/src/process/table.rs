@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
 
 use super::Process;
-use crate::{Error, Kind, Result, variables};
+use crate::{Error, ErrorKind, Result, variables};
 
 /// Linux has the table in `/proc`; the other systems have none there.
 const IS_EXPECTED: bool = cfg!(target_os = "linux");
 
 /// Every process, by number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table(BTreeMap<i32, Stat>);
+pub(super) struct ProcessTable(BTreeMap<i32, Stat>);
 
 /// A process by `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +30,14 @@ pub(super) struct Stat {
 }
 
 /// The environment with which a process was started.
-pub(super) struct Environment(Vec<u8>);
+pub(super) struct ProcessEnvironment(Vec<u8>);
 
-impl Table {
+impl ProcessTable {
     /// The current table; `None` on a system that has none.
     ///
     /// # Errors
     /// `environment` where it cannot be read, or does not even show this process.
-    pub(super) fn read() -> Result<Option<Table>> {
+    pub(super) fn read() -> Result<Option<ProcessTable>> {
         if !IS_EXPECTED {
             return Ok(None);
         }
@@ -48,7 +48,7 @@ impl Table {
             table.extend(look(pid)?.map(|stat| (pid, stat)));
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();
-        if table.contains_key(&own) { Ok(Some(Table(table))) } else { Err(without_itself()) }
+        if table.contains_key(&own) { Ok(Some(ProcessTable(table))) } else { Err(without_itself()) }
     }
 
     /// The processes that have not ended.
@@ -97,7 +97,7 @@ impl Stat {
     }
 }
 
-impl Environment {
+impl ProcessEnvironment {
     pub(super) fn has(&self, name: &str, value: &str) -> bool {
         let wanted = |variable: &[u8]| {
             let rest = variable.strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
@@ -129,7 +129,7 @@ pub(super) fn check() -> Result<()> {
     match fs::read("/proc/self/stat") {
         Ok(line) if parse(&line).is_some() => Ok(()),
         Ok(_) => Err(without_itself()),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Err(without_itself()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(without_itself()),
         Err(cause) => Err(unreadable(&cause)),
     }
 }
@@ -139,7 +139,9 @@ fn look(pid: i32) -> Result<Option<Stat>> {
     match fs::read(format!("/proc/{pid}/stat")) {
         Ok(line) => Ok(parse(&line)),
         // Where it may not be read, it is of another user.
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => Ok(None),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            Ok(None)
+        }
         Err(cause) if cause.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
         Err(cause) => Err(unreadable(&cause)),
     }
@@ -154,14 +156,14 @@ fn without_itself() -> Error {
 }
 
 fn unknown(why: &str) -> Error {
-    Error::new(Kind::Environment, format!("the process table cannot be read: {why}")).help(
+    Error::new(ErrorKind::Environment, format!("the process table cannot be read: {why}")).help(
         "mount it (`mount -t proc proc /proc`) and try again: until then nothing shows which agents are alive, and none is started or ended",
     )
 }
 
 /// The environment of a process; empty for another user's, or one that is gone.
-pub(super) fn environment(pid: i32) -> Environment {
-    Environment(words(pid, "environ"))
+pub(super) fn environment(pid: i32) -> ProcessEnvironment {
+    ProcessEnvironment(words(pid, "environ"))
 }
 
 /// The contents of this file of a process in `/proc`; empty for another user's, or one that is gone.
@@ -328,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_variable_is_found_whole() {
-        let environment = Environment(b"A=1\0ORANGE_TASK=t12\0B=ORANGE_TASK=t1\0".to_vec());
+        let environment = ProcessEnvironment(b"A=1\0ORANGE_TASK=t12\0B=ORANGE_TASK=t1\0".to_vec());
         assert!(environment.has("ORANGE_TASK", "t12"));
         assert!(!environment.has("ORANGE_TASK", "t1"));
         assert!(!environment.has("ORANGE", "TASK=t12"));

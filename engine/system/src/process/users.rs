@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use super::table;
@@ -22,12 +22,12 @@ pub fn may_use(file: &Path, program: &str, is_around: &dyn Fn(&Path) -> bool) ->
 
 /// A process that uses a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct User {
+pub struct FileUser {
     pid: i32,
     name: String,
 }
 
-impl fmt::Display for User {
+impl fmt::Display for FileUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (process {})", self.name, self.pid)
     }
@@ -37,19 +37,19 @@ impl fmt::Display for User {
 ///
 /// # Errors
 /// `environment` where the process table cannot be read.
-pub fn writers(folder: &Path) -> Result<Vec<User>> {
+pub fn writers(folder: &Path) -> Result<Vec<FileUser>> {
     let folder = real(folder);
     those(&|process| has_open_below(process, &folder, &|descriptor| is_for_writing(process, descriptor)))
 }
 
 /// The processes that have any file below this folder open, or are in it; as [`writers`].
-pub fn users(folder: &Path) -> Result<Vec<User>> {
+pub fn users(folder: &Path) -> Result<Vec<FileUser>> {
     let folder = real(folder);
     let stands = |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&folder));
     those(&|process| stands(process) || has_open_below(process, &folder, &|_| true))
 }
 
-fn those(wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<User>> {
+fn those(wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<FileUser>> {
     table::check()?;
     let own = std::process::id().to_string();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -57,10 +57,10 @@ fn those(wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<User>> {
     Ok(others.filter(|process| wanted(process)).filter_map(|process| user(&process)).collect())
 }
 
-fn user(process: &Path) -> Option<User> {
+fn user(process: &Path) -> Option<FileUser> {
     let pid = process.file_name()?.to_str()?.parse().ok()?;
     let name = fs::read(process.join("comm")).unwrap_or_default();
-    Some(User { pid, name: String::from_utf8_lossy(&name).trim_end().to_owned() })
+    Some(FileUser { pid, name: String::from_utf8_lossy(&name).trim_end().to_owned() })
 }
 
 fn has_open_below(process: &Path, folder: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> bool {
@@ -92,7 +92,7 @@ fn runs(process: &Path, program: &str) -> bool {
 fn may_stand(process: &Path, is_around: &dyn Fn(&Path) -> bool) -> bool {
     match fs::read_link(process.join("cwd")) {
         Ok(folder) => is_around(&folder),
-        Err(cause) => cause.kind() != ErrorKind::NotFound,
+        Err(cause) => cause.kind() != io::ErrorKind::NotFound,
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use orange_analysis::missions::Act;
 use orange_analysis::plan_walk::command::{Command, HELP};
 use orange_analysis::plan_walk::{Happened, PlanWalk, pause_name, refusal_name};
-use orange_core::mission::{Answered, Effect, Pause, PauseReason};
+use orange_core::mission::{AnswerEffect, Effect, Pause, PauseReason};
 use orange_core::plan::{Plan, Policy, StepId};
 
 use super::{Simulated, Simulation, Then};
@@ -62,10 +62,10 @@ impl<'p> Simulation<PlanWalk<'p>> {
             Effect::Repeated => "was reported before; nothing changes".to_owned(),
             Effect::Paused(pause) => self.pause(pause),
             Effect::Continued(answered) => match answered {
-                Answered::WentOn => "the mission goes on".to_owned(),
-                Answered::TriedAgain(step) => format!("tries {} again", self.name(*step)),
-                Answered::Granted(step) => format!("grants {} one more round", self.name(*step)),
-                Answered::Accepted(step) => format!("takes the failure of {} as it is", self.name(*step)),
+                AnswerEffect::WentOn => "the mission goes on".to_owned(),
+                AnswerEffect::TriedAgain(step) => format!("tries {} again", self.name(*step)),
+                AnswerEffect::Granted(step) => format!("grants {} one more round", self.name(*step)),
+                AnswerEffect::Accepted(step) => format!("takes the failure of {} as it is", self.name(*step)),
             },
             Effect::Start { step, attempt } => {
                 let role = self.walk.plan.role(self.walk.plan.step(*step).role);

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::clock;
-use orange_api::{Agent, Change, ListedMission, ListedTask, Need, PullRequestFacts, SessionState, Spending};
+use orange_api::{
+    Agent, ChangeSize, ListedMission, ListedTask, Need, PullRequestFacts, SessionState, Spending,
+};
 use orange_core::need::NeedKind;
 use orange_journal::event::Actor;
 
@@ -63,7 +65,7 @@ pub struct Row {
     pub updated_at: String,
     pub need: Option<Need>,
     /// The size of its work.
-    pub changes: Option<Change>,
+    pub changes: Option<ChangeSize>,
     /// Its pull request.
     pub pr: Option<PullRequestFacts>,
     /// The branch that is checked out instead of its own.

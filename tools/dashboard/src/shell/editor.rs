@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use tempfile::NamedTempFile;
 
 use super::orange::Program;
-use orange_api::{Error, Kind};
+use orange_api::{Error, ErrorKind};
 
 /// Has a person write a text, which begins with this one. Returns what was saved.
 pub(super) fn write(orange: &Program, text: &str) -> Result<String, Error> {
     let begun = format!("{text}\n");
     let file = file_with(&begun).map_err(|cause| {
         let message = format!("cannot write the text into a file for the editor: {cause}");
-        Error::new(Kind::Environment, message)
+        Error::new(ErrorKind::Environment, message)
             .help(format!("free space in {}, or set TMPDIR", std::env::temp_dir().display()))
     })?;
     let words = ["editor".into(), "--".into(), file.path().as_os_str().to_owned()];
@@ -27,7 +27,7 @@ pub(super) fn write(orange: &Program, text: &str) -> Result<String, Error> {
         (Err(failure), _) => Err(kept(file, failure)),
         (Ok(()), Err(cause)) => {
             let message = format!("cannot read what the editor has saved: {cause}");
-            Err(kept(file, Error::new(Kind::Environment, message)))
+            Err(kept(file, Error::new(ErrorKind::Environment, message)))
         }
     }
 }

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use super::Note;
 use crate::model::Scope;
 use crate::model::effect::{Event, Order, Question};
-use orange_api::{Error, Kind, Refusal};
+use orange_api::{Error, ErrorKind, Refusal};
 
 #[derive(Clone, Debug)]
 pub(super) struct Program {
@@ -89,7 +89,7 @@ impl Program {
     }
 
     fn cannot_run(&self, cause: &io::Error) -> Error {
-        Error::new(Kind::Environment, format!("cannot run {}: {cause}", self.program.display()))
+        Error::new(ErrorKind::Environment, format!("cannot run {}: {cause}", self.program.display()))
             .help("put `orange` beside `orange-dashboard`, or on PATH")
     }
 }
@@ -97,7 +97,7 @@ impl Program {
 /// The error of an answer that is not the expected one.
 fn something_else(words: &[String], cause: &serde_json::Error) -> Error {
     let message = format!("`orange {}` answers something else: {cause}", words.join(" "));
-    Error::new(Kind::Environment, message)
+    Error::new(ErrorKind::Environment, message)
         .help("see whether `orange` and `orange-dashboard` have the same version")
 }
 
@@ -115,7 +115,7 @@ fn complaint(output: &Output) -> Error {
     } else {
         message.to_owned()
     };
-    Error::new(Kind::Environment, message).help(help.trim())
+    Error::new(ErrorKind::Environment, message).help(help.trim())
 }
 
 /// Runs a program that uses the terminal itself.

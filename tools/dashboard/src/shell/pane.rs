@@ -9,7 +9,7 @@ use super::Note;
 use super::orange::Program;
 use crate::model::effect::{Event, Followed};
 use crate::model::row::RowKind;
-use orange_api::{Error, Kind as ErrorKind, Refusal, ShownPane};
+use orange_api::{Error, ErrorKind, Refusal, ShownPane};
 
 /// The command that follows.
 pub(super) struct Follower {

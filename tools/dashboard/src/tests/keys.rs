@@ -8,7 +8,7 @@ use crate::model::effect::{Effect, Event, Order, Question, Watched};
 use crate::model::list;
 use crate::model::row::{Group, RowKind};
 use crate::model::update::wakes_in;
-use orange_api::{Error, Kind as ErrorKind};
+use orange_api::{Error, ErrorKind};
 
 pub(super) fn desk() -> Desk {
     let mut desk = Desk::new(120, 32);

@@ -20,7 +20,7 @@ use crate::model::update::{begin, update};
 use crate::model::{Scope, State, clock, request};
 use crate::view;
 use crate::view::theme::Theme;
-use orange_api::{Error, Kind as ErrorKind};
+use orange_api::{Error, ErrorKind};
 
 pub(super) const TASKS: &str = include_str!("tasks.json");
 pub(super) const MISSIONS: &str = include_str!("missions.json");

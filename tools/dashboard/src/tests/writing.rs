@@ -6,7 +6,7 @@ use super::keys::desk;
 use super::{DIFF, Desk, MISSIONS, TASKS};
 use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question};
-use orange_api::{Error, Kind};
+use orange_api::{Error, ErrorKind};
 
 pub(super) const WORKFLOWS: &str = r#"[{"name": "default", "states": 8}, {"name": "dev-task", "steps": 3}]"#;
 pub(super) const HARNESSES: &str = r#"[{"name": "claude", "installed": true, "path": "/bin/claude", "default": true},
@@ -158,7 +158,7 @@ fn an_editor_changes_the_text_of_every_field() {
 fn an_editor_that_fails_loses_no_text() {
     let mut desk = desk();
     desk.press("jsone");
-    let failure = Error::new(Kind::Environment, "cannot start `nothing`").help("set VISUAL or EDITOR");
+    let failure = Error::new(ErrorKind::Environment, "cannot start `nothing`").help("set VISUAL or EDITOR");
     desk.event(Event::Written(Err(failure)));
     assert_eq!(last_message(&desk), "cannot start `nothing`: set VISUAL or EDITOR");
     let screen = desk.screen();
@@ -178,7 +178,8 @@ fn a_form_that_is_left_keeps_its_texts() {
     tab(&mut desk, 1);
     desk.press("Mend it");
     let file = format!("/tmp/{}/orange-text.md", "folder/".repeat(12));
-    let failure = Error::new(Kind::Environment, "cannot start `nothing`").help(format!("it is in {file}"));
+    let failure =
+        Error::new(ErrorKind::Environment, "cannot start `nothing`").help(format!("it is in {file}"));
     desk.event(Event::Written(Err(failure)));
     let screen = desk.screen();
     assert!(screen.contains("✗ cannot start `nothing`") && screen.contains("/orange-text.md"), "{screen}");

@@ -1,7 +1,7 @@
 //! Records of an accepted event of a mission: the differences between before and after.
 
 use orange_core::mission::{
-    AttemptEnd, Effect, Event, Failure, Mission, MissionStatus, Pause, PauseReason, Report, StepState,
+    AttemptEnd, Effect, Event, Mission, MissionStatus, Pause, PauseReason, Report, StepFailure, StepState,
     StepStatus,
 };
 use orange_core::plan::{Plan, StepId};
@@ -141,14 +141,14 @@ fn end_of(status: MissionStatus) -> &'static str {
     }
 }
 
-fn failure(plan: &Plan<'_>, failure: Option<&Failure>) -> Value {
+fn failure(plan: &Plan<'_>, failure: Option<&StepFailure>) -> Value {
     match failure {
         None => Value::Null,
-        Some(Failure::Reported(reason)) => json!({"reported": shortened(reason)}),
-        Some(Failure::Stuck(times)) => json!({"stuck": times}),
-        Some(Failure::Abandoned(times)) => json!({"abandoned": times}),
-        Some(Failure::Exhausted(completions)) => json!({"exhausted": completions}),
-        Some(Failure::Because(step)) => json!({"because": plan.steps.get(step.index()).map(|it| it.id)}),
+        Some(StepFailure::Reported(reason)) => json!({"reported": shortened(reason)}),
+        Some(StepFailure::Stuck(times)) => json!({"stuck": times}),
+        Some(StepFailure::Abandoned(times)) => json!({"abandoned": times}),
+        Some(StepFailure::Exhausted(completions)) => json!({"exhausted": completions}),
+        Some(StepFailure::Because(step)) => json!({"because": plan.steps.get(step.index()).map(|it| it.id)}),
     }
 }
 

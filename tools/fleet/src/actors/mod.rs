@@ -269,6 +269,6 @@ fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
 }
 
 /// A done call, before anything follows.
-fn done(version: u64, is_repeated: bool, answered: Option<core_mission::Answered>) -> Reply {
+fn done(version: u64, is_repeated: bool, answered: Option<core_mission::AnswerEffect>) -> Reply {
     Reply::Done { version, mission: None, is_repeated, answered, offers: Vec::new() }
 }

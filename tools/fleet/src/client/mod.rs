@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use orange_api::gateway::{Complaint, RefusedCall};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_rustls::rustls::ClientConfig;
@@ -83,15 +83,15 @@ impl Failed {
     pub fn into_error(self) -> Error {
         match self {
             Failed::Unheard(why) => {
-                Error::new(Kind::Environment, format!("the gateway does not answer: {why}"))
+                Error::new(ErrorKind::Environment, format!("the gateway does not answer: {why}"))
                     .help(help_for(&why))
             }
             Failed::Refused { status, message, help } => {
                 let kind = match status {
-                    404 => Kind::NotFound,
-                    401 | 403 => Kind::NotAllowed,
-                    400 | 413 | 422 => Kind::Usage,
-                    _ => Kind::Refused,
+                    404 => ErrorKind::NotFound,
+                    401 | 403 => ErrorKind::NotAllowed,
+                    400 | 413 | 422 => ErrorKind::Usage,
+                    _ => ErrorKind::Refused,
                 };
                 Error::new(kind, message).help(help)
             }
@@ -116,14 +116,13 @@ impl Client {
     pub fn new(gateway: Gateway) -> Result<Client> {
         let Gateway { addresses, token, authorities } = gateway;
         if addresses.is_empty() {
-            return Err(Error::new(Kind::Usage, "the address of the gateway is missing")
+            return Err(Error::new(ErrorKind::Usage, "the address of the gateway is missing")
                 .help("name it with `--gateway URL`, or in ORANGE_FLEET_GATEWAY"));
         }
         if let Some(odd) = addresses.iter().find(|it| !is_url(it)) {
             let message = format!("`{}` is not an address of a gateway", odd.escape_debug());
-            return Err(
-                Error::new(Kind::Usage, message).help("write `https://HOST:PORT`, or `http://HOST:PORT`")
-            );
+            return Err(Error::new(ErrorKind::Usage, message)
+                .help("write `https://HOST:PORT`, or `http://HOST:PORT`"));
         }
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let authorities = authorities.as_deref().map(roots::read).transpose()?;
@@ -264,7 +263,7 @@ mod tests {
         }
         for address in ["localhost:8800", "fleet.example.org", "ftp://fleet.example.org", "http://", "a b"] {
             let error = client(address).unwrap_err();
-            assert_eq!(error.kind, Kind::Usage, "{address}");
+            assert_eq!(error.kind, ErrorKind::Usage, "{address}");
             assert!(error.message.contains(address), "{error}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -43,7 +43,7 @@ pub fn tls(authorities: Option<Vec<CertificateDer<'static>>>) -> Result<ClientCo
 }
 
 fn unusable(what: &str) -> Error {
-    Error::new(Kind::Usage, what).help(
+    Error::new(ErrorKind::Usage, what).help(
         "`--authority` names a PEM file with the certificate of the authority that has signed the gateway's",
     )
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
@@ -36,25 +36,25 @@ impl BackupArgs {
         let BackupArgs { to, dir, store } = self;
         let store = Store::named(store.as_deref(), &folder(dir.as_deref())?)?;
         if to.exists() {
-            return Err(Error::new(Kind::Refused, format!("{} is there already", to.display()))
+            return Err(Error::new(ErrorKind::Refused, format!("{} is there already", to.display()))
                 .help("name a file that is not there"));
         }
         let copied = match &store {
             Store::Sqlite(path) if !path.exists() => {
-                return Err(Error::new(Kind::NotFound, format!("there is no store {}", path.display()))
+                return Err(Error::new(ErrorKind::NotFound, format!("there is no store {}", path.display()))
                     .help("`--dir` names the folder of the gateway, and `--store` another store"));
             }
             Store::Sqlite(path) => SqliteHost::copy(path, &to),
             Store::Postgres(_) => {
                 return Err(Error::new(
-                    Kind::Usage,
+                    ErrorKind::Usage,
                     "a store in Postgres is copied with the tools of Postgres",
                 )
                 .help("run `pg_dump --schema orange_fleet`, and copy the folder `tokens`"));
             }
         };
         copied.map_err(|cause| {
-            Error::new(Kind::Environment, format!("no copy was made: {cause}"))
+            Error::new(ErrorKind::Environment, format!("no copy was made: {cause}"))
                 .help("name a file that is not there, on a disk with room")
         })?;
         Ok(Said {

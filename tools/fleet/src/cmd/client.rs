@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use orange_system::random;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -85,7 +85,7 @@ impl ClientArgs {
     fn own_token(&self) -> Result<String> {
         Tokens::admin(&folder(self.dir.as_deref())?).map_err(|error| {
             let message = format!("there is no token for the gateway: {}", error.message);
-            Error::new(Kind::NotAllowed, message).help(
+            Error::new(ErrorKind::NotAllowed, message).help(
                 "name its file with `--token-file`, or put it into ORANGE_FLEET_TOKEN; on the gateway's machine `--dir` names its folder",
             )
         })

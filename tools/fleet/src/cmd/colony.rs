@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use orange_api::gateway::{Colonies, ColonyAnswer, CrabAnswer, Crabs, NewColonyBody};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
@@ -93,7 +93,9 @@ impl ColonyCommand {
             }
             ColonyCommand::RemoveCrab { crab, client } => {
                 let removed = client.client()?.delete(&format!("/v1/crabs/{}", encoded(&crab)));
-                removed.map_err(|error| if error.kind == Kind::NotFound { no_crab(&crab) } else { error })?;
+                removed.map_err(
+                    |error| if error.kind == ErrorKind::NotFound { no_crab(&crab) } else { error },
+                )?;
                 Ok(Said { text: format!("{crab} has left its colony"), json: json!({ "removed": crab }) })
             }
         }
@@ -114,6 +116,6 @@ fn crabs(page: Crabs) -> String {
 }
 
 fn no_crab(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("there is no crab `{}`", id.escape_debug()))
+    Error::new(ErrorKind::NotFound, format!("there is no crab `{}`", id.escape_debug()))
         .help("`orange-fleet colony crabs` lists them, with their ids")
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::{Args, ValueEnum};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
@@ -60,7 +60,7 @@ impl CompleteRunArgs {
         let summary = if summary == "-" { standard_input()? } else { summary };
         let summary = summary.trim_end().to_owned();
         if status == Status::Failed && summary.is_empty() {
-            return Err(Error::new(Kind::Usage, "a run that has failed needs a reason")
+            return Err(Error::new(ErrorKind::Usage, "a run that has failed needs a reason")
                 .help("say with `--summary TEXT` why it has failed"));
         }
         let verdict = match status {
@@ -80,7 +80,7 @@ impl CompleteRunArgs {
 fn standard_input() -> Result<String> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|cause| {
-        Error::new(Kind::Usage, format!("standard input cannot be read: {cause}"))
+        Error::new(ErrorKind::Usage, format!("standard input cannot be read: {cause}"))
             .help("give the text as UTF-8")
     })?;
     Ok(text)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
@@ -106,7 +106,7 @@ impl GatewayArgs {
             None => set("ORANGE_FLEET_TOKEN").unwrap_or_default(),
         };
         if token.is_empty() {
-            return Err(Error::new(Kind::Usage, "the token is missing").help(
+            return Err(Error::new(ErrorKind::Usage, "the token is missing").help(
                 "name its file with `--token-file`, or put it into ORANGE_FLEET_TOKEN; `orange-fleet token new` makes one",
             ));
         }
@@ -183,7 +183,7 @@ impl CrabArgs {
 /// `~/orange-fleet`
 pub(super) fn own_folder() -> Result<PathBuf> {
     let home = std::env::var_os("HOME").filter(|it| !it.is_empty()).ok_or_else(|| {
-        Error::new(Kind::Environment, "HOME is not set").help("name the folder with `--dir`")
+        Error::new(ErrorKind::Environment, "HOME is not set").help("name the folder with `--dir`")
     })?;
     Ok(PathBuf::from(home).join("orange-fleet"))
 }

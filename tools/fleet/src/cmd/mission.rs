@@ -7,7 +7,7 @@ use orange_api::gateway::{
     Acted, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
     PauseEffect, PauseOffer, RetryBody, RunAnswer, Runs, TaskAnswer,
 };
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::Said;
@@ -184,7 +184,7 @@ impl MissionCommand {
 
 /// A gateway that does not answer may have started the mission all the same.
 fn may_have_begun(error: Error) -> Error {
-    if error.kind != Kind::Environment {
+    if error.kind != ErrorKind::Environment {
         return error;
     }
     let help = format!(
@@ -332,7 +332,7 @@ fn paused(pause: &PauseAnswer) -> String {
 fn standard_input() -> Result<String> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|cause| {
-        Error::new(Kind::Usage, format!("standard input is not a text: {cause}"))
+        Error::new(ErrorKind::Usage, format!("standard input is not a text: {cause}"))
             .help("give the prompt as UTF-8")
     })?;
     Ok(text)

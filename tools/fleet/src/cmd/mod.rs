@@ -12,11 +12,11 @@ mod store;
 mod token;
 mod up;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use orange_engine::usage;
 use serde_json::{Value, json};
 
@@ -127,8 +127,8 @@ fn print(said: &Said, as_json: bool) -> Result<()> {
     }
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
-        Err(cause) if cause.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::new(Kind::Environment, format!("cannot write the answer: {cause}")).help(
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}")).help(
                 "what was asked for is done; free space where the answer is to go, and ask for it again",
             ))
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -137,7 +137,7 @@ impl ServeArgs {
 
     fn settings(&self, folder: PathBuf, store: &Store) -> Result<Settings> {
         if !(self.lease >= SHORTEST_LEASE && self.lease <= 86_400.0) {
-            return Err(Error::new(Kind::Usage, "the lease is too short or too long")
+            return Err(Error::new(ErrorKind::Usage, "the lease is too short or too long")
                 .help(format!("give {SHORTEST_LEASE} to 86400 seconds")));
         }
         let tls = match (&self.tls_cert, &self.tls_key) {
@@ -173,7 +173,7 @@ fn checked(settings: &Settings, workflows: &Workflows) -> Result<Said> {
         let reasons: Vec<String> =
             workflows.refused.iter().map(|(file, why)| format!("{}: {why}", file.display())).collect();
         return Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("workflows would not be served:\n{}", reasons.join("\n")),
         )
         .help("mend them; `orange-workflow check FILE` says more"));
@@ -195,7 +195,7 @@ fn checked(settings: &Settings, workflows: &Workflows) -> Result<Said> {
 async fn lost(store: &dyn Host) -> Error {
     let mut news = store.news();
     while news.changed().await.is_ok() {}
-    Error::new(Kind::Environment, "the store takes nothing any more")
+    Error::new(ErrorKind::Environment, "the store takes nothing any more")
         .help("start the gateway again; the log says what went wrong before")
 }
 
@@ -207,7 +207,7 @@ fn served(
 ) -> Result<Said> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| {
-        Error::new(Kind::Environment, format!("no threads can be started: {cause}"))
+        Error::new(ErrorKind::Environment, format!("no threads can be started: {cause}"))
             .help("look at `ulimit -u`")
     })?;
     runtime.block_on(until_stopped(settings, host, workflows, machine))?;
@@ -222,7 +222,7 @@ async fn until_stopped(
 ) -> Result<()> {
     let listen_to = |kind| {
         signal(kind)
-            .map_err(|cause| Error::new(Kind::Environment, format!("signals cannot be heard: {cause}")))
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("signals cannot be heard: {cause}")))
     };
     let (mut term, mut int) = (listen_to(SignalKind::terminate())?, listen_to(SignalKind::interrupt())?);
     let is_tls = settings.tls.is_some();

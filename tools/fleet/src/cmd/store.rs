@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 
 use crate::host::postgres::{Address, PostgresHost};
 use crate::host::sqlite::SqliteHost;
@@ -35,7 +35,7 @@ impl Store {
                 let address = address(name)?;
                 if address.has_password() {
                     let message = "every user of this machine could read the password of the store in the list of processes";
-                    return Err(Error::new(Kind::Usage, message)
+                    return Err(Error::new(ErrorKind::Usage, message)
                         .help("leave it out of `--store`, and set PGPASSWORD or ORANGE_FLEET_STORE, or write it to ~/.pgpass"));
                 }
                 Ok(Store::Postgres(Box::new(address)))
@@ -47,8 +47,11 @@ impl Store {
             },
             Some(name) => match name.split_once(':') {
                 Some(("sqlite", path)) if !path.is_empty() => Ok(Store::Sqlite(PathBuf::from(path))),
-                Some(_) | None => Err(Error::new(Kind::Usage, format!("`{}` is not a store", name.escape_debug()))
-                    .help("write `sqlite:FILE` or `postgres://USER@HOST/DATABASE`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
+                Some(_) | None => Err(Error::new(
+                    ErrorKind::Usage,
+                    format!("`{}` is not a store", name.escape_debug()),
+                )
+                .help("write `sqlite:FILE` or `postgres://USER@HOST/DATABASE`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
             },
         }
     }
@@ -83,10 +86,11 @@ impl Store {
         let file = opened.map_err(|cause| Error::io("open", &lock, &cause))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::new(Kind::Locked, format!("another gateway serves the store {}", path.display()))
-                    .help("stop it first, or give this one a folder of its own with `--dir`"))
-            }
+            Err(TryLockError::WouldBlock) => Err(Error::new(
+                ErrorKind::Locked,
+                format!("another gateway serves the store {}", path.display()),
+            )
+            .help("stop it first, or give this one a folder of its own with `--dir`")),
             Err(TryLockError::Error(cause)) => Err(Error::io("lock", &lock, &cause)),
         }
     }
@@ -120,7 +124,7 @@ impl Store {
 fn address(name: &str) -> Result<Address> {
     let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
     Address::read(name, &variable).map_err(|cause| {
-        Error::new(Kind::Usage, format!("the address of the store is wrong: {cause}")).help(
+        Error::new(ErrorKind::Usage, format!("the address of the store is wrong: {cause}")).help(
             "write `postgres://USER@HOST:PORT/DATABASE`; PGHOST and the other variables of libpq count, too",
         )
     })
@@ -128,9 +132,9 @@ fn address(name: &str) -> Result<Address> {
 
 fn unreachable(address: &Address, cause: &HostError) -> Error {
     let (kind, help) = match cause {
-        HostError::Corrupt(_) => (Kind::Corrupt, "upgrade orange-fleet, or name another database"),
+        HostError::Corrupt(_) => (ErrorKind::Corrupt, "upgrade orange-fleet, or name another database"),
         HostError::Unavailable(_) | HostError::Unsupported(_) | HostError::Stopping => {
-            (Kind::Environment, "docs/fleet.md says what the database needs, under Postgres")
+            (ErrorKind::Environment, "docs/fleet.md says what the database needs, under Postgres")
         }
     };
     Error::new(kind, format!("the store {address} cannot be used: {cause}")).help(help)
@@ -139,10 +143,10 @@ fn unreachable(address: &Address, cause: &HostError) -> Error {
 fn unusable(path: &Path, cause: &HostError) -> Error {
     let (kind, help) = match cause {
         HostError::Corrupt(_) => {
-            (Kind::Corrupt, "put a backup of the store in its place, or upgrade orange-fleet")
+            (ErrorKind::Corrupt, "put a backup of the store in its place, or upgrade orange-fleet")
         }
         HostError::Unavailable(_) | HostError::Unsupported(_) | HostError::Stopping => (
-            Kind::Environment,
+            ErrorKind::Environment,
             "the folder of the file has to be there, and writable; `--dir` and `--store` name others",
         ),
     };
@@ -157,7 +161,7 @@ pub fn folder(named: Option<&Path>) -> Result<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let found = named.map(Path::to_owned).or_else(|| from("ORANGE_FLEET_DIR"));
     found.or_else(|| Some(from("HOME")?.join("orange-fleet/gateway"))).ok_or_else(|| {
-        Error::new(Kind::Usage, "the gateway has no folder: HOME is not set")
+        Error::new(ErrorKind::Usage, "the gateway has no folder: HOME is not set")
             .help("name one with `--dir DIR`")
     })
 }
@@ -176,9 +180,9 @@ mod tests {
         };
         assert!(address.to_string().starts_with("postgres://ada@db:"));
         let error = named(Some("postgres://ada:s3cret@db/fleet")).unwrap_err();
-        assert!(error.kind == Kind::Usage && !error.to_string().contains("s3cret"), "{error}");
+        assert!(error.kind == ErrorKind::Usage && !error.to_string().contains("s3cret"), "{error}");
         for wrong in ["", "sqlite", "sqlite:", "mysql://x", "/x/y.db"] {
-            assert_eq!(named(Some(wrong)).unwrap_err().kind, Kind::Usage, "{wrong}");
+            assert_eq!(named(Some(wrong)).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use orange_api::gateway::Colonies;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::json;
 
@@ -131,7 +131,7 @@ impl NewArgs {
             (None, Some(name), _) => (name, Rights::Person),
             (None, None, Some(name)) => (name, Rights::Reader),
             (None, None, None) => {
-                return Err(Error::new(Kind::Usage, "the token is for nobody")
+                return Err(Error::new(ErrorKind::Usage, "the token is for nobody")
                     .help("say for whom: --colony, --person or --reader"));
             }
         };
@@ -147,7 +147,7 @@ fn colony_id(client: &ClientArgs, name: &str) -> Result<String> {
     let names = colonies.iter().map(|it| it.name.as_str());
     found.map(|it| it.colony_id.clone()).ok_or_else(|| {
         let help = orange_codegen::suggest::help(name, "colonies", names.collect::<Vec<_>>());
-        Error::new(Kind::NotFound, format!("there is no colony `{}`", name.escape_debug()))
+        Error::new(ErrorKind::NotFound, format!("there is no colony `{}`", name.escape_debug()))
             .help(help.unwrap_or_else(|| "`orange-fleet colony create` makes one".to_owned()))
     })
 }

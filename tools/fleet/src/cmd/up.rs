@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
@@ -97,7 +97,7 @@ fn here(repository: String) -> Result<String> {
         return Ok(repository);
     }
     let message = format!("there is no repository {}", repository.escape_debug());
-    Err(Error::new(Kind::NotFound, message)
+    Err(Error::new(ErrorKind::NotFound, message)
         .help("name a folder of this machine, or an address that git knows"))
 }
 
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(here(address.to_owned()).unwrap(), address);
         }
         for folder in ["/no/such/toy.git", "no-such-toy", "./a:b"] {
-            assert_eq!(here(folder.to_owned()).unwrap_err().kind, Kind::NotFound, "{folder}");
+            assert_eq!(here(folder.to_owned()).unwrap_err().kind, ErrorKind::NotFound, "{folder}");
         }
     }
 }

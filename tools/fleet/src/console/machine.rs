@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use orange_api::{Error, Kind, ListedMission, ListedTask, Need, NeedAction, Result};
+use orange_api::{Error, ErrorKind, ListedMission, ListedTask, Need, NeedAction, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -129,7 +129,7 @@ impl Machine {
     pub fn new(program: PathBuf, home: PathBuf) -> Result<Machine> {
         if !home.is_dir() {
             let message = format!("there is no home {}", home.display());
-            return Err(Error::new(Kind::NotFound, message)
+            return Err(Error::new(ErrorKind::NotFound, message)
                 .help("name the folder that `orange doctor` shows as the home"));
         }
         let home = std::path::absolute(&home).unwrap_or(home);
@@ -171,12 +171,11 @@ impl Machine {
         let offer = offers.iter().find(|it| is_for_pages(it) && it.is_open() && it.command == chosen.command);
         let offer = offer.ok_or_else(|| {
             let gone = "this is not offered any more: somebody else has answered, or the work has gone on";
-            Error::new(Kind::Refused, gone).help("look at it as it is now")
+            Error::new(ErrorKind::Refused, gone).help("look at it as it is now")
         })?;
         if offer.text && chosen.text.trim().is_empty() {
-            return Err(
-                Error::new(Kind::Usage, "the message is empty").help("write something, and send it again")
-            );
+            return Err(Error::new(ErrorKind::Usage, "the message is empty")
+                .help("write something, and send it again"));
         }
         let text = if offer.takes_text() { chosen.text.trim() } else { "" };
         let words = offer.arguments(!text.is_empty());
@@ -213,6 +212,9 @@ mod tests {
     #[test]
     fn a_home_that_is_not_there_is_an_error() {
         let error = Machine::new(PathBuf::from("orange"), PathBuf::from("/no/such/home")).unwrap_err();
-        assert_eq!((error.kind, error.message.as_str()), (Kind::NotFound, "there is no home /no/such/home"));
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ErrorKind::NotFound, "there is no home /no/such/home")
+        );
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use orange_api::Result;
 use orange_api::gateway::{
-    CompleteBody, Ended, GiveBackBody, HeartbeatBody, Message, Messages, PollBody, RegisterBody, Registered,
-    Reported, RunEnd, StartBody,
+    CompleteBody, GiveBackBody, HeartbeatAnswer, HeartbeatBody, MessageToCrab, Messages, PollBody,
+    RegisterBody, Registered, Reported, RunEnd, StartBody,
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ impl Api {
     }
 
     /// Waits for work, for at most this time.
-    pub fn poll(&self, crab: &str, wait: Duration) -> Heard<Vec<Message>> {
+    pub fn poll(&self, crab: &str, wait: Duration) -> Heard<Vec<MessageToCrab>> {
         let body = PollBody { wait_ms: Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)) };
         let answer: Messages = self.ask(&format!("/v1/crabs/{crab}/poll"), &body, wait + PATIENCE)?;
         Ok(answer.messages)
@@ -78,7 +78,7 @@ impl Api {
     /// Says that a run is alive. Returns whether the gateway thinks so, too.
     pub fn heartbeat(&self, crab: &str, run: &str, patience: Duration) -> Heard<bool> {
         let body = HeartbeatBody { runs: vec![run.to_owned()] };
-        let answer: Ended = self.ask(&format!("/v1/crabs/{crab}/heartbeat"), &body, patience)?;
+        let answer: HeartbeatAnswer = self.ask(&format!("/v1/crabs/{crab}/heartbeat"), &body, patience)?;
         Ok(!answer.ended.iter().any(|it| it == run))
     }
 

@@ -1,10 +1,10 @@
 //! The files that a crab keeps in its home: its id, and its job.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl Home {
         let lock = OpenOptions::new().create(true).append(true).open(&path);
         let lock = lock.map_err(|cause| Error::io("open", &path, &cause))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-            Error::new(Kind::Locked, format!("another crab works in {}", folder.display()))
+            Error::new(ErrorKind::Locked, format!("another crab works in {}", folder.display()))
                 .help("each crab has a home of its own: name another one with `--dir`, or end that crab")
         })?;
         Ok(Home { folder, _lock: lock })
@@ -70,7 +70,7 @@ impl Home {
         let Some(value) = self.read::<Value>("job.json")? else { return Ok(None) };
         let path = self.folder.join("job.json");
         if JobVersion::deserialize(&value).is_ok_and(|it| it.v > VERSION.into()) {
-            return Err(Error::new(Kind::Corrupt, format!("{} is of a newer version", path.display()))
+            return Err(Error::new(ErrorKind::Corrupt, format!("{} is of a newer version", path.display()))
                 .help("start the crab with the version of `orange-fleet` that wrote it"));
         }
         serde_json::from_value(value).map(Some).map_err(|cause| corrupt(&path, &cause))
@@ -85,7 +85,7 @@ impl Home {
     pub fn forget(&self) -> Result<()> {
         let path = self.folder.join("job.json");
         match fs::remove_file(&path) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", &path, &cause)),
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path, &cause)),
             Ok(()) | Err(_) => Ok(()),
         }
     }
@@ -101,7 +101,7 @@ impl Home {
         let path = self.folder.join(name);
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|cause| corrupt(&path, &cause)),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -121,7 +121,7 @@ impl Home {
 }
 
 fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
-    Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+    Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
         .help("move the file away: the crab forgets what it says, and agents that it has started go on by themselves")
 }
 
@@ -134,7 +134,7 @@ mod tests {
     fn a_home_has_one_crab_and_its_id_stays() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::take(folder.path()).unwrap();
-        assert_eq!(Home::take(folder.path()).unwrap_err().kind, Kind::Locked);
+        assert_eq!(Home::take(folder.path()).unwrap_err().kind, ErrorKind::Locked);
         assert_eq!(home.crab_id(|| Ok("a".to_owned())).unwrap(), "a");
         drop(home);
         let home = Home::take(folder.path()).unwrap();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use orange_api::{Error, Result};
-use orange_system::exec::Output;
+use orange_system::exec::CallOutput;
 
 use super::job::short_hash;
 use super::program::{Call, Wanted};
@@ -63,7 +63,7 @@ impl<'g> Git<'g> {
     }
 
     /// Result of a call, whatever its status.
-    pub fn said(self, args: &[&str]) -> Result<Output> {
+    pub fn said(self, args: &[&str]) -> Result<CallOutput> {
         self.call(args).run()
     }
 

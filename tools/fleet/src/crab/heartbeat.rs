@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use orange_api::gateway::Message;
+use orange_api::gateway::MessageToCrab;
 
 use super::api::Api;
 use super::decide::Lease;
@@ -134,7 +134,7 @@ impl Shared {
                     if self.is_over_after(Duration::ZERO) {
                         return;
                     }
-                    if matches!(message, Some(Message::EndAgent { run_id, .. }) if run_id == self.run) {
+                    if matches!(message, Some(MessageToCrab::EndAgent { run_id, .. }) if run_id == self.run) {
                         self.send();
                     }
                 }

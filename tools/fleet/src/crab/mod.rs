@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use orange_api::{Error, Kind, MissionRow, Result};
+use orange_api::{Error, ErrorKind, MissionRow, Result};
 
 use self::api::{Api, Registration};
 use self::files::Home;
@@ -241,7 +241,7 @@ pub fn find_orange(named: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(named) = named {
         return match named.is_file() {
             true => Ok(std::path::absolute(&named).unwrap_or(named)),
-            false => Err(Error::new(Kind::NotFound, format!("there is no program {}", named.display()))),
+            false => Err(Error::new(ErrorKind::NotFound, format!("there is no program {}", named.display()))),
         };
     }
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("orange")));

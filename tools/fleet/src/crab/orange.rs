@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_api::{Error, Kind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt};
+use orange_api::{Error, ErrorKind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -97,7 +97,7 @@ impl Engine {
     pub fn attempt(&self, mission: &str) -> Result<Option<ShownAttempt>> {
         match self.ask(&["attempt", "show", mission], "") {
             Ok(shown) => Ok(Some(shown)),
-            Err(error) if error.kind == Kind::NotFound => Ok(None),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }

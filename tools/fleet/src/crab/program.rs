@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use orange_api::{Error, Kind, Result};
-use orange_system::exec::{self, Output, Stopped};
+use orange_api::{Error, ErrorKind, Result};
+use orange_system::exec::{self, CallOutput, StopReason};
 use orange_system::variables;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ const NOT_INHERITED: &[&str] = &["ORANGE_FLEET_TOKEN", "ORANGE_FLEET_WITH_PARENT
 /// One call of a program.
 #[derive(Debug)]
 pub struct Call<'c> {
-    call: exec::Call,
+    call: exec::ProgramCall,
     is_wanted: Option<&'c dyn Wanted>,
 }
 
@@ -35,7 +35,7 @@ pub trait Wanted: std::fmt::Debug {
 impl<'c> Call<'c> {
     /// A call with a limit of two minutes.
     pub fn new(program: impl AsRef<OsStr>) -> Call<'c> {
-        let call = exec::Call::new(program).without(NOT_INHERITED);
+        let call = exec::ProgramCall::new(program).without(NOT_INHERITED);
         let call = call.without(variables::IDENTITY).without(variables::GIT);
         Call { call: call.bound(Duration::from_secs(120)), is_wanted: None }
     }
@@ -79,15 +79,15 @@ impl<'c> Call<'c> {
     ///
     /// # Errors
     /// `environment` when it cannot start; `timed_out` when its time is over, or its answer is not wanted any more.
-    pub fn run(self) -> Result<Output> {
+    pub fn run(self) -> Result<CallOutput> {
         let Call { call, is_wanted } = self;
         let end = call.run_while(&|| is_wanted.is_none_or(|it| it.is_wanted()))?;
         let reason = match end.stopped {
             None => return Ok(end.output),
-            Some(Stopped::Late) => "has taken too long",
-            Some(Stopped::Unwanted) => "is not needed any more",
+            Some(StopReason::Late) => "has taken too long",
+            Some(StopReason::Unwanted) => "is not needed any more",
         };
-        Err(Error::new(Kind::TimedOut, format!("`{}` {reason}", end.output.call())))
+        Err(Error::new(ErrorKind::TimedOut, format!("`{}` {reason}", end.output.call())))
     }
 
     /// Runs it to an end with success, and gives its standard output without the last line break.
@@ -110,7 +110,8 @@ impl<'c> Call<'c> {
         }
         serde_json::from_slice(&said.stdout).map_err(|cause| {
             let message = format!("`{}` answers something else: {cause}", said.call());
-            Error::new(Kind::Environment, message).help("use `orange` and `orange-fleet` of the same version")
+            Error::new(ErrorKind::Environment, message)
+                .help("use `orange` and `orange-fleet` of the same version")
         })
     }
 }
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(Call::new("cat").input(&"hello\n".repeat(100_000)).most(8).text().unwrap(), "hello\nhe");
         let error = Call::new("ls").args(["/no/such/folder"]).text().unwrap_err();
         assert!(error.message.contains("/no/such/folder"), "{error}");
-        assert_eq!(Call::new("/no/such/program").run().unwrap_err().kind, Kind::Environment);
+        assert_eq!(Call::new("/no/such/program").run().unwrap_err().kind, ErrorKind::Environment);
     }
 
     #[test]
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn a_program_ends_with_its_time_or_when_nobody_wants_it() {
         let sleep = || Call::new("sleep").args(["1000"]);
-        assert_eq!(sleep().limit(Duration::from_millis(1)).run().unwrap_err().kind, Kind::TimedOut);
+        assert_eq!(sleep().limit(Duration::from_millis(1)).run().unwrap_err().kind, ErrorKind::TimedOut);
         let error = sleep().while_wanted(&Never).run().unwrap_err();
         assert_eq!(error.message, "`sleep 1000` is not needed any more");
     }

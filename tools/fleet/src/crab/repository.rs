@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use orange_api::gateway::TaskAssigned;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 
 use super::git::{
     Git, REMOTE, Remote, branch_ref, claim_ref, clone_of, kept_ref, project_name, tracking_ref,
@@ -119,12 +119,12 @@ impl Repositories<'_> {
             let now = git.look(&assigned.branch, assigned.base.as_deref())?;
             if now.claim == before.claim {
                 let message = format!("{REMOTE} does not take the claim {name}: {}", said.complaint());
-                return Err(Error::new(Kind::Environment, message)
+                return Err(Error::new(ErrorKind::Environment, message)
                     .help("the crab needs the right to push the branch and refs/orange-fleet/"));
             }
             before = now;
         }
-        Err(Error::new(Kind::Locked, format!("others claim {} again and again", assigned.branch)))
+        Err(Error::new(ErrorKind::Locked, format!("others claim {} again and again", assigned.branch)))
     }
 }
 
@@ -193,7 +193,7 @@ fn put(git: Git<'_>, branch: &str, start: &str) -> Result<()> {
         }
         if git.is_checked_out(&name)? {
             let message = format!("the branch {branch} is checked out on the machine of the crab");
-            return Err(Error::new(Kind::Refused, message)
+            return Err(Error::new(ErrorKind::Refused, message)
                 .help("`orange mission list --all` in the home of the crab shows who has it"));
         }
     }
@@ -201,12 +201,12 @@ fn put(git: Git<'_>, branch: &str, start: &str) -> Result<()> {
 }
 
 fn no_name(branch: &str) -> Error {
-    Error::new(Kind::Usage, format!("git cannot have a branch `{}`", branch.escape_debug()))
+    Error::new(ErrorKind::Usage, format!("git cannot have a branch `{}`", branch.escape_debug()))
         .help("start the mission again with another branch")
 }
 
 fn on_base(branch: &str) -> Error {
-    Error::new(Kind::Refused, format!("the mission is on `{branch}`, the branch that work starts from"))
+    Error::new(ErrorKind::Refused, format!("the mission is on `{branch}`, the branch that work starts from"))
         .help("cancel it, and start it again with a branch of its own")
 }
 
@@ -215,5 +215,5 @@ fn no_base(assigned: &TaskAssigned) -> Error {
         Some(base) => format!("{} has no branch `{base}` to start from", assigned.repository),
         None => format!("{} has no commit to start from", assigned.repository),
     };
-    Error::new(Kind::NotFound, what).help("push a first commit, or give the colony another base")
+    Error::new(ErrorKind::NotFound, what).help("push a first commit, or give the colony another base")
 }

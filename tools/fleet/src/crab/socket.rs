@@ -6,7 +6,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use orange_api::gateway::{CrabMessage, Message};
+use orange_api::gateway::{CrabMessage, MessageToCrab};
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 use tungstenite::client::IntoClientRequest;
@@ -77,12 +77,12 @@ impl GatewaySocket {
     ///
     /// # Errors
     /// The connection is gone.
-    pub fn hear(&mut self) -> Result<Option<Message>, Failed> {
+    pub fn hear(&mut self) -> Result<Option<MessageToCrab>, Failed> {
         match self.socket.read() {
             Ok(Frame::Text(text)) => {
                 self.heard = Instant::now();
                 // A message that this version does not understand is passed over.
-                Ok(Some(serde_json::from_str(text.as_str()).unwrap_or(Message::Unknown)))
+                Ok(Some(serde_json::from_str(text.as_str()).unwrap_or(MessageToCrab::Unknown)))
             }
             Ok(Frame::Close(Some(close))) if u16::from(close.code) == NOT_REGISTERED => {
                 Err(Failed::Refused {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use orange_api::Result;
-use orange_api::gateway::{Message, TaskAssigned};
+use orange_api::gateway::{MessageToCrab, TaskAssigned};
 
 use super::job::Job;
 use super::random;
@@ -42,7 +42,7 @@ impl Crab {
     }
 
     /// Next messages of the gateway.
-    fn messages(&mut self) -> std::result::Result<Vec<Message>, Failed> {
+    fn messages(&mut self) -> std::result::Result<Vec<MessageToCrab>, Failed> {
         if self.polls_until.is_some_and(|until| Instant::now() < until) {
             return self.api.poll(&self.id, POLL);
         }
@@ -61,7 +61,7 @@ impl Crab {
         }
     }
 
-    fn on_line(&mut self) -> std::result::Result<Vec<Message>, Failed> {
+    fn on_line(&mut self) -> std::result::Result<Vec<MessageToCrab>, Failed> {
         let mut socket = match self.socket.take() {
             Some(socket) => socket,
             None => {
@@ -75,18 +75,18 @@ impl Crab {
         Ok(message.into_iter().collect())
     }
 
-    fn taken(&mut self, messages: Vec<Message>) -> Option<TaskAssigned> {
+    fn taken(&mut self, messages: Vec<MessageToCrab>) -> Option<TaskAssigned> {
         let mut taken = None;
         for message in messages {
             match message {
-                Message::TaskAssigned(assigned) => taken = Some(*assigned),
-                Message::Retry { after_ms } => {
+                MessageToCrab::TaskAssigned(assigned) => taken = Some(*assigned),
+                MessageToCrab::Retry { after_ms } => {
                     // The gateway stops.
                     self.socket = None;
                     std::thread::sleep(Duration::from_millis(after_ms).min(RETRIES.1));
                 }
                 // It has no agent.
-                Message::EndAgent { .. } | Message::Error { .. } | Message::Unknown => {}
+                MessageToCrab::EndAgent { .. } | MessageToCrab::Error { .. } | MessageToCrab::Unknown => {}
             }
         }
         if taken.is_some() {

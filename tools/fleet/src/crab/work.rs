@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_api::{AttemptState, Kind, Result, ShownAttempt};
+use orange_api::{AttemptState, ErrorKind, Result, ShownAttempt};
 
 use super::api::Reporter;
 use super::decide::{Action, Lease, Local, next, unfit};
@@ -259,7 +259,7 @@ impl Worker<'_> {
                 self.job.mission = Some(mission);
                 self.save()
             }
-            Err(error) if error.kind == Kind::Locked => Err(error),
+            Err(error) if error.kind == ErrorKind::Locked => Err(error),
             Err(error) => self.give_back_after_tries(&error),
         }
     }
@@ -393,7 +393,7 @@ impl Worker<'_> {
         self.seen = None;
         match cancelled {
             // It is over already, and gives its worktree back.
-            Err(error) if error.kind == Kind::Refused => {
+            Err(error) if error.kind == ErrorKind::Refused => {
                 self.crab.orange.look()?;
                 self.heart_rest();
                 Ok(())

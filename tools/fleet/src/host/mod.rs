@@ -123,7 +123,7 @@ pub enum Reply {
         /// The event had been accepted before, and nothing has changed.
         is_repeated: bool,
         /// Effect of the answer to a pause.
-        answered: Option<mission::Answered>,
+        answered: Option<mission::AnswerEffect>,
         /// Offers that were made.
         offers: Vec<(String, scheduler::Item)>,
     },

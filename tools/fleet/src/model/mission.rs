@@ -1,6 +1,6 @@
 //! A mission as it is stored: only together with its plan it can be understood.
 
-use orange_core::mission::{Failure, Mission, PauseReason};
+use orange_core::mission::{Mission, PauseReason, StepFailure};
 use orange_core::plan::{Plan, StepId};
 
 use super::Unreadable;
@@ -28,7 +28,7 @@ fn named(mission: &Mission) -> Vec<StepId> {
     let mut named = Vec::new();
     for step in &mission.steps {
         named.extend(step.sent_back_by);
-        if let Some(Failure::Because(cause)) = step.failure {
+        if let Some(StepFailure::Because(cause)) = step.failure {
             named.push(cause);
         }
     }

@@ -1,8 +1,8 @@
 //! Every value is read as it was written, and version 1 stays what it is.
 
 use orange_core::mission::{
-    Answered, Attempt, AttemptEnd, Event as MissionEvent, Failure, Mission, MissionStatus, Pause,
-    PauseReason, Refusal, Report, StepState, StepStatus,
+    AnswerEffect, Attempt, AttemptEnd, Event as MissionEvent, Mission, MissionStatus, Pause, PauseReason,
+    Refusal, Report, StepFailure, StepState, StepStatus,
 };
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
@@ -54,9 +54,9 @@ fn full() -> Mission {
                 sent_back_by: Some(StepId(4)),
             },
             StepState { status: StepStatus::Running, attempts: vec![ended(None)], ..StepState::default() },
-            failed(Failure::Stuck(2)),
-            failed(Failure::Because(StepId(2))),
-            failed(Failure::Reported("no".to_owned())),
+            failed(StepFailure::Stuck(2)),
+            failed(StepFailure::Because(StepId(2))),
+            failed(StepFailure::Reported("no".to_owned())),
         ],
         pause: Some(Pause { number: 7, reason: PauseReason::Warning(StepId(1)) }),
         pauses: 7,
@@ -83,8 +83,8 @@ fn a_mission_is_read_as_it_was_written() {
     }
     for (status, step) in MissionStatus::ALL.into_iter().zip(StepStatus::ALL) {
         let mut other = Mission { status, ..full() };
-        (other.steps[1].status, other.steps[2].failure) = (step, Some(Failure::Exhausted(3)));
-        other.steps[4].failure = Some(Failure::Abandoned(5));
+        (other.steps[1].status, other.steps[2].failure) = (step, Some(StepFailure::Exhausted(3)));
+        other.steps[4].failure = Some(StepFailure::Abandoned(5));
         let text = write(&other);
         assert!(text.contains(&format!("\"status\":\"{}\"", status.as_str())), "{text}");
         assert_eq!(mission::read(&text, PLAN).unwrap(), other);
@@ -224,10 +224,10 @@ fn outcomes_are_read_as_they_were_written() {
     let step = StepId(1);
     let mut outcomes = vec![
         done(None, Vec::new()),
-        done(Some(Answered::WentOn), vec![("c".to_owned(), item(1))]),
-        done(Some(Answered::TriedAgain(step)), Vec::new()),
-        done(Some(Answered::Granted(step)), Vec::new()),
-        done(Some(Answered::Accepted(step)), Vec::new()),
+        done(Some(AnswerEffect::WentOn), vec![("c".to_owned(), item(1))]),
+        done(Some(AnswerEffect::TriedAgain(step)), Vec::new()),
+        done(Some(AnswerEffect::Granted(step)), Vec::new()),
+        done(Some(AnswerEffect::Accepted(step)), Vec::new()),
         Reply::NotFound,
         Reply::Conflict,
         Reply::BranchTaken { mission: "m".to_owned() },

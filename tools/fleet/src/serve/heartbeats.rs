@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use orange_api::gateway::Ended;
+use orange_api::gateway::HeartbeatAnswer;
 use orange_core::plan::StepId;
 use orange_core::scheduler::Event;
 use tokio::sync::{Notify, oneshot};
@@ -36,7 +36,7 @@ struct PendingHeartbeat {
     colony: String,
     crab: String,
     runs: Vec<LiveRun>,
-    answer: oneshot::Sender<Result<Ended, ApiError>>,
+    answer: oneshot::Sender<Result<HeartbeatAnswer, ApiError>>,
 }
 
 /// A run of which a crab says that it is alive.
@@ -53,7 +53,7 @@ pub async fn heartbeat(
     colony: &str,
     crab: &str,
     runs: Vec<String>,
-) -> Result<Ended, ApiError> {
+) -> Result<HeartbeatAnswer, ApiError> {
     let mut live = Vec::new();
     for id in runs {
         let item = item(gateway, colony, &id).await?;
@@ -105,7 +105,7 @@ impl Heartbeats {
     }
 
     /// Keeps the leases that are alive for the next flush.
-    fn take(&self, state: Option<&ColonyState>, asked: &PendingHeartbeat) -> Ended {
+    fn take(&self, state: Option<&ColonyState>, asked: &PendingHeartbeat) -> HeartbeatAnswer {
         let scheduler = state.map(|it| &it.scheduler);
         let lease = |run: &LiveRun| {
             let (mission, step, attempt) = run.item.as_ref()?;
@@ -120,7 +120,10 @@ impl Heartbeats {
                 None => ended.push(run.id.clone()),
             }
         }
-        Ended { ended, is_registered: scheduler.is_some_and(|it| it.crabs.contains_key(&asked.crab)) }
+        HeartbeatAnswer {
+            ended,
+            is_registered: scheduler.is_some_and(|it| it.crabs.contains_key(&asked.crab)),
+        }
     }
 }
 

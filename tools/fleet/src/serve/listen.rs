@@ -18,7 +18,7 @@ use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -61,7 +61,7 @@ impl Socket {
     pub async fn open(settings: &Settings) -> Result<Socket> {
         let tls = check(settings)?;
         let failed = |cause: io::Error| {
-            Error::new(Kind::Environment, format!("cannot listen on {}: {cause}", settings.listen))
+            Error::new(ErrorKind::Environment, format!("cannot listen on {}: {cause}", settings.listen))
                 .help("another gateway may run there; `--listen` names another address")
         };
         let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
@@ -79,7 +79,7 @@ pub fn check(settings: &Settings) -> Result<Option<TlsAcceptor>> {
     if settings.tls.is_none() && !is_private && !settings.is_plain_allowed {
         let message =
             format!("other machines reach {}, and tokens would travel in the clear", settings.listen);
-        return Err(Error::new(Kind::Usage, message).help(
+        return Err(Error::new(ErrorKind::Usage, message).help(
             "give --tls-cert and --tls-key, listen on 127.0.0.1 behind a proxy that has TLS, or say --insecure-plain-http",
         ));
     }
@@ -88,7 +88,7 @@ pub fn check(settings: &Settings) -> Result<Option<TlsAcceptor>> {
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
     let unusable = |path: &Path, cause: &dyn std::fmt::Display| {
-        Error::new(Kind::Usage, format!("{} is of no use for TLS: {cause}", path.display()))
+        Error::new(ErrorKind::Usage, format!("{} is of no use for TLS: {cause}", path.display()))
             .help("both files are PEM: the certificate with those that lead to its authority, and its key")
     };
     let read = CertificateDer::pem_file_iter(&files.certificate)

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use futures_util::future::join_all;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use orange_core::scheduler::Event;
 use tokio::task::JoinHandle;
 
@@ -69,7 +69,7 @@ pub fn check(settings: &Settings) -> Result<()> {
 pub async fn serve(gateway: Arc<Gateway>, socket: Socket, pages: Option<Router>) -> Result<Serving> {
     if gateway.settings.is_alone {
         unpark_all(&gateway).await.map_err(|cause| {
-            Error::new(Kind::Environment, format!("the store cannot be used: {cause}"))
+            Error::new(ErrorKind::Environment, format!("the store cannot be used: {cause}"))
                 .help("look at the file or the database that --store names")
         })?;
     }

@@ -15,7 +15,7 @@ use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanData, SpanEvents, SpanLinks, SpanProcessor};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 
 use crate::host::{AttemptRow, Millis, StoredMission};
@@ -64,7 +64,7 @@ impl Traces {
     pub fn to(address: Option<&str>) -> Result<Traces> {
         let Some(address) = address else { return Ok(Traces(None)) };
         let unusable = |cause: String| {
-            Error::new(Kind::Usage, format!("`{address}` is not an address of a collector: {cause}"))
+            Error::new(ErrorKind::Usage, format!("`{address}` is not an address of a collector: {cause}"))
                 .help("give one like http://127.0.0.1:4318, where a collector takes OTLP over HTTP")
         };
         let uri: Uri =
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn an_address_that_is_none_is_refused() {
         for wrong in ["", "localhost:4318", "ftp://localhost", "http://"] {
-            assert_eq!(Traces::to(Some(wrong)).unwrap_err().kind, Kind::Usage, "{wrong}");
+            assert_eq!(Traces::to(Some(wrong)).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
         }
         assert!(Traces::to(Some("http://127.0.0.1:4318")).unwrap().is_on());
         assert!(!Traces::to(None).unwrap().is_on());

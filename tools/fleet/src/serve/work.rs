@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket};
-use orange_api::gateway::{CrabMessage, Ended, Message};
+use orange_api::gateway::{CrabMessage, HeartbeatAnswer, MessageToCrab};
 use orange_core::scheduler::Refusal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
@@ -70,7 +70,7 @@ pub async fn socket(
         End::Stopping => {
             let after_ms =
                 u64::try_from(crab_socket.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
-            let retry = frame(&Message::Retry { after_ms });
+            let retry = frame(&MessageToCrab::Retry { after_ms });
             if !matches!(timeout(GOODBYE, socket.send(retry)).await, Ok(Ok(()))) {
                 return;
             }
@@ -156,7 +156,7 @@ impl CrabSocket {
                 let answer =
                     heartbeat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
                 match answer {
-                    Ok(Ended { ended, .. }) => self.end(socket, ended).await,
+                    Ok(HeartbeatAnswer { ended, .. }) => self.end(socket, ended).await,
                     Err(refused) => self.refuse(socket, refused).await,
                 }
             }
@@ -199,14 +199,14 @@ impl CrabSocket {
         for id in ended {
             let run = RunId::parse(&id).unwrap_or(RunId { mission: "", step: "", attempt: 0 });
             let (mission_id, attempt) = (run.mission.to_owned(), run.attempt);
-            self.send(socket, frame(&Message::EndAgent { run_id: id, mission_id, attempt })).await?;
+            self.send(socket, frame(&MessageToCrab::EndAgent { run_id: id, mission_id, attempt })).await?;
         }
         Ok(())
     }
 
     async fn refuse(&self, socket: &mut WebSocket, refused: ApiError) -> Result<(), End> {
         let ApiError { code, message, help, .. } = refused;
-        self.send(socket, frame(&Message::Error { code: code.to_owned(), message, help })).await
+        self.send(socket, frame(&MessageToCrab::Error { code: code.to_owned(), message, help })).await
     }
 
     async fn send(&self, socket: &mut WebSocket, frame: Frame) -> Result<(), End> {
@@ -226,7 +226,7 @@ pub async fn poll(
     mut connection: Connection,
     wait: Duration,
     holder: &Holder,
-) -> Result<Vec<Message>, ApiError> {
+) -> Result<Vec<MessageToCrab>, ApiError> {
     let until = Instant::now() + wait;
     let offers = match connection.park().await? {
         Reply::SchedulerRefused(refusal) => {
@@ -262,7 +262,7 @@ pub async fn poll(
             () = gateway.stop() => {
                 connection.leave().await;
                 let after_ms = u64::try_from(gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
-                return Ok(vec![Message::Retry { after_ms }]);
+                return Ok(vec![MessageToCrab::Retry { after_ms }]);
             }
         };
         let Some(notice) = notice else { return Ok(found) };
@@ -293,12 +293,12 @@ async fn messages(
     gateway: &Gateway,
     connection: &Connection,
     notice: Notice,
-) -> Result<Vec<Message>, ApiError> {
+) -> Result<Vec<MessageToCrab>, ApiError> {
     match notice {
         Notice::Offer(item) => {
             let assigned = assignment(gateway, &item.mission, item.step, item.attempt).await?;
             connection.is_served();
-            Ok(vec![Message::TaskAssigned(Box::new(assigned))])
+            Ok(vec![MessageToCrab::TaskAssigned(Box::new(assigned))])
         }
         Notice::EndAgent { mission, step, attempt } => {
             let step =
@@ -308,11 +308,15 @@ async fn messages(
     }
 }
 
-fn end_agent(run: RunId<'_>) -> Message {
-    Message::EndAgent { run_id: run.to_string(), mission_id: run.mission.to_owned(), attempt: run.attempt }
+fn end_agent(run: RunId<'_>) -> MessageToCrab {
+    MessageToCrab::EndAgent {
+        run_id: run.to_string(),
+        mission_id: run.mission.to_owned(),
+        attempt: run.attempt,
+    }
 }
 
-fn frame(message: &Message) -> Frame {
+fn frame(message: &MessageToCrab) -> Frame {
     Frame::Text(serde_json::to_string(message).unwrap_or_default().into())
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Level, PromptFiles, Source, custom, suggest};
 use orange_core::Workflow;
@@ -97,7 +97,7 @@ impl Workflows {
 
 fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |cause: std::io::Error| {
-        Error::new(Kind::Usage, format!("cannot read the workflows of {}: {cause}", folder.display()))
+        Error::new(ErrorKind::Usage, format!("cannot read the workflows of {}: {cause}", folder.display()))
             .help("--prompts-path names a folder that has a folder `workflows` with files in TOML or YAML")
     };
     let entries =

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::LOOK;
@@ -59,13 +59,13 @@ impl Child {
 
     fn start(&mut self, stdout: Stdio) -> Result<()> {
         let own = std::env::current_exe().map_err(|cause| {
-            Error::new(Kind::Environment, format!("this program cannot be found: {cause}"))
+            Error::new(ErrorKind::Environment, format!("this program cannot be found: {cause}"))
         })?;
         let mut command = Command::new(own);
         // The pipe closes with this process, however that ends.
         command.args(&self.words).env(WITH_PARENT, "1").stdin(Stdio::piped()).stdout(stdout);
         let process = command.spawn().map_err(|cause| {
-            Error::new(Kind::Environment, format!("{} cannot be started: {cause}", self.name))
+            Error::new(ErrorKind::Environment, format!("{} cannot be started: {cause}", self.name))
         })?;
         (self.process, self.since) = (Some(process), Instant::now());
         Ok(())
@@ -127,7 +127,7 @@ impl Children {
             }
             let is_over = self.all.iter_mut().any(|it| it.ended().is_some());
             if is_over || stop.load(Ordering::Relaxed) {
-                return Err(Error::new(Kind::Environment, "the gateway has not started")
+                return Err(Error::new(ErrorKind::Environment, "the gateway has not started")
                     .help("it has said why; another one may have its address: `--listen 127.0.0.1:0` takes a free port"));
             }
         }
@@ -155,7 +155,7 @@ impl Children {
                 let lived = child.since.elapsed() > SOON;
                 if !child.has_lived && !lived && status.code().is_some() {
                     let message = format!("{} has not started ({status})", child.name);
-                    return Err(Error::new(Kind::Refused, message).help("it has said why"));
+                    return Err(Error::new(ErrorKind::Refused, message).help("it has said why"));
                 }
                 let pause = if lived { AGAIN.0 } else { child.again.1 };
                 child.again = (Instant::now() + pause, (pause * 2).min(AGAIN.1));

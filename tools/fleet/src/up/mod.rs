@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use orange_api::gateway::{ColonyAnswer, NewColonyBody};
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use self::children::{Child, Children};
@@ -55,8 +55,9 @@ pub struct Settings {
 pub fn run(settings: &Settings) -> Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|cause| Error::new(Kind::Environment, format!("signals cannot be heard: {cause}")))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(|cause| {
+            Error::new(ErrorKind::Environment, format!("signals cannot be heard: {cause}"))
+        })?;
     }
     let mut children = Children::new(Arc::clone(&settings.tell));
     let outcome = start(settings, &mut children, &stop).and_then(|()| watch(&mut children, &stop));
@@ -126,7 +127,7 @@ fn check_colony(file: &Path, name: &str) -> Result<()> {
     }
     let folder = file.parent().unwrap_or(file).display();
     let message = format!("the crabs in {folder} work for the colony {}", before.trim());
-    Err(Error::new(Kind::Refused, message)
+    Err(Error::new(ErrorKind::Refused, message)
         .help(format!("give the fleet of {name} a folder of its own with `--dir DIR`")))
 }
 

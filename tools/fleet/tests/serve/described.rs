@@ -5,8 +5,9 @@ use std::sync::{LazyLock, Mutex};
 
 use jsonschema::Validator;
 use orange_api::gateway::{
-    Acted, Colonies, ColonyAnswer, Crabs, Ended, Message, Messages, MissionAnswer, Missions, Records,
-    RefusedCall, Registered, Reported, Runs, StatusAnswer, TaskAssigned, Tasks, Ticked, WorkflowList,
+    Acted, Colonies, ColonyAnswer, Crabs, HeartbeatAnswer, MessageToCrab, Messages, MissionAnswer, Missions,
+    Records, RefusedCall, Registered, Reported, Runs, StatusAnswer, TaskAssigned, Tasks, Ticked,
+    WorkflowList,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,7 +116,7 @@ fn typed(method: &str, template: &str, text: &str) {
         ("POST", "/v1/crabs/register") => reads_back::<Registered>(text),
         ("GET", "/v1/crabs") => reads_back::<Crabs>(text),
         ("POST", "/v1/crabs/{crab_id}/poll") => reads_back::<Messages>(text),
-        ("POST", "/v1/crabs/{crab_id}/heartbeat") => reads_back::<Ended>(text),
+        ("POST", "/v1/crabs/{crab_id}/heartbeat") => reads_back::<HeartbeatAnswer>(text),
         ("POST", "/v1/runs/start" | "/v1/runs/complete" | "/v1/runs/give-back") => {
             reads_back::<Reported>(text)
         }
@@ -145,6 +146,6 @@ fn reads_back<T: Serialize + DeserializeOwned>(text: &str) {
 pub fn message(message: &Value) {
     let errors: Vec<String> = MESSAGE.iter_errors(message).map(|it| it.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{message}");
-    let typed: Message = serde_json::from_value(message.clone()).unwrap();
+    let typed: MessageToCrab = serde_json::from_value(message.clone()).unwrap();
     assert_eq!(serde_json::to_value(typed).unwrap(), *message);
 }

@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::random::{Row, Tables};
+use super::random::{StepRow, Tables};
 use crate::mission::*;
 use crate::plan::*;
 
@@ -109,8 +109,8 @@ fn e8_steps_whose_dependencies_are_all_skipped() {
 #[test]
 fn e9_a_failure_fails_what_waits() {
     let mission = check("s1; s2<-s1; s3<-s2", "create fail(s1) | F F F | failed | 1 0 0");
-    assert_eq!(mission.step(StepId(1)).failure, Some(Failure::Because(StepId(0))));
-    assert_eq!(mission.step(StepId(2)).failure, Some(Failure::Because(StepId(1))));
+    assert_eq!(mission.step(StepId(1)).failure, Some(StepFailure::Because(StepId(0))));
+    assert_eq!(mission.step(StepId(2)).failure, Some(StepFailure::Because(StepId(1))));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn h1_to_h4_dev_task() {
         check(DEV, &text([TO_REVIEW, trace]));
     }
     let mission = check(DEV, &text([TO_REVIEW, H4]));
-    assert_eq!(mission.step(StepId(3)).failure, Some(Failure::Exhausted(3)));
+    assert_eq!(mission.step(StepId(3)).failure, Some(StepFailure::Exhausted(3)));
     assert!(mission.step(StepId(3)).is_exhausted);
 }
 
@@ -283,7 +283,7 @@ fn h11_cancel_at_every_row() {
         let trace = text([TO_REVIEW, trace]);
         let rows: Vec<&str> = trace.lines().collect();
         for end in 1..=rows.len() {
-            let mut case = Case::new(DEV);
+            let mut case = MissionCase::new(DEV);
             rows[..end].iter().for_each(|row| case.row(row));
             if matches!(case.mission.status, MissionStatus::Completed | MissionStatus::Cancelled) {
                 case.row("!cancel");
@@ -345,7 +345,7 @@ fn h14_requeued_steps_wait_for_each_other() {
 #[test]
 fn h16_two_missions_share_the_workers() {
     const ROLES: [&str; 5] = ["planner", "worker", "reviewer", "worker", "any"];
-    let mut cases = [Case::new(DEV), Case::new(DEV)];
+    let mut cases = [MissionCase::new(DEV), MissionCase::new(DEV)];
     let mut reviews = [0, 0];
     let mut at_work: Vec<(usize, StepId)> = Vec::new();
     let mut waits_for_a_planner = true;
@@ -387,57 +387,60 @@ fn h16_two_missions_share_the_workers() {
 
 #[test]
 fn failures_say_once_and_not_one_times() {
-    let mut case = Case::new("review; fix<-review if review.result=='FAIL' x1");
+    let mut case = MissionCase::new("review; fix<-review if review.result=='FAIL' x1");
     case.row("create done(review,FAIL) done(fix) done(review,FAIL) | C F | failed");
     let mut words = |failure| {
         case.mission.steps[1].failure = Some(failure);
         case.tables.with(|plan| case.mission.failure(plan, StepId(1)))
     };
-    let exhausted = words(Failure::Exhausted(1));
+    let exhausted = words(StepFailure::Exhausted(1));
     assert!(exhausted.ends_with("after fix has completed once"), "{exhausted}");
-    assert_eq!(words(Failure::Stuck(1)), "fix failed: its agent ended without a word");
-    assert_eq!(words(Failure::Stuck(2)), "fix failed: its agent ended without a word 2 times in a row");
-    assert_eq!(words(Failure::Abandoned(5)), "fix failed: the crab at work on it was lost 5 times in a row");
+    assert_eq!(words(StepFailure::Stuck(1)), "fix failed: its agent ended without a word");
+    assert_eq!(words(StepFailure::Stuck(2)), "fix failed: its agent ended without a word 2 times in a row");
+    assert_eq!(
+        words(StepFailure::Abandoned(5)),
+        "fix failed: the crab at work on it was lost 5 times in a row"
+    );
 }
 
 /// With `stuck_after = 2`, the second end without a word fails the step.
 #[test]
 fn a_lost_worker_is_no_end_without_a_word() {
-    let mut case = Case::new("work");
+    let mut case = MissionCase::new("work");
     case.row("create lost(work) gone(work) gone(work) gone(work) gone(work) | Q | running");
     let state = case.mission.steps[0].clone();
     assert_eq!((state.lost, state.abandoned), (1, 4));
     case.row("lost(work) | F | failed");
-    assert_eq!(case.mission.steps[0].failure, Some(Failure::Stuck(2)));
+    assert_eq!(case.mission.steps[0].failure, Some(StepFailure::Stuck(2)));
 }
 
 #[test]
 fn a_step_fails_when_five_workers_in_a_row_are_lost() {
-    let mut case = Case::new("work");
+    let mut case = MissionCase::new("work");
     case.row("create gone(work) gone(work) gone(work) gone(work) gone(work) | F | failed");
-    assert_eq!(case.mission.steps[0].failure, Some(Failure::Abandoned(5)));
+    assert_eq!(case.mission.steps[0].failure, Some(StepFailure::Abandoned(5)));
     case.row("retry(work) gone(work) | Q | running");
 }
 
 /// Holds a mission of this plan, which never pauses, against the trace.
 #[track_caller]
 fn check(plan: &str, trace: &str) -> Mission {
-    let mut case = Case::new(plan);
+    let mut case = MissionCase::new(plan);
     trace.lines().for_each(|row| case.row(row));
     case.mission
 }
 
-struct Case {
+struct MissionCase {
     tables: Tables,
     mission: Mission,
 }
 
-impl Case {
-    fn new(plan: &str) -> Case {
+impl MissionCase {
+    fn new(plan: &str) -> MissionCase {
         let tables = tables(plan);
         let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
         let mission = tables.with(|plan| Mission::new(plan, policy));
-        Case { tables, mission }
+        MissionCase { tables, mission }
     }
 
     fn apply(&mut self, event: Event) -> Result<Vec<Effect>, Refusal> {
@@ -551,7 +554,7 @@ fn tables(text: &str) -> Tables {
     };
     let all = |names: &str| names.split(',').map(named).collect::<Vec<_>>();
     let row = |step: &&str| {
-        let mut row = Row { id: id(step), stuck_after: 2, ..Row::default() };
+        let mut row = StepRow { id: id(step), stuck_after: 2, ..StepRow::default() };
         for word in step.split_whitespace() {
             let value = || word.split_once('=').map_or("", |(_, it)| it);
             if let Some((_, names)) = word.split_once("<-") {

@@ -3,13 +3,13 @@
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-use super::random::{Row, Tables};
+use super::random::{StepRow, Tables};
 use crate::mission::*;
 use crate::plan::*;
 
 /// End of the step `a`.
 #[derive(Clone, Copy, Debug)]
-enum End {
+enum StepOutcome {
     Success,
     Warning,
     Error,
@@ -17,7 +17,7 @@ enum End {
 
 /// Consequence of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
+enum StepConsequence {
     /// The next step is queued.
     GoesOn,
     Boundary,
@@ -27,10 +27,10 @@ enum Then {
     Failed,
 }
 
-use Then::{Boundary, Completed, Error, Failed, GoesOn, Warning};
+use StepConsequence::{Boundary, Completed, Error, Failed, GoesOn, Warning};
 
 /// For each policy, what follows success, warning and error of a step that others follow, and of the last one.
-const TABLE: [(Execution, Intervene, [Then; 3], [Then; 3]); 8] = [
+const TABLE: [(Execution, Intervene, [StepConsequence; 3], [StepConsequence; 3]); 8] = [
     (Execution::Auto, Intervene::Never, [GoesOn, GoesOn, GoesOn], [Completed, Completed, Failed]),
     (Execution::Auto, Intervene::OnError, [GoesOn, GoesOn, Error], [Completed, Completed, Error]),
     (Execution::Auto, Intervene::OnWarning, [GoesOn, Warning, Error], [Completed, Completed, Error]),
@@ -41,7 +41,7 @@ const TABLE: [(Execution, Intervene, [Then; 3], [Then; 3]); 8] = [
     (Execution::Step, Intervene::Always, [Boundary, Warning, Error], [Completed, Completed, Error]),
 ];
 
-const ENDS: [End; 3] = [End::Success, End::Warning, End::Error];
+const ENDS: [StepOutcome; 3] = [StepOutcome::Success, StepOutcome::Warning, StepOutcome::Error];
 
 #[test]
 fn every_cell_of_the_policies_is_as_the_table_says() {
@@ -63,13 +63,13 @@ fn one() -> Tables {
     Tables(vec![row("a")])
 }
 
-fn row(id: &str) -> Row {
-    Row { id: id.to_string(), stuck_after: 2, ..Row::default() }
+fn row(id: &str) -> StepRow {
+    StepRow { id: id.to_string(), stuck_after: 2, ..StepRow::default() }
 }
 
 /// Consequence of this end of the first step.
 #[track_caller]
-fn then(tables: &Tables, policy: Policy, end: End) -> Then {
+fn then(tables: &Tables, policy: Policy, end: StepOutcome) -> StepConsequence {
     let step = StepId(0);
     tables.with(|plan| {
         let mut mission = Mission::new(plan, policy);
@@ -81,9 +81,9 @@ fn then(tables: &Tables, policy: Policy, end: End) -> Then {
             warning: warning.map(ToString::to_string),
         };
         let event = match end {
-            End::Success => Event::Complete { step, attempt: 1, report: report(None) },
-            End::Warning => Event::Complete { step, attempt: 1, report: report(Some("slow")) },
-            End::Error => Event::Fail { step, attempt: 1, reason: String::new() },
+            StepOutcome::Success => Event::Complete { step, attempt: 1, report: report(None) },
+            StepOutcome::Warning => Event::Complete { step, attempt: 1, report: report(Some("slow")) },
+            StepOutcome::Error => Event::Fail { step, attempt: 1, reason: String::new() },
         };
         mission.apply(plan, event).unwrap();
         match (mission.status, mission.pause.map(|pause| pause.reason)) {

@@ -51,7 +51,7 @@ impl Random {
 
 /// A step of a plan that owns its tables. Steps name each other by their place in the source.
 #[derive(Clone, Default)]
-pub struct Row {
+pub struct StepRow {
     pub id: String,
     pub depends_on: Vec<StepId>,
     pub condition: Option<(StepId, bool, String)>,
@@ -64,7 +64,7 @@ pub struct Row {
 
 /// A plan that owns its tables.
 #[derive(Clone)]
-pub struct Tables(pub Vec<Row>);
+pub struct Tables(pub Vec<StepRow>);
 
 impl Tables {
     /// Calls this with the plan.
@@ -124,7 +124,7 @@ impl Tables {
     }
 }
 
-fn step(row: &Row, handles: Option<StepId>) -> Step<'_> {
+fn step(row: &StepRow, handles: Option<StepId>) -> Step<'_> {
     Step {
         id: &row.id,
         title: &row.id,
@@ -188,7 +188,7 @@ pub fn tables(random: &mut Random) -> Tables {
     let steps = size - handlers;
     let mut tables = Tables(Vec::new());
     for index in 0..steps {
-        let mut row = Row { stuck_after: 1 + random.below(3) as u16, ..Row::default() };
+        let mut row = StepRow { stuck_after: 1 + random.below(3) as u16, ..StepRow::default() };
         for before in (0..index).rev() {
             if row.depends_on.len() < 3 && random.percent(if before + 1 == index { 70 } else { 20 }) {
                 row.depends_on.push(StepId(before as u16));
@@ -224,7 +224,7 @@ pub fn tables(random: &mut Random) -> Tables {
     for owner in owners.into_iter().take(handlers) {
         tables.0[owner].on_fail = Some(StepId(tables.0.len() as u16));
         let results = if random.percent(20) { vec!["PASS", "FAIL"] } else { Vec::new() };
-        tables.0.push(Row { results, stuck_after: 1 + random.below(3) as u16, ..Row::default() });
+        tables.0.push(StepRow { results, stuck_after: 1 + random.below(3) as u16, ..StepRow::default() });
     }
     let mut places: Vec<u16> = (0..tables.0.len() as u16).collect();
     if random.percent(50) {
@@ -237,7 +237,7 @@ impl Tables {
     /// The plan with its steps at other places in the source.
     fn placed(self, places: &[u16]) -> Tables {
         let moved = |it: StepId| StepId(places[it.index()]);
-        let mut rows: Vec<Row> = vec![Row::default(); self.0.len()];
+        let mut rows: Vec<StepRow> = vec![StepRow::default(); self.0.len()];
         for (index, mut row) in self.0.into_iter().enumerate() {
             row.depends_on.iter_mut().for_each(|it| *it = moved(*it));
             row.requeue.iter_mut().for_each(|it| *it = moved(*it));

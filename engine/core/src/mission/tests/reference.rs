@@ -10,8 +10,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use self::rules::{Rule, rules};
-use self::set::Steps;
+use self::rules::{StepRule, rules};
+use self::set::StepBits;
 use crate::mission::*;
 use crate::plan::{Execution, Field, Intervene, Plan, Policy, Step, StepId};
 
@@ -23,15 +23,15 @@ pub enum Stand {
     Assigned,
     Running,
     Completed,
-    Failed(Failure),
-    Handled(Failure),
+    Failed(StepFailure),
+    Handled(StepFailure),
     Skipped,
     Cancelled,
 }
 
 /// Facts about a step.
 #[derive(Clone)]
-pub struct Known {
+pub struct KnownStep {
     pub stand: Stand,
     /// End of each attempt; the first attempt is the first.
     pub tries: Vec<Option<AttemptEnd>>,
@@ -45,9 +45,9 @@ pub struct Known {
     pub sent_back_by: Option<StepId>,
 }
 
-impl Known {
+impl KnownStep {
     /// Reason for the failure of the step.
-    fn why(&self) -> Option<&Failure> {
+    fn why(&self) -> Option<&StepFailure> {
         let (Stand::Failed(why) | Stand::Handled(why)) = &self.stand else { return None };
         Some(why)
     }
@@ -59,10 +59,10 @@ impl Known {
 }
 
 /// A mission as the design describes it.
-pub struct Reference {
-    rules: Vec<Rule>,
+pub struct MissionReference {
+    rules: Vec<StepRule>,
     order: Vec<StepId>,
-    pub known: Vec<Known>,
+    pub known: Vec<KnownStep>,
     pub status: MissionStatus,
     pub policy: Policy,
     pub pause: Option<Pause>,
@@ -79,7 +79,7 @@ pub enum Accepted {
 }
 
 /// Decision of the rules about a blocked step.
-enum Decision {
+enum StepDecision {
     Waits,
     Fails(StepId),
     Runs,
@@ -88,16 +88,16 @@ enum Decision {
 }
 
 /// Report about an attempt, from its agent or from the one who watches it.
-enum Word {
+enum AttemptWord {
     Completed(Report),
     Failed(String),
     Lost,
     Abandoned,
 }
 
-impl Reference {
-    pub fn new(plan: &Plan<'_>, policy: Policy) -> Reference {
-        let known = Known {
+impl MissionReference {
+    pub fn new(plan: &Plan<'_>, policy: Policy) -> MissionReference {
+        let known = KnownStep {
             stand: Stand::Blocked,
             tries: Vec::new(),
             lost: 0,
@@ -108,7 +108,7 @@ impl Reference {
             latest: None,
             sent_back_by: None,
         };
-        Reference {
+        MissionReference {
             rules: rules(plan),
             order: plan.order.to_vec(),
             known: plan.steps.iter().map(|_| known.clone()).collect(),
@@ -126,11 +126,13 @@ impl Reference {
             Event::Assign { step, attempt } => self.take(step, attempt, Stand::Assigned)?,
             Event::Start { step, attempt } => self.take(step, attempt, Stand::Running)?,
             Event::Complete { step, attempt, report } => {
-                return self.hear(step, attempt, Word::Completed(report));
+                return self.hear(step, attempt, AttemptWord::Completed(report));
             }
-            Event::Fail { step, attempt, reason } => return self.hear(step, attempt, Word::Failed(reason)),
-            Event::Lose { step, attempt } => return self.hear(step, attempt, Word::Lost),
-            Event::Abandon { step, attempt } => return self.hear(step, attempt, Word::Abandoned),
+            Event::Fail { step, attempt, reason } => {
+                return self.hear(step, attempt, AttemptWord::Failed(reason));
+            }
+            Event::Lose { step, attempt } => return self.hear(step, attempt, AttemptWord::Lost),
+            Event::Abandon { step, attempt } => return self.hear(step, attempt, AttemptWord::Abandoned),
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 self.go_on(pause, accept_failure, execution, intervene)?;
@@ -209,7 +211,7 @@ impl Reference {
     }
 }
 
-impl Reference {
+impl MissionReference {
     fn begin(&mut self) -> Result<(), Refusal> {
         match self.status {
             MissionStatus::Pending => {
@@ -235,7 +237,7 @@ impl Reference {
         if *stand != Stand::Queued && !is_starting {
             return Err(Refusal::NotQueued(self.as_mission().steps[step.index()].status));
         }
-        let is_busy = |it: &Known| matches!(it.stand, Stand::Assigned | Stand::Running);
+        let is_busy = |it: &KnownStep| matches!(it.stand, Stand::Assigned | Stand::Running);
         match self.all().find(|it| *it != step && is_busy(self.known(*it))) {
             Some(other) => Err(Refusal::Busy(other)),
             None => {
@@ -245,13 +247,13 @@ impl Reference {
         }
     }
 
-    fn hear(&mut self, step: StepId, attempt: u32, word: Word) -> Result<Accepted, Refusal> {
+    fn hear(&mut self, step: StepId, attempt: u32, word: AttemptWord) -> Result<Accepted, Refusal> {
         let known = self.known.get(step.index()).ok_or(Refusal::NoSuchStep)?;
         let end = match &word {
-            Word::Completed(report) => AttemptEnd::Completed(report.clone()),
-            Word::Failed(reason) => AttemptEnd::Failed { reason: reason.clone() },
-            Word::Lost => AttemptEnd::Lost,
-            Word::Abandoned => AttemptEnd::Abandoned,
+            AttemptWord::Completed(report) => AttemptEnd::Completed(report.clone()),
+            AttemptWord::Failed(reason) => AttemptEnd::Failed { reason: reason.clone() },
+            AttemptWord::Lost => AttemptEnd::Lost,
+            AttemptWord::Abandoned => AttemptEnd::Abandoned,
         };
         let index = (attempt as usize).wrapping_sub(1);
         if known.tries.get(index) == Some(&Some(end.clone())) {
@@ -262,7 +264,7 @@ impl Reference {
         if known.tries[index].is_some() {
             return Err(Refusal::HasEnded);
         }
-        if let Word::Completed(report) = &word {
+        if let AttemptWord::Completed(report) = &word {
             let rule = &self.rule(step);
             match &report.result {
                 None if rule.needs_result => return Err(Refusal::ResultNeeded),
@@ -274,25 +276,25 @@ impl Reference {
         }
         self.of(step).tries[index] = Some(end);
         match word {
-            Word::Completed(report) => self.complete(step, report),
-            Word::Failed(reason) => {
+            AttemptWord::Completed(report) => self.complete(step, report),
+            AttemptWord::Failed(reason) => {
                 (self.of(step).lost, self.of(step).abandoned) = (0, 0);
-                self.fail(step, Failure::Reported(reason));
+                self.fail(step, StepFailure::Reported(reason));
             }
-            Word::Lost => {
+            AttemptWord::Lost => {
                 self.of(step).lost += 1;
                 self.of(step).abandoned = 0;
                 let lost = self.known(step).lost;
                 if lost >= self.rule(step).stuck_after {
-                    self.fail(step, Failure::Stuck(lost));
+                    self.fail(step, StepFailure::Stuck(lost));
                 } else {
                     self.queue(step);
                 }
             }
-            Word::Abandoned => {
+            AttemptWord::Abandoned => {
                 self.of(step).abandoned += 1;
                 match self.known(step).abandoned {
-                    5.. => self.fail(step, Failure::Abandoned(5)),
+                    5.. => self.fail(step, StepFailure::Abandoned(5)),
                     0..5 => self.queue(step),
                 }
             }
@@ -322,7 +324,7 @@ impl Reference {
         self.after_an_end(step, has_warning);
     }
 
-    fn fail(&mut self, step: StepId, why: Failure) {
+    fn fail(&mut self, step: StepId, why: StepFailure) {
         self.of(step).stand = Stand::Failed(why);
         if self.pauses_at_errors() {
             self.pause(PauseReason::Error(step));
@@ -385,25 +387,25 @@ impl Reference {
         }
         let again = match named {
             Some(step) if step.index() >= self.known.len() => return Err(Refusal::NoSuchStep),
-            Some(step) if self.may_be_retried(step) => Steps::of([step]),
+            Some(step) if self.may_be_retried(step) => StepBits::of([step]),
             Some(_) => return Err(Refusal::NothingToRetry),
             None => {
                 let owner_has_failed = |it: StepId| self.rule(it).handles.is_some_and(|it| self.has_own(it));
-                Steps::of(self.all().filter(|it| self.may_be_retried(*it) && !owner_has_failed(*it)))
+                StepBits::of(self.all().filter(|it| self.may_be_retried(*it) && !owner_has_failed(*it)))
             }
         };
-        let roots = again.and(Steps::of(named.and_then(|it| self.rule(it).handles)));
-        let victims = Steps::of(self.all().filter(|it| self.has_failed_because_of(*it, roots)));
+        let roots = again.and(StepBits::of(named.and_then(|it| self.rule(it).handles)));
+        let victims = StepBits::of(self.all().filter(|it| self.has_failed_because_of(*it, roots)));
         let tried = again.and(victims);
-        let handlers = Steps::of(tried.all().filter_map(|it| self.rule(it).handler));
+        let handlers = StepBits::of(tried.all().filter_map(|it| self.rule(it).handler));
         let is_skipped = |it: &StepId| self.known(*it).stand == Stand::Skipped;
         let is_after = |it: &StepId| self.rule(*it).upstream.meets(tried);
-        let skipped = Steps::of(self.all().filter(|it| is_skipped(it) && is_after(it)));
+        let skipped = StepBits::of(self.all().filter(|it| is_skipped(it) && is_after(it)));
         for step in victims.and(handlers).and(skipped).without(again).all() {
             self.block(step);
         }
         let is_later = |it: &StepId| self.rule(*it).upstream.meets(again) || !self.has_own(*it);
-        let later = Steps::of(again.all().filter(is_later));
+        let later = StepBits::of(again.all().filter(is_later));
         for step in again.all() {
             self.try_again(step, self.known(step).is_exhausted);
         }
@@ -430,8 +432,8 @@ impl Reference {
     }
 }
 
-impl Reference {
-    fn of(&mut self, step: StepId) -> &mut Known {
+impl MissionReference {
+    fn of(&mut self, step: StepId) -> &mut KnownStep {
         &mut self.known[step.index()]
     }
 
@@ -488,7 +490,7 @@ impl Reference {
         if !self.all().all(|it| self.is_satisfied(it) || self.has_finally_failed(it)) {
             return false;
         }
-        let fails = |it: &Known| it.is_exhausted || it.counts_as_failed();
+        let fails = |it: &KnownStep| it.is_exhausted || it.counts_as_failed();
         let has_failed = self.known.iter().any(fails);
         self.end(if has_failed { MissionStatus::Failed } else { MissionStatus::Completed });
         true
@@ -501,17 +503,17 @@ impl Reference {
             for step in self.order.clone() {
                 self.take_handlers();
                 match self.decide(step) {
-                    Decision::Waits => continue,
-                    Decision::Fails(of) => self.of(step).stand = Stand::Failed(Failure::Because(of)),
-                    Decision::Runs => self.queue(step),
-                    Decision::IsSkipped => self.of(step).stand = Stand::Skipped,
-                    Decision::IsExhausted => {
+                    StepDecision::Waits => continue,
+                    StepDecision::Fails(of) => self.of(step).stand = Stand::Failed(StepFailure::Because(of)),
+                    StepDecision::Runs => self.queue(step),
+                    StepDecision::IsSkipped => self.of(step).stand = Stand::Skipped,
+                    StepDecision::IsExhausted => {
                         if self.pauses_at_errors() && self.has_a_question() {
                             return;
                         }
                         let known = self.of(step);
                         known.is_exhausted = true;
-                        known.stand = Stand::Failed(Failure::Exhausted(known.completions));
+                        known.stand = Stand::Failed(StepFailure::Exhausted(known.completions));
                         if self.pauses_at_errors() {
                             return self.pause(PauseReason::Exhausted(step));
                         }
@@ -559,7 +561,7 @@ impl Reference {
     }
 }
 
-fn withdraw(known: &mut Known) {
+fn withdraw(known: &mut KnownStep) {
     for end in known.tries.iter_mut().filter(|it| it.is_none()) {
         *end = Some(AttemptEnd::Withdrawn);
     }

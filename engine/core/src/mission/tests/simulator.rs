@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::random::{self, RESULTS, Random, Tables};
-use super::reference::{Accepted, Reference};
+use super::reference::{Accepted, MissionReference};
 use super::std;
 use crate::mission::*;
 use crate::plan::{Plan, Policy, StepId};
@@ -99,7 +99,7 @@ fn shortest(
 struct Simulation<'p> {
     plan: &'p Plan<'p>,
     mission: Mission,
-    reference: Reference,
+    reference: MissionReference,
     events: Vec<Event>,
     /// The attempts whose end was accepted.
     accepted: BTreeSet<(StepId, u32)>,
@@ -116,7 +116,7 @@ impl<'p> Simulation<'p> {
         Simulation {
             plan,
             mission: Mission::new(plan, policy),
-            reference: Reference::new(plan, policy),
+            reference: MissionReference::new(plan, policy),
             events: Vec::new(),
             accepted: BTreeSet::new(),
             skipped: BTreeSet::new(),
@@ -326,10 +326,10 @@ pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &
     }
     if let (Event::Continue { accept_failure, .. }, Some(pause)) = (event, &before.pause) {
         effects.push(Effect::Continued(match (asked(before), &pause.reason) {
-            (None, _) => Answered::WentOn,
-            (Some(step), _) if *accept_failure => Answered::Accepted(step),
-            (Some(step), PauseReason::Exhausted(_)) => Answered::Granted(step),
-            (Some(step), _) => Answered::TriedAgain(step),
+            (None, _) => AnswerEffect::WentOn,
+            (Some(step), _) if *accept_failure => AnswerEffect::Accepted(step),
+            (Some(step), PauseReason::Exhausted(_)) => AnswerEffect::Granted(step),
+            (Some(step), _) => AnswerEffect::TriedAgain(step),
         }));
     }
     let pause = after.pause.iter().filter(|_| after.pauses > before.pauses);

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
 
-use super::colony::Colony;
+use super::colony::TestColony;
 use super::world::ROLES;
 use crate::plan::StepId;
 use crate::scheduler::*;
@@ -24,8 +24,8 @@ fn the_scheduler_keeps_nothing_of_the_steps_that_wait() {
     assert_eq!(colony.scheduler, Scheduler::default());
 }
 
-fn with_waiting(count: u32) -> Colony {
-    let mut colony = Colony::default();
+fn with_waiting(count: u32) -> TestColony {
+    let mut colony = TestColony::default();
     for number in 0..count {
         let role = ROLES[number as usize % ROLES.len()];
         let effects = colony.happens(want(&format!("m{number:06}"), 1, Some(role)));

@@ -14,7 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::colony::Colony;
+use super::colony::TestColony;
 use crate::plan::StepId;
 use crate::scheduler::*;
 
@@ -72,7 +72,7 @@ fn a_named_role_has_one_crab() {
     check(
         "register(A,worker,planner) !register(B,worker) !register(B,any,planner) register(B,reviewer) | | |",
     );
-    let mut colony = Colony::default();
+    let mut colony = TestColony::default();
     let register = |crab: &str| Event::Register { crab: crab.to_string(), roles: vec!["worker".to_string()] };
     colony.happens(register("atlas-id")).expect("the role is free");
     let refusal = colony.happens(register("other")).expect_err("the role is taken");
@@ -224,7 +224,7 @@ fn a_start_is_a_sign_of_life_and_a_repetition_of_it_is_none() {
 
 #[test]
 fn a_step_that_runs_is_not_started() {
-    let mut colony = Colony::default();
+    let mut colony = TestColony::default();
     let item = Item { mission: "m".to_string(), step: StepId(0), attempt: 1, role: ANY.to_string() };
     let (mission, running) = ("m".to_string(), Some((StepId(0), 1)));
     let (next, waiting) = (vec![item], Vec::new());
@@ -412,7 +412,7 @@ fn an_attempt_that_runs_without_a_lease_is_lost() {
 /// Runs the lines.
 #[track_caller]
 fn check(lines: &str) {
-    let mut case = Case::default();
+    let mut case = ScheduleCase::default();
     for line in lines.lines() {
         let mut columns = line.split('|').map(str::trim);
         let events = columns.next().unwrap_or_default();
@@ -425,20 +425,20 @@ fn check(lines: &str) {
 }
 
 #[derive(Clone, Default)]
-struct Case {
-    colony: Colony,
-    missions: BTreeMap<String, Known>,
+struct ScheduleCase {
+    colony: TestColony,
+    missions: BTreeMap<String, KnownMission>,
 }
 
 /// A mission; missions have tickets in the order in which a case names them.
 #[derive(Clone, Default)]
-struct Known {
+struct KnownMission {
     version: u64,
     ticket: u64,
     role: String,
 }
 
-impl Case {
+impl ScheduleCase {
     #[track_caller]
     fn happens(&mut self, text: &str) -> Vec<String> {
         let name = text.trim_start_matches(['!', '=']);
@@ -492,7 +492,10 @@ impl Case {
         };
         let (mission, step, attempt) = numbered(text.split([',', '+']).next().unwrap_or_default());
         let ticket = self.missions.len() as u64;
-        let known = self.missions.entry(mission.clone()).or_insert(Known { ticket, ..Known::default() });
+        let known = self
+            .missions
+            .entry(mission.clone())
+            .or_insert(KnownMission { ticket, ..KnownMission::default() });
         let version = known.version.checked_add_signed(by).expect("there is an older version");
         known.version = known.version.max(version);
         let ticket = known.ticket;

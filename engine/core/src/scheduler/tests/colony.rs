@@ -9,7 +9,7 @@ use crate::scheduler::*;
 
 /// A colony: rows of waiting steps, and the scheduler that sees the first one of each role.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Colony {
+pub struct TestColony {
     pub scheduler: Scheduler,
     /// By mission; a mission that has none has no entry.
     pub rows: BTreeMap<String, Vec<Waiting>>,
@@ -19,7 +19,7 @@ pub struct Colony {
     pub reads: usize,
 }
 
-impl Colony {
+impl TestColony {
     /// Carries an event out. `Want` gets its row here.
     pub fn happens(&mut self, event: Event) -> Result<Vec<Effect>, Refusal> {
         let event = self.with_row(event);

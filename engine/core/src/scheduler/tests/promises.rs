@@ -6,13 +6,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::colony::Colony;
-use super::world::{Checked, Delivery, World};
+use super::colony::TestColony;
+use super::world::{Delivery, World, WorldCheck};
 use crate::plan::StepId;
 use crate::scheduler::*;
 
 /// Crabs and missions hear what the reference says, in any order.
-pub fn same_effects(mut expected: Vec<Effect>, found: &[Effect]) -> Checked {
+pub fn same_effects(mut expected: Vec<Effect>, found: &[Effect]) -> WorldCheck {
     let is_row = |it: &Effect| matches!(it, Effect::Push(_) | Effect::Remove { .. });
     let mut heard: Vec<Effect> = found.iter().filter(|it| !is_row(it)).cloned().collect();
     heard.sort_by_key(|it| format!("{it:?}"));
@@ -21,7 +21,7 @@ pub fn same_effects(mut expected: Vec<Effect>, found: &[Effect]) -> Checked {
 }
 
 /// Checks the promises about an accepted event.
-pub fn of_event(before: &Colony, after: &Colony, effects: &[Effect]) -> Checked {
+pub fn of_event(before: &TestColony, after: &TestColony, effects: &[Effect]) -> WorldCheck {
     let is_loss = |it: &Effect| matches!(it, Effect::Lost { .. });
     let first_loss = effects.iter().position(is_loss).unwrap_or(effects.len());
     if !effects[first_loss..].iter().all(is_loss) {
@@ -35,7 +35,7 @@ pub fn of_event(before: &Colony, after: &Colony, effects: &[Effect]) -> Checked 
     Ok(())
 }
 
-fn offered(before: &Colony, after: &Colony, crab: &str, item: &Item) -> Checked {
+fn offered(before: &TestColony, after: &TestColony, crab: &str, item: &Item) -> WorldCheck {
     let lease = after
         .scheduler
         .lease(crab, &item.mission, item.step, item.attempt)
@@ -61,8 +61,8 @@ fn offered(before: &Colony, after: &Colony, crab: &str, item: &Item) -> Checked 
 }
 
 /// Checks the promises about every state.
-pub fn hold(world: &World<'_>) -> Checked {
-    let Colony { scheduler, rows, .. } = &world.colony;
+pub fn hold(world: &World<'_>) -> WorldCheck {
+    let TestColony { scheduler, rows, .. } = &world.colony;
     let leases = scheduler.leases.values();
     let others = leases.clone().flat_map(|it| &it.others);
     let waits = || rows.values().flatten();
@@ -98,7 +98,7 @@ pub fn hold(world: &World<'_>) -> Checked {
 }
 
 /// In one transaction with its mission, a lease or the rows are exactly what the mission says.
-fn missions_agree(world: &World<'_>) -> Checked {
+fn missions_agree(world: &World<'_>) -> WorldCheck {
     for index in 0..world.missions.len() {
         let Event::Want { mission, next, running, .. } = world.want(index) else { continue };
         let rows = world.colony.rows.get(&mission).cloned().unwrap_or_default();
@@ -118,12 +118,12 @@ fn missions_agree(world: &World<'_>) -> Checked {
     Ok(())
 }
 
-fn first_that_fails(facts: &[(bool, &str)]) -> Checked {
+fn first_that_fails(facts: &[(bool, &str)]) -> WorldCheck {
     facts.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, what)| Err((*what).to_owned()))
 }
 
 /// Name of what has happened, as one word.
-pub fn name_of(before: &Colony, event: &Event, effect: &Effect) -> String {
+pub fn name_of(before: &TestColony, event: &Event, effect: &Effect) -> String {
     let lease = |crab: &str| before.scheduler.leases.values().find(|it| it.crab == crab);
     let what = match (event, effect) {
         (Event::Park { .. }, Effect::Offer { crab, .. }) if lease(crab).is_some() => "OfferedAgain",

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::world::{Act, Delivery, ROLES, World};
+use super::world::{Delivery, ROLES, World, WorldAct};
 use crate::mission;
 use crate::mission::tests::random::{self, Random};
 use crate::plan::StepId;
@@ -13,11 +13,11 @@ use crate::scheduler::Event;
 
 pub const CRABS: [&str; 4] = ["A", "B", "C", "D"];
 
-pub fn next(random: &mut Random, world: &World<'_>, acts: &[Act]) -> Act {
+pub fn next(random: &mut Random, world: &World<'_>, acts: &[WorldAct]) -> WorldAct {
     let crab = CRABS[random.below(CRABS.len())].to_owned();
     match random.below(100) {
-        0..8 => Act::Scheduler(register(random, crab)),
-        8..12 => Act::Scheduler(sweep(random, world)),
+        0..8 => WorldAct::Scheduler(register(random, crab)),
+        8..12 => WorldAct::Scheduler(sweep(random, world)),
         12..17 => by_person(random, world),
         17..22 => odd(random, world, crab),
         22..26 => rare(random, crab),
@@ -28,21 +28,21 @@ pub fn next(random: &mut Random, world: &World<'_>, acts: &[Act]) -> Act {
 }
 
 /// An act that leads on.
-fn sensible(random: &mut Random, world: &World<'_>, crab: String) -> Act {
+fn sensible(random: &mut Random, world: &World<'_>, crab: String) -> WorldAct {
     let process = world.processes.get(&crab);
     if process.is_some_and(|it| it.has_mail()) && random.percent(80) {
-        return Act::Reads(crab);
+        return WorldAct::Reads(crab);
     }
     let Some(work) = process.and_then(|it| it.work.as_ref()) else {
-        return Act::Scheduler(Event::Park { crab });
+        return WorldAct::Scheduler(Event::Park { crab });
     };
     match random.below(10) {
-        0..3 => Act::Beats(crab),
-        3 if !work.has_started => Act::Asks(crab),
-        3 => Act::Fails(crab),
-        4..9 if !work.has_started => Act::Starts(crab),
-        4..9 => Act::Completes(crab, random.below(6)),
-        _ => Act::Scheduler(Event::Park { crab }),
+        0..3 => WorldAct::Beats(crab),
+        3 if !work.has_started => WorldAct::Asks(crab),
+        3 => WorldAct::Fails(crab),
+        4..9 if !work.has_started => WorldAct::Starts(crab),
+        4..9 => WorldAct::Completes(crab, random.below(6)),
+        _ => WorldAct::Scheduler(Event::Park { crab }),
     }
 }
 
@@ -64,40 +64,44 @@ fn register(random: &mut Random, crab: String) -> Event {
 }
 
 /// A person, or an agent that nobody knows, sends a mission something. Only crabs start agents.
-fn by_person(random: &mut Random, world: &World<'_>) -> Act {
+fn by_person(random: &mut Random, world: &World<'_>) -> WorldAct {
     let index = random.below(world.missions.len());
     let event = random::event(random, world.plan, &world.missions[index].mission, &[]);
     if matches!(event, mission::Event::Start { .. } | mission::Event::Assign { .. }) {
-        return Act::Mission(index, mission::Event::Obstruct { reason: "no remote".to_owned() });
+        return WorldAct::Mission(index, mission::Event::Obstruct { reason: "no remote".to_owned() });
     }
-    Act::Mission(index, event)
+    WorldAct::Mission(index, event)
 }
 
-fn rare(random: &mut Random, crab: String) -> Act {
+fn rare(random: &mut Random, crab: String) -> WorldAct {
     match random.below(8) {
-        0 => Act::Dies(crab),
-        1 => Act::LosesMail(crab),
-        4..6 => Act::Scheduler(Event::Leave { crab }),
-        6 => Act::Scheduler(Event::Unpark { crab }),
-        _ => Act::GivesBack(crab),
+        0 => WorldAct::Dies(crab),
+        1 => WorldAct::LosesMail(crab),
+        4..6 => WorldAct::Scheduler(Event::Leave { crab }),
+        6 => WorldAct::Scheduler(Event::Unpark { crab }),
+        _ => WorldAct::GivesBack(crab),
     }
 }
 
 /// About any mission and any attempt, there or not; or a late end of an agent.
-fn odd(random: &mut Random, world: &World<'_>, crab: String) -> Act {
+fn odd(random: &mut Random, world: &World<'_>, crab: String) -> WorldAct {
     let mission = format!("m{}", random.below(world.missions.len()));
     let attempt = random.below(4) as u32;
     let step = StepId(random.below(world.plan.steps.len()) as u16);
     match random.below(8) {
-        0 => Act::Scheduler(Event::Heartbeat { leases: [(crab, mission, step, attempt)].into() }),
-        1 => {
-            Act::Scheduler(Event::GiveBack { crab, mission, step, attempt, reason: "no harness".to_owned() })
-        }
-        2 => Act::Scheduler(Event::Unpark { crab }),
-        3 => Act::Scheduler(Event::Heartbeat { leases: beats(world) }),
-        4 => Act::Repeats(random.below(world.missions.len())),
-        5 => Act::Beats(crab),
-        _ => Act::CompletesLate(crab, random.below(6)),
+        0 => WorldAct::Scheduler(Event::Heartbeat { leases: [(crab, mission, step, attempt)].into() }),
+        1 => WorldAct::Scheduler(Event::GiveBack {
+            crab,
+            mission,
+            step,
+            attempt,
+            reason: "no harness".to_owned(),
+        }),
+        2 => WorldAct::Scheduler(Event::Unpark { crab }),
+        3 => WorldAct::Scheduler(Event::Heartbeat { leases: beats(world) }),
+        4 => WorldAct::Repeats(random.below(world.missions.len())),
+        5 => WorldAct::Beats(crab),
+        _ => WorldAct::CompletesLate(crab, random.below(6)),
     }
 }
 
@@ -107,7 +111,7 @@ fn beats(world: &World<'_>) -> Vec<(String, String, StepId, u32)> {
     leases.map(|(mission, it)| (it.crab.clone(), mission.clone(), it.item.step, it.item.attempt)).collect()
 }
 
-fn arrival(random: &mut Random, world: &World<'_>) -> Act {
+fn arrival(random: &mut Random, world: &World<'_>) -> WorldAct {
     let mission = random.below(world.missions.len());
-    Act::Arrives { mission, place: random.below(4), again: random.percent(20) }
+    WorldAct::Arrives { mission, place: random.below(4), again: random.percent(20) }
 }

@@ -10,16 +10,16 @@ use crate::scheduler::{Effect, Event, Item, Lease, Refusal, Scheduler, Waiting};
 
 /// A colony as the design describes it.
 #[derive(Clone, Debug, Default)]
-pub struct Reference {
+pub struct ColonyReference {
     /// In the order of their names.
-    crabs: Vec<Worker>,
+    crabs: Vec<ReferenceWorker>,
     /// In the order of their tickets, those of one mission in the order of the plan.
-    jobs: Vec<Job>,
+    jobs: Vec<ReferenceJob>,
     sweeps: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Worker {
+struct ReferenceWorker {
     name: String,
     roles: Vec<String>,
     waits: bool,
@@ -28,16 +28,16 @@ struct Worker {
 
 /// A step that a mission wants started, or that runs.
 #[derive(Clone, Debug)]
-struct Job {
+struct ReferenceJob {
     item: Item,
     ticket: u64,
     version: u64,
     /// The crab that has it.
-    holder: Option<Holder>,
+    holder: Option<JobHolder>,
 }
 
 #[derive(Clone, Debug)]
-struct Holder {
+struct JobHolder {
     crab: String,
     stage: Stage,
     silence: u8,
@@ -50,7 +50,7 @@ enum Stage {
     Running,
 }
 
-impl Reference {
+impl ColonyReference {
     /// The effects that a crab or a mission hears of, without those on the rows of the backlog.
     pub fn apply(&mut self, event: &Event) -> Result<Vec<Effect>, Refusal> {
         let mut heard = match event {
@@ -78,7 +78,7 @@ impl Reference {
         Ok(heard)
     }
 
-    fn worker(&mut self, crab: &str) -> Result<&mut Worker, Refusal> {
+    fn worker(&mut self, crab: &str) -> Result<&mut ReferenceWorker, Refusal> {
         self.crabs.iter_mut().find(|it| it.name == crab).ok_or(Refusal::NoSuchCrab)
     }
 
@@ -101,7 +101,12 @@ impl Reference {
         match self.crabs.iter_mut().find(|it| it.name == crab) {
             Some(known) => (known.roles, known.fault) = (once, None),
             None => {
-                self.crabs.push(Worker { name: crab.into(), roles: once, waits: false, fault: None });
+                self.crabs.push(ReferenceWorker {
+                    name: crab.into(),
+                    roles: once,
+                    waits: false,
+                    fault: None,
+                });
                 self.crabs.sort_by(|a, b| a.name.cmp(&b.name));
             }
         }
@@ -123,7 +128,7 @@ impl Reference {
     }
 
     /// Jobs of which these crabs have heard the last. A step that runs is over with its attempt.
-    fn take_away(&mut self, is_over: impl Fn(&Holder) -> bool) -> Vec<Effect> {
+    fn take_away(&mut self, is_over: impl Fn(&JobHolder) -> bool) -> Vec<Effect> {
         let mut lost = Vec::new();
         let mut left = Vec::new();
         for mut job in core::mem::take(&mut self.jobs) {
@@ -147,7 +152,7 @@ impl Reference {
         running: Option<(StepId, u32)>,
     ) -> Vec<Effect> {
         let mut heard = Vec::new();
-        let of_mission = |it: &Job| it.item.mission == mission;
+        let of_mission = |it: &ReferenceJob| it.item.mission == mission;
         if self.jobs.iter().any(|it| of_mission(it) && version < it.version) {
             return heard;
         }
@@ -175,7 +180,8 @@ impl Reference {
                 None => {}
             }
         }
-        let new = missing.into_iter().map(|it| Job { item: it.clone(), ticket, version, holder: None });
+        let new =
+            missing.into_iter().map(|it| ReferenceJob { item: it.clone(), ticket, version, holder: None });
         self.jobs = kept.into_iter().chain(new).collect();
         heard
     }
@@ -192,8 +198,9 @@ impl Reference {
         Ok(Vec::new())
     }
 
-    fn held(&mut self, crab: &str, mission: &str, attempt: (StepId, u32)) -> Option<&mut Job> {
-        let is_it = |it: &Job| it.item.mission == mission && (it.item.step, it.item.attempt) == attempt;
+    fn held(&mut self, crab: &str, mission: &str, attempt: (StepId, u32)) -> Option<&mut ReferenceJob> {
+        let is_it =
+            |it: &ReferenceJob| it.item.mission == mission && (it.item.step, it.item.attempt) == attempt;
         let mut jobs = self.jobs.iter_mut().filter(|it| is_it(it));
         jobs.find(|it| it.holder.as_ref().is_some_and(|it| it.crab == crab))
     }
@@ -264,8 +271,8 @@ impl Reference {
                 continue;
             }
             let role = &job.item.role;
-            let is_idle = |it: &&Worker| it.waits && it.fault.is_none() && !busy.contains(&it.name);
-            let idle: Vec<&Worker> = self.crabs.iter().filter(is_idle).collect();
+            let is_idle = |it: &&ReferenceWorker| it.waits && it.fault.is_none() && !busy.contains(&it.name);
+            let idle: Vec<&ReferenceWorker> = self.crabs.iter().filter(is_idle).collect();
             let exact = idle.iter().find(|it| it.roles.contains(role));
             let any = idle.iter().find(|it| role == "any" || it.roles.iter().any(|it| it == "any"));
             let Some(crab) = exact.or(any).map(|it| it.name.clone()) else { continue };
@@ -273,7 +280,7 @@ impl Reference {
             busy.push(crab.clone());
             begun.push(job.item.mission.clone());
             offers.push(Effect::Offer { crab: crab.clone(), item: job.item.clone() });
-            job.holder = Some(Holder { crab, stage: Stage::Offered, silence: 0 });
+            job.holder = Some(JobHolder { crab, stage: Stage::Offered, silence: 0 });
         }
         offers
     }
@@ -293,8 +300,8 @@ impl Reference {
             return Some(alloc::format!("what waits: expected {waiting:#?}, found {rows:#?}"));
         }
         let crabs = scheduler.crabs.iter();
-        let crabs: Vec<Worker> = crabs
-            .map(|(name, it)| Worker {
+        let crabs: Vec<ReferenceWorker> = crabs
+            .map(|(name, it)| ReferenceWorker {
                 name: name.clone(),
                 roles: it.roles.clone(),
                 waits: it.is_parked,
@@ -304,7 +311,7 @@ impl Reference {
         (self.crabs != crabs).then(|| alloc::format!("crabs: expected {:?}, found {crabs:?}", self.crabs))
     }
 
-    fn lease(&self, job: &Job) -> Option<Lease> {
+    fn lease(&self, job: &ReferenceJob) -> Option<Lease> {
         let holder = job.holder.as_ref()?;
         let others = self.jobs.iter().filter(|it| it.item.mission == job.item.mission && it.holder.is_none());
         Some(Lease {
@@ -325,6 +332,6 @@ fn end_agent(crab: &str, item: &Item) -> Effect {
     Effect::EndAgent { crab: crab.into(), mission, step, attempt }
 }
 
-fn waits(job: &Job) -> Waiting {
+fn waits(job: &ReferenceJob) -> Waiting {
     Waiting { item: job.item.clone(), ticket: job.ticket, version: job.version }
 }

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::random_act;
 use super::std;
-use super::world::{Act, Checked, Delivery, World};
+use super::world::{Delivery, World, WorldAct, WorldCheck};
 use crate::mission::tests::random::{self, Random, Tables};
 use crate::mission::{self, PauseReason};
 use crate::plan::{Plan, Policy};
@@ -41,7 +41,7 @@ fn colonies_follow_the_reference() {
 fn the_simulator_reaches_every_effect_and_refusal() {
     let mut seen = BTreeSet::new();
     for seed in 0..400 {
-        let start = Start::of(seed);
+        let start = RunStart::of(seed);
         start.tables.with(|plan| {
             let mut run = start.begin(plan).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
             run.seen = Some(BTreeSet::new());
@@ -60,7 +60,7 @@ fn the_simulator_reaches_every_effect_and_refusal() {
 }
 
 /// Start of a run, made from a seed.
-struct Start {
+struct RunStart {
     seed: u64,
     tables: Tables,
     delivery: Delivery,
@@ -70,12 +70,12 @@ struct Start {
     all_work: bool,
 }
 
-impl Start {
-    fn of(seed: u64) -> Start {
+impl RunStart {
+    fn of(seed: u64) -> RunStart {
         let mut random = Random::new(seed);
         let delivery =
             [Delivery::AtOnce, Delivery::AtOnce, Delivery::Ordered, Delivery::AnyOrder][random.below(4)];
-        Start {
+        RunStart {
             seed,
             tables: random::tables(&mut random),
             delivery,
@@ -89,7 +89,7 @@ impl Start {
         World::new(plan, self.delivery, &self.policies)
     }
 
-    fn happen_at_random(&self, world: &mut World<'_>, acts: &mut Vec<Act>) -> Checked {
+    fn happen_at_random(&self, world: &mut World<'_>, acts: &mut Vec<WorldAct>) -> WorldCheck {
         let mut random = Random::new(self.seed.wrapping_mul(31) + 7);
         for _ in 0..self.length {
             let act = random_act::next(&mut random, world, acts);
@@ -100,7 +100,7 @@ impl Start {
     }
 
     /// Crabs work and persons answer until every mission has ended.
-    fn happen_until_all_end(&self, world: &mut World<'_>) -> Checked {
+    fn happen_until_all_end(&self, world: &mut World<'_>) -> WorldCheck {
         let mut random = Random::new(self.seed);
         let granted: usize =
             world.missions.iter().flat_map(|it| &it.mission.steps).map(|it| usize::from(it.granted)).sum();
@@ -124,7 +124,7 @@ impl Start {
             for crab in old.iter().chain(&["Z"]) {
                 works(world, &mut random, crab)?;
             }
-            world.happens(&Act::Scheduler(Event::Sweep { seen: None }))?;
+            world.happens(&WorldAct::Scheduler(Event::Sweep { seen: None }))?;
         }
         let statuses: Vec<_> = world.missions.iter().map(|it| it.mission.status).collect();
         Err(format!("after {most} more rounds the missions are {statuses:?}"))
@@ -132,8 +132,8 @@ impl Start {
 }
 
 /// One random colony until its missions have ended; or what went wrong.
-fn simulate(seed: u64) -> Checked {
-    let start = Start::of(seed);
+fn simulate(seed: u64) -> WorldCheck {
+    let start = RunStart::of(seed);
     start.tables.with(|plan| {
         let mut acts = Vec::new();
         let mut run = start.begin(plan)?;
@@ -141,7 +141,7 @@ fn simulate(seed: u64) -> Checked {
         ended.and_then(|()| start.happen_until_all_end(&mut run)).map_err(|why| {
             let (acts, why) = shortest(&start, plan, acts, why);
             let acts: Vec<String> = acts.iter().map(|it| format!("  {it:?}")).collect();
-            let Start { tables, delivery, policies, all_work, .. } = &start;
+            let RunStart { tables, delivery, policies, all_work, .. } = &start;
             let about = format!("{delivery:?}, all work at the end: {all_work}, {policies:?}");
             format!("seed {seed}: {why}\n{about}\n{tables}acts:\n{}", acts.join("\n"))
         })
@@ -149,8 +149,13 @@ fn simulate(seed: u64) -> Checked {
 }
 
 /// The acts without those that the failure does not need.
-fn shortest(start: &Start, plan: &Plan<'_>, mut acts: Vec<Act>, mut why: String) -> (Vec<Act>, String) {
-    let failure = |acts: &[Act]| {
+fn shortest(
+    start: &RunStart,
+    plan: &Plan<'_>,
+    mut acts: Vec<WorldAct>,
+    mut why: String,
+) -> (Vec<WorldAct>, String) {
+    let failure = |acts: &[WorldAct]| {
         let mut run = start.begin(plan).ok()?;
         let ended = acts.iter().try_for_each(|it| run.happens(it));
         ended.and_then(|()| start.happen_until_all_end(&mut run)).err()
@@ -167,7 +172,7 @@ fn shortest(start: &Start, plan: &Plan<'_>, mut acts: Vec<Act>, mut why: String)
     (acts, why)
 }
 
-fn persons_answer(world: &mut World<'_>) -> Checked {
+fn persons_answer(world: &mut World<'_>) -> WorldCheck {
     for index in 0..world.missions.len() {
         if !world.missions[index].is_paused() {
             continue;
@@ -186,20 +191,20 @@ fn persons_answer(world: &mut World<'_>) -> Checked {
 }
 
 /// A crab does what crabs do: it reads, beats, asks, starts, completes, and waits for more.
-fn works(world: &mut World<'_>, random: &mut Random, crab: &str) -> Checked {
+fn works(world: &mut World<'_>, random: &mut Random, crab: &str) -> WorldCheck {
     let name = || crab.to_string();
     while world.processes.get(crab).is_some_and(|it| it.has_mail()) {
-        world.happens(&Act::Reads(name()))?;
+        world.happens(&WorldAct::Reads(name()))?;
     }
     let work = world.processes.get(crab).and_then(|it| it.work.clone());
     if work.is_some() {
-        world.happens(&Act::Beats(name()))?;
+        world.happens(&WorldAct::Beats(name()))?;
     }
     match work {
-        Some(work) if work.has_started => world.happens(&Act::Completes(name(), random.below(6))),
+        Some(work) if work.has_started => world.happens(&WorldAct::Completes(name(), random.below(6))),
         Some(_) => {
-            world.happens(&Act::Asks(name()))?;
-            world.happens(&Act::Starts(name()))
+            world.happens(&WorldAct::Asks(name()))?;
+            world.happens(&WorldAct::Starts(name()))
         }
         None => {
             if !world.colony.scheduler.crabs.contains_key(crab) {
@@ -207,9 +212,9 @@ fn works(world: &mut World<'_>, random: &mut Random, crab: &str) -> Checked {
                     return Ok(());
                 }
                 let roles = vec!["any".to_string()];
-                world.happens(&Act::Scheduler(Event::Register { crab: name(), roles }))?;
+                world.happens(&WorldAct::Scheduler(Event::Register { crab: name(), roles }))?;
             }
-            world.happens(&Act::Scheduler(Event::Park { crab: name() }))
+            world.happens(&WorldAct::Scheduler(Event::Park { crab: name() }))
         }
     }
 }

@@ -6,9 +6,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::colony::Colony;
+use super::colony::TestColony;
 use super::promises;
-use super::reference::Reference;
+use super::reference::ColonyReference;
 use crate::mission::tests::random::RESULTS;
 use crate::mission::{self, Mission, MissionStatus, Report};
 use crate::plan::{Plan, Policy, StepId};
@@ -29,7 +29,7 @@ pub enum Delivery {
 
 /// Something that happens in the world. One that makes no sense now does nothing.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum WorldAct {
     /// To the scheduler, from any crab or host.
     Scheduler(Event),
     /// A mission says again what it wants.
@@ -62,7 +62,7 @@ pub enum Act {
 
 /// A message between a mission and the scheduler.
 #[derive(Clone, Debug)]
-enum Message {
+enum MissionMessage {
     Want(Event),
     Lose { step: StepId, attempt: u32 },
 }
@@ -71,23 +71,23 @@ enum Message {
 pub struct Running {
     pub mission: Mission,
     pub version: u64,
-    messages: VecDeque<Message>,
+    messages: VecDeque<MissionMessage>,
     /// The attempts whose end was accepted.
     ended: BTreeSet<(StepId, u32)>,
 }
 
 /// A crab's process.
 #[derive(Default)]
-pub struct Process {
+pub struct CrabProcess {
     mail: VecDeque<Effect>,
-    pub work: Option<Work>,
+    pub work: Option<CrabStep>,
     /// Attempts of leases that it had before, whose agents may still run.
     late: Vec<Item>,
 }
 
 /// Step that a crab works on.
 #[derive(Clone)]
-pub struct Work {
+pub struct CrabStep {
     pub item: Item,
     has_asked: bool,
     pub has_started: bool,
@@ -97,23 +97,23 @@ pub struct Work {
 pub struct World<'p> {
     pub plan: &'p Plan<'p>,
     pub delivery: Delivery,
-    pub colony: Colony,
-    pub reference: Reference,
+    pub colony: TestColony,
+    pub reference: ColonyReference,
     pub missions: Vec<Running>,
-    pub processes: BTreeMap<String, Process>,
+    pub processes: BTreeMap<String, CrabProcess>,
     /// Names of what has happened, where a test asks for them.
     pub seen: Option<BTreeSet<String>>,
 }
 
-pub type Checked = Result<(), String>;
+pub type WorldCheck = Result<(), String>;
 
 impl<'p> World<'p> {
     pub fn new(plan: &'p Plan<'p>, delivery: Delivery, policies: &[Policy]) -> Result<World<'p>, String> {
         let mut world = World {
             plan,
             delivery,
-            colony: Colony::default(),
-            reference: Reference::default(),
+            colony: TestColony::default(),
+            reference: ColonyReference::default(),
             missions: Vec::new(),
             processes: BTreeMap::new(),
             seen: None,
@@ -127,31 +127,31 @@ impl<'p> World<'p> {
         Ok(world)
     }
 
-    pub fn happens(&mut self, act: &Act) -> Checked {
+    pub fn happens(&mut self, act: &WorldAct) -> WorldCheck {
         match act {
-            Act::Scheduler(event) => self.scheduler_gets(event.clone()).map(|_| ())?,
-            Act::Repeats(mission) => self.scheduler_gets(self.want(*mission)).map(|_| ())?,
-            Act::Mission(mission, event) => self.mission_gets(*mission, event.clone()).map(|_| ())?,
-            Act::Reads(crab) => self.reads(crab),
-            Act::LosesMail(crab) => self.process(crab).mail.clear(),
-            Act::Beats(crab) => self.beats(crab)?,
-            Act::Asks(crab) => self.asks(crab),
-            Act::Starts(crab) => self.starts(crab)?,
-            Act::Completes(crab, word) => {
+            WorldAct::Scheduler(event) => self.scheduler_gets(event.clone()).map(|_| ())?,
+            WorldAct::Repeats(mission) => self.scheduler_gets(self.want(*mission)).map(|_| ())?,
+            WorldAct::Mission(mission, event) => self.mission_gets(*mission, event.clone()).map(|_| ())?,
+            WorldAct::Reads(crab) => self.reads(crab),
+            WorldAct::LosesMail(crab) => self.process(crab).mail.clear(),
+            WorldAct::Beats(crab) => self.beats(crab)?,
+            WorldAct::Asks(crab) => self.asks(crab),
+            WorldAct::Starts(crab) => self.starts(crab)?,
+            WorldAct::Completes(crab, word) => {
                 if let Some(work) = self.process(crab).work.take() {
                     self.completes(&work.item, *word)?;
                 }
             }
-            Act::Fails(crab) => self.fails(crab)?,
-            Act::GivesBack(crab) => self.gives_back(crab)?,
-            Act::CompletesLate(crab, word) => self.completes_late(crab, *word)?,
-            Act::Dies(crab) => *self.process(crab) = Process::default(),
-            Act::Arrives { mission, place, again } => self.arrives(*mission, *place, *again)?,
+            WorldAct::Fails(crab) => self.fails(crab)?,
+            WorldAct::GivesBack(crab) => self.gives_back(crab)?,
+            WorldAct::CompletesLate(crab, word) => self.completes_late(crab, *word)?,
+            WorldAct::Dies(crab) => *self.process(crab) = CrabProcess::default(),
+            WorldAct::Arrives { mission, place, again } => self.arrives(*mission, *place, *again)?,
         }
         promises::hold(self)
     }
 
-    fn process(&mut self, crab: &str) -> &mut Process {
+    fn process(&mut self, crab: &str) -> &mut CrabProcess {
         self.processes.entry(crab.to_owned()).or_default()
     }
 
@@ -186,7 +186,7 @@ impl<'p> World<'p> {
         Ok(true)
     }
 
-    fn follows(&mut self, effect: Effect) -> Checked {
+    fn follows(&mut self, effect: Effect) -> WorldCheck {
         match &effect {
             Effect::Push(_) | Effect::Remove { .. } => Ok(()),
             Effect::Offer { crab, .. } | Effect::EndAgent { crab, .. } => {
@@ -194,13 +194,13 @@ impl<'p> World<'p> {
                 Ok(())
             }
             Effect::Lost { item, .. } => {
-                let message = Message::Lose { step: item.step, attempt: item.attempt };
+                let message = MissionMessage::Lose { step: item.step, attempt: item.attempt };
                 self.send(place(&item.mission), message)
             }
         }
     }
 
-    fn send(&mut self, mission: usize, message: Message) -> Checked {
+    fn send(&mut self, mission: usize, message: MissionMessage) -> WorldCheck {
         if self.delivery == Delivery::AtOnce {
             return self.receive(mission, message);
         }
@@ -208,10 +208,10 @@ impl<'p> World<'p> {
         Ok(())
     }
 
-    fn receive(&mut self, mission: usize, message: Message) -> Checked {
+    fn receive(&mut self, mission: usize, message: MissionMessage) -> WorldCheck {
         match message {
-            Message::Want(event) => self.scheduler_gets(event).map(|_| ()),
-            Message::Lose { step, attempt } => {
+            MissionMessage::Want(event) => self.scheduler_gets(event).map(|_| ()),
+            MissionMessage::Lose { step, attempt } => {
                 let known = &self.missions[mission].mission;
                 if known.busy() == Some(step) && known.step(step).attempt() == attempt {
                     self.mission_gets(mission, mission::Event::Abandon { step, attempt })?;
@@ -221,7 +221,7 @@ impl<'p> World<'p> {
         }
     }
 
-    fn arrives(&mut self, mission: usize, place: usize, again: bool) -> Checked {
+    fn arrives(&mut self, mission: usize, place: usize, again: bool) -> WorldCheck {
         let messages = &mut self.missions[mission].messages;
         let is_ordered = self.delivery == Delivery::Ordered;
         let place = if is_ordered { 0 } else { place % messages.len().max(1) };
@@ -233,7 +233,7 @@ impl<'p> World<'p> {
     }
 
     /// Every message that is under way arrives.
-    pub fn all_arrive(&mut self) -> Checked {
+    pub fn all_arrive(&mut self) -> WorldCheck {
         for mission in 0..self.missions.len() {
             while !self.missions[mission].messages.is_empty() {
                 self.arrives(mission, 0, false)?;
@@ -255,7 +255,7 @@ impl<'p> World<'p> {
             return Err(format!("an attempt was accepted twice: {end:?} of mission {index}"));
         }
         let want = self.want(index);
-        self.send(index, Message::Want(want))?;
+        self.send(index, MissionMessage::Want(want))?;
         Ok(true)
     }
 
@@ -282,7 +282,7 @@ impl<'p> World<'p> {
         }
     }
 
-    fn beats(&mut self, crab: &str) -> Checked {
+    fn beats(&mut self, crab: &str) -> WorldCheck {
         let process = self.process(crab);
         let items = process.work.iter().map(|it| &it.item).chain(&process.late);
         let leases = items.map(|it| (crab.to_owned(), it.mission.clone(), it.step, it.attempt)).collect();
@@ -298,7 +298,7 @@ impl<'p> World<'p> {
     }
 
     /// In one transaction with the question, or some time after it.
-    fn starts(&mut self, crab: &str) -> Checked {
+    fn starts(&mut self, crab: &str) -> WorldCheck {
         if self.delivery == Delivery::AtOnce {
             self.asks(crab);
         }
@@ -328,7 +328,7 @@ impl<'p> World<'p> {
         self.colony.scheduler.leases.values().any(|it| it.crab == crab && it.is_running)
     }
 
-    fn completes(&mut self, item: &Item, word: usize) -> Checked {
+    fn completes(&mut self, item: &Item, word: usize) -> WorldCheck {
         let words = match self.plan.results_of(item.step) {
             [] => &RESULTS[..],
             declared => declared,
@@ -339,27 +339,27 @@ impl<'p> World<'p> {
         self.mission_gets(place(&item.mission), event).map(|_| ())
     }
 
-    fn completes_late(&mut self, crab: &str, word: usize) -> Checked {
+    fn completes_late(&mut self, crab: &str, word: usize) -> WorldCheck {
         let process = self.process(crab);
         let late = process.late.pop().or_else(|| Some(process.work.as_ref()?.item.clone()));
         late.map_or(Ok(()), |it| self.completes(&it, word))
     }
 
-    fn fails(&mut self, crab: &str) -> Checked {
-        let Some(Work { item, .. }) = self.process(crab).work.take() else { return Ok(()) };
+    fn fails(&mut self, crab: &str) -> WorldCheck {
+        let Some(CrabStep { item, .. }) = self.process(crab).work.take() else { return Ok(()) };
         let event = mission::Event::Fail { step: item.step, attempt: item.attempt, reason: "red".to_owned() };
         self.mission_gets(place(&item.mission), event).map(|_| ())
     }
 
-    fn gives_back(&mut self, crab: &str) -> Checked {
-        let Some(Work { item, .. }) = self.process(crab).work.take() else { return Ok(()) };
+    fn gives_back(&mut self, crab: &str) -> WorldCheck {
+        let Some(CrabStep { item, .. }) = self.process(crab).work.take() else { return Ok(()) };
         let Item { mission, step, attempt, .. } = item;
         let reason = "the disk is full".to_owned();
         self.scheduler_gets(Event::GiveBack { crab: crab.to_owned(), mission, step, attempt, reason })
             .map(|_| ())
     }
 
-    fn notes(&mut self, before: &Colony, event: &Event, answer: &Result<Vec<Effect>, Refusal>) {
+    fn notes(&mut self, before: &TestColony, event: &Event, answer: &Result<Vec<Effect>, Refusal>) {
         let Some(seen) = &mut self.seen else { return };
         let names = match answer {
             Err(refusal) => Vec::from([format!("{refusal:?}")]),
@@ -372,11 +372,11 @@ impl<'p> World<'p> {
     }
 }
 
-impl Process {
+impl CrabProcess {
     /// The scheduler gives it one step at a time, so what it had before is over.
     fn takes(&mut self, item: Item) {
         if self.work.as_ref().is_none_or(|it| it.item != item) {
-            let before = self.work.replace(Work { item, has_asked: false, has_started: false });
+            let before = self.work.replace(CrabStep { item, has_asked: false, has_started: false });
             self.late.extend(before.map(|it| it.item));
         }
     }

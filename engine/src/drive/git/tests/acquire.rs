@@ -5,7 +5,7 @@ use orange_testkit::write_program;
 
 #[test]
 fn a_pool_is_prepared_at_the_default_branch() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     assert!(lab.git.prepare(&lab.pooled(1), "main").unwrap());
     lab.check_pristine(1);
     assert!(!lab.git.prepare(&lab.pooled(1), "main").unwrap());
@@ -17,7 +17,7 @@ fn a_pool_is_prepared_at_the_default_branch() {
 
 #[test]
 fn a_new_branch_starts_from_what_the_remote_has_now() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let other = lab.path("other");
     lab.run(&lab.path(""), &["clone", "--quiet", lab.path("origin.git").to_str().unwrap(), "other"]);
     let newest = lab.commit(&other, "news", "n\n");
@@ -35,14 +35,14 @@ fn a_new_branch_starts_from_what_the_remote_has_now() {
 
 #[test]
 fn without_a_remote_a_branch_starts_from_the_local_default() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     let acquired = lab.acquire(1, "fix").unwrap();
     assert_eq!(acquired.commit, lab.commit_of("main"));
 }
 
 #[test]
 fn a_remote_that_cannot_be_reached_is_a_warning() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     fs::rename(lab.path("origin.git"), lab.path("away.git")).unwrap();
     let acquired = lab.acquire(1, "fix").unwrap();
     assert!(lab.git.catch_up("other", "main").unwrap().unwrap().contains("could not be asked"));
@@ -51,7 +51,7 @@ fn a_remote_that_cannot_be_reached_is_a_warning() {
 
 #[test]
 fn an_existing_local_branch_is_taken_as_it_is() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "fix"]);
     let commit = lab.commit(&lab.repo(), "half", "done\n");
     lab.run(&lab.repo(), &["switch", "--quiet", "main"]);
@@ -62,7 +62,7 @@ fn an_existing_local_branch_is_taken_as_it_is() {
 
 #[test]
 fn a_branch_only_on_the_remote_is_fetched_and_tracked() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.path(""), &["clone", "--quiet", lab.path("origin.git").to_str().unwrap(), "other"]);
     let other = lab.path("other");
     lab.run(&other, &["switch", "--quiet", "-c", "fix"]);
@@ -84,72 +84,72 @@ fn a_branch_only_on_the_remote_is_fetched_and_tracked() {
 
 #[test]
 fn a_branch_that_is_checked_out_elsewhere_is_refused_by_place() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     refuses(
         lab.acquire(2, "fix"),
-        Kind::Refused,
+        ErrorKind::Refused,
         &format!("checked out at {}", fs::canonicalize(lab.pooled(1)).unwrap().display()),
     );
-    refuses(lab.acquire(2, "main"), Kind::Refused, "checked out at");
+    refuses(lab.acquire(2, "main"), ErrorKind::Refused, "checked out at");
     assert!(!lab.pooled(2).exists());
 }
 
 #[test]
 fn folders_that_are_not_ours_are_refused_and_left_alone() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let foreign = lab.pooled(1);
     fs::create_dir_all(&foreign).unwrap();
     lab.write(&foreign.join("precious"), "p\n");
-    refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
-    refuses(lab.released(1), Kind::Refused, "is not a worktree of");
+    refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "is not a worktree of");
+    refuses(lab.released(1), ErrorKind::Refused, "is not a worktree of");
     lab.run(&foreign, &["init", "--quiet"]);
-    refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
-    refuses(lab.git.acquire(&lab.repo(), "fix", "main"), Kind::Refused, "main checkout");
+    refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "is not a worktree of");
+    refuses(lab.git.acquire(&lab.repo(), "fix", "main"), ErrorKind::Refused, "main checkout");
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.kept(|git, context| git.release(&lab.repo(), context)), Kind::Refused, "main checkout");
+    refuses(lab.kept(|git, context| git.release(&lab.repo(), context)), ErrorKind::Refused, "main checkout");
     assert!(lab.repo().join("mine").exists() && foreign.join("precious").exists());
     assert_eq!(lab.git.branch_state("fix").unwrap(), BranchState::Nowhere);
 }
 
 #[test]
 fn a_worktree_without_its_git_file_is_not_the_outer_repository() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     // The pool lies inside another repository.
     lab.run(&lab.path(""), &["init", "--quiet"]);
     lab.acquire(1, "fix").unwrap();
     fs::remove_file(lab.pooled(1).join(".git")).unwrap();
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    refuses(lab.released(1), Kind::Refused, "lost its link");
-    refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
+    refuses(lab.released(1), ErrorKind::Refused, "lost its link");
+    refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "lost its link");
     assert!(lab.pooled(1).join("work").exists());
 }
 
 #[test]
 fn a_pooled_worktree_with_work_is_refused_for_another_branch() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    refuses(lab.acquire(1, "other"), Kind::Refused, "holds uncommitted work: work");
+    refuses(lab.acquire(1, "other"), ErrorKind::Refused, "holds uncommitted work: work");
     fs::remove_file(lab.pooled(1).join("work")).unwrap();
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
     lab.commit(&lab.pooled(1), "lone", "l\n");
-    refuses(lab.acquire(1, "other"), Kind::Refused, "commits that no branch has");
+    refuses(lab.acquire(1, "other"), ErrorKind::Refused, "commits that no branch has");
 }
 
 #[test]
 fn a_repository_without_a_commit_says_so() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     let empty = lab.path("empty");
     fs::create_dir(&empty).unwrap();
     lab.run(&empty, &["init", "--quiet", "--initial-branch=main"]);
     let git = isolated(&lab.folder, &empty);
-    refuses(git.acquire(&lab.pooled(1), "fix", "main"), Kind::NotFound, "first commit");
+    refuses(git.acquire(&lab.pooled(1), "fix", "main"), ErrorKind::NotFound, "first commit");
 }
 
 #[test]
 fn many_worktrees_can_be_acquired_at_once() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     std::thread::scope(|scope| {
         for n in 0..20 {
             let lab = &lab;
@@ -164,7 +164,7 @@ fn many_worktrees_can_be_acquired_at_once() {
 
 #[test]
 fn a_held_lock_is_waited_for() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.release(1);
     let lock = lab.repo().join(".git/worktrees/p--1/index.lock");
@@ -187,7 +187,7 @@ fn a_held_lock_is_waited_for() {
 
 #[test]
 fn a_hook_that_fails_after_a_checkout_has_no_say() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let hook = lab.repo().join(".git/hooks/post-checkout");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     write_program(&hook, "#!/bin/sh\necho no such program >&2\nexit 2\n");

@@ -3,8 +3,8 @@
 use super::*;
 
 /// A lab whose worktree 1 has work, and the folder of it that belongs to git.
-fn with_work() -> (Lab, PathBuf) {
-    let lab = Lab::new();
+fn with_work() -> (RepositoryLab, PathBuf) {
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.write(&lab.pooled(1).join("new"), "n\n");
     let folder = fs::canonicalize(lab.repo().join(".git/worktrees/p--1")).unwrap();
@@ -14,7 +14,7 @@ fn with_work() -> (Lab, PathBuf) {
 #[track_caller]
 fn says_who_died<T: std::fmt::Debug>(result: Result<T>, lock: &Path) {
     let error = result.unwrap_err();
-    assert_eq!(error.kind, Kind::Environment);
+    assert_eq!(error.kind, ErrorKind::Environment);
     assert!(error.message.ends_with("(the git that held it has died)"), "{error}");
     assert!(!error.message.contains("Another git process"), "{error}");
     assert!(error.help.contains(&format!("rm '{}'", lock.display())), "{error}");
@@ -75,7 +75,7 @@ fn locks_that_nobody_holds_are_found_wherever_they_are() {
 fn a_git_that_is_at_work_in_any_worktree_may_hold_every_lock() {
     let (lab, folder) = with_work();
     let lock = folder.join("index.lock");
-    let git = Call::new("git").folder(&lab.pooled(1)).args(["cat-file", "--batch"]);
+    let git = ProgramCall::new("git").folder(&lab.pooled(1)).args(["cat-file", "--batch"]);
     let mut git = git.held().unwrap();
     lab.write(&lock, "");
     // It was started in that folder, under another name for a moment.

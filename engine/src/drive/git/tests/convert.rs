@@ -10,30 +10,30 @@ use super::*;
 const ROUNDS: u64 = 8;
 
 /// The bytes of every file of a worktree.
-type Files = BTreeMap<PathBuf, Vec<u8>>;
+type WorktreeFiles = BTreeMap<PathBuf, Vec<u8>>;
 
-fn files(top: &Path) -> Files {
+fn files(top: &Path) -> WorktreeFiles {
     let is_wanted = |path: &Path| !path.ends_with(".git");
     let entries = fs::read_dir(top).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| is_wanted(path)).map(|path| (path.clone(), fs::read(&path).unwrap())).collect()
 }
 
 /// Another task uses the worktree meanwhile.
-fn use_by_another(lab: &Lab) {
+fn use_by_another(lab: &RepositoryLab) {
     lab.acquire(1, "other").unwrap();
     lab.write(&lab.pooled(1).join("a.txt"), "another's\n");
     lab.run(&lab.pooled(1), &["add", "--all"]);
     lab.release(1);
 }
 
-fn fix() -> Lab {
-    let lab = Lab::new();
+fn fix() -> RepositoryLab {
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab
 }
 
 /// Reclaims the worktree, and restores its work.
-fn reclaim(lab: &Lab) {
+fn reclaim(lab: &RepositoryLab) {
     let folder = lab.pooled(1);
     let head = lab.run(&folder, &["rev-parse", "HEAD"]);
     let backup = lab.release(1);
@@ -45,7 +45,7 @@ fn reclaim(lab: &Lab) {
 }
 
 /// Cancels the task of the worktree, and takes that back.
-fn cancel(lab: &Lab) {
+fn cancel(lab: &RepositoryLab) {
     let folder = lab.pooled(1);
     let backup = lab.release(1);
     lab.kept(|git, context| git.remove(&folder, context)).unwrap();
@@ -59,7 +59,7 @@ fn cancel(lab: &Lab) {
 
 /// The files come back with their bytes, on every road.
 #[track_caller]
-fn comes_back(lab: &Lab) {
+fn comes_back(lab: &RepositoryLab) {
     for road in [reclaim, cancel] {
         let before = files(&lab.pooled(1));
         road(lab);
@@ -67,28 +67,28 @@ fn comes_back(lab: &Lab) {
     }
 }
 
-fn settings(lab: &Lab, settings: &[(&str, &str)]) {
+fn settings(lab: &RepositoryLab, settings: &[(&str, &str)]) {
     settings.iter().for_each(|(key, value)| drop(lab.run(&lab.repo(), &["config", key, value])));
 }
 
 /// Writes attributes of all files that end in `.txt`, and commits them.
-fn attributes(lab: &Lab, words: &str) {
+fn attributes(lab: &RepositoryLab, words: &str) {
     lab.commit(&lab.pooled(1), ".gitattributes", &format!("*.txt {words}\n"));
 }
 
 /// Stages a file, and has git look at it until it takes it for unchanged.
-fn stage(lab: &Lab, name: &str, bytes: &[u8]) {
+fn stage(lab: &RepositoryLab, name: &str, bytes: &[u8]) {
     let folder = lab.pooled(1);
     fs::write(folder.join(name), bytes).unwrap();
     lab.run(&folder, &["add", "--", name]);
     refresh(lab);
 }
 
-fn refresh(lab: &Lab) {
+fn refresh(lab: &RepositoryLab) {
     lab.git.call_in(&lab.pooled(1)).args(["update-index", "-q", "--refresh"]).run().unwrap();
 }
 
-fn blob(lab: &Lab, revision: &str, file: &str) -> Vec<u8> {
+fn blob(lab: &RepositoryLab, revision: &str, file: &str) -> Vec<u8> {
     lab.git.call().args(["cat-file", "blob", &format!("{revision}:{file}")]).run().unwrap().stdout
 }
 
@@ -282,7 +282,7 @@ impl Dice {
     }
 
     /// Changes a worktree, its settings and git's view of it.
-    fn stir(&mut self, lab: &Lab) {
+    fn stir(&mut self, lab: &RepositoryLab) {
         let folder = lab.pooled(1);
         let git = |args: &[&str]| lab.git.call_in(&folder).args(args).run().unwrap();
         for _ in 0..4 + self.roll(12) {
@@ -321,7 +321,7 @@ fn no_attribute_and_no_state_of_git_takes_a_byte() {
         settings(&lab, &[("filter.fold.clean", "tr A a"), ("filter.fold.smudge", "tr a A")]);
         for turn in 0..2 {
             dice.stir(&lab);
-            for (name, road) in [("reclaim", reclaim as fn(&Lab)), ("cancel", cancel)] {
+            for (name, road) in [("reclaim", reclaim as fn(&RepositoryLab)), ("cancel", cancel)] {
                 let before = files(&lab.pooled(1));
                 road(&lab);
                 let after = files(&lab.pooled(1));

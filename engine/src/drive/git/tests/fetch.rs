@@ -4,7 +4,7 @@ use super::*;
 use orange_testkit::write_program;
 
 /// A commit that only the remote has, on its default branch.
-fn news(lab: &Lab) -> String {
+fn news(lab: &RepositoryLab) -> String {
     lab.run(&lab.path(""), &["clone", "--quiet", lab.path("origin.git").to_str().unwrap(), "other"]);
     let commit = lab.commit(&lab.path("other"), "news", "n\n");
     lab.run(&lab.path("other"), &["push", "--quiet", "origin", "main"]);
@@ -12,7 +12,7 @@ fn news(lab: &Lab) -> String {
 }
 
 /// Something that happens here each time that the remote has answered a fetch, before its branches are moved here.
-fn when_answered(lab: &Lab, script: &str) {
+fn when_answered(lab: &RepositoryLab, script: &str) {
     let file = lab.path("answer");
     let repo = lab.repo();
     let answer = format!("#!/bin/sh\ngit-upload-pack \"$@\" || exit\ncd {}\n{script}", repo.display());
@@ -22,7 +22,7 @@ fn when_answered(lab: &Lab, script: &str) {
 
 #[test]
 fn a_branch_moved_by_another_fetch_is_fetched_again() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let side = lab.run(&lab.repo(), &["commit-tree", "main^{tree}", "-m", "somebody else's"]);
     let newest = news(&lab);
     let moves =
@@ -35,7 +35,7 @@ fn a_branch_moved_by_another_fetch_is_fetched_again() {
 
 #[test]
 fn a_lock_of_another_fetch_is_waited_for() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let newest = news(&lab);
     let lock = lab.repo().join(".git/refs/remotes/origin/main.lock");
     lab.write(&lock, "");

@@ -21,13 +21,13 @@ fn nothing_that_was_there_is_ever_lost() {
         None => 1..1 + number("ORANGE_FUZZ_ROUNDS").unwrap_or(ROUNDS),
     };
     for seed in seeds {
-        Life::new(seed).live();
+        PoolLife::new(seed).live();
     }
 }
 
 /// A repository with a pool of two, and everything that must never be lost of it.
-struct Life {
-    lab: Lab,
+struct PoolLife {
+    lab: RepositoryLab,
     seed: u64,
     state: u64,
     count: u32,
@@ -36,10 +36,10 @@ struct Life {
     secured: BTreeMap<String, String>,
 }
 
-impl Life {
-    fn new(seed: u64) -> Life {
-        let lab = Lab::new();
-        let life = Life {
+impl PoolLife {
+    fn new(seed: u64) -> PoolLife {
+        let lab = RepositoryLab::new();
+        let life = PoolLife {
             lab,
             seed,
             state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,

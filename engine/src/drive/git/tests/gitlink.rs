@@ -3,8 +3,8 @@
 use super::*;
 
 /// A lab whose worktree 1 is on `fix` and has committed a scaffold with a repository of its own.
-fn with_scaffold() -> Lab {
-    let lab = Lab::new();
+fn with_scaffold() -> RepositoryLab {
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let nested = lab.pooled(1).join("front end");
     fs::create_dir(&nested).unwrap();
@@ -15,7 +15,7 @@ fn with_scaffold() -> Lab {
     lab
 }
 
-fn checked(lab: &Lab) -> Result<()> {
+fn checked(lab: &RepositoryLab) -> Result<()> {
     lab.git.check_no_gitlink(&lab.commit_of("fix"), "fix", "main")
 }
 
@@ -36,7 +36,7 @@ fn a_repository_without_its_files_is_refused() {
     // The help can be pasted.
     let help = &error.help;
     let script = help.split('`').nth(1).unwrap();
-    let mended = Call::new("sh").args(["-c", script]).folder(&lab.pooled(1)).run().unwrap();
+    let mended = ProgramCall::new("sh").args(["-c", script]).folder(&lab.pooled(1)).run().unwrap();
     assert!(mended.success(), "{script}: {}", mended.complaint());
     lab.run(&lab.pooled(1), &["commit", "--quiet", "-m", "its files"]);
     checked(&lab).unwrap();
@@ -61,7 +61,7 @@ fn declared_and_older_repositories_pass() {
 
 #[test]
 fn a_worktree_on_another_branch_is_refused() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     lab.git.check_on_branch(&folder, "fix").unwrap();
@@ -74,7 +74,7 @@ fn a_worktree_on_another_branch_is_refused() {
 
 #[test]
 fn changes_in_a_submodule_are_seen_without_its_filters() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     let origin = lab.path("origin.git");

@@ -12,7 +12,7 @@ fn check(worktree: &Path, by_files: bool) {
 
 #[test]
 fn a_worktree_stands_where_git_says() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     check(&lab.repo(), true);
     lab.acquire(1, "fix").unwrap();
     lab.commit(&lab.pooled(1), "work", "w\n");
@@ -28,7 +28,7 @@ fn a_worktree_stands_where_git_says() {
 
 #[test]
 fn what_is_not_plain_is_left_to_git() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.run(&lab.repo(), &["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
     lab.run(&lab.repo(), &["symbolic-ref", "HEAD", "refs/heads/alias"]);
     check(&lab.repo(), false);

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn acquired() -> (Lab, PathBuf) {
-    let lab = Lab::new();
+fn acquired() -> (RepositoryLab, PathBuf) {
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     (lab, folder)
@@ -44,7 +44,7 @@ fn a_backup_that_a_kill_interrupted_is_the_same_one_again() {
         aside: &lab.path("aside"),
         note: &mut { unnoted },
     };
-    refuses(lab.git.release(&folder, &mut context), Kind::Refused, "killed");
+    refuses(lab.git.release(&folder, &mut context), ErrorKind::Refused, "killed");
     assert!(folder.join("new").exists(), "nothing is cleaned before it is noted");
     assert_eq!(lab.release(1).unwrap().reference, "refs/orange/backup/T1/1");
 }
@@ -182,7 +182,7 @@ fn a_backup_does_not_wait_for_another_git_in_the_index() {
     lab.write(&folder.join("new"), "n\n");
     let lock = lab.repo().join(".git/worktrees/p--1/index.lock");
     lab.write(&lock, "");
-    refuses(lab.released(1), Kind::Environment, "index.lock");
+    refuses(lab.released(1), ErrorKind::Environment, "index.lock");
     let [backup] = &lab.git.backups("T1").unwrap()[..] else { panic!() };
     assert_eq!(lab.text_in(&backup.commit, "new"), "n");
     fs::remove_file(lock).unwrap();
@@ -191,7 +191,7 @@ fn a_backup_does_not_wait_for_another_git_in_the_index() {
 }
 
 /// A lab whose worktree 1 has a submodule, checked out.
-fn with_submodule() -> (Lab, PathBuf) {
+fn with_submodule() -> (RepositoryLab, PathBuf) {
     let (lab, folder) = acquired();
     let origin = lab.path("origin.git");
     let add =
@@ -256,13 +256,13 @@ fn a_worktree_is_removed_with_all_that_is_in_it_kept() {
 fn what_is_not_ours_is_not_removed() {
     let (lab, folder) = acquired();
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.kept(|git, context| git.remove(&lab.repo(), context)), Kind::Refused, "main checkout");
+    refuses(lab.kept(|git, context| git.remove(&lab.repo(), context)), ErrorKind::Refused, "main checkout");
     fs::remove_file(folder.join(".git")).unwrap();
-    refuses(lab.kept(|git, context| git.remove(&folder, context)), Kind::Refused, "lost its link");
+    refuses(lab.kept(|git, context| git.remove(&folder, context)), ErrorKind::Refused, "lost its link");
     let stray = lab.path("pool/stray");
     fs::create_dir(&stray).unwrap();
     lab.write(&stray.join("precious"), "p\n");
-    refuses(lab.kept(|git, context| git.remove(&stray, context)), Kind::Refused, "not a worktree");
+    refuses(lab.kept(|git, context| git.remove(&stray, context)), ErrorKind::Refused, "not a worktree");
     assert!(stray.join("precious").exists() && lab.repo().join("mine").exists() && folder.exists());
 }
 

@@ -11,7 +11,7 @@ use rustix::process::{Gid, Uid};
 use super::*;
 
 /// Does this as a user who is not root: root may write and read everything.
-fn as_ordinary_user(lab: &Lab, act: impl FnOnce() + Send) {
+fn as_ordinary_user(lab: &RepositoryLab, act: impl FnOnce() + Send) {
     if !rustix::process::geteuid().is_root() {
         return act();
     }
@@ -36,20 +36,20 @@ fn permit(path: &Path, mode: u32) {
 }
 
 /// The names of all blobs under backups.
-fn kept_blobs(lab: &Lab) -> BTreeSet<String> {
+fn kept_blobs(lab: &RepositoryLab) -> BTreeSet<String> {
     let listed = lab.run(&lab.repo(), &["rev-list", "--objects", "--glob=refs/orange/backup/*"]);
     listed.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
 #[track_caller]
-fn is_kept(lab: &Lab, text: &[u8]) {
+fn is_kept(lab: &RepositoryLab, text: &[u8]) {
     let id = lab.git.call().args(["hash-object", "--stdin"]).input(text).text().unwrap();
     assert!(kept_blobs(lab).contains(&id), "{:?} is in no backup", String::from_utf8_lossy(text));
 }
 
 #[test]
 fn folders_and_files_without_permissions_are_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     for (name, mode) in [("closed", 0o000), ("listed", 0o444), ("fixed", 0o555)] {
@@ -72,7 +72,7 @@ fn folders_and_files_without_permissions_are_kept() {
 
 #[test]
 fn a_worktree_with_folders_that_cannot_be_written_is_removed() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     // As the cache of Go's modules.
@@ -89,7 +89,7 @@ fn a_worktree_with_folders_that_cannot_be_written_is_removed() {
 
 #[test]
 fn thousands_of_files_and_links_are_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     for n in 0..3000 {
@@ -106,7 +106,7 @@ fn thousands_of_files_and_links_are_kept() {
 
 #[test]
 fn a_folder_in_place_of_a_file_that_is_not_checked_out_is_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.commit(&lab.repo(), "out", "a file\n");
     lab.run(&lab.repo(), &["push", "--quiet", "origin", "main"]);
     lab.acquire(1, "fix").unwrap();
@@ -125,7 +125,7 @@ fn what_a_killed_git_left_of_an_operation_holds_no_release() {
     let folders = ["rebase-merge", "rebase-apply", "sequencer"];
     let files = ["CHERRY_PICK_HEAD", "MERGE_HEAD", "BISECT_LOG", "REVERT_HEAD"];
     for name in folders.into_iter().chain(files) {
-        let lab = Lab::new();
+        let lab = RepositoryLab::new();
         lab.acquire(1, "fix").unwrap();
         let folder = lab.pooled(1);
         let left = lab.git.own_part(&folder).unwrap().join(name);
@@ -144,7 +144,7 @@ fn what_a_killed_git_left_of_an_operation_holds_no_release() {
 
 #[test]
 fn names_of_any_bytes_and_in_any_case_are_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["config", "core.ignoreCase", "true"]);
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
@@ -163,7 +163,7 @@ fn names_of_any_bytes_and_in_any_case_are_kept() {
 
 #[test]
 fn every_stash_of_a_submodule_is_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     let origin = lab.path("origin.git");
@@ -188,7 +188,7 @@ fn every_stash_of_a_submodule_is_kept() {
 
 #[test]
 fn a_folder_with_the_name_of_the_tasks_file_is_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     fs::create_dir(folder.join(TASK_FILE)).unwrap();
@@ -199,7 +199,7 @@ fn a_folder_with_the_name_of_the_tasks_file_is_kept() {
 
 #[test]
 fn a_project_s_own_task_md_is_work() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.commit(&lab.repo(), TASK_FILE, "the project's\n");
     lab.run(&lab.repo(), &["push", "--quiet", "origin", "main"]);
     lab.git.exclude(TASK_FILE).unwrap();
@@ -219,7 +219,7 @@ fn a_project_s_own_task_md_is_work() {
 
 #[test]
 fn a_worktree_taken_after_a_failed_release_has_its_files() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     lab.write(&folder.join("work"), "w\n");
@@ -242,7 +242,7 @@ fn a_worktree_taken_after_a_failed_release_has_its_files() {
 #[test]
 fn an_index_that_git_cannot_read_holds_no_release() {
     for text in ["", "junk", "DIRC and what is none of an index, but long enough to be taken for one"] {
-        let lab = Lab::new();
+        let lab = RepositoryLab::new();
         lab.acquire(1, "fix").unwrap();
         let folder = lab.pooled(1);
         lab.commit(&folder, "done", "d\n");
@@ -259,7 +259,7 @@ fn an_index_that_git_cannot_read_holds_no_release() {
 
 #[test]
 fn nothing_is_taken_through_a_link_that_was_a_folder_before() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let (folder, elsewhere) = (lab.pooled(1), lab.path("elsewhere"));
     fs::create_dir(&elsewhere).unwrap();
@@ -273,7 +273,7 @@ fn nothing_is_taken_through_a_link_that_was_a_folder_before() {
 
 #[test]
 fn what_is_in_the_place_of_the_folder_of_requests_is_set_aside() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.git.exclude(REQUEST_FOLDER).unwrap();
     lab.acquire(1, "fix").unwrap();
     let place = lab.pooled(1).join(REQUEST_FOLDER);

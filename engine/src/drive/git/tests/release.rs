@@ -7,7 +7,7 @@ use orange_testkit::write_program;
 
 #[test]
 fn the_tasks_file_is_no_work() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.git.exclude(TASK_FILE).unwrap();
     lab.git.exclude(TASK_FILE).unwrap();
     let exclude = fs::read_to_string(lab.repo().join(".git/info/exclude")).unwrap();
@@ -22,7 +22,7 @@ fn the_tasks_file_is_no_work() {
 
 #[test]
 fn an_ignored_task_file_does_not_hold_a_backup() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.git.exclude(TASK_FILE).unwrap();
     lab.acquire(1, "fix").unwrap();
     symlink("/nowhere/TASK.md", lab.pooled(1).join(TASK_FILE)).unwrap();
@@ -33,7 +33,7 @@ fn an_ignored_task_file_does_not_hold_a_backup() {
 
 #[test]
 fn a_clean_worktree_is_released_without_backup_and_keeps_branch() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let commit = lab.commit(&lab.pooled(1), "done", "d\n");
     lab.run(&lab.pooled(1), &["push", "--quiet", "origin", "fix"]);
@@ -45,7 +45,7 @@ fn a_clean_worktree_is_released_without_backup_and_keeps_branch() {
 
 #[test]
 fn everything_uncommitted_is_backed_up() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     let tip = lab.commit(&folder, "done", "d\n");
@@ -88,7 +88,7 @@ fn everything_uncommitted_is_backed_up() {
 
 #[test]
 fn commits_that_nothing_keeps_are_backed_up() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
     let lone = lab.commit(&lab.pooled(1), "lone", "l\n");
@@ -98,7 +98,7 @@ fn commits_that_nothing_keeps_are_backed_up() {
 
 #[test]
 fn work_on_a_branch_without_commits_is_backed_up() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--orphan", "fresh"]);
     lab.write(&lab.pooled(1).join("only"), "o\n");
@@ -108,7 +108,7 @@ fn work_on_a_branch_without_commits_is_backed_up() {
 }
 
 /// Leaves worktree 1 in the middle of something that conflicts.
-fn in_the_middle_of(lab: &Lab, verb: &[&str]) {
+fn in_the_middle_of(lab: &RepositoryLab, verb: &[&str]) {
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     lab.commit(&folder, "readme", "ours\n");
@@ -130,7 +130,7 @@ fn an_unfinished_operation_is_backed_up_and_ended() {
         vec!["cherry-pick", "theirs", "theirs~1"],
     ];
     for verb in verbs {
-        let lab = Lab::new();
+        let lab = RepositoryLab::new();
         in_the_middle_of(&lab, &verb);
         let tip = lab.commit_of("fix");
         let backup = lab.release(1).unwrap();
@@ -146,7 +146,7 @@ fn an_unfinished_operation_is_backed_up_and_ended() {
 
 #[test]
 fn a_bisection_is_ended() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     for n in 0..4 {
@@ -163,7 +163,7 @@ fn a_bisection_is_ended() {
 
 #[test]
 fn a_repository_inside_a_worktree_is_kept_and_blocks_nothing() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let nested = lab.pooled(1).join("nested");
     fs::create_dir(&nested).unwrap();
@@ -181,7 +181,7 @@ fn a_repository_inside_a_worktree_is_kept_and_blocks_nothing() {
 
 #[test]
 fn a_worktree_removed_by_hand_counts_as_released() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
     let lone = lab.commit(&lab.pooled(1), "lone", "l\n");
@@ -197,7 +197,7 @@ fn a_worktree_removed_by_hand_counts_as_released() {
 
 #[test]
 fn a_hook_of_the_project_does_not_hold_a_release() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let hook = lab.repo().join(".git/hooks/post-checkout");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();

@@ -4,7 +4,7 @@ use super::*;
 
 #[track_caller]
 fn check(files: &[&str], expect: Option<(&str, usize)>) {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     for file in files {
         fs::create_dir_all(lab.repo().join(file).parent().unwrap()).unwrap();
         lab.commit(&lab.repo(), file, &format!("This is {file}.\n"));

@@ -8,8 +8,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::*;
 
 /// A lab whose worktree 1 has the folders `in` and `out`, of which only `in` is checked out.
-fn sparse(mode: &str) -> (Lab, PathBuf) {
-    let lab = Lab::new();
+fn sparse(mode: &str) -> (RepositoryLab, PathBuf) {
+    let lab = RepositoryLab::new();
     for folder in ["in", "out"] {
         fs::create_dir(lab.repo().join(folder)).unwrap();
         lab.commit(&lab.repo(), &format!("{folder}/file"), &format!("{folder}\n"));
@@ -56,7 +56,7 @@ fn what_a_sparse_checkout_leaves_out_is_no_removal() {
 
 #[test]
 fn files_in_the_folder_of_a_missing_submodule_are_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     let head = lab.commit_of("main");
@@ -74,7 +74,7 @@ fn files_in_the_folder_of_a_missing_submodule_are_kept() {
 
 #[test]
 fn a_required_filter_that_fails_does_not_hold_a_release() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     for (key, value) in [("filter.broken.clean", "false"), ("filter.broken.required", "true")] {
@@ -97,7 +97,7 @@ fn a_required_filter_that_fails_does_not_hold_a_release() {
 
 #[test]
 fn special_files_are_set_aside_and_named() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     fs::create_dir(folder.join("run")).unwrap();
@@ -122,7 +122,7 @@ fn special_files_are_set_aside_and_named() {
 
 #[test]
 fn names_that_windows_could_not_have_are_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let names = ["git~1", "a\\b", "new\nline", "\"quoted\"", " ", "-rf"];
     names.iter().for_each(|name| lab.write(&lab.pooled(1).join(name), name));
@@ -136,7 +136,7 @@ fn names_that_windows_could_not_have_are_kept() {
 
 #[test]
 fn a_git_folder_that_git_cannot_keep_is_set_aside() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     fs::create_dir(folder.join("odd")).unwrap();
@@ -148,7 +148,7 @@ fn a_git_folder_that_git_cannot_keep_is_set_aside() {
 }
 
 /// The state of the main checkout and of worktree 2, which nobody may touch.
-fn others(lab: &Lab) -> Vec<String> {
+fn others(lab: &RepositoryLab) -> Vec<String> {
     let state = |folder: &Path| {
         let status = lab.run(folder, &["status", "--porcelain=v2", "--branch"]);
         let files = ["readme", "mine"].map(|name| fs::read_to_string(folder.join(name)).unwrap_or_default());
@@ -159,7 +159,7 @@ fn others(lab: &Lab) -> Vec<String> {
 
 #[test]
 fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.acquire(2, "other").unwrap();
     let folder = lab.pooled(1);
@@ -180,14 +180,14 @@ fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
     for text in elsewhere {
         lab.write(&folder.join(".git"), &text);
         lab.write(&folder.join("work"), "w\n");
-        refuses(lab.released(1), Kind::Refused, "lost its link");
-        refuses(lab.kept(|git, context| git.remove(&folder, context)), Kind::Refused, "lost its link");
-        refuses(lab.acquire(1, "next"), Kind::Refused, "lost its link");
-        refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
-        refuses(lab.git.changes(&folder), Kind::Refused, "lost its link");
+        refuses(lab.released(1), ErrorKind::Refused, "lost its link");
+        refuses(lab.kept(|git, context| git.remove(&folder, context)), ErrorKind::Refused, "lost its link");
+        refuses(lab.acquire(1, "next"), ErrorKind::Refused, "lost its link");
+        refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "lost its link");
+        refuses(lab.git.changes(&folder), ErrorKind::Refused, "lost its link");
         refuses(
             lab.git.plan_merge("fix", "main", Strategy::Merge, Some(&folder)),
-            Kind::Refused,
+            ErrorKind::Refused,
             "lost its link",
         );
         assert_eq!(others(&lab), before, "{text:?}");
@@ -196,7 +196,7 @@ fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
     // Somebody else's worktree in the place of ours is none of ours.
     fs::rename(&folder, lab.path("away")).unwrap();
     std::os::unix::fs::symlink(lab.pooled(2), &folder).unwrap();
-    refuses(lab.released(1), Kind::Refused, "is a symbolic link");
+    refuses(lab.released(1), ErrorKind::Refused, "is a symbolic link");
     assert_eq!(others(&lab), before);
     fs::remove_file(&folder).unwrap();
     fs::rename(lab.path("away"), &folder).unwrap();
@@ -209,7 +209,7 @@ fn commits_that_a_sequence_has_not_come_to_are_kept() {
     for verb in
         [&["cherry-pick", "side~2", "side~1", "side"][..], &["rebase", "--quiet", "--interactive", "side~3"]]
     {
-        let lab = Lab::new();
+        let lab = RepositoryLab::new();
         lab.acquire(1, "fix").unwrap();
         let folder = lab.pooled(1);
         lab.run(&folder, &["switch", "--quiet", "-c", "side"]);
@@ -234,7 +234,7 @@ fn commits_that_a_sequence_has_not_come_to_are_kept() {
 
 #[test]
 fn commits_that_only_a_bisection_has_are_kept() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     lab.run(&folder, &["switch", "--quiet", "--detach"]);

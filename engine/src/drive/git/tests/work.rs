@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn work(lab: &Lab) -> Work {
+fn work(lab: &RepositoryLab) -> WorktreeContent {
     lab.git.work(&lab.pooled(1)).unwrap()
 }
 
-fn lab() -> Lab {
-    let lab = Lab::without_remote();
+fn lab() -> RepositoryLab {
+    let lab = RepositoryLab::without_remote();
     lab.acquire(1, "fix").unwrap();
     lab.commit(&lab.pooled(1), "file", "one\n");
     lab
@@ -15,7 +15,7 @@ fn lab() -> Lab {
 
 /// The change is seen, and a second look sees the same.
 #[track_caller]
-fn sees(lab: &Lab, change: impl FnOnce(&Path)) -> Work {
+fn sees(lab: &RepositoryLab, change: impl FnOnce(&Path)) -> WorktreeContent {
     let before = work(lab);
     change(&lab.pooled(1));
     let after = work(lab);
@@ -28,7 +28,7 @@ fn sees(lab: &Lab, change: impl FnOnce(&Path)) -> Work {
 fn a_clean_worktree_has_its_commit_alone() {
     let lab = lab();
     let commit = lab.run(&lab.pooled(1), &["rev-parse", "HEAD"]);
-    assert_eq!(work(&lab), Work { commit, changes: String::new() });
+    assert_eq!(work(&lab), WorktreeContent { commit, changes: String::new() });
 }
 
 #[test]

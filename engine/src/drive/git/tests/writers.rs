@@ -58,7 +58,7 @@ fn write_all(folder: &Path, who: usize, saves: Saves) -> Vec<(PathBuf, String)> 
 
 #[test]
 fn nothing_that_was_written_whole_is_lost() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     for who in 0..3 {
         lab.commit(&lab.repo(), &format!("tracked-{who}"), "base\n");
     }
@@ -92,7 +92,7 @@ fn nothing_that_was_written_whole_is_lost() {
 }
 
 /// The lines of every blob that is in a backup.
-fn everything_kept(lab: &Lab) -> BTreeSet<String> {
+fn everything_kept(lab: &RepositoryLab) -> BTreeSet<String> {
     let repo = lab.repo();
     let listed = lab.run(&repo, &["rev-list", "--objects", "--glob=refs/orange/backup/*"]);
     let ids: String =
@@ -103,7 +103,7 @@ fn everything_kept(lab: &Lab) -> BTreeSet<String> {
 
 #[test]
 fn who_keeps_a_file_open_to_write_it_is_named() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     lab.write(&folder.join("log"), "begun\n");
@@ -116,7 +116,7 @@ fn who_keeps_a_file_open_to_write_it_is_named() {
     orange_testkit::until("it has the file open", || !process::writers(&folder).unwrap().is_empty());
     let pid = writer.id().to_string();
     let error = lab.released(1).unwrap_err();
-    assert!(error.kind == Kind::Refused && error.message.contains(&pid), "{error}");
+    assert!(error.kind == ErrorKind::Refused && error.message.contains(&pid), "{error}");
     assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), "begun\n");
     writer.stdin.take().unwrap().write_all(b"and ended\n").unwrap();
     writer.wait().unwrap();

@@ -250,7 +250,7 @@ fn an_answer_says_what_it_has_done() {
     let Reply::Done { answered, offers, .. } = memory.mission(About::default(), "m", go_on(Some(1))) else {
         panic!("refused")
     };
-    assert_eq!(answered, Some(orange_core::mission::Answered::WentOn));
+    assert_eq!(answered, Some(orange_core::mission::AnswerEffect::WentOn));
     assert_eq!(offers.len(), 1);
     let twice = memory.mission(About::default(), "m", go_on(Some(1)));
     assert_eq!(twice, Reply::MissionRefused(Refusal::NotPaused));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::{IntoResponse, Redirect};
-use orange_api::{Error, Kind};
+use orange_api::{Error, ErrorKind};
 use serde::Deserialize;
 
 use super::forms::is_of;
@@ -74,23 +74,23 @@ async fn asked_of<T: Send + 'static>(
     ask: impl FnOnce(&Machine) -> orange_api::Result<T> + Send + 'static,
 ) -> Result<T, Failed> {
     let asked = tokio::task::spawn_blocking(move || ask(&machine)).await;
-    let stopped = |_| Error::new(Kind::Environment, "the gateway stops");
+    let stopped = |_| Error::new(ErrorKind::Environment, "the gateway stops");
     asked.map_err(stopped).and_then(|it| it).map_err(refused)
 }
 
 fn refused(error: Error) -> Failed {
     let status = match error.kind {
-        Kind::Environment | Kind::TimedOut | Kind::Corrupt => 503,
-        Kind::NotFound => 404,
-        Kind::Usage => 400,
-        Kind::NoTransition
-        | Kind::GuardFailed
-        | Kind::GateFailed
-        | Kind::NotAllowed
-        | Kind::NotRespawnable
-        | Kind::HooksWait
-        | Kind::Refused
-        | Kind::Locked => 409,
+        ErrorKind::Environment | ErrorKind::TimedOut | ErrorKind::Corrupt => 503,
+        ErrorKind::NotFound => 404,
+        ErrorKind::Usage => 400,
+        ErrorKind::NoTransition
+        | ErrorKind::GuardFailed
+        | ErrorKind::GateFailed
+        | ErrorKind::NotAllowed
+        | ErrorKind::NotRespawnable
+        | ErrorKind::HooksWait
+        | ErrorKind::Refused
+        | ErrorKind::Locked => 409,
     };
     Failed::from(Problem {
         status,

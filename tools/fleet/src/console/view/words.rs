@@ -1,6 +1,6 @@
 //! Words for people about missions, steps and pauses.
 
-use orange_core::mission::{Failure, Mission, MissionStatus, Pause, PauseReason, StepState, StepStatus};
+use orange_core::mission::{Mission, MissionStatus, Pause, PauseReason, StepFailure, StepState, StepStatus};
 use orange_core::plan::{Execution, Intervene, Plan, StepId};
 
 /// Urgency or success of something: a class of the style sheet. Words beside it say so, too.
@@ -81,7 +81,7 @@ pub fn standing(state: &StepState) -> &'static str {
 
 /// True if a step has failed, and not only because another one has.
 fn has_failed_itself(state: &StepState) -> bool {
-    state.failure.as_ref().is_none_or(Failure::is_own)
+    state.failure.as_ref().is_none_or(StepFailure::is_own)
 }
 
 /// Reason for which a mission waits, in one sentence.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 
 /// Refuses a folder into which others may write: they could make tokens.
 ///
@@ -15,7 +15,7 @@ pub fn folder(path: &Path) -> Result<()> {
     if mode & 0o022 == 0 {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("others may make tokens in {shown}")).help(format!(
+    Err(Error::new(ErrorKind::Refused, format!("others may make tokens in {shown}")).help(format!(
         "run `chmod 700 {shown}`, and look at `orange-fleet token list` for tokens that you do not know"
     )))
 }
@@ -33,7 +33,7 @@ pub fn file(path: &Path, what: &str) -> Result<()> {
         return Ok(());
     }
     let shown = path.display();
-    Err(Error::new(Kind::Refused, format!("others may read {what} {shown}"))
+    Err(Error::new(ErrorKind::Refused, format!("others may read {what} {shown}"))
         .help(format!("run `chmod 600 {shown}`; where somebody may have read it, replace it by a new one")))
 }
 

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, ErrorKind, Result};
 use orange_system::random;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -96,7 +96,7 @@ impl Tokens {
         let admin = folder.join(ADMIN);
         match write_new(&admin, &text(ADMIN, &secret()?)) {
             Ok(()) => {}
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => private::file(&admin, "the token")?,
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => private::file(&admin, "the token")?,
             Err(cause) => return Err(Error::io("write", &admin, &cause)),
         }
         let tokens = Tokens { folder, seen: RwLock::default(), changes: watch::Sender::new(()) };
@@ -111,7 +111,7 @@ impl Tokens {
     pub fn of_gateway(gateway: &Path) -> Result<Tokens> {
         if !Tokens::admin_file(gateway).exists() {
             let message = format!("there is no gateway in {}", gateway.display());
-            return Err(Error::new(Kind::NotFound, message)
+            return Err(Error::new(ErrorKind::NotFound, message)
                 .help("`--dir` names its folder; the first `orange-fleet serve` there makes the administrator's token"));
         }
         Tokens::open(gateway)
@@ -152,7 +152,7 @@ impl Tokens {
         let is_name =
             !name.trim().is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control);
         if !is_name {
-            return Err(Error::new(Kind::Usage, "the name of a token is a short line of text")
+            return Err(Error::new(ErrorKind::Usage, "the name of a token is a short line of text")
                 .help("name the person or the machine that gets it"));
         }
         let (id, secret) = (hex(&random::bytes::<6>()?), secret()?);
@@ -200,7 +200,7 @@ impl Tokens {
     /// There is none of this id.
     pub fn revoke(&self, id: &str) -> Result<()> {
         if !self.list()?.iter().any(|it| it.id == id) {
-            return Err(Error::new(Kind::NotFound, format!("there is no token `{}`", id.escape_debug()))
+            return Err(Error::new(ErrorKind::NotFound, format!("there is no token `{}`", id.escape_debug()))
                 .help("`orange-fleet token list` lists them; to replace the administrator's, remove the file tokens/admin and start the gateway again"));
         }
         let path = self.file(id);
@@ -385,9 +385,9 @@ mod tests {
         command.revoke(id(&token)).unwrap();
         assert_eq!(gateway.holder(&token), None);
         assert_eq!(gateway.rights_of(id(&token)), None);
-        assert_eq!(command.revoke(id(&token)).unwrap_err().kind, Kind::NotFound);
-        assert_eq!(command.revoke(ADMIN).unwrap_err().kind, Kind::NotFound);
-        assert_eq!(command.revoke("../admin").unwrap_err().kind, Kind::NotFound);
+        assert_eq!(command.revoke(id(&token)).unwrap_err().kind, ErrorKind::NotFound);
+        assert_eq!(command.revoke(ADMIN).unwrap_err().kind, ErrorKind::NotFound);
+        assert_eq!(command.revoke("../admin").unwrap_err().kind, ErrorKind::NotFound);
     }
 
     #[test]

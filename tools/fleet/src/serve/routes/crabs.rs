@@ -10,7 +10,7 @@ use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use orange_api::gateway::{
-    CrabAnswer, Crabs, Ended, HeartbeatBody, Messages, PollBody, RegisterBody, Registered,
+    CrabAnswer, Crabs, HeartbeatAnswer, HeartbeatBody, Messages, PollBody, RegisterBody, Registered,
 };
 use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
@@ -223,7 +223,7 @@ pub(super) async fn heartbeat(
     Named(crab): Named<String>,
     StrictQuery(query): StrictQuery<InColony>,
     Input(body): Input<HeartbeatBody>,
-) -> Result<Json<Ended>, ApiError> {
+) -> Result<Json<HeartbeatAnswer>, ApiError> {
     if body.runs.len() > MOST_RUNS {
         return Err(ApiError::bad("bad_field", format!("`runs` names more than {MOST_RUNS} runs"))
             .help("a crab has one run at a time"));
@@ -232,7 +232,7 @@ pub(super) async fn heartbeat(
         Ok(colony) => colony,
         // Nobody knows it any more: its runs have ended.
         Err(error) if error.code == "unknown_crab" => {
-            return Ok(Json(Ended { ended: body.runs, is_registered: false }));
+            return Ok(Json(HeartbeatAnswer { ended: body.runs, is_registered: false }));
         }
         Err(error) => return Err(error),
     };

@@ -10,7 +10,7 @@ use orange_api::gateway::{
     RetryBody, Tasks,
 };
 use orange_codegen::suggest;
-use orange_core::mission::{Answered, Event as MissionEvent, MissionStatus, Refusal};
+use orange_core::mission::{AnswerEffect, Event as MissionEvent, MissionStatus, Refusal};
 use orange_core::plan::{Execution, Intervene, Policy};
 use serde::Deserialize;
 
@@ -231,10 +231,10 @@ pub async fn answer(
     let step = |it| Some(plan.step(it).id.to_owned());
     let (answered, step_id) = match done.answered {
         None => (None, None),
-        Some(Answered::WentOn) => (Some(PauseEffect::WentOn), None),
-        Some(Answered::TriedAgain(it)) => (Some(PauseEffect::TriedAgain), step(it)),
-        Some(Answered::Granted(it)) => (Some(PauseEffect::Granted), step(it)),
-        Some(Answered::Accepted(it)) => (Some(PauseEffect::Accepted), step(it)),
+        Some(AnswerEffect::WentOn) => (Some(PauseEffect::WentOn), None),
+        Some(AnswerEffect::TriedAgain(it)) => (Some(PauseEffect::TriedAgain), step(it)),
+        Some(AnswerEffect::Granted(it)) => (Some(PauseEffect::Granted), step(it)),
+        Some(AnswerEffect::Accepted(it)) => (Some(PauseEffect::Accepted), step(it)),
     };
     Ok(Acted { mission_id: id.to_owned(), version: done.version, answered, step_id })
 }

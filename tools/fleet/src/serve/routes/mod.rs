@@ -162,7 +162,7 @@ struct Done {
     version: u64,
     mission: Option<String>,
     is_repeated: bool,
-    answered: Option<mission::Answered>,
+    answered: Option<mission::AnswerEffect>,
     offers: Vec<(String, orange_core::scheduler::Item)>,
 }
 

@@ -2,16 +2,16 @@
 
 use super::*;
 
-impl Reference {
+impl MissionReference {
     pub(super) fn all(&self) -> impl Iterator<Item = StepId> + use<> {
         (0..self.known.len() as u16).map(StepId)
     }
 
-    pub(super) fn known(&self, step: StepId) -> &Known {
+    pub(super) fn known(&self, step: StepId) -> &KnownStep {
         &self.known[step.index()]
     }
 
-    pub(super) fn rule(&self, step: StepId) -> &Rule {
+    pub(super) fn rule(&self, step: StepId) -> &StepRule {
         &self.rules[step.index()]
     }
 
@@ -68,7 +68,7 @@ impl Reference {
     /// True if the step has failed by itself, and nothing has made that good.
     pub(super) fn has_own(&self, step: StepId) -> bool {
         let known = self.known(step);
-        known.counts_as_failed() && !matches!(known.why(), Some(Failure::Because(_)))
+        known.counts_as_failed() && !matches!(known.why(), Some(StepFailure::Because(_)))
     }
 
     /// True if the step has failed, no person is asked about that, and no handler can make it good any more.
@@ -88,7 +88,7 @@ impl Reference {
         }
     }
 
-    pub(super) fn decide(&self, step: StepId) -> Decision {
+    pub(super) fn decide(&self, step: StepId) -> StepDecision {
         let rule = &self.rule(step);
         let known = &self.known(step);
         if let Some(failed) = rule.handles {
@@ -96,25 +96,25 @@ impl Reference {
                 !self.is_satisfied(failed) && !self.has_finally_failed(failed) || self.can_run(step, failed)
             };
             return if known.stand == Stand::Blocked && !may_be_needed() {
-                Decision::IsSkipped
+                StepDecision::IsSkipped
             } else {
-                Decision::Waits
+                StepDecision::Waits
             };
         }
         if known.stand != Stand::Blocked {
-            return Decision::Waits;
+            return StepDecision::Waits;
         }
         if let Some(failed) = rule.depends_on.iter().find(|it| self.has_finally_failed(**it)) {
-            return Decision::Fails(*failed);
+            return StepDecision::Fails(*failed);
         }
         if !rule.depends_on.iter().all(|it| self.is_satisfied(*it)) {
-            return Decision::Waits;
+            return StepDecision::Waits;
         }
         if self.condition_holds(step) {
             let has_rounds = rule.max_retries == 0 || self.has_rounds_left(step);
-            return if has_rounds { Decision::Runs } else { Decision::IsExhausted };
+            return if has_rounds { StepDecision::Runs } else { StepDecision::IsExhausted };
         }
-        if self.can_run(step, step) { Decision::Waits } else { Decision::IsSkipped }
+        if self.can_run(step, step) { StepDecision::Waits } else { StepDecision::IsSkipped }
     }
 
     pub(super) fn has_rounds_left(&self, step: StepId) -> bool {
@@ -128,8 +128,8 @@ impl Reference {
     }
 
     /// The least set that the design describes: what belongs to it is added until nothing more does.
-    pub(super) fn all_that_can_run(&self, seen_from: StepId) -> Steps {
-        let mut set = Steps::default();
+    pub(super) fn all_that_can_run(&self, seen_from: StepId) -> StepBits {
+        let mut set = StepBits::default();
         loop {
             let sends_back = |it: &StepId| {
                 self.rule(*it).max_retries > 0
@@ -138,8 +138,8 @@ impl Reference {
                     && !self.rule(*it).upstream.has(seen_from)
             };
             let sent_back = set.all().filter(sends_back).map(|it| self.sent_back_with(it));
-            let sent_back = sent_back.fold(Steps::default(), Steps::and);
-            let belonging = Steps::of(self.all().filter(|it| self.belongs(*it, set)));
+            let sent_back = sent_back.fold(StepBits::default(), StepBits::and);
+            let belonging = StepBits::of(self.all().filter(|it| self.belongs(*it, set)));
             let more = set.and(sent_back).and(belonging);
             if more == set {
                 return set;
@@ -148,7 +148,7 @@ impl Reference {
         }
     }
 
-    pub(super) fn belongs(&self, step: StepId, set: Steps) -> bool {
+    pub(super) fn belongs(&self, step: StepId, set: StepBits) -> bool {
         let rule = self.rule(step);
         let is_in = |it: Option<StepId>| it.is_some_and(|it| set.has(it));
         let may_hold =
@@ -162,12 +162,12 @@ impl Reference {
     }
 
     /// Everything that goes back to blocked when this loop step completes now.
-    pub(super) fn sent_back_with(&self, by: StepId) -> Steps {
+    pub(super) fn sent_back_with(&self, by: StepId) -> StepBits {
         let has_completed =
             |it: &StepId| matches!(self.known(*it).stand, Stand::Completed | Stand::Handled(_));
         let rule = self.rule(by);
-        let steps = rule.again.and(Steps::of(rule.after.all().filter(|it| !has_completed(it))));
-        steps.and(Steps::of(steps.all().filter_map(|it| self.rule(it).handler)))
+        let steps = rule.again.and(StepBits::of(rule.after.all().filter(|it| !has_completed(it))));
+        steps.and(StepBits::of(steps.all().filter_map(|it| self.rule(it).handler)))
     }
 
     pub(super) fn may_be_retried(&self, step: StepId) -> bool {
@@ -175,8 +175,8 @@ impl Reference {
     }
 
     /// True if the step has failed because of another one, and that in the end because of one of these.
-    pub(super) fn has_failed_because_of(&self, step: StepId, roots: Steps) -> bool {
-        let Stand::Failed(Failure::Because(of)) = self.known(step).stand else { return false };
+    pub(super) fn has_failed_because_of(&self, step: StepId, roots: StepBits) -> bool {
+        let Stand::Failed(StepFailure::Because(of)) = self.known(step).stand else { return false };
         roots.has(of) || self.has_failed_because_of(of, roots)
     }
 }

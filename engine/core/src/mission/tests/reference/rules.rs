@@ -3,27 +3,27 @@
 use super::*;
 
 /// Rule of the plan about a step.
-pub(super) struct Rule {
+pub(super) struct StepRule {
     pub(super) name: String,
     pub(super) depends_on: Vec<StepId>,
-    pub(super) upstream: Steps,
+    pub(super) upstream: StepBits,
     pub(super) condition: Option<(StepId, Field, String)>,
     pub(super) declared: Vec<String>,
     pub(super) needs_result: bool,
     pub(super) max_retries: u32,
-    pub(super) requeue: Steps,
+    pub(super) requeue: StepBits,
     /// Of a loop step: what always goes back when it completes, itself included.
-    pub(super) again: Steps,
+    pub(super) again: StepBits,
     /// Of a loop step: what waits for those, and goes back unless it has completed.
-    pub(super) after: Steps,
+    pub(super) after: StepBits,
     pub(super) handler: Option<StepId>,
     pub(super) handles: Option<StepId>,
     pub(super) stuck_after: u16,
 }
 
-pub(super) fn rules(plan: &Plan<'_>) -> Vec<Rule> {
+pub(super) fn rules(plan: &Plan<'_>) -> Vec<StepRule> {
     assert!(plan.steps.len() <= 64, "a set of steps has room for 64");
-    let upstream: Vec<Steps> = plan.step_ids().map(|it| upstream(plan, it)).collect();
+    let upstream: Vec<StepBits> = plan.step_ids().map(|it| upstream(plan, it)).collect();
     let handled_by =
         |handler: StepId| plan.step_ids().find(|it| plan.steps[it.index()].on_fail == Some(handler));
     let reads = |it: StepId| plan.steps[it.index()].condition.map(|on| on.step);
@@ -37,12 +37,12 @@ pub(super) fn rules(plan: &Plan<'_>) -> Vec<Rule> {
             Some(failed) if step.results.is_empty() => plan.steps[failed.index()].results,
             _ => step.results,
         };
-        let requeue = Steps::of(step.requeue.iter().copied());
+        let requeue = StepBits::of(step.requeue.iter().copied());
         let between = upstream[id.index()].all().filter(|it| upstream[it.index()].meets(requeue));
-        let round = requeue.and(Steps::of(between)).and(Steps::of([id]));
+        let round = requeue.and(StepBits::of(between)).and(StepBits::of([id]));
         let readers = plan.step_ids().filter(|it| reads(*it).is_some_and(|it| round.has(it)));
-        let again = round.and(Steps::of(readers));
-        Rule {
+        let again = round.and(StepBits::of(readers));
+        StepRule {
             name: step.id.to_owned(),
             depends_on: step.depends_on.to_vec(),
             upstream: upstream[id.index()],
@@ -52,7 +52,7 @@ pub(super) fn rules(plan: &Plan<'_>) -> Vec<Rule> {
             max_retries: u32::from(step.max_retries),
             requeue,
             again,
-            after: Steps::of(plan.step_ids().filter(|it| upstream[it.index()].meets(again))),
+            after: StepBits::of(plan.step_ids().filter(|it| upstream[it.index()].meets(again))),
             handler: step.on_fail,
             handles,
             stuck_after: step.stuck_after,
@@ -62,11 +62,11 @@ pub(super) fn rules(plan: &Plan<'_>) -> Vec<Rule> {
 }
 
 /// Everything for which a step waits.
-fn upstream(plan: &Plan<'_>, of: StepId) -> Steps {
+fn upstream(plan: &Plan<'_>, of: StepId) -> StepBits {
     let direct = |it: StepId| plan.steps[it.index()].depends_on.iter().copied();
-    let mut found = Steps::of(direct(of));
+    let mut found = StepBits::of(direct(of));
     loop {
-        let more = found.and(Steps::of(found.all().flat_map(direct)));
+        let more = found.and(StepBits::of(found.all().flat_map(direct)));
         if more == found {
             return found;
         }

@@ -4,26 +4,26 @@ use crate::plan::StepId;
 
 /// A set of steps of a plan of up to 64.
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(super) struct Steps(u64);
+pub(super) struct StepBits(u64);
 
-impl Steps {
-    pub(super) fn of(them: impl IntoIterator<Item = StepId>) -> Steps {
-        them.into_iter().fold(Steps::default(), |set, it| Steps(set.0 | 1 << it.0))
+impl StepBits {
+    pub(super) fn of(them: impl IntoIterator<Item = StepId>) -> StepBits {
+        them.into_iter().fold(StepBits::default(), |set, it| StepBits(set.0 | 1 << it.0))
     }
 
     pub(super) fn has(self, step: StepId) -> bool {
         self.0 & 1 << step.0 != 0
     }
 
-    pub(super) fn and(self, others: Steps) -> Steps {
-        Steps(self.0 | others.0)
+    pub(super) fn and(self, others: StepBits) -> StepBits {
+        StepBits(self.0 | others.0)
     }
 
-    pub(super) fn without(self, others: Steps) -> Steps {
-        Steps(self.0 & !others.0)
+    pub(super) fn without(self, others: StepBits) -> StepBits {
+        StepBits(self.0 & !others.0)
     }
 
-    pub(super) fn meets(self, others: Steps) -> bool {
+    pub(super) fn meets(self, others: StepBits) -> bool {
         self.0 & others.0 != 0
     }
 
