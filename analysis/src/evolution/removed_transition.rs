@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::both::{Both, Pair, label};
-use super::{Change, D02, Side};
+use super::{ChangeFinding, D02, Side};
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Label};
 use orange_codegen::model::{Actor, StateId, Transition};
@@ -23,7 +23,7 @@ pub(super) enum Loss {
     Last,
 }
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     losses(both).into_iter().map(|(pair, loss)| change(both, &pair, &loss)).collect()
 }
 
@@ -83,7 +83,7 @@ fn refused(both: &Both<'_>, pair: &Pair<'_>) -> Vec<String> {
     names(both.old, &pair.old).into_iter().filter(|it| !new.contains(it)).collect()
 }
 
-fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
+fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> ChangeFinding {
     let old = pair.old[0];
     let arrow = both.old.arrow(old);
     let place = both.old.first_line(old.span);
@@ -99,7 +99,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
                 .fold(finding, |finding, span| finding.label(*span, "the prompt names it"));
             let help = "keep it until no agent is running that was started before, or end those agents and start them \
                         again: `orange task respawn` gives them the new prompts";
-            Change::on(Side::Old, finding.help(help)).beside(counterpart)
+            ChangeFinding::on(Side::Old, finding.help(help)).beside(counterpart)
         }
         Loss::Asked(actors) => {
             let actors = actors.join("` and `");
@@ -109,7 +109,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
                 "keep the actor in `by` until no program asks with its token, or give the program a token of an actor that may ask: \
                  `orange project token`",
             );
-            Change::on(Side::Old, finding).beside(counterpart)
+            ChangeFinding::on(Side::Old, finding).beside(counterpart)
         }
         Loss::Last => {
             let from = both.old.name(old.from.value);
@@ -117,7 +117,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
             let finding = Diagnostic::new(&D02, place, message)
                 .label(place, "the transition that is gone")
                 .help(format!("keep a transition out of `{from}` for the tasks that are there"));
-            Change::on(Side::Old, finding).beside(counterpart)
+            ChangeFinding::on(Side::Old, finding).beside(counterpart)
         }
     }
 }

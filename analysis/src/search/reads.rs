@@ -3,7 +3,7 @@
 
 use orange_core::{Gate, Machine, SectionGate};
 
-use super::counters::Counters;
+use super::counters::SearchCounters;
 use super::sections::Sections;
 use super::task::Task;
 
@@ -32,7 +32,7 @@ pub(super) struct Set(u8);
 
 impl Reads {
     /// Reads of each state of a machine, by the state's number.
-    pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &Counters) -> Vec<Self> {
+    pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &SearchCounters) -> Vec<Self> {
         let section = |set: &mut Set, gate: &SectionGate<'_>| set.extend(sections.find(gate.section));
         let of = |state| {
             let mut it = Self { decisions: machine.decisions_of(state), ..Self::default() };

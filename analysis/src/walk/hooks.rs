@@ -7,7 +7,7 @@ use crate::search::task::Event;
 
 /// Hooks of a transition that are still to run.
 #[derive(Clone, Debug)]
-pub(super) struct Waiting<'m> {
+pub(super) struct WaitingTransition<'m> {
     pub(super) decision: Decision<'m>,
     /// Number of its hooks that have run.
     pub(super) done: usize,
@@ -78,7 +78,7 @@ impl<'m> Walk<'m> {
                 return (ran, self.fire(next));
             }
             if !turn.events.is_empty() {
-                self.waiting = Some(Waiting { decision: decision.clone(), done: at });
+                self.waiting = Some(WaitingTransition { decision: decision.clone(), done: at });
                 let hooks = decision.effects[at..].iter().map(|it| it.hook.name()).collect();
                 return (ran, vec![Happened::HooksWait { hooks, reason: turn.story }]);
             }

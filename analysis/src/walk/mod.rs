@@ -17,7 +17,7 @@ use orange_core::{
 
 pub use self::answers::CHECKS;
 pub use self::hooks::Ran;
-use self::hooks::{Waiting, starts};
+use self::hooks::{WaitingTransition, starts};
 use self::time::Time;
 use crate::search::reviewers::Reviewers;
 use crate::search::task::{Agent, Task};
@@ -38,9 +38,9 @@ pub struct Walk<'m> {
     /// The hooks that fail the next time, by their actions.
     failing: Vec<String>,
     /// The hooks that wait, because the first of them has failed.
-    waiting: Option<Waiting<'m>>,
+    waiting: Option<WaitingTransition<'m>>,
     /// The agents whose ends are judged when these have run: the one whose end has led to them, and those that have ended since.
-    exited: Vec<(Actor, Option<&'m str>, Ended)>,
+    exited: Vec<(Actor, Option<&'m str>, AgentEnd)>,
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
@@ -93,13 +93,13 @@ pub enum Act {
         agent: Actor,
         /// The name of a reviewer; without one, all that are alive end.
         name: Option<String>,
-        ended: Ended,
+        ended: AgentEnd,
     },
 }
 
 /// End of an agent, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct AgentEnd {
     /// Its exit status.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -326,7 +326,7 @@ impl<'m> Walk<'m> {
         &mut self,
         agent: Actor,
         reviewer: Option<&'m str>,
-        ended: &Ended,
+        ended: &AgentEnd,
         is_again: bool,
     ) -> Result<Vec<Happened>, Impossible> {
         let mut story = Vec::new();
@@ -483,7 +483,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-impl Ended {
+impl AgentEnd {
     /// An end with this exit status, by this signal, with these last lines.
     pub fn of(code: Option<i32>, signal: Option<i32>, output: String) -> Self {
         Self { code, signal, output, lasted: 0 }
@@ -494,7 +494,7 @@ impl Ended {
     }
 }
 
-impl From<&End<'_>> for Ended {
+impl From<&End<'_>> for AgentEnd {
     fn from(end: &End<'_>) -> Self {
         Self { lasted: end.lasted, ..Self::of(end.code, end.signal, end.output.to_owned()) }
     }

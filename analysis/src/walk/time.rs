@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use orange_core::{End, Input, Left, StateId};
 
-use super::{Ended, Happened, Impossible, Walk};
+use super::{AgentEnd, Happened, Impossible, Walk};
 use crate::search::task::Agent;
 
 /// The time of a walk, in seconds.
@@ -61,7 +61,7 @@ impl Walk<'_> {
         let input = Input::Elapsed { has_agent, lasted, left: &left };
         match self.turn(input) {
             Ok(turn) if turn.events.is_empty() && !turn.story.is_empty() => {
-                self.end(state.agent, None, &Ended::default())
+                self.end(state.agent, None, &AgentEnd::default())
             }
             Ok(turn) => Ok(self.carry(&turn)),
             Err(refused) => refused.map(|it| vec![it]),

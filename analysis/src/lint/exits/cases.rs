@@ -17,16 +17,16 @@ const MAX_CASES: usize = 4096;
 pub struct Cases {
     pub state: StateId,
     /// The combinations, plain ones first.
-    pub all: Vec<Case>,
+    pub all: Vec<EndCase>,
     /// True if there are more.
     pub cut: bool,
-    parts: Vec<Part>,
+    parts: Vec<SectionOptions>,
     readers: Vec<Reader>,
 }
 
 /// One combination: what stands in each section when the agent of the state ends.
 #[derive(Debug)]
-pub struct Case {
+pub struct EndCase {
     /// The exit rule that decides then, by its number in the machine.
     pub rule: Option<usize>,
     /// The rule about ends that the agent ended for; none where it is an ordinary end.
@@ -48,14 +48,14 @@ pub enum Standing {
 
 /// One section and what can stand there.
 #[derive(Debug)]
-struct Part {
+struct SectionOptions {
     heading: String,
-    contents: Vec<Judged>,
+    contents: Vec<JudgedContent>,
 }
 
 /// One content of a section, and what every reader of that section says of it.
 #[derive(Debug)]
-struct Judged {
+struct JudgedContent {
     standing: Standing,
     label: String,
     passes: Vec<bool>,
@@ -119,37 +119,37 @@ impl Cases {
     }
 
     /// True if the artifact of this rule is there, or the agent ended as the rule says.
-    pub fn holds(&self, facts: &Facts<'_>, case: &Case, rule: usize) -> bool {
+    pub fn holds(&self, facts: &Facts<'_>, case: &EndCase, rule: usize) -> bool {
         let is_there = self.judgement(case, Asker::Rule(rule)).unwrap_or_default();
         is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end).end())
     }
 
     /// True if the gates of this transition let the case through, or it has none.
-    pub fn passes(&self, case: &Case, transition: TransitionId) -> bool {
+    pub fn passes(&self, case: &EndCase, transition: TransitionId) -> bool {
         self.judgement(case, Asker::Transition(transition)).unwrap_or(true)
     }
 
     /// The section that the first gate of this transition reads which does not let it through.
-    pub fn refused_section(&self, case: &Case, transition: TransitionId) -> Option<&str> {
+    pub fn refused_section(&self, case: &EndCase, transition: TransitionId) -> Option<&str> {
         let mut readers = self.readers.iter().filter(|it| it.asker == Asker::Transition(transition));
         readers.find(|it| !self.is_met(case, it)).map(|it| self.parts[it.part].heading.as_str())
     }
 
     /// Condition of a section.
-    pub fn standing(&self, case: &Case, heading: &str) -> Option<Standing> {
+    pub fn standing(&self, case: &EndCase, heading: &str) -> Option<Standing> {
         self.content(case, heading).map(|it| it.standing)
     }
 
     /// True if a rule of the state finds there what it asks of this section.
-    pub fn is_read(&self, case: &Case, heading: &str) -> bool {
+    pub fn is_read(&self, case: &EndCase, heading: &str) -> bool {
         let own = self.readers.iter().filter(|it| self.parts[it.part].heading == heading);
         let mut rules = own.filter(|it| matches!(it.asker, Asker::Rule(_)));
         rules.any(|it| self.is_passed(case, it))
     }
 
     /// Content of a section, in words: "an empty `## Handoff`".
-    pub fn tell(&self, case: &Case, heading: &str) -> Option<String> {
-        let Judged { standing, label, .. } = self.content(case, heading)?;
+    pub fn tell(&self, case: &EndCase, heading: &str) -> Option<String> {
+        let JudgedContent { standing, label, .. } = self.content(case, heading)?;
         Some(match standing {
             Standing::Absent => format!("no `{heading}`"),
             Standing::Empty => format!("an empty `{heading}`"),
@@ -164,32 +164,32 @@ impl Cases {
         self.parts.iter().map(|it| it.heading.as_str())
     }
 
-    fn content(&self, case: &Case, heading: &str) -> Option<&Judged> {
+    fn content(&self, case: &EndCase, heading: &str) -> Option<&JudgedContent> {
         let at = self.parts.iter().position(|it| it.heading == heading)?;
         Some(&self.parts[at].contents[case.choice[at]])
     }
 
     /// True if everything that it asks for is there; `None` if it asks for nothing.
-    fn judgement(&self, case: &Case, asker: Asker) -> Option<bool> {
+    fn judgement(&self, case: &EndCase, asker: Asker) -> Option<bool> {
         let mut readers = self.readers.iter().filter(|it| it.asker == asker).peekable();
         readers.peek()?;
         Some(readers.all(|it| self.is_met(case, it)))
     }
 
     /// True if the gate of this reader holds, by it or by another section.
-    fn is_met(&self, case: &Case, reader: &Reader) -> bool {
+    fn is_met(&self, case: &EndCase, reader: &Reader) -> bool {
         let same = |it: &&Reader| (it.asker, it.gate) == (reader.asker, reader.gate);
         self.readers.iter().filter(same).any(|it| self.is_passed(case, it))
     }
 
-    fn is_passed(&self, case: &Case, Reader { part, place, .. }: &Reader) -> bool {
+    fn is_passed(&self, case: &EndCase, Reader { part, place, .. }: &Reader) -> bool {
         self.parts[*part].contents[case.choice[*part]].passes[*place]
     }
 
     fn add_reader(&mut self, (asker, gate): (Asker, usize), heading: &str) {
         let known = self.parts.iter().position(|it| it.heading == heading);
         let part = known.unwrap_or_else(|| {
-            self.parts.push(Part { heading: heading.to_owned(), contents: Vec::new() });
+            self.parts.push(SectionOptions { heading: heading.to_owned(), contents: Vec::new() });
             self.parts.len() - 1
         });
         let place = self.readers.iter().filter(|it| it.part == part).count();
@@ -201,7 +201,7 @@ impl Cases {
         let mut choice = vec![0; self.parts.len()];
         loop {
             for end in std::iter::once(None).chain(ends::rules(facts.machine, self.state).map(Some)) {
-                let mut case = Case { rule: None, end, choice: choice.clone() };
+                let mut case = EndCase { rule: None, end, choice: choice.clone() };
                 case.rule = facts.machine.exit_rule(self.state, |rule| self.holds(facts, &case, rule));
                 self.all.push(case);
             }
@@ -246,13 +246,13 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, usize, &'f Secti
 }
 
 /// The contents of a section that its readers judge differently, or that a reader of the finding would.
-fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<Judged> {
-    let mut kept: Vec<Judged> = Vec::new();
+fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<JudgedContent> {
+    let mut kept: Vec<JudgedContent> = Vec::new();
     let candidates = candidates(gates);
     let stale =
         candidates.iter().filter(|it| can_be_stale && it.text.is_some()).map(|it| judge(gates, it, true));
     for judged in candidates.iter().map(|it| judge(gates, it, false)).chain(stale) {
-        let same = |it: &Judged| it.standing == judged.standing && it.passes == judged.passes;
+        let same = |it: &JudgedContent| it.standing == judged.standing && it.passes == judged.passes;
         let is_old_news =
             judged.standing == Standing::Stale && kept.iter().any(|it| it.passes == judged.passes);
         if !kept.iter().any(same) && !is_old_news {
@@ -262,7 +262,7 @@ fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<Judged> {
     kept
 }
 
-fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> Judged {
+fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> JudgedContent {
     let Content { label, text } = content;
     let heading = gates.first().map_or("", |gate| gate.section);
     let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
@@ -278,5 +278,5 @@ fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> Judged {
         Some(_) => Standing::Written,
     };
     let passes = gates.iter().map(|gate| check_section(gate, &body, stale.as_slice()).is_ok()).collect();
-    Judged { standing, label: label.clone(), passes }
+    JudgedContent { standing, label: label.clone(), passes }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use orange_core::{StateId, TransitionId};
 
 use super::C49;
-use super::coming_back::{self, ComingBack, Steps};
+use super::coming_back::{self, ComingBack, SectionSteps};
 use super::text::wishes;
 use crate::lint::Facts;
 use crate::search::components::Components;
@@ -30,7 +30,7 @@ enum Owner {
 /// Steps and rules of one place.
 #[derive(Debug, Default)]
 struct Visits {
-    steps: Steps<Owner>,
+    steps: SectionSteps<Owner>,
     /// The exit rules that accept it, too, and whose transition has a gate.
     rules: BTreeMap<TransitionId, usize>,
 }

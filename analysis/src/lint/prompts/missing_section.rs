@@ -7,11 +7,11 @@ use orange_core::{Hook, PromptId, has_word};
 use super::C81;
 use super::shared::{Prompted, named_section, prompt, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Command, Start, Target};
+use crate::lint::prompt_facts::{Command, PromptStart, StatusTarget};
 use crate::search::task::ABSENT;
 use crate::search::{ExitResult, SearchStep};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Fields, Gate, SectionGate, Transition};
+use orange_codegen::model::{Gate, RequiredFields, SectionGate, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -20,7 +20,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     for granted in &facts.commands().granted {
         let it = prompt(facts, granted.prompt);
         let command = &it.reading.commands[granted.command];
-        let (Some(start), Target::State(to)) = (it.starts.first(), command.target) else { continue };
+        let (Some(start), StatusTarget::State(to)) = (it.starts.first(), command.target) else { continue };
         for place in &granted.from {
             let between = facts.machine.between(place.state, to);
             let open = between.filter(|id| facts.machine.transition(*id).by.allows(place.actor));
@@ -99,7 +99,7 @@ fn wanted(it: &Prompted<'_>, gate: &SectionGate) -> Option<Want> {
 
 fn finding(
     facts: &Facts<'_>,
-    (it, start): (&Prompted<'_>, &Start),
+    (it, start): (&Prompted<'_>, &PromptStart),
     command: &Command,
     transition: &Transition,
     missing: &[Missing<'_>],
@@ -139,8 +139,8 @@ fn line(gate: &SectionGate) -> String {
     let fields: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
     let lines = match gate.fields {
         _ if fields.is_empty() => String::new(),
-        Fields::Any(_) => format!(", with a line that begins with {}:", fields.join(": or ")),
-        Fields::All(_) => format!(", with lines that begin with {}:", fields.join(": and ")),
+        RequiredFields::Any(_) => format!(", with a line that begins with {}:", fields.join(": or ")),
+        RequiredFields::All(_) => format!(", with lines that begin with {}:", fields.join(": and ")),
     };
     match &gate.verdict {
         Some(_) => format!("Write {section} to TASK.md; its first line is Verdict: PASS or Verdict: FAIL"),

@@ -41,7 +41,7 @@ super::group! {
 
 /// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub struct PromptLintFacts {
     commands: OnceCell<Commands>,
 }
 

@@ -8,7 +8,7 @@ use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
 use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
 use crate::lint::MAX_TRACED;
-use crate::missions::{ConfigurationId, Failures, MissionSearch, Scope};
+use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
 
 /// Everything about one checked step workflow.
 #[derive(Debug)]
@@ -35,7 +35,8 @@ impl<'f> StepFacts<'f> {
     /// Gathers what lints ask for.
     pub fn new(steps: &'f Steps, plan: &'f Plan<'f>) -> Self {
         let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
-        let search = MissionSearch::run(plan, Scope { policy, failures: Failures::Handled, by_hand: false });
+        let search =
+            MissionSearch::run(plan, SearchScope { policy, failures: Failures::Handled, by_hand: false });
         let edges =
             || plan.step_ids().flat_map(|id| plan.step(id).depends_on.iter().map(move |it| (id, *it)));
         let connected = edges().flat_map(|(a, b)| [a, b]).collect();
@@ -61,7 +62,7 @@ impl<'f> StepFacts<'f> {
     }
 
     /// The first run to this mission, as readers see it; none beyond [`MAX_TRACED`] acts of all traces.
-    pub(super) fn tell(&self, to: Option<ConfigurationId>, end: String) -> Option<Trace> {
+    pub(super) fn tell(&self, to: Option<MissionConfigurationId>, end: String) -> Option<Trace> {
         let to = to?;
         let total = self.traced.get() + self.search.run_to(to).len();
         if total > MAX_TRACED {

@@ -1,6 +1,6 @@
 //! Changes between two workflows, and the tasks that are the worse for them.
 
-use orange_analysis::evolution::{Change, Comparison, Side};
+use orange_analysis::evolution::{ChangeFinding, Comparison, Side};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source};
 
@@ -56,7 +56,7 @@ impl Changes<'_> {
     }
 
     /// The place in the other file, with its line.
-    fn beside(&self, change: &Change, label: &Label, style: Style) -> String {
+    fn beside(&self, change: &ChangeFinding, label: &Label, style: Style) -> String {
         let source = self.source(other(change.side));
         if style.drawn {
             let excerpt = Renderer::new(source).place(label);
@@ -98,7 +98,7 @@ impl Changes<'_> {
     }
 
     /// One change as a file of its own, so that it is shown as every finding is.
-    fn file(&self, change: &Change) -> File {
+    fn file(&self, change: &ChangeFinding) -> File {
         let diagnostics: Vec<Diagnostic> = vec![change.finding.clone()];
         let compilation = Compilation { diagnostics, ..Compilation::default() };
         File { source: self.source(change.side).clone(), compilation, docs: None }

@@ -19,17 +19,17 @@ struct Issue {
     check_name: String,
     fingerprint: String,
     severity: &'static str,
-    location: Location,
+    location: GitlabLocation,
 }
 
 #[derive(Serialize)]
-struct Location {
+struct GitlabLocation {
     path: String,
-    lines: Lines,
+    lines: GitlabLines,
 }
 
 #[derive(Serialize)]
-struct Lines {
+struct GitlabLines {
     begin: u32,
     end: u32,
 }
@@ -54,7 +54,10 @@ pub(crate) fn gitlab(report: &Report) -> Result<String, Failure> {
                 check_name: format!("{} {}", finding.code(), finding.name()),
                 fingerprint: format!("{:016x}", fnv1a(known.bytes())),
                 severity: severity(finding.level),
-                location: Location { path: path.clone(), lines: Lines { begin: line, end: end_line } },
+                location: GitlabLocation {
+                    path: path.clone(),
+                    lines: GitlabLines { begin: line, end: end_line },
+                },
             }
         }));
     }
