@@ -79,7 +79,7 @@ struct ComparedWorkflow<'s> {
 }
 
 /// A key and its value, as text.
-type Keys = Vec<(&'static str, String)>;
+type ComparedKeys = Vec<(&'static str, String)>;
 
 impl<'s> ComparedWorkflow<'s> {
     fn of(checked: &'s Checked, arena: &'s PlanArena<'s>) -> Option<Self> {
@@ -91,7 +91,7 @@ impl<'s> ComparedWorkflow<'s> {
         self.steps.steps[id.index()].id.span
     }
 
-    fn keys(&self, other: &Self) -> Keys {
+    fn keys(&self, other: &Self) -> ComparedKeys {
         let Plan { name, version, description, policy, notices, roles, order, .. } = self.plan;
         let is_in_both = |it: &&StepId| other.plan.step_named(self.plan.step(**it).id).is_some();
         let order: Vec<StepId> = order.iter().filter(is_in_both).copied().collect();
@@ -107,7 +107,7 @@ impl<'s> ComparedWorkflow<'s> {
         ]
     }
 
-    fn step_keys(&self, id: StepId) -> Keys {
+    fn step_keys(&self, id: StepId) -> ComparedKeys {
         let step: &Step<'_> = self.plan.step(id);
         let number = |it: u64| if it == 0 { String::new() } else { it.to_string() };
         vec![
@@ -133,7 +133,7 @@ impl<'s> ComparedWorkflow<'s> {
 }
 
 /// The keys with another value, without the texts of prompts.
-fn different(old: Keys, new: Keys) -> impl Iterator<Item = (&'static str, String, String)> {
+fn different(old: ComparedKeys, new: ComparedKeys) -> impl Iterator<Item = (&'static str, String, String)> {
     let pairs = old.into_iter().zip(new).filter(|((_, before), (_, after))| before != after);
     pairs.map(|((key, before), (_, after))| match key {
         "prompt" => (key, String::new(), String::new()),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::both::{Both, Pair, label};
+use super::both::{Both, TransitionPair, label};
 use super::{ChangeFinding, D02, Side};
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Label};
@@ -29,7 +29,7 @@ pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
 
 /// The transitions that are gone, or closed to agents whose prompts name them. A state that has become terminal has lost
 /// all of them for that reason.
-pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
+pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(TransitionPair<'b>, Loss)> {
     let asked = asked(both);
     let losses = both.pairs().filter_map(|pair| {
         let (from, to) = (pair.old[0].from.value, pair.old[0].to.value);
@@ -74,7 +74,7 @@ fn allows(transitions: &[&Transition], actor: Actor) -> bool {
 }
 
 /// The declared actors that could ask, and may not any more, by name. A new actor has a token of its own.
-fn refused(both: &Both<'_>, pair: &Pair<'_>) -> Vec<String> {
+fn refused(both: &Both<'_>, pair: &TransitionPair<'_>) -> Vec<String> {
     let names = |facts: &Facts<'_>, transitions: &[&Transition]| -> BTreeSet<String> {
         let all = transitions.iter().flat_map(|it| it.by.declared());
         all.map(|it| facts.machine.actor_name(it).to_owned()).collect()
@@ -83,7 +83,7 @@ fn refused(both: &Both<'_>, pair: &Pair<'_>) -> Vec<String> {
     names(both.old, &pair.old).into_iter().filter(|it| !new.contains(it)).collect()
 }
 
-fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> ChangeFinding {
+fn change(both: &Both<'_>, pair: &TransitionPair<'_>, loss: &Loss) -> ChangeFinding {
     let old = pair.old[0];
     let arrow = both.old.arrow(old);
     let place = both.old.first_line(old.span);
@@ -122,7 +122,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> ChangeFinding {
     }
 }
 
-fn counterpart(both: &Both<'_>, pair: &Pair<'_>) -> Option<Label> {
+fn counterpart(both: &Both<'_>, pair: &TransitionPair<'_>) -> Option<Label> {
     let from: StateId = both.state(pair.old[0].from.value)?;
     match pair.new.first() {
         Some(new) => {

@@ -2,7 +2,7 @@
 
 use orange_core::{Gate, SectionGate, Seen, When, check_section, fingerprint, section};
 
-use super::both::{Both, Pair, guard_place, label};
+use super::both::{Both, TransitionPair, guard_place, label};
 use super::{ChangeFinding, D04, Side};
 use crate::lint::Facts;
 use crate::search::sections::{Content, candidates};
@@ -41,7 +41,7 @@ pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     pairs.filter_map(|pair| in_pair(both, &pair)).collect()
 }
 
-fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<ChangeFinding> {
+fn in_pair(both: &Both<'_>, pair: &TransitionPair<'_>) -> Option<ChangeFinding> {
     let gates = Gates { old: gates(both.old, &pair.old), new: gates(both.new, &pair.new) };
     if gates.old == gates.new && gates.old.len() == 1 {
         return None;
@@ -162,7 +162,7 @@ impl GateCase<'_> {
 /// Counter values with which the old transition was open, some new one would be, and none of them for this content.
 fn refused(
     both: &Both<'_>,
-    pair: &Pair<'_>,
+    pair: &TransitionPair<'_>,
     case: &GateCase<'_>,
     gates: &Gates<'_>,
     old: Option<&Expr>,
@@ -183,7 +183,7 @@ fn refused(
 
 fn tightened(
     both: &Both<'_>,
-    pair: &Pair<'_>,
+    pair: &TransitionPair<'_>,
     at: usize,
     case: &GateCase<'_>,
     gates: &Gates<'_>,
@@ -213,7 +213,7 @@ fn gate_place(facts: &Facts<'_>, transition: &Transition) -> Span {
     facts.first_line(transition.gates.first().map_or(transition.span, model::Gate::place))
 }
 
-fn undecided(both: &Both<'_>, pair: &Pair<'_>) -> ChangeFinding {
+fn undecided(both: &Both<'_>, pair: &TransitionPair<'_>) -> ChangeFinding {
     let new = pair.new[0];
     let message =
         format!("whether the gates of {} refuse more than before was not decided", both.new.arrow(new));

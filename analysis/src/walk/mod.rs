@@ -16,9 +16,9 @@ use orange_core::{
 };
 
 pub use self::answers::CHECKS;
-pub use self::hooks::Ran;
+pub use self::hooks::HookRun;
 use self::hooks::{WaitingTransition, starts};
-use self::time::Time;
+use self::time::WalkTime;
 use crate::search::reviewers::Reviewers;
 use crate::search::task::{Agent, Task};
 
@@ -44,7 +44,7 @@ pub struct Walk<'m> {
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
-    time: Time,
+    time: WalkTime,
 }
 
 /// Something that somebody does.
@@ -134,12 +134,12 @@ pub enum Happened {
         to: StateId,
         cause: Cause,
         /// The hooks that ran, in order.
-        hooks: Vec<Ran>,
+        hooks: Vec<HookRun>,
     },
     /// An agent was started without a transition.
     Started {
         /// The hooks that ran, in order.
-        hooks: Vec<Ran>,
+        hooks: Vec<HookRun>,
     },
     /// Its agent crashed, and the task stays where it is.
     Crashed {
@@ -148,7 +148,7 @@ pub enum Happened {
         /// Reason for counting it as a crash.
         reason: String,
         /// The hook that started the agent again, if that happened.
-        respawned: Option<Ran>,
+        respawned: Option<HookRun>,
     },
     /// The session is shown as dead, and the task waits for a person.
     Marked { reason: String },
@@ -207,7 +207,7 @@ impl<'m> Walk<'m> {
             exited: Vec::new(),
             succeeding: BTreeSet::new(),
             checks: Checks::default(),
-            time: Time::default(),
+            time: WalkTime::default(),
         }
     }
 
@@ -433,7 +433,7 @@ impl<'m> Walk<'m> {
                 | LifeEvent::Attention(_) => {}
             }
         }
-        let hooks: Vec<Ran> = turn.effects.iter().map(|effect| self.start(effect)).collect();
+        let hooks: Vec<HookRun> = turn.effects.iter().map(|effect| self.start(effect)).collect();
         match crash {
             Some((count, reason)) => {
                 let (reason, respawned) = (reason.clone(), hooks.into_iter().next());

@@ -9,7 +9,7 @@ use crate::search::task::Agent;
 
 /// The time of a walk, in seconds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Time {
+pub(super) struct WalkTime {
     now: u32,
     /// Time of the arrival of the task in its state.
     since: u32,
@@ -17,7 +17,7 @@ pub(super) struct Time {
     left: BTreeMap<StateId, u32>,
 }
 
-impl Time {
+impl WalkTime {
     /// The task goes from a state to another, or to the same again.
     pub(super) fn moves(&mut self, from: StateId, to: StateId) {
         if from != to {

@@ -37,7 +37,7 @@ pub(crate) enum Origin {
 
 /// The files of a run, sorted, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Collected {
+pub(crate) struct CollectedInputs {
     pub inputs: Vec<Input>,
     /// The paths that could not be searched.
     pub failures: Vec<Failure>,
@@ -54,8 +54,8 @@ pub(crate) enum ReadInput {
 }
 
 /// Finds the files that these paths name; `-` is standard input and is called `stdin_name`.
-pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected {
-    let mut collected = Collected::default();
+pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> CollectedInputs {
+    let mut collected = CollectedInputs::default();
     for path in paths {
         if path.as_os_str() == "-" {
             let shown = stdin_name.unwrap_or("<stdin>").to_owned();
@@ -79,7 +79,7 @@ pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected 
     collected
 }
 
-impl Collected {
+impl CollectedInputs {
     fn add(&mut self, path: &Path) {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => self.search(path),

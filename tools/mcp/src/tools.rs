@@ -42,20 +42,20 @@ enum ArgumentForm {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolSchema {
-    r#type: Type,
+    r#type: SchemaType,
     properties: BTreeMap<&'static str, ArgumentSchema>,
     additional_properties: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct ArgumentSchema {
-    r#type: Type,
+    r#type: SchemaType,
     description: &'static str,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Type {
+enum SchemaType {
     Boolean,
     Object,
     String,
@@ -237,7 +237,7 @@ impl Tool {
     /// The JSON Schema of its arguments.
     pub(crate) fn schema(&self) -> ToolSchema {
         let properties = self.arguments.iter().map(|argument| (argument.name, argument.property())).collect();
-        ToolSchema { r#type: Type::Object, properties, additional_properties: false }
+        ToolSchema { r#type: SchemaType::Object, properties, additional_properties: false }
     }
 
     /// The words behind `orange` for these arguments, or what is wrong with them.
@@ -278,7 +278,11 @@ impl Tool {
 
 impl Argument {
     fn property(&self) -> ArgumentSchema {
-        let r#type = if matches!(self.form, ArgumentForm::Switch(_)) { Type::Boolean } else { Type::String };
+        let r#type = if matches!(self.form, ArgumentForm::Switch(_)) {
+            SchemaType::Boolean
+        } else {
+            SchemaType::String
+        };
         ArgumentSchema { r#type, description: self.about }
     }
 

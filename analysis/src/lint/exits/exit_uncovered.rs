@@ -3,7 +3,7 @@
 use orange_core::Condition;
 
 use super::C44;
-use super::cases::{Cases, EndCase, Standing};
+use super::cases::{Cases, EndCase, SectionStanding};
 use super::text::{any_of, condition_of};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
@@ -79,7 +79,7 @@ fn takes_for_absent(facts: &Facts<'_>, rule: usize) -> bool {
 }
 
 fn is_written_without(facts: &Facts<'_>, cases: &Cases, case: &EndCase, heading: &str) -> bool {
-    cases.standing(case, heading) == Some(Standing::Written)
+    cases.standing(case, heading) == Some(SectionStanding::Written)
         && !cases.is_read(case, heading)
         && verdict_rules(facts, cases, heading).next().is_some()
 }

@@ -27,7 +27,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             let open: Vec<&Transition> = open.map(|id| facts.transition(id)).collect();
             let is_its_own = |gate: &&SectionGate| is_its_own(facts, granted.prompt, &it, gate);
             let Some((transition, unnamed)) = closed(&it, &open, is_its_own) else { continue };
-            let missing: Vec<Missing<'_>> = unnamed
+            let missing: Vec<MissingPart<'_>> = unnamed
                 .into_iter()
                 .filter(|(gate, _)| bare.may_lack(facts, &it, gate))
                 .filter(|(gate, _)| reported.insert((granted.prompt, gate.section.value.as_str())))
@@ -41,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// A section that a gate reads, and what the prompt does not name of it.
-type Missing<'f> = (&'f SectionGate, Want);
+type MissingPart<'f> = (&'f SectionGate, Want);
 
 /// The first of these transitions, when the prompt lacks something that a gate of each of them wants, with all that it lacks of
 /// the first. Where one of several sections is enough, the first of them counts.
@@ -49,7 +49,7 @@ fn closed<'f>(
     it: &Prompted<'_>,
     transitions: &[&'f Transition],
     is_its_own: impl Fn(&&SectionGate) -> bool,
-) -> Option<(&'f Transition, Vec<Missing<'f>>)> {
+) -> Option<(&'f Transition, Vec<MissingPart<'f>>)> {
     let closing = |of: &&'f Transition| {
         let wanted = |gate: &'f SectionGate| Some((gate, wanted(it, gate)?));
         let unnamed = |gate: &'f Gate| gate.sections().iter().filter(|it| is_its_own(it)).find_map(wanted);
@@ -102,11 +102,12 @@ fn finding(
     (it, start): (&Prompted<'_>, &PromptStart),
     command: &Command,
     transition: &Transition,
-    missing: &[Missing<'_>],
+    missing: &[MissingPart<'_>],
 ) -> Diagnostic {
     let (name, arrow) = (it.name, facts.arrow(transition));
-    let all =
-        |tell: &dyn Fn(&Missing<'_>) -> String| missing.iter().map(tell).collect::<Vec<_>>().join(" and ");
+    let all = |tell: &dyn Fn(&MissingPart<'_>) -> String| {
+        missing.iter().map(tell).collect::<Vec<_>>().join(" and ")
+    };
     let (lacks, lines) = (all(&lacks), all(&|(gate, _)| format!("`{}`", line(gate))));
     let message =
         format!("`{name}` has a command for {arrow} and does not name {lacks}, which the gate wants");
@@ -123,7 +124,7 @@ fn finding(
 }
 
 /// Part that a prompt does not name, in words.
-fn lacks((gate, want): &Missing<'_>) -> String {
+fn lacks((gate, want): &MissingPart<'_>) -> String {
     let section = &gate.section.value;
     match want {
         Want::Section => format!("`{section}`"),

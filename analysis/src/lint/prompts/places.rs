@@ -35,12 +35,12 @@ const MAX_PLACES: usize = 2_000_000;
 
 /// Refused and granted commands of all prompts and messages.
 #[derive(Debug, Default)]
-pub(super) struct Commands {
+pub(super) struct PromptedCommands {
     pub refused: Vec<RefusedCommand>,
     pub granted: Vec<Granted>,
 }
 
-impl Commands {
+impl PromptedCommands {
     /// Goes through the commands of every prompt and message in their order. An agent may pass over any of them, and others may take
     /// the task on, so that with each command that is granted the agent can be in one more place.
     pub fn of(facts: &Facts<'_>) -> Self {

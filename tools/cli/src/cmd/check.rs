@@ -8,7 +8,7 @@ use crate::baseline::Baseline;
 use crate::cache::Cache;
 use crate::cmd::{mend, watch};
 use crate::config::Configs;
-use crate::input::{self, Collected, Input};
+use crate::input::{self, CollectedInputs, Input};
 use crate::json::{self, CheckAnswer, Counts};
 use crate::levels::{self, Levels};
 use crate::output::{self, printable, put};
@@ -16,7 +16,7 @@ use crate::report::{Report, Skipped};
 use crate::screen::Styles;
 
 /// The settings that give findings their levels, and what is known of texts.
-struct Rules {
+struct CheckRules {
     cache: Cache,
     configs: Configs,
     flags: Levels,
@@ -33,11 +33,12 @@ pub(super) fn run(args: &args::CheckArgs, styles: Styles) -> Result<Answer, Answ
 fn once(args: &args::CheckArgs, styles: Styles) -> Result<Answer, Answer> {
     let flags = Levels::of_flags(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
+    let CollectedInputs { mut inputs, mut failures } =
+        input::collect(&args.paths, args.stdin_name.as_deref());
     let mut configs = if args.no_config { Configs::default() } else { Configs::of(&inputs) };
     failures.extend(configs.take_failures());
     let cache = if args.no_cache { Cache::default() } else { Cache::of_user() };
-    let rules = Rules { cache, configs, flags, baseline };
+    let rules = CheckRules { cache, configs, flags, baseline };
     let mending = mend::run(args, &mut inputs, |inputs| rules.examine(inputs));
     failures.extend(mending.failures);
     let mut report = rules.examine(&inputs);
@@ -73,7 +74,7 @@ fn once(args: &args::CheckArgs, styles: Styles) -> Result<Answer, Answer> {
     Ok(Answer { out, err, exit })
 }
 
-impl Rules {
+impl CheckRules {
     /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
         let mut report = Report::new(inputs, &self.cache);

@@ -13,7 +13,7 @@ use crate::cmd::one;
 use crate::home::{self, HomeTasks, Task};
 use crate::input::not_both_from_stdin;
 use crate::json::{self, DiffAnswer, StrandedTask};
-use crate::output::{Changes, changed_steps, changed_steps_short, printable, put};
+use crate::output::{DiffOutput, changed_steps, changed_steps_short, printable, put};
 use crate::report::File;
 use crate::screen::Styles;
 
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
     let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
     let answer = DiffAnswer::new((&old.source, &new.source), &comparison, stranded, &home.broken);
-    let changes = Changes { old: &old.source, new: &new.source, comparison: &comparison, answer: &answer };
+    let changes = DiffOutput { old: &old.source, new: &new.source, comparison: &comparison, answer: &answer };
     let out = match args.format {
         ChangeFormat::Human => changes.human(styles.out),
         ChangeFormat::Short => changes.short(),

@@ -7,7 +7,7 @@ use orange_codegen::{Format, Likeness, Source};
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::fmt::{NotFormatted, format};
-use crate::input::{self, Collected, Input, Origin, ReadInput};
+use crate::input::{self, CollectedInputs, Input, Origin, ReadInput};
 use crate::output::{printable, put};
 use crate::whole;
 
@@ -38,7 +38,7 @@ pub(crate) struct Fmt {
 }
 
 pub(super) fn run(args: &Fmt) -> Result<Answer, Answer> {
-    let Collected { inputs, failures } = input::collect(&args.paths, args.stdin_name.as_deref());
+    let CollectedInputs { inputs, failures } = input::collect(&args.paths, args.stdin_name.as_deref());
     let mut run =
         Formatting { args, out: String::new(), err: String::new(), changed: 0, looked_at: 0, failures };
     for input in &inputs {

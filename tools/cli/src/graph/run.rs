@@ -56,11 +56,11 @@ struct RunFinding {
     #[serde(default)]
     trace: Vec<String>,
     #[serde(default)]
-    steps: Vec<Acted>,
+    steps: Vec<ActedStep>,
 }
 
 #[derive(Deserialize)]
-struct Acted {
+struct ActedStep {
     by: String,
     does: String,
     to: String,
@@ -156,7 +156,7 @@ fn chosen(
 
 impl RunFinding {
     fn shown(&self) -> HighlightedRun {
-        let step = |it: &Acted| RunStep {
+        let step = |it: &ActedStep| RunStep {
             label: Some(format!("{}: {}", it.by, it.does)),
             to: it.to.clone(),
             line: it.line,

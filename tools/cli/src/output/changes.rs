@@ -13,7 +13,7 @@ use crate::report::{File, Report};
 use crate::screen::Style;
 
 /// The whole output of `diff`.
-pub(crate) struct Changes<'c> {
+pub(crate) struct DiffOutput<'c> {
     /// The workflow that tasks were started with.
     pub old: &'c Source,
     /// The workflow that replaces it.
@@ -24,7 +24,7 @@ pub(crate) struct Changes<'c> {
     pub answer: &'c DiffAnswer<'c>,
 }
 
-impl Changes<'_> {
+impl DiffOutput<'_> {
     /// Each change with the lines of both files, then the tasks, then a summary. Empty without a change.
     pub(crate) fn human(&self, style: Style) -> String {
         let mut out = String::new();

@@ -14,7 +14,7 @@ use crate::report::Report;
 
 /// One finding as GitLab reads it.
 #[derive(Serialize)]
-struct Issue {
+struct GitlabIssue {
     description: String,
     check_name: String,
     fingerprint: String,
@@ -49,7 +49,7 @@ pub(crate) fn gitlab(report: &Report) -> Result<String, Failure> {
         issues.extend(file.findings().iter().map(|finding| {
             let SpanLocation { line, end_line, .. } = SpanLocation::of(finding.span, &index);
             let known = format!("{path}:{}", fingerprints.next(finding).text);
-            Issue {
+            GitlabIssue {
                 description: printable(&message(finding, &index)).into_owned(),
                 check_name: format!("{} {}", finding.code(), finding.name()),
                 fingerprint: format!("{:016x}", fnv1a(known.bytes())),

@@ -17,9 +17,10 @@ use crate::paths::Repositories;
 use crate::report::{File, Report};
 
 use types::{
-    ArtifactChange, ArtifactLocation, CodeFlow, Configuration, Described, Help, Invocation, LogicalLocation,
-    Notification, PhysicalLocation, Region, Replacement, SarifDriver, SarifFix, SarifLocation, SarifLog,
-    SarifResult, SarifRule, SarifRun, SarifText, SarifTool, TextOf, ThreadFlow, ThreadFlowLocation,
+    ArtifactChange, ArtifactLocation, BorrowedText, CodeFlow, Configuration, Described, Help, Invocation,
+    LogicalLocation, Notification, PhysicalLocation, Region, Replacement, SarifDriver, SarifFix,
+    SarifLocation, SarifLog, SarifResult, SarifRule, SarifRun, SarifText, SarifTool, ThreadFlow,
+    ThreadFlowLocation,
 };
 
 const SCHEMA: &str =
@@ -119,7 +120,7 @@ impl<'r> SarifTeller<'r> {
         let doubt = if fix.safe { "" } else { "; this may not be what was meant" };
         let replacements = fix.edits.iter().map(|edit| Replacement {
             deleted_region: self.region(edit.span),
-            inserted_content: TextOf { text: &edit.text },
+            inserted_content: BorrowedText { text: &edit.text },
         });
         SarifFix {
             description: text(format!("{}{doubt}", fix.title)),
@@ -183,7 +184,7 @@ fn invocation(failures: &[Failure]) -> Invocation<'_> {
 }
 
 fn notification(failure: &Failure) -> Notification<'_> {
-    Notification { level: "error", message: TextOf { text: failure.message() } }
+    Notification { level: "error", message: BorrowedText { text: failure.message() } }
 }
 
 /// Paths in and outside of repositories, as URIs.

@@ -77,7 +77,7 @@ pub(super) struct Invocation<'r> {
 #[derive(Serialize)]
 pub(super) struct Notification<'r> {
     pub level: &'static str,
-    pub message: TextOf<'r>,
+    pub message: BorrowedText<'r>,
 }
 
 /// A finding, which the standard calls a result.
@@ -178,7 +178,7 @@ pub(super) struct ArtifactChange<'r> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Replacement<'r> {
     pub deleted_region: Region,
-    pub inserted_content: TextOf<'r>,
+    pub inserted_content: BorrowedText<'r>,
 }
 
 #[derive(Serialize)]
@@ -187,6 +187,6 @@ pub(super) struct SarifText {
 }
 
 #[derive(Serialize)]
-pub(super) struct TextOf<'r> {
+pub(super) struct BorrowedText<'r> {
     pub text: &'r str,
 }
