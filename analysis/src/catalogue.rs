@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-pub use orange_codegen::catalogue::{Check, Page};
+pub use orange_codegen::catalogue::{Check, CheckPage};
 
 use crate::{evolution, lint};
 
@@ -21,7 +21,7 @@ fn group(check: &Check) -> usize {
     "SABCD".find(|it| check.code.starts_with(it)).unwrap_or(usize::MAX)
 }
 
-fn pages() -> impl Iterator<Item = &'static Page> {
+fn pages() -> impl Iterator<Item = &'static CheckPage> {
     let lints = lint::lints().map(|it| &it.page);
     let kinds = evolution::KINDS.iter().map(|it| &it.page);
     orange_codegen::catalogue::PAGES.iter().chain(lints).chain(kinds)

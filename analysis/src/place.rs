@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use orange_codegen::span::Span;
-use orange_codegen::syntax::{Kind, Node};
+use orange_codegen::syntax::{Node, NodeKind};
 
 /// Keys that name an item of a list; the first one that the item has counts.
 const NAMING: [&str; 5] = ["id", "name", "status", "action", "then"];
@@ -68,8 +68,8 @@ impl Places {
     fn add(&mut self, node: &Node, step: usize) {
         self.place(node.span, step);
         match &node.kind {
-            Kind::Scalar(_) => {}
-            Kind::Sequence(items) => {
+            NodeKind::Scalar(_) => {}
+            NodeKind::Sequence(items) => {
                 let mut seen: HashMap<String, usize> = HashMap::new();
                 for (number, item) in items.iter().enumerate() {
                     let name = name(item).unwrap_or_else(|| number.to_string());
@@ -80,7 +80,7 @@ impl Places {
                     self.add(item, step);
                 }
             }
-            Kind::Mapping(entries) => {
+            NodeKind::Mapping(entries) => {
                 for (key, value) in entries {
                     let step = self.step(step, format!(".{}", text(key).unwrap_or("?")));
                     if key.span.start <= value.span.end {
@@ -133,24 +133,24 @@ fn name(item: &Node) -> Option<String> {
 /// A word, or all words of a list.
 fn words(node: &Node) -> String {
     match &node.kind {
-        Kind::Sequence(items) => items.iter().filter_map(text).collect::<Vec<_>>().join(","),
-        Kind::Scalar(_) | Kind::Mapping(_) => text(node).unwrap_or("?").to_owned(),
+        NodeKind::Sequence(items) => items.iter().filter_map(text).collect::<Vec<_>>().join(","),
+        NodeKind::Scalar(_) | NodeKind::Mapping(_) => text(node).unwrap_or("?").to_owned(),
     }
 }
 
 fn get<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
     match &node.kind {
-        Kind::Mapping(entries) => {
+        NodeKind::Mapping(entries) => {
             entries.iter().find(|(it, _)| text(it) == Some(key)).map(|(_, value)| value)
         }
-        Kind::Scalar(_) | Kind::Sequence(_) => None,
+        NodeKind::Scalar(_) | NodeKind::Sequence(_) => None,
     }
 }
 
 fn text(node: &Node) -> Option<&str> {
     match &node.kind {
-        Kind::Scalar(scalar) => Some(&scalar.text.value),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) => Some(&scalar.text.value),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use orange_codegen::catalogue::{S04, S09};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::decoder::{Decoder, Field, Fields};
+use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
 use orange_codegen::model::keys::{Key, Takes, key};
 use orange_codegen::source::Source;
 use orange_codegen::span::{Span, Spanned};
@@ -34,7 +34,7 @@ pub(crate) fn read<T>(
 /// The items of the list under a key, as far as they can be read.
 pub(crate) fn items<T>(
     decoder: &mut Decoder<'_>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     read: impl Fn(&mut Decoder<'_>, &Node) -> Option<T>,
 ) -> Vec<T> {
@@ -46,7 +46,7 @@ pub(crate) fn items<T>(
 /// The entries of the mapping under a key, as far as they can be read.
 pub(crate) fn entries<T>(
     decoder: &mut Decoder<'_>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     read: impl Fn(&mut Decoder<'_>, &Field<'_>) -> Option<Spanned<T>>,
 ) -> Vec<(Spanned<String>, Spanned<T>)> {
@@ -62,7 +62,7 @@ pub(crate) fn entries<T>(
 /// The one of these acts that a step names. Steps that name none, or several, are errors with these messages.
 pub(crate) fn one_act<'n>(
     decoder: &mut Decoder<'_>,
-    fields: &Fields<'n>,
+    fields: &ObjectFields<'n>,
     acts: &[&str],
     [none, several]: [&str; 2],
 ) -> Option<Field<'n>> {
@@ -81,7 +81,7 @@ pub(crate) fn one_act<'n>(
 /// Reports each of these keys that stands beside another act than its own.
 pub(crate) fn only_beside(
     decoder: &mut Decoder<'_>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     act: &Field<'_>,
     keys: &[(&str, &[&str])],
 ) {

@@ -11,7 +11,7 @@ pub struct StepChange {
     /// The step; `None` for the workflow as a whole.
     pub step: Option<String>,
     /// Kind of difference.
-    pub what: What,
+    pub what: DifferenceKind,
     /// Place in the old workflow, if it is there.
     pub old: Option<Span>,
     /// Place in the new workflow, if it is there.
@@ -20,7 +20,7 @@ pub struct StepChange {
 
 /// Kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum DifferenceKind {
     /// The old workflow has no such step.
     Added,
     /// The new workflow has no such step.
@@ -39,12 +39,12 @@ pub enum What {
 /// Every difference, in the order of the new workflow; then the steps that are gone. `None` if one of the two has no steps.
 pub fn step_changes(old: &Checked, new: &Checked) -> Option<Vec<StepChange>> {
     let arenas = [PlanArena::default(), PlanArena::default()];
-    let old = Side::of(old, &arenas[0])?;
-    let new = Side::of(new, &arenas[1])?;
+    let old = ComparedWorkflow::of(old, &arenas[0])?;
+    let new = ComparedWorkflow::of(new, &arenas[1])?;
     let mut found = Vec::new();
     let (old_name, new_name) = (Some(old.steps.name.span), Some(new.steps.name.span));
     for (key, before, after) in different(old.keys(&new), new.keys(&old)) {
-        let what = What::Key { key, before, after };
+        let what = DifferenceKind::Key { key, before, after };
         found.push(StepChange { step: None, what, old: old_name, new: new_name });
     }
     for id in new.plan.step_ids() {
@@ -52,11 +52,12 @@ pub fn step_changes(old: &Checked, new: &Checked) -> Option<Vec<StepChange>> {
         let place = Some(new.span(id));
         let change = |what, old| StepChange { step: Some(step.id.to_owned()), what, old, new: place };
         match old.plan.step_named(step.id) {
-            None => found.push(change(What::Added, None)),
+            None => found.push(change(DifferenceKind::Added, None)),
             Some(before) => {
                 let keys = different(old.step_keys(before), new.step_keys(id));
                 let span = Some(old.span(before));
-                let keys = keys.map(|(key, before, after)| change(What::Key { key, before, after }, span));
+                let keys =
+                    keys.map(|(key, before, after)| change(DifferenceKind::Key { key, before, after }, span));
                 found.extend(keys);
             }
         }
@@ -64,7 +65,7 @@ pub fn step_changes(old: &Checked, new: &Checked) -> Option<Vec<StepChange>> {
     let gone = old.plan.step_ids().filter(|it| new.plan.step_named(old.plan.step(*it).id).is_none());
     found.extend(gone.map(|it| StepChange {
         step: Some(old.plan.step(it).id.to_owned()),
-        what: What::Removed,
+        what: DifferenceKind::Removed,
         old: Some(old.span(it)),
         new: None,
     }));
@@ -72,15 +73,15 @@ pub fn step_changes(old: &Checked, new: &Checked) -> Option<Vec<StepChange>> {
 }
 
 /// One of the two workflows.
-struct Side<'s> {
+struct ComparedWorkflow<'s> {
     steps: &'s Steps,
     plan: Plan<'s>,
 }
 
 /// A key and its value, as text.
-type Keys = Vec<(&'static str, String)>;
+type ComparedKeys = Vec<(&'static str, String)>;
 
-impl<'s> Side<'s> {
+impl<'s> ComparedWorkflow<'s> {
     fn of(checked: &'s Checked, arena: &'s PlanArena<'s>) -> Option<Self> {
         let Definition::Steps(steps) = checked.definition() else { return None };
         Some(Self { steps, plan: lower_plan(checked, arena)? })
@@ -90,7 +91,7 @@ impl<'s> Side<'s> {
         self.steps.steps[id.index()].id.span
     }
 
-    fn keys(&self, other: &Self) -> Keys {
+    fn keys(&self, other: &Self) -> ComparedKeys {
         let Plan { name, version, description, policy, notices, roles, order, .. } = self.plan;
         let is_in_both = |it: &&StepId| other.plan.step_named(self.plan.step(**it).id).is_some();
         let order: Vec<StepId> = order.iter().filter(is_in_both).copied().collect();
@@ -106,7 +107,7 @@ impl<'s> Side<'s> {
         ]
     }
 
-    fn step_keys(&self, id: StepId) -> Keys {
+    fn step_keys(&self, id: StepId) -> ComparedKeys {
         let step: &Step<'_> = self.plan.step(id);
         let number = |it: u64| if it == 0 { String::new() } else { it.to_string() };
         vec![
@@ -132,7 +133,7 @@ impl<'s> Side<'s> {
 }
 
 /// The keys with another value, without the texts of prompts.
-fn different(old: Keys, new: Keys) -> impl Iterator<Item = (&'static str, String, String)> {
+fn different(old: ComparedKeys, new: ComparedKeys) -> impl Iterator<Item = (&'static str, String, String)> {
     let pairs = old.into_iter().zip(new).filter(|((_, before), (_, after))| before != after);
     pairs.map(|((key, before), (_, after))| match key {
         "prompt" => (key, String::new(), String::new()),
@@ -178,9 +179,9 @@ prompt = 'Help. {{context}}'
         let found = step_changes(&checked[0], &checked[1]).unwrap();
         let found = found.into_iter().map(|it| {
             let text = match it.what {
-                What::Added => "added".to_owned(),
-                What::Removed => "removed".to_owned(),
-                What::Key { key, before, after } => format!("{key}: {before} > {after}"),
+                DifferenceKind::Added => "added".to_owned(),
+                DifferenceKind::Removed => "removed".to_owned(),
+                DifferenceKind::Key { key, before, after } => format!("{key}: {before} > {after}"),
             };
             (it.step.unwrap_or_default(), text)
         });

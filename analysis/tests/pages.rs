@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use orange_analysis::catalogue::{self, Check};
-use orange_analysis::evolution::{self, Change, Side};
+use orange_analysis::evolution::{self, ChangeFinding, Side};
 use orange_analysis::{every_finding, lint};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Level, Source};
@@ -122,7 +122,7 @@ fn changes(check: &Check, old: &str, new: &str) -> String {
     of_check.map(|it| printed(it, &old.0, &new.0)).collect::<Vec<_>>().join("\n")
 }
 
-fn printed(change: &Change, old: &Source, new: &Source) -> String {
+fn printed(change: &ChangeFinding, old: &Source, new: &Source) -> String {
     let (here, there) = if change.side == Side::Old { (old, new) } else { (new, old) };
     let finding = Renderer::new(here).render(&change.finding);
     let counterpart = change.counterpart.iter().map(|it| Renderer::new(there).place(it));

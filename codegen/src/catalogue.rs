@@ -42,7 +42,7 @@ impl Level {
 /// A check and its page in Markdown: what, why, an example that fires, the mended example.
 ///
 /// The two are apart so that a program which finds and never explains carries no pages.
-pub type Page = (&'static Check, &'static str);
+pub type CheckPage = (&'static Check, &'static str);
 
 macro_rules! catalogue {
     ($($code:ident $name:literal $level:ident;)*) => {
@@ -59,7 +59,8 @@ macro_rules! catalogue {
         pub static CHECKS: &[&Check] = &[$(&$code),*];
 
         /// Their pages.
-        pub static PAGES: &[Page] = &[$((&$code, include_str!(concat!("../../docs/lints/", $name, ".md")))),*];
+        pub static PAGES: &[CheckPage] =
+            &[$((&$code, include_str!(concat!("../../docs/lints/", $name, ".md")))),*];
     };
 }
 

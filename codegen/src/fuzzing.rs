@@ -3,7 +3,7 @@
 use crate::guard::parse;
 use crate::model::CounterId;
 use crate::syntax::layout::layout;
-use crate::syntax::{self, Kind, Node, Text};
+use crate::syntax::{self, Node, NodeKind, Text};
 use crate::{Compilation, Format, LineIndex, Source, Span, catalogue, compile, plain};
 
 /// Compiling any bytes ends, and every place that a finding names is one of the text. Gives what came of it, when
@@ -66,7 +66,7 @@ pub fn any_guard(clause: &str) {
 fn assert_carets(source: &str, node: &Node) {
     assert_inside(source, node.span);
     match &node.kind {
-        Kind::Scalar(scalar) => {
+        NodeKind::Scalar(scalar) => {
             let text = &scalar.text;
             for (at, char) in
                 text.value.char_indices().filter(|(_, it)| !it.is_whitespace() && !it.is_control())
@@ -77,8 +77,8 @@ fn assert_carets(source: &str, node: &Node) {
                 assert!(there.starts_with([char, '\\']), "{char:?} of {:?} leads to {there:?}", text.value);
             }
         }
-        Kind::Sequence(items) => items.iter().for_each(|it| assert_carets(source, it)),
-        Kind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
+        NodeKind::Sequence(items) => items.iter().for_each(|it| assert_carets(source, it)),
+        NodeKind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
             assert_carets(source, key);
             assert_carets(source, value);
         }),

@@ -11,13 +11,13 @@ pub const MAX_INCLUDED_BYTES: usize = 256 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Included {
     /// In the order of their spans.
-    files: Vec<File>,
+    files: Vec<IncludedFile>,
     /// The first byte behind everything that has a span.
     end: u32,
 }
 
 #[derive(Clone, Debug)]
-struct File {
+struct IncludedFile {
     /// Its name, where the source has it.
     name: Spanned<String>,
     /// The span of its text.
@@ -41,7 +41,7 @@ impl Included {
         }
         let span = Span::new(self.end, self.end + text.len() as u32);
         let lines = text.match_indices('\n').map(|(at, _)| span.start + at as u32 + 1).collect();
-        self.files.push(File { name: name.clone(), span, lines });
+        self.files.push(IncludedFile { name: name.clone(), span, lines });
         self.end = span.end + 1;
         Some(Text::included(text, name.span, span.start))
     }

@@ -24,7 +24,7 @@ pub enum PromptFiles {
 
 /// Reason for which there is no prompt.
 #[derive(Debug)]
-pub enum Fault {
+pub enum PromptFileFault {
     /// The name leads out of the folder.
     Outside,
     /// There is no such file; this one has almost that name.
@@ -57,21 +57,23 @@ impl PromptFiles {
     }
 
     /// The text of one of them.
-    pub fn read(&self, name: &str) -> Result<String, Fault> {
+    pub fn read(&self, name: &str) -> Result<String, PromptFileFault> {
         let is_inside = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
         if name.is_empty() || !Path::new(name).components().all(is_inside) {
-            return Err(Fault::Outside);
+            return Err(PromptFileFault::Outside);
         }
         match self {
-            PromptFiles::Nowhere => Err(Fault::Missing(None)),
+            PromptFiles::Nowhere => Err(PromptFileFault::Missing(None)),
             PromptFiles::Given(texts) => {
                 let close = || suggest::closest(name, texts.keys().map(String::as_str)).map(str::to_owned);
-                texts.get(name).cloned().ok_or_else(|| Fault::Missing(close()))
+                texts.get(name).cloned().ok_or_else(|| PromptFileFault::Missing(close()))
             }
             PromptFiles::Folder(folder) => match read(folder, name) {
-                Err(Fault::Missing(close)) if folder.ends_with("workflows") => {
+                Err(PromptFileFault::Missing(close)) if folder.ends_with("workflows") => {
                     match read(&folder_of(folder), name) {
-                        Err(Fault::Missing(other)) => Err(Fault::Missing(close.or(other))),
+                        Err(PromptFileFault::Missing(other)) => {
+                            Err(PromptFileFault::Missing(close.or(other)))
+                        }
                         found => found,
                     }
                 }
@@ -86,34 +88,35 @@ pub fn folder_of(file: &Path) -> PathBuf {
     file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-fn read(folder: &Path, name: &str) -> Result<String, Fault> {
+fn read(folder: &Path, name: &str) -> Result<String, PromptFileFault> {
     let path = match folder.join(name).canonicalize() {
         Ok(path) => path,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Fault::Missing(close_to(folder, name)));
+            return Err(PromptFileFault::Missing(close_to(folder, name)));
         }
-        Err(error) => return Err(Fault::Io(error)),
+        Err(error) => return Err(PromptFileFault::Io(error)),
     };
-    let folder = folder.canonicalize().map_err(Fault::Io)?;
+    let folder = folder.canonicalize().map_err(PromptFileFault::Io)?;
     if !path.starts_with(folder) {
-        return Err(Fault::Outside);
+        return Err(PromptFileFault::Outside);
     }
-    let metadata = fs::metadata(&path).map_err(Fault::Io)?;
+    let metadata = fs::metadata(&path).map_err(PromptFileFault::Io)?;
     if !metadata.is_file() {
-        return Err(Fault::NoFile);
+        return Err(PromptFileFault::NoFile);
     }
     let mut bytes = Vec::with_capacity(metadata.len().min(MAX_PROMPT_BYTES as u64) as usize + 1);
-    let file = File::open(&path).map_err(Fault::Io)?;
-    file.take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(Fault::Io)?;
+    let file = File::open(&path).map_err(PromptFileFault::Io)?;
+    file.take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(PromptFileFault::Io)?;
     if bytes.len() > MAX_PROMPT_BYTES {
-        return Err(Fault::TooLong);
+        return Err(PromptFileFault::TooLong);
     }
-    let text = String::from_utf8(bytes).map_err(|error| Fault::NoText(error.utf8_error().valid_up_to()))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| PromptFileFault::NoText(error.utf8_error().valid_up_to()))?;
     if let Some(at) = text.find('\0') {
-        return Err(Fault::Nul(text[..at].matches('\n').count() + 1));
+        return Err(PromptFileFault::Nul(text[..at].matches('\n').count() + 1));
     }
     match text.strip_prefix('\u{feff}').unwrap_or(&text) {
-        blank if blank.trim().is_empty() => Err(Fault::Empty),
+        blank if blank.trim().is_empty() => Err(PromptFileFault::Empty),
         // A checkout with other line ends is the same definition.
         prompt => Ok(prompt.replace("\r\n", "\n")),
     }

@@ -3,15 +3,15 @@
 use crate::model::keys::{STRONG, TELLING};
 use crate::source::{Format, Source};
 use crate::suggest;
-use crate::syntax::{self, Kind as NodeKind, Node};
+use crate::syntax::{self, Node, NodeKind};
 
 /// Likeness of a file to a workflow, by the keys at its top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Likeness {
     /// It has the keys of a workflow.
-    Workflow(Kind),
+    Workflow(WorkflowKind),
     /// It has two things spelled almost like them: a workflow with a mistake, or a file of another program.
-    Almost(Kind),
+    Almost(WorkflowKind),
     /// It is not a workflow.
     #[default]
     Other,
@@ -19,7 +19,7 @@ pub enum Likeness {
 
 /// Kind of workflow that a file defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WorkflowKind {
     /// States and transitions.
     Machine,
     /// A graph of steps.
@@ -41,7 +41,7 @@ impl Likeness {
     }
 
     /// The kind to read the file as; none where it is not a workflow.
-    pub fn kind(self) -> Option<Kind> {
+    pub fn kind(self) -> Option<WorkflowKind> {
         match self {
             Self::Workflow(kind) | Self::Almost(kind) => Some(kind),
             Self::Other => None,
@@ -53,8 +53,8 @@ impl Likeness {
         let has = |wanted: &str| keys.contains(&wanted);
         let has_header_or_steps = has("steps") || has("workflow");
         let kind = match has_header_or_steps && !has("states") && !has("transitions") {
-            true => Kind::Steps,
-            false => Kind::Machine,
+            true => WorkflowKind::Steps,
+            false => WorkflowKind::Machine,
         };
         let tells = |key: &str| key == "name" || suggest::closest(key, TELLING.iter().copied()).is_some();
         if STRONG.iter().any(|key| has(key)) || (has("steps") && has("workflow")) {
@@ -134,8 +134,8 @@ fn is_word(it: char) -> bool {
 mod tests {
     use super::*;
 
-    const MACHINE: Likeness = Likeness::Workflow(Kind::Machine);
-    const STEPS: Likeness = Likeness::Workflow(Kind::Steps);
+    const MACHINE: Likeness = Likeness::Workflow(WorkflowKind::Machine);
+    const STEPS: Likeness = Likeness::Workflow(WorkflowKind::Steps);
 
     #[track_caller]
     fn check(name: &str, text: &str, expect: Likeness) {
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn misspelled_ones() {
-        check("a.yml", "name: a\nsates:\n  x:\n", Likeness::Almost(Kind::Machine));
-        check("a.yml", "workflow: {name: a}\nstep: []\n", Likeness::Almost(Kind::Steps));
-        check("a.toml", "name = 'a'\n[[transistions]]\n", Likeness::Almost(Kind::Machine));
+        check("a.yml", "name: a\nsates:\n  x:\n", Likeness::Almost(WorkflowKind::Machine));
+        check("a.yml", "workflow: {name: a}\nstep: []\n", Likeness::Almost(WorkflowKind::Steps));
+        check("a.toml", "name = 'a'\n[[transistions]]\n", Likeness::Almost(WorkflowKind::Machine));
     }
 
     #[test]

@@ -84,42 +84,43 @@ const CLAUSES: [&str; 24] = [
 ];
 
 #[derive(Clone, Debug)]
-enum Change {
+enum TextChange {
     Insert(usize, &'static str),
     Delete(usize, usize),
     Repeat(usize, usize),
     Cut(usize),
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = TextChange> {
     prop_oneof![
-        (any::<usize>(), prop::sample::select(&PIECES[..])).prop_map(|(at, piece)| Change::Insert(at, piece)),
-        (any::<usize>(), 1usize..40).prop_map(|(at, len)| Change::Delete(at, len)),
-        (any::<usize>(), 1usize..200).prop_map(|(at, len)| Change::Repeat(at, len)),
-        any::<usize>().prop_map(Change::Cut),
+        (any::<usize>(), prop::sample::select(&PIECES[..]))
+            .prop_map(|(at, piece)| TextChange::Insert(at, piece)),
+        (any::<usize>(), 1usize..40).prop_map(|(at, len)| TextChange::Delete(at, len)),
+        (any::<usize>(), 1usize..200).prop_map(|(at, len)| TextChange::Repeat(at, len)),
+        any::<usize>().prop_map(TextChange::Cut),
     ]
 }
 
-fn apply(text: &str, changes: &[Change]) -> String {
+fn apply(text: &str, changes: &[TextChange]) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for change in changes {
         let len = chars.len();
         let place = |at: &usize| at % (len + 1);
         match change {
-            Change::Insert(at, piece) => {
+            TextChange::Insert(at, piece) => {
                 let at = place(at);
                 chars.splice(at..at, piece.chars());
             }
-            Change::Delete(at, count) => {
+            TextChange::Delete(at, count) => {
                 let at = place(at);
                 chars.drain(at..(at + count).min(len));
             }
-            Change::Repeat(at, count) => {
+            TextChange::Repeat(at, count) => {
                 let at = place(at);
                 let again: Vec<char> = chars[at..(at + count).min(len)].to_vec();
                 chars.splice(at..at, again);
             }
-            Change::Cut(at) => chars.truncate(place(at)),
+            TextChange::Cut(at) => chars.truncate(place(at)),
         }
     }
     chars.into_iter().collect()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use orange_codegen::model::{
-    Action, Actor, Actors, Condition, CounterId, Definition, Hook, Outcome, Permissions, Piece, Role,
+    Action, Actor, Actors, Condition, CounterId, Definition, Hook, Outcome, Permissions, PromptPiece, Role,
     StateId, StepId, Value, Wait, Workflow,
 };
 use orange_codegen::{Compilation, PromptFiles, Source, compile, lower};
@@ -53,8 +53,8 @@ fn the_default_workflow_of_seed_000() {
         _ => "?",
     });
     assert_eq!(outcomes.collect::<Vec<_>>().join(" "), "then crash then then_when crash dead dead dead");
-    assert_eq!(it.prompts[0].pieces[1], Piece::Value(Value::Summary));
-    assert!(it.prompts[1].pieces.contains(&Piece::Value(Value::Counter(CounterId(0)))));
+    assert_eq!(it.prompts[0].pieces[1], PromptPiece::Value(Value::Summary));
+    assert!(it.prompts[1].pieces.contains(&PromptPiece::Value(Value::Counter(CounterId(0)))));
 }
 
 #[test]
@@ -121,7 +121,7 @@ prompts:
     assert_eq!((&command.argv[..], command.timeout), (&["make".to_owned(), "1".to_owned()][..], 60));
     assert_eq!(
         it.prompts[0].pieces,
-        [Piece::Text("a { ".to_owned()), Piece::Value(Value::Counter(CounterId(2)))]
+        [PromptPiece::Text("a { ".to_owned()), PromptPiece::Value(Value::Counter(CounterId(2)))]
     );
 }
 
@@ -170,7 +170,11 @@ fn a_prompt_is_the_text_of_the_file_that_it_includes() {
     let checked = including("# {summary}\n").checked.unwrap();
     let Definition::Machine(workflow) = checked.definition() else { panic!("a state machine") };
     let prompt = &workflow.prompts[0];
-    let pieces = [Piece::Text("# ".to_owned()), Piece::Value(Value::Summary), Piece::Text("\n".to_owned())];
+    let pieces = [
+        PromptPiece::Text("# ".to_owned()),
+        PromptPiece::Value(Value::Summary),
+        PromptPiece::Text("\n".to_owned()),
+    ];
     assert_eq!(prompt.pieces, pieces);
     assert_eq!((prompt.file.as_deref(), &INCLUDING[prompt.span.range()]), (Some("p.md"), "{include: p.md}"));
     assert_eq!(checked.prompt_files(), BTreeMap::from([("p.md", "# {summary}\n".to_owned())]));

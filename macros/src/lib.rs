@@ -33,7 +33,7 @@ pub fn workflow(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 }
 
 fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>> {
-    let Call { path, name } = Call::parse(input).ok_or_else(|| vec![USAGE.to_owned()])?;
+    let MacroArguments { path, name } = MacroArguments::parse(input).ok_or_else(|| vec![USAGE.to_owned()])?;
     let file = folder.join(&path);
     let text = fs::read_to_string(&file)
         .map_err(|error| vec![format!("cannot read {path} in {}: {error}\n{USAGE}", folder.display())])?;
@@ -83,12 +83,12 @@ fn below(folder: &Path, path: &Path) -> String {
 }
 
 /// The arguments.
-struct Call {
+struct MacroArguments {
     path: String,
     name: Option<String>,
 }
 
-impl Call {
+impl MacroArguments {
     fn parse(input: TokenStream) -> Option<Self> {
         let tokens: Vec<_> = input.into_iter().collect();
         if let [path] = tokens.as_slice() {

@@ -12,7 +12,7 @@ fn fixtures() -> &'static Path {
 
 #[track_caller]
 fn check_call(input: &str, expect: Option<(&str, Option<&str>)>) {
-    let call = Call::parse(input.parse().unwrap());
+    let call = MacroArguments::parse(input.parse().unwrap());
     assert_eq!(call.as_ref().map(|it| (it.path.as_str(), it.name.as_deref())), expect, "{input}");
 }
 

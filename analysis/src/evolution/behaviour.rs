@@ -9,7 +9,7 @@ use crate::lint::Facts;
 /// By what it is called: everything that a task, an agent or a person could notice. Texts, comments, layout, the order of
 /// declarations and the spelling of guards are left out; prompts are not.
 pub(super) fn behaviour(facts: &Facts<'_>) -> BTreeMap<String, String> {
-    let teller = Teller(facts);
+    let teller = DifferenceTeller(facts);
     let prompts = facts.workflow.prompts.iter();
     let counters = facts.machine.counters.iter();
     let whole = [
@@ -26,9 +26,9 @@ pub(super) fn behaviour(facts: &Facts<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-struct Teller<'f>(&'f Facts<'f>);
+struct DifferenceTeller<'f>(&'f Facts<'f>);
 
-impl Teller<'_> {
+impl DifferenceTeller<'_> {
     fn commands(&self) -> String {
         let orange_core::Commands { spawn, clarify, review, merge, cancel, crash } = self.0.machine.commands;
         let names = [spawn, clarify, review, merge, cancel, crash].map(|it| it.map(|it| self.0.name(it)));

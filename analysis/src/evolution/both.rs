@@ -24,7 +24,7 @@ pub struct Both<'b> {
 }
 
 /// The transitions between two states that both workflows have, in both.
-pub(super) struct Pair<'b> {
+pub(super) struct TransitionPair<'b> {
     pub old: Vec<&'b Transition>,
     pub new: Vec<&'b Transition>,
 }
@@ -57,13 +57,13 @@ impl<'b> Both<'b> {
     }
 
     /// Every two states that the old workflow connects, with its transitions; those of the new one, if it has both states.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = Pair<'b>> {
+    pub(super) fn pairs(&self) -> impl Iterator<Item = TransitionPair<'b>> {
         let chunks = self.old.transitions.chunk_by(|a, b| ends(a) == ends(b));
         chunks.filter_map(|old| {
             let (from, to) = ends(old[0]);
             let (from, to) = (self.state(from)?, self.state(to)?);
             let new = self.new.machine.between(from, to).map(|id| self.new.transition(id)).collect();
-            Some(Pair { old: old.to_vec(), new })
+            Some(TransitionPair { old: old.to_vec(), new })
         })
     }
 
@@ -81,7 +81,7 @@ impl<'b> Both<'b> {
     }
 
     /// The guards of the old transitions as conditions over [`counters`](Self::counters); `None` for one without.
-    pub(super) fn old_guards(&self, pair: &Pair<'_>) -> Vec<Option<Expr>> {
+    pub(super) fn old_guards(&self, pair: &TransitionPair<'_>) -> Vec<Option<Expr>> {
         pair.old.iter().map(|it| it.when.as_ref().map(|guard| self.translated(&guard.expr))).collect()
     }
 }

@@ -1,17 +1,17 @@
 //! D05: a terminal state is no longer terminal, or another state has become terminal.
 
 use super::both::{Both, label};
-use super::{Change, D05, Side};
+use super::{ChangeFinding, D05, Side};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::State;
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     let states = both.old.states().filter(|(id, _)| both.may_be_in(*id));
     let both_sides = states.filter_map(|(id, old)| Some((old, both.new.state(both.state(id)?))));
     both_sides.filter(|(old, new)| old.terminal != new.terminal).map(|(old, new)| changed(old, new)).collect()
 }
 
-fn changed(old: &State, new: &State) -> Change {
+fn changed(old: &State, new: &State) -> ChangeFinding {
     let name = &new.name.value;
     let (message, help, was) = if new.terminal {
         (
@@ -31,5 +31,5 @@ fn changed(old: &State, new: &State) -> Change {
     let finding = Diagnostic::new(&D05, new.name.span, message)
         .label(new.name.span, if new.terminal { "terminal" } else { "not terminal" })
         .help(help);
-    Change::on(Side::New, finding).beside(label(old.name.span, was))
+    ChangeFinding::on(Side::New, finding).beside(label(old.name.span, was))
 }

@@ -19,14 +19,14 @@ use std::collections::BTreeMap;
 pub use both::Both;
 
 use crate::lint::with_facts;
-use orange_codegen::catalogue::{A10, Check, Page};
+use orange_codegen::catalogue::{A10, Check, CheckPage};
 use orange_codegen::check::Checked;
 use orange_codegen::diag::{Diagnostic, Label};
 use orange_codegen::source::Source;
 
 /// One finding about two workflows.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct ChangeFinding {
     /// Diagnostic, all places of which are in one file.
     pub finding: Diagnostic,
     /// File of the diagnostic: the new one, or the old one where the thing is gone.
@@ -48,7 +48,7 @@ pub enum Side {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Changes: what breaks first, then by file and place.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ChangeFinding>,
     /// By the name of an old state: why a task that is in it is stranded.
     pub fates: BTreeMap<String, String>,
     /// The old states in which a task is over.
@@ -59,10 +59,10 @@ pub struct Comparison {
 
 /// One check of this group: its entry in the catalogue, and the function that decides it.
 #[derive(Debug)]
-pub struct Kind {
+pub struct ChangeCheck {
     /// Its entry in the catalogue, and its page.
-    pub page: Page,
-    pub find: fn(&Both<'_>) -> Vec<Change>,
+    pub page: CheckPage,
+    pub find: fn(&Both<'_>) -> Vec<ChangeFinding>,
 }
 
 /// Declares the checks: for each its code, its name, its default level, and the module that decides it.
@@ -78,7 +78,7 @@ macro_rules! kinds {
         )*
 
         /// The checks of this group, in the order of their codes.
-        pub static KINDS: &[Kind] = &[$(Kind {
+        pub static KINDS: &[ChangeCheck] = &[$(ChangeCheck {
             page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
             find: $module::find,
         }),*];
@@ -108,7 +108,7 @@ pub fn compare(
 }
 
 fn compared(both: &Both<'_>) -> Comparison {
-    let mut changes: Vec<Change> = KINDS.iter().flat_map(|kind| (kind.find)(both)).collect();
+    let mut changes: Vec<ChangeFinding> = KINDS.iter().flat_map(|kind| (kind.find)(both)).collect();
     changes.sort_by_key(|it| (!it.is_breaking(), it.side, it.finding.span.start, it.finding.code()));
     let endings = both.old.workflow.states.iter().filter(|it| it.terminal);
     Comparison {
@@ -119,7 +119,7 @@ fn compared(both: &Both<'_>) -> Comparison {
     }
 }
 
-impl Change {
+impl ChangeFinding {
     /// A finding in one of the files.
     fn on(side: Side, finding: Diagnostic) -> Self {
         Self { finding, side, counterpart: None }
@@ -140,7 +140,7 @@ impl Change {
 impl Comparison {
     /// True if the new workflow harms running tasks.
     pub fn is_breaking(&self) -> bool {
-        self.changes.iter().any(Change::is_breaking)
+        self.changes.iter().any(ChangeFinding::is_breaking)
     }
 
     /// Reason why a task with this status is stranded under the new workflow, if it is; one that is over is not.

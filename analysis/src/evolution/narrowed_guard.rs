@@ -1,17 +1,17 @@
 //! D03: a guard leaves values out that it let through.
 
-use super::both::{Both, Pair, guard_place, label};
-use super::{Change, D03, Side};
+use super::both::{Both, TransitionPair, guard_place, label};
+use super::{ChangeFinding, D03, Side};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::{Diagnostic, Witness};
 use orange_codegen::guard::cells::Undecided;
 use orange_codegen::guard::{Expr, decide};
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     both.pairs().filter(|pair| !pair.new.is_empty()).filter_map(|pair| in_pair(both, &pair)).collect()
 }
 
-fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
+fn in_pair(both: &Both<'_>, pair: &TransitionPair<'_>) -> Option<ChangeFinding> {
     let new: Option<Vec<&Expr>> = pair.new.iter().map(|it| Some(&it.when.as_ref()?.expr)).collect();
     // A transition without a guard is always open.
     let new = new?;
@@ -29,7 +29,7 @@ fn left_out(both: &Both<'_>, old: Option<&Expr>, new: &[&Expr]) -> Result<Option
     decide::beyond(old, new, &both.counters, &mut both.new.work.borrow_mut())
 }
 
-fn narrowed(both: &Both<'_>, pair: &Pair<'_>, at: usize, witness: Witness) -> Change {
+fn narrowed(both: &Both<'_>, pair: &TransitionPair<'_>, at: usize, witness: Witness) -> ChangeFinding {
     let (old, new) = (pair.old[at], pair.new[0]);
     let message = format!("{} is refused now where it was open: {}", both.new.arrow(new), witness.range);
     let mut finding = Diagnostic::new(&D03, guard_place(both.new, new), message);
@@ -45,13 +45,13 @@ fn narrowed(both: &Both<'_>, pair: &Pair<'_>, at: usize, witness: Witness) -> Ch
         .when
         .as_ref()
         .map_or("it was always open".to_owned(), |it| format!("it was open when {}", it.text));
-    Change::on(Side::New, finding).beside(label(guard_place(both.old, old), was))
+    ChangeFinding::on(Side::New, finding).beside(label(guard_place(both.old, old), was))
 }
 
-fn undecided(both: &Both<'_>, pair: &Pair<'_>) -> Change {
+fn undecided(both: &Both<'_>, pair: &TransitionPair<'_>) -> ChangeFinding {
     let new = pair.new[0];
     let message = format!("whether {} refuses more than before was not decided", both.new.arrow(new));
     let finding = Diagnostic::new(&A10, guard_place(both.new, new), message)
         .help("compare fewer counters, or with fewer different numbers");
-    Change::on(Side::New, finding)
+    ChangeFinding::on(Side::New, finding)
 }

@@ -1,18 +1,18 @@
 //! D01: a state is gone, and tasks may be in it.
 
 use super::both::{Both, label};
-use super::{Change, D01, Side};
+use super::{ChangeFinding, D01, Side};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{State, StateId};
 use orange_codegen::suggest;
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     let gone = both.old.states().filter(|(id, _)| both.state(*id).is_none() && both.may_be_in(*id));
     renamed_workflow(both).into_iter().chain(gone.map(|(id, state)| removed(both, id, state))).collect()
 }
 
 /// A task names its workflow: under another name it has none of its states.
-fn renamed_workflow(both: &Both<'_>) -> Option<Change> {
+fn renamed_workflow(both: &Both<'_>) -> Option<ChangeFinding> {
     let (old, new) = (&both.old.workflow.name, &both.new.workflow.name);
     (old.value != new.value).then(|| {
         let message = format!(
@@ -25,11 +25,11 @@ fn renamed_workflow(both: &Both<'_>) -> Option<Change> {
                 "write `name: {}`, or keep the old file beside this one until its tasks are over",
                 old.value
             ));
-        Change::on(Side::New, finding).beside(label(old.span, "the state that running tasks have"))
+        ChangeFinding::on(Side::New, finding).beside(label(old.span, "the state that running tasks have"))
     })
 }
 
-fn removed(both: &Both<'_>, id: StateId, state: &State) -> Change {
+fn removed(both: &Both<'_>, id: StateId, state: &State) -> ChangeFinding {
     let name = &state.name.value;
     let renamed = renamed(both, name);
     let message = match (state.terminal, renamed) {
@@ -56,7 +56,7 @@ fn removed(both: &Both<'_>, id: StateId, state: &State) -> Change {
         Some(at) => finding.trace(both.old.tell(&both.old.search.run_to(at), "which is gone".to_owned())),
         None => finding,
     };
-    Change::on(Side::Old, finding).beside(renamed.and_then(|new| label(new.name.span, "a new name?")))
+    ChangeFinding::on(Side::Old, finding).beside(renamed.and_then(|new| label(new.name.span, "a new name?")))
 }
 
 /// The new state that this one has become, as far as names tell: the closest one, or the only one.

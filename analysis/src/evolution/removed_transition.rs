@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::both::{Both, Pair, label};
-use super::{Change, D02, Side};
+use super::both::{Both, TransitionPair, label};
+use super::{ChangeFinding, D02, Side};
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Label};
 use orange_codegen::model::{Actor, StateId, Transition};
@@ -23,13 +23,13 @@ pub(super) enum Loss {
     Last,
 }
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     losses(both).into_iter().map(|(pair, loss)| change(both, &pair, &loss)).collect()
 }
 
 /// The transitions that are gone, or closed to agents whose prompts name them. A state that has become terminal has lost
 /// all of them for that reason.
-pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
+pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(TransitionPair<'b>, Loss)> {
     let asked = asked(both);
     let losses = both.pairs().filter_map(|pair| {
         let (from, to) = (pair.old[0].from.value, pair.old[0].to.value);
@@ -74,7 +74,7 @@ fn allows(transitions: &[&Transition], actor: Actor) -> bool {
 }
 
 /// The declared actors that could ask, and may not any more, by name. A new actor has a token of its own.
-fn refused(both: &Both<'_>, pair: &Pair<'_>) -> Vec<String> {
+fn refused(both: &Both<'_>, pair: &TransitionPair<'_>) -> Vec<String> {
     let names = |facts: &Facts<'_>, transitions: &[&Transition]| -> BTreeSet<String> {
         let all = transitions.iter().flat_map(|it| it.by.declared());
         all.map(|it| facts.machine.actor_name(it).to_owned()).collect()
@@ -83,7 +83,7 @@ fn refused(both: &Both<'_>, pair: &Pair<'_>) -> Vec<String> {
     names(both.old, &pair.old).into_iter().filter(|it| !new.contains(it)).collect()
 }
 
-fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
+fn change(both: &Both<'_>, pair: &TransitionPair<'_>, loss: &Loss) -> ChangeFinding {
     let old = pair.old[0];
     let arrow = both.old.arrow(old);
     let place = both.old.first_line(old.span);
@@ -99,7 +99,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
                 .fold(finding, |finding, span| finding.label(*span, "the prompt names it"));
             let help = "keep it until no agent is running that was started before, or end those agents and start them \
                         again: `orange task respawn` gives them the new prompts";
-            Change::on(Side::Old, finding.help(help)).beside(counterpart)
+            ChangeFinding::on(Side::Old, finding.help(help)).beside(counterpart)
         }
         Loss::Asked(actors) => {
             let actors = actors.join("` and `");
@@ -109,7 +109,7 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
                 "keep the actor in `by` until no program asks with its token, or give the program a token of an actor that may ask: \
                  `orange project token`",
             );
-            Change::on(Side::Old, finding).beside(counterpart)
+            ChangeFinding::on(Side::Old, finding).beside(counterpart)
         }
         Loss::Last => {
             let from = both.old.name(old.from.value);
@@ -117,12 +117,12 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
             let finding = Diagnostic::new(&D02, place, message)
                 .label(place, "the transition that is gone")
                 .help(format!("keep a transition out of `{from}` for the tasks that are there"));
-            Change::on(Side::Old, finding).beside(counterpart)
+            ChangeFinding::on(Side::Old, finding).beside(counterpart)
         }
     }
 }
 
-fn counterpart(both: &Both<'_>, pair: &Pair<'_>) -> Option<Label> {
+fn counterpart(both: &Both<'_>, pair: &TransitionPair<'_>) -> Option<Label> {
     let from: StateId = both.state(pair.old[0].from.value)?;
     match pair.new.first() {
         Some(new) => {

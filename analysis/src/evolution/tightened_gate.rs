@@ -2,8 +2,8 @@
 
 use orange_core::{Gate, SectionGate, SeenSection, When, check_section, fingerprint, section};
 
-use super::both::{Both, Pair, guard_place, label};
-use super::{Change, D04, Side};
+use super::both::{Both, TransitionPair, guard_place, label};
+use super::{ChangeFinding, D04, Side};
 use crate::lint::Facts;
 use crate::search::sections::{Content, candidates};
 use orange_codegen::catalogue::A10;
@@ -16,14 +16,14 @@ use orange_codegen::span::Span;
 const MAX_CASES: usize = 4_096;
 
 /// Possible contents of each section that gates of a pair read.
-struct Case<'c> {
-    parts: Vec<Part<'c>>,
+struct GateCase<'c> {
+    parts: Vec<SectionContent<'c>>,
     /// The gates whose programs and checks let the task through.
     asked: &'c [Gate<'c>],
 }
 
 #[derive(Clone)]
-struct Part<'c> {
+struct SectionContent<'c> {
     section: &'c str,
     content: Content,
     /// True if a gate has let this very content through before.
@@ -36,12 +36,12 @@ struct Gates<'c> {
     new: Vec<&'c [Gate<'c>]>,
 }
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     let pairs = both.pairs().filter(|pair| pair.new.iter().any(|it| !it.gates.is_empty()));
     pairs.filter_map(|pair| in_pair(both, &pair)).collect()
 }
 
-fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
+fn in_pair(both: &Both<'_>, pair: &TransitionPair<'_>) -> Option<ChangeFinding> {
     let gates = Gates { old: gates(both.old, &pair.old), new: gates(both.new, &pair.new) };
     if gates.old == gates.new && gates.old.len() == 1 {
         return None;
@@ -51,7 +51,7 @@ fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
     for case in &cases {
         for (at, guard) in guards.iter().enumerate() {
             // A program and checks that the old gates ask are taken to let the task through, and no others.
-            let case = Case { parts: case.parts.clone(), asked: gates.old[at] };
+            let case = GateCase { parts: case.parts.clone(), asked: gates.old[at] };
             if !case.opens(gates.old[at]) {
                 continue;
             }
@@ -72,33 +72,34 @@ fn gates<'c>(facts: &Facts<'c>, transitions: &[&Transition]) -> Vec<&'c [Gate<'c
 }
 
 /// Every combination of what the sections can say, new content before what a gate has seen.
-fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
+fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<GateCase<'c>>> {
     let all = gates.old.iter().chain(&gates.new).copied().flatten();
     let all: Vec<&SectionGate<'c>> = all.flat_map(Gate::sections).collect();
     let mut sections: Vec<&str> = all.iter().map(|it| it.section).collect();
     sections.sort_unstable();
     sections.dedup();
-    let mut cases = vec![Case { parts: Vec::new(), asked: &[] }];
+    let mut cases = vec![GateCase { parts: Vec::new(), asked: &[] }];
     for section in sections {
         let same: Vec<&SectionGate<'_>> = all.iter().copied().filter(|it| it.section == section).collect();
         let contents = candidates(&same);
         let fresh = contents.iter().map(|it| (it, false));
         let stale = contents.iter().filter(|it| it.text.is_some()).map(|it| (it, true));
-        let parts = fresh.chain(stale).map(|(it, seen)| Part { section, content: it.clone(), seen });
-        let parts: Vec<Part<'_>> = parts.collect();
+        let parts =
+            fresh.chain(stale).map(|(it, seen)| SectionContent { section, content: it.clone(), seen });
+        let parts: Vec<SectionContent<'_>> = parts.collect();
         if cases.len() * parts.len() > MAX_CASES {
             return None;
         }
         let longer = cases.iter().flat_map(|case| {
             let with = |part| case.parts.iter().chain([part]).cloned().collect();
-            parts.iter().map(move |part| Case { parts: with(part), asked: &[] })
+            parts.iter().map(move |part| GateCase { parts: with(part), asked: &[] })
         });
         cases = longer.collect();
     }
     Some(cases)
 }
 
-impl Case<'_> {
+impl GateCase<'_> {
     /// True if this case passes every one of these gates.
     fn opens(&self, gates: &[Gate<'_>]) -> bool {
         gates.iter().all(|gate| match gate {
@@ -161,8 +162,8 @@ impl Case<'_> {
 /// Counter values with which the old transition was open, some new one would be, and none of them for this content.
 fn refused(
     both: &Both<'_>,
-    pair: &Pair<'_>,
-    case: &Case<'_>,
+    pair: &TransitionPair<'_>,
+    case: &GateCase<'_>,
     gates: &Gates<'_>,
     old: Option<&Expr>,
 ) -> Result<Option<Witness>, ()> {
@@ -182,12 +183,12 @@ fn refused(
 
 fn tightened(
     both: &Both<'_>,
-    pair: &Pair<'_>,
+    pair: &TransitionPair<'_>,
     at: usize,
-    case: &Case<'_>,
+    case: &GateCase<'_>,
     gates: &Gates<'_>,
     witness: Witness,
-) -> Change {
+) -> ChangeFinding {
     let closed = pair.new.iter().zip(&gates.new).find(|(_, gate)| !case.opens(gate));
     let new = closed.map_or(pair.new[0], |(transition, _)| transition);
     let where_ = if witness.values.is_empty() { String::new() } else { format!(", {}", witness.range) };
@@ -205,18 +206,18 @@ fn tightened(
     let finding = if witness.values.is_empty() { finding } else { finding.witness(witness) };
     let old = pair.old[at];
     let was = if !old.gates.is_empty() { "it was let through here" } else { "there was no gate" };
-    Change::on(Side::New, finding).beside(label(gate_place(both.old, old), was))
+    ChangeFinding::on(Side::New, finding).beside(label(gate_place(both.old, old), was))
 }
 
 fn gate_place(facts: &Facts<'_>, transition: &Transition) -> Span {
     facts.first_line(transition.gates.first().map_or(transition.span, model::Gate::place))
 }
 
-fn undecided(both: &Both<'_>, pair: &Pair<'_>) -> Change {
+fn undecided(both: &Both<'_>, pair: &TransitionPair<'_>) -> ChangeFinding {
     let new = pair.new[0];
     let message =
         format!("whether the gates of {} refuse more than before was not decided", both.new.arrow(new));
     let finding = Diagnostic::new(&A10, guard_place(both.new, new), message)
         .help("let the gates between two states read fewer sections and fields");
-    Change::on(Side::New, finding)
+    ChangeFinding::on(Side::New, finding)
 }

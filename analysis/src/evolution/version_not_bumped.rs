@@ -2,13 +2,13 @@
 
 use super::behaviour::behaviour;
 use super::both::{Both, label};
-use super::{Change, D06, Side};
+use super::{ChangeFinding, D06, Side};
 use orange_codegen::diag::Diagnostic;
 
 /// Differences that a message still names.
 const MAX_NAMED: usize = 3;
 
-pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
+pub(super) fn find(both: &Both<'_>) -> Vec<ChangeFinding> {
     let (old, new) = (both.old.workflow.version, both.new.workflow.version);
     let changed = if new.value > old.value { Vec::new() } else { differences(both) };
     if changed.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
         .label(place, format!("version {}", new.value))
         .help(format!("write `version: {next}`"));
     let was = label(both.old.first_line(old.span), format!("version {}", old.value));
-    vec![Change::on(Side::New, finding).beside(was)]
+    vec![ChangeFinding::on(Side::New, finding).beside(was)]
 }
 
 /// Names of the parts that behave differently.

@@ -11,7 +11,7 @@ use orange_codegen::span::Span;
 pub(crate) type StoryLabel = (Span, String);
 
 /// Hook that started an agent: one of a transition, or the state's own with its `respawn_prompt`.
-pub(crate) struct Start<'f> {
+pub(crate) struct AgentStart<'f> {
     pub(crate) hook: &'f Hook<'f>,
     pub(crate) span: Span,
 }
@@ -133,7 +133,7 @@ impl<'f> Facts<'f> {
     }
 
     /// The step of a run, by its place in it, that started the agent which is alive at its end, and the hook that did.
-    pub(crate) fn start(&self, run: &[EdgeId], agent: Actor) -> Option<(usize, Start<'f>)> {
+    pub(crate) fn start(&self, run: &[EdgeId], agent: Actor) -> Option<(usize, AgentStart<'f>)> {
         let mut steps = run.iter().enumerate().rev();
         steps.find_map(|(at, id)| Some((at, self.starts(self.search.edge(*id), agent)?)))
     }
@@ -167,17 +167,17 @@ impl<'f> Facts<'f> {
         starting.collect()
     }
 
-    fn starts(&self, edge: &Edge, agent: Actor) -> Option<Start<'f>> {
+    fn starts(&self, edge: &Edge, agent: Actor) -> Option<AgentStart<'f>> {
         if let Some(id) = edge.step.transition() {
             let (at, _) = self.starting(edge).into_iter().rfind(|(_, spawn)| spawn.actor() == agent)?;
             let hook = &self.machine.transition(id).hooks[usize::from(at)];
-            return Some(Start { hook, span: self.hook(id, at)?.span });
+            return Some(AgentStart { hook, span: self.hook(id, at)?.span });
         }
         let starts = |hook: &Hook<'_>| hook.spawn().is_some_and(|it| it.actor() == agent);
         let is_alive = |id| self.search.task(id).agent(agent) == Agent::Live;
         let status = self.search.task(edge.from).status;
         let hook = self.machine.state(status).respawn.as_ref().filter(|hook| starts(hook))?;
         let span = self.state(status).respawn_prompt.as_ref()?.span;
-        (!is_alive(edge.from) && is_alive(edge.to)).then_some(Start { hook, span })
+        (!is_alive(edge.from) && is_alive(edge.to)).then_some(AgentStart { hook, span })
     }
 }

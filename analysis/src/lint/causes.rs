@@ -215,13 +215,13 @@ impl Subject<'_> {
     }
 }
 
-fn subjects<'d>(found: &'d Diagnostic, declared: &[Declared]) -> Vec<Subject<'d>> {
+fn subjects<'d>(found: &'d Diagnostic, declared: &[DeclaredPart]) -> Vec<Subject<'d>> {
     let spans = || [found.span].into_iter().chain(found.labels.iter().map(|label| label.span));
     let part = |span: Span| {
         let before = declared.partition_point(|it| it.span.start <= span.start);
         declared[..before].last().filter(|it| span.start < it.span.end)
     };
-    let parts: Vec<&Declared> = spans().filter_map(part).collect();
+    let parts: Vec<&DeclaredPart> = spans().filter_map(part).collect();
     let named = found.about.iter().map(|it| Subject::Named(it));
     let states = parts.iter().flat_map(|it| &it.states).map(|it| Subject::State(*it));
     named
@@ -233,13 +233,13 @@ fn subjects<'d>(found: &'d Diagnostic, declared: &[Declared]) -> Vec<Subject<'d>
 }
 
 /// A part of a workflow.
-struct Declared {
+struct DeclaredPart {
     span: Span,
     states: Vec<StateId>,
 }
 
 /// The parts of a workflow, each with all that it declares, in source order.
-fn parts(definition: &Definition) -> Vec<Declared> {
+fn parts(definition: &Definition) -> Vec<DeclaredPart> {
     let mut parts = match definition {
         Definition::Machine(workflow) => of_machine(workflow),
         // The span of a table is its header, and what it declares reaches to the next one.
@@ -252,22 +252,22 @@ fn parts(definition: &Definition) -> Vec<Declared> {
     parts
 }
 
-fn of_machine(workflow: &Workflow) -> Vec<Declared> {
+fn of_machine(workflow: &Workflow) -> Vec<DeclaredPart> {
     let states = (0u16..).map(StateId).zip(&workflow.states);
     let states = states.map(|(id, it)| begins(it.name.span, vec![id]));
     let transitions = workflow.transitions.iter().map(|it| {
         let states = vec![it.from.value, it.to.value];
-        Declared { span: it.span, states }
+        DeclaredPart { span: it.span, states }
     });
     let rules = workflow.exit_monitoring.rules.iter();
-    let rules = rules.map(|it| Declared { span: it.span, states: vec![it.status.value] });
+    let rules = rules.map(|it| DeclaredPart { span: it.span, states: vec![it.status.value] });
     let prompts = workflow.prompts.iter().map(|it| begins(it.name.span, Vec::new()));
     states.chain(transitions).chain(rules).chain(prompts).collect()
 }
 
 /// A part that reaches to the next one.
-fn begins(name: Span, states: Vec<StateId>) -> Declared {
-    Declared { span: Span::new(name.start, u32::MAX), states }
+fn begins(name: Span, states: Vec<StateId>) -> DeclaredPart {
+    DeclaredPart { span: Span::new(name.start, u32::MAX), states }
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use super::prompt_facts::PromptFacts;
 use super::state_graph::StateGraph;
 use super::{authority, exits, prompts};
 use crate::search::ends::RuleIndex;
-use crate::search::sections::{Asked, SUCCEEDS};
+use crate::search::sections::{OutsideCheck, SUCCEEDS};
 use crate::search::{self, ConfigurationId, Edge, EdgeId, FailedHook, Search, SearchStep, ends};
-use crate::walk::{Act, Ended};
+use crate::walk::{Act, WalkEnd};
 use orange_codegen::diag;
-use orange_codegen::guard::cells::Work;
+use orange_codegen::guard::cells::WorkBudget;
 use orange_codegen::lower;
 use orange_codegen::model::{ExitRule, Hook, State, Transition, Workflow};
 use orange_codegen::source::Source;
@@ -24,7 +24,7 @@ use orange_codegen::span::Span;
 pub const MAX_TRACED: usize = 50_000;
 
 /// By section: how often it was written in a run so far.
-type Written = BTreeMap<u8, u32>;
+type WriteCounts = BTreeMap<u8, u32>;
 
 /// Everything about one checked workflow.
 #[derive(Debug)]
@@ -48,15 +48,15 @@ pub struct Facts<'f> {
     /// By state: the nearest configuration in it, if the search came there.
     pub nearest: Vec<Option<ConfigurationId>>,
     /// Work that may still be spent on questions about guards.
-    pub work: RefCell<Work>,
+    pub work: RefCell<WorkBudget>,
     /// Steps and their hooks in the traces so far.
     traced: Cell<usize>,
     /// Facts for the lints of authority, computed once.
-    pub(super) authority: authority::Shared,
+    pub(super) authority: authority::AuthorityLintFacts,
     /// Facts for the lints of exit rules, computed once.
-    pub(super) exits: exits::Shared,
+    pub(super) exits: exits::ExitLintFacts,
     /// Facts for the lints of prompts, computed once.
-    pub(super) prompts: prompts::Shared,
+    pub(super) prompts: prompts::PromptLintFacts,
 }
 
 /// Actor that takes a transition, as far as the workflow says.
@@ -98,11 +98,11 @@ impl<'f> Facts<'f> {
             actor_kinds,
             graph: StateGraph::of(machine),
             nearest: nearest(search),
-            work: RefCell::new(Work::default()),
+            work: RefCell::new(WorkBudget::default()),
             traced: Cell::new(0),
-            authority: authority::Shared::default(),
-            exits: exits::Shared::default(),
-            prompts: prompts::Shared::default(),
+            authority: authority::AuthorityLintFacts::default(),
+            exits: exits::ExitLintFacts::default(),
+            prompts: prompts::PromptLintFacts::default(),
         }
     }
 
@@ -177,7 +177,7 @@ impl<'f> Facts<'f> {
     pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let to = run.last().map_or(0, |last| self.search.edge(*last).to);
-        let mut written = Written::new();
+        let mut written = WriteCounts::new();
         let usual = run.len().saturating_sub(last);
         let steps = run.iter().enumerate().map(|(at, id)| {
             let edge = self.search.edge(*id);
@@ -222,7 +222,7 @@ impl<'f> Facts<'f> {
         total <= MAX_TRACED
     }
 
-    fn step(&self, edge: &Edge, by: &str, written: &mut Written) -> diag::TraceStep {
+    fn step(&self, edge: &Edge, by: &str, written: &mut WriteCounts) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
         diag::TraceStep {
@@ -238,7 +238,7 @@ impl<'f> Facts<'f> {
     }
 
     /// Acts of a walk that have the effect of a step. An end that is judged once more follows from the first by itself.
-    fn acts(&self, edge: &Edge, by: &str, written: &mut Written) -> Vec<Act> {
+    fn acts(&self, edge: &Edge, by: &str, written: &mut WriteCounts) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let is_engines = match &edge.step {
             SearchStep::Request { by, .. } => *by == Actor::Engine,
@@ -259,10 +259,10 @@ impl<'f> Facts<'f> {
             let section = self.search.sections.get(usize::from(it.section));
             let text = section.written(it.content).text.clone().unwrap_or_default();
             match section.asked {
-                Some(Asked::Program(argv)) => {
+                Some(OutsideCheck::Program(argv)) => {
                     return Act::Answer { program: argv.join(" "), succeeds: text == SUCCEEDS };
                 }
-                Some(Asked::Checks) => return Act::Checks { word: text },
+                Some(OutsideCheck::Checks) => return Act::Checks { word: text },
                 None => {}
             }
             let times = written.entry(it.section).or_insert(0);
@@ -278,7 +278,7 @@ impl<'f> Facts<'f> {
             Act::Request { to, by: by.to_owned() }
         };
         let end = |agent: Actor, one: Option<search::reviewers::ReviewerIndex>, end: Option<RuleIndex>| {
-            let ended = Ended::from(&ends::example(self.machine, end).end());
+            let ended = WalkEnd::from(&ends::example(self.machine, end).end());
             let name = one.map(|it| self.search.reviewers.name(it).to_owned());
             Act::End { agent, name, ended }
         };
@@ -360,8 +360,8 @@ impl<'f> Facts<'f> {
             let section = self.search.sections.get(usize::from(it.section));
             let label = &section.written(it.content).label;
             match section.asked {
-                Some(asked @ Asked::Program(_)) => format!("`{}` {label}", asked.name()),
-                Some(Asked::Checks) => format!("the checks are {label}"),
+                Some(asked @ OutsideCheck::Program(_)) => format!("`{}` {label}", asked.name()),
+                Some(OutsideCheck::Checks) => format!("the checks are {label}"),
                 None => format!("writes {} ({label})", section.heading),
             }
         });

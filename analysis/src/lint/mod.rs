@@ -19,7 +19,7 @@ pub mod unattended;
 
 pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{
-    AgentInState, Command, PromptFacts, Reading, Target, UnknownCommand, VerdictWord, find_heading,
+    AgentInState, Command, PromptFacts, Reading, StatusTarget, UnknownCommand, VerdictWord, find_heading,
 };
 pub use state_graph::StateGraph;
 pub use steps::StepFacts;
@@ -27,7 +27,7 @@ pub use steps::StepFacts;
 use std::ops::RangeInclusive;
 
 use crate::search::Search;
-use orange_codegen::catalogue::Page;
+use orange_codegen::catalogue::CheckPage;
 use orange_codegen::check::Checked;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::lower::{self, Arena, PlanArena, lower_plan};
@@ -38,7 +38,7 @@ use orange_codegen::source::Source;
 #[derive(Debug)]
 pub struct Lint {
     /// Its entry in the catalogue, and its page.
-    pub page: Page,
+    pub page: CheckPage,
     pub find: Find,
 }
 

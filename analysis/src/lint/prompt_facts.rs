@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
 pub use self::commands::{UnknownCommand, unknown_commands};
-pub use self::literal::{Command, Reading, Target, VerdictWord, find_heading};
-pub use self::runs::{AgentInState, Start, Walker, survives};
+pub use self::literal::{Command, Reading, StatusTarget, VerdictWord, find_heading};
+pub use self::runs::{AgentInState, PromptStart, Walker, survives};
 
 use crate::search::Quick;
 use orange_codegen::lower;
@@ -23,11 +23,11 @@ pub struct PromptFacts {
     /// By [`PromptId`]: what it says.
     pub readings: Vec<Reading>,
     /// By [`PromptId`]: how agents are started with it.
-    pub starts: Vec<Vec<Start>>,
+    pub starts: Vec<Vec<PromptStart>>,
     /// By [`PromptId`]: where an agent that was started with it can be running; `None` where that is more than the walker looks at.
     pub runs: Vec<Option<Vec<AgentInState>>>,
     /// The messages of hooks.
-    pub messages: Vec<Message>,
+    pub messages: Vec<HookMessage>,
     /// By [`StateId`]: the first prompt with which an agent can be running there.
     first_in: Vec<Option<PromptId>>,
     /// The transitions that prompts and messages name, and which agents read them there.
@@ -36,12 +36,12 @@ pub struct PromptFacts {
 
 /// The message of a hook to the worker or to a person.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct HookMessage {
     /// The hook in the source.
     pub hook: Span,
     pub reading: Reading,
     /// Readers of the message, and the state of the task then: once for each transition that the hook was declared for.
-    pub starts: Vec<Start>,
+    pub starts: Vec<PromptStart>,
     /// Places where the task can be while they act on it; `None` if there are more than the walker looks at.
     pub runs: Option<Vec<AgentInState>>,
 }
@@ -105,8 +105,12 @@ impl PromptFacts {
 }
 
 /// The messages of all hooks. A hook of a list of transitions has one message.
-fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut Walker<'_>) -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
+fn messages(
+    workflow: &Workflow,
+    states: &HashMap<&str, StateId>,
+    walker: &mut Walker<'_>,
+) -> Vec<HookMessage> {
+    let mut messages: Vec<HookMessage> = Vec::new();
     let mut known: HashMap<Span, usize, Quick> = HashMap::default();
     for (id, transition) in (0u32..).map(TransitionId).zip(lower::transitions(workflow)) {
         for hook in &transition.hooks {
@@ -114,11 +118,11 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
             let Some((text, actor)) = message else { continue };
             let at = *known.entry(text.span).or_insert_with(|| {
                 let reading = literal::read(text, states);
-                messages.push(Message { hook: hook.span, reading, starts: Vec::new(), runs: None });
+                messages.push(HookMessage { hook: hook.span, reading, starts: Vec::new(), runs: None });
                 messages.len() - 1
             });
             let place = AgentInState { state: transition.to.value, actor };
-            messages[at].starts.push(Start { place, transition: Some(id) });
+            messages[at].starts.push(PromptStart { place, transition: Some(id) });
         }
     }
     for message in &mut messages {
@@ -127,7 +131,7 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
     messages
 }
 
-impl Message {
+impl HookMessage {
     /// True if a person reads it.
     pub fn is_for_person(&self) -> bool {
         self.starts.iter().any(|it| it.place.actor == Actor::Human)

@@ -19,13 +19,13 @@ use crate::search::{Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep};
 pub struct Unattended<'f> {
     facts: &'f Facts<'f>,
     /// By [`EdgeId`].
-    part: Vec<Part>,
+    part: Vec<StepRole>,
     components: Components,
 }
 
 /// Role of a step in a run without a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum StepRole {
     /// Such a run goes on with it.
     Moves,
     /// Something is written, or an agent ends, and the run is where it was.
@@ -55,8 +55,8 @@ impl<'f> Unattended<'f> {
     /// Tells the steps apart.
     pub fn of(facts: &'f Facts<'f>) -> Self {
         let search = facts.search;
-        let part: Vec<Part> = search.edges().map(|(_, edge)| part(facts, edge)).collect();
-        let arrows = search.edges().zip(&part).filter(|(_, part)| **part != Part::NeedsPerson);
+        let part: Vec<StepRole> = search.edges().map(|(_, edge)| part(facts, edge)).collect();
+        let arrows = search.edges().zip(&part).filter(|(_, part)| **part != StepRole::NeedsPerson);
         let arrows = arrows.map(|((_, edge), _)| (edge.from, edge.to));
         let components = Components::of(search.size(), arrows);
         Self { facts, part, components }
@@ -64,7 +64,7 @@ impl<'f> Unattended<'f> {
 
     /// The steps that move a task on without a person.
     pub fn moves(&self) -> impl Iterator<Item = (EdgeId, &'f Edge)> {
-        self.facts.search.edges().filter(|(id, _)| self.part[*id as usize] == Part::Moves)
+        self.facts.search.edges().filter(|(id, _)| self.part[*id as usize] == StepRole::Moves)
     }
 
     /// The loops that have no end, each set of states once, those that begin soonest first.
@@ -93,7 +93,7 @@ impl<'f> Unattended<'f> {
         }
         let best = self.best(&weight);
         let ahead = |edge: &Edge| best[self.components.number(edge.to) as usize].0;
-        let first = self.search().edges().filter(|(id, _)| self.part[*id as usize] != Part::Stays);
+        let first = self.search().edges().filter(|(id, _)| self.part[*id as usize] != StepRole::Stays);
         let first = first.map(|(id, edge)| (weight(id, edge) + ahead(edge), id));
         let Some((sum, first)) = first.max_by_key(|(sum, id)| (*sum, std::cmp::Reverse(*id))) else {
             return Some(Longest::default());
@@ -109,7 +109,7 @@ impl<'f> Unattended<'f> {
             let at = self.components.number(*node) as usize;
             best.resize(best.len().max(at + 1), (0, None));
             for (id, edge) in self.search().numbered_from(*node) {
-                if self.part[id as usize] == Part::NeedsPerson || self.turns(edge) {
+                if self.part[id as usize] == StepRole::NeedsPerson || self.turns(edge) {
                     continue;
                 }
                 let sum = weight(id, edge) + best[self.components.number(edge.to) as usize].0;
@@ -137,7 +137,7 @@ impl<'f> Unattended<'f> {
         if to == start {
             return vec![first];
         }
-        let goes_on = |edge: &Edge| part(self.facts, edge) != Part::NeedsPerson && self.turns(edge);
+        let goes_on = |edge: &Edge| part(self.facts, edge) != StepRole::NeedsPerson && self.turns(edge);
         // The component is looked through once, and only once for every loop that is reported.
         let mut budget = usize::MAX;
         let back = self.search().walk(to, goes_on, |edge| edge.to == start, &mut budget);
@@ -207,25 +207,25 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
     })
 }
 
-fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
+fn part(facts: &Facts<'_>, edge: &Edge) -> StepRole {
     match edge.step {
-        SearchStep::Write(_) => Part::Stays,
-        SearchStep::Start | SearchStep::Respawn => Part::NeedsPerson,
+        SearchStep::Write(_) => StepRole::Stays,
+        SearchStep::Start | SearchStep::Respawn => StepRole::NeedsPerson,
         SearchStep::Retry { by: Actor::Human, .. } | SearchStep::Request { by: Actor::Human, .. } => {
-            Part::NeedsPerson
+            StepRole::NeedsPerson
         }
-        SearchStep::Failure { failed, .. } if failed.by == Actor::Human => Part::NeedsPerson,
-        SearchStep::Retry { .. } | SearchStep::Request { .. } | SearchStep::Failure { .. } => Part::Moves,
+        SearchStep::Failure { failed, .. } if failed.by == Actor::Human => StepRole::NeedsPerson,
+        SearchStep::Retry { .. } | SearchStep::Request { .. } | SearchStep::Failure { .. } => StepRole::Moves,
         SearchStep::Exit { outcome, .. } => match outcome {
             ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {
-                Part::Moves
+                StepRole::Moves
             }
-            ExitResult::Waits { resumed: true } => Part::Stays,
+            ExitResult::Waits { resumed: true } => StepRole::Stays,
             ExitResult::Crash { respawned: false }
             | ExitResult::Marked
             | ExitResult::Waits { resumed: false } => {
                 let goes_on = facts.search.task(edge.to).live_agents() > 0;
-                if goes_on { Part::Stays } else { Part::NeedsPerson }
+                if goes_on { StepRole::Stays } else { StepRole::NeedsPerson }
             }
         },
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use orange_core::mission::{Event, Mission, MissionStatus, Report};
 use orange_core::plan::{Execution, Field, Intervene, Plan, StepId};
 
-use super::{Failures, Scope};
+use super::{Failures, SearchScope};
 
 /// Something that happens to a mission: to the current attempt of a step, or to the mission itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum MissionAct {
     /// The agent of a step reports a completion.
     Complete(StepId, Report),
     /// The agent of a step reports a failure.
@@ -17,7 +17,7 @@ pub enum Act {
     /// The agent of a step ends without a word.
     Lose(StepId),
     /// A person answers the pause.
-    Continue(Answer),
+    Continue(PauseReply),
     /// A person runs a failed mission again, from this step or from every failed one.
     Retry(Option<StepId>),
     /// A person ends the mission.
@@ -26,7 +26,7 @@ pub enum Act {
 
 /// The answer to a pause: it goes on, tries the failed step again, or takes the failure as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct PauseReply {
     /// The number of the pause; without one, the current pause.
     pub pause: Option<u32>,
     /// True if the failure is taken as it is.
@@ -37,64 +37,72 @@ pub struct Answer {
     pub intervene: Option<Intervene>,
 }
 
-impl Act {
+impl MissionAct {
     /// A person takes the failure as it is.
-    pub const ACCEPT: Act =
-        Act::Continue(Answer { pause: None, accept_failure: true, execution: None, intervene: None });
+    pub const ACCEPT: MissionAct = MissionAct::Continue(PauseReply {
+        pause: None,
+        accept_failure: true,
+        execution: None,
+        intervene: None,
+    });
 
     /// The event that the core takes.
     pub fn event(&self, mission: &Mission) -> Event {
         let attempt = |step: StepId| mission.steps.get(step.index()).map_or(0, |it| it.attempt());
         match self {
-            Act::Complete(step, report) => {
+            MissionAct::Complete(step, report) => {
                 Event::Complete { step: *step, attempt: attempt(*step), report: report.clone() }
             }
-            Act::Fail(step, reason) => {
+            MissionAct::Fail(step, reason) => {
                 Event::Fail { step: *step, attempt: attempt(*step), reason: reason.clone() }
             }
-            Act::Lose(step) => Event::Lose { step: *step, attempt: attempt(*step) },
-            Act::Continue(Answer { pause, accept_failure, execution, intervene }) => Event::Continue {
-                pause: *pause,
-                accept_failure: *accept_failure,
-                execution: *execution,
-                intervene: *intervene,
-            },
-            Act::Retry(step) => Event::Retry { step: *step },
-            Act::Cancel => Event::Cancel,
+            MissionAct::Lose(step) => Event::Lose { step: *step, attempt: attempt(*step) },
+            MissionAct::Continue(PauseReply { pause, accept_failure, execution, intervene }) => {
+                Event::Continue {
+                    pause: *pause,
+                    accept_failure: *accept_failure,
+                    execution: *execution,
+                    intervene: *intervene,
+                }
+            }
+            MissionAct::Retry(step) => Event::Retry { step: *step },
+            MissionAct::Cancel => Event::Cancel,
         }
     }
 
     /// The step whose attempt ends by it.
     pub fn step(&self) -> Option<StepId> {
         match self {
-            Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => Some(*step),
-            Act::Continue(_) | Act::Retry(_) | Act::Cancel => None,
+            MissionAct::Complete(step, _) | MissionAct::Fail(step, _) | MissionAct::Lose(step) => Some(*step),
+            MissionAct::Continue(_) | MissionAct::Retry(_) | MissionAct::Cancel => None,
         }
     }
 
     /// Actor of the act: a step stands for its agent.
     pub(super) fn actor<'p>(&self, plan: &Plan<'p>) -> &'p str {
         match self {
-            Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => plan.step(*step).id,
-            Act::Continue(_) | Act::Retry(_) | Act::Cancel => "person",
+            MissionAct::Complete(step, _) | MissionAct::Fail(step, _) | MissionAct::Lose(step) => {
+                plan.step(*step).id
+            }
+            MissionAct::Continue(_) | MissionAct::Retry(_) | MissionAct::Cancel => "person",
         }
     }
 
     /// Words for what the actor does, as in a trace.
     pub(super) fn does(&self) -> String {
         match self {
-            Act::Complete(_, Report { result, warning, .. }) => {
+            MissionAct::Complete(_, Report { result, warning, .. }) => {
                 let result =
                     result.as_ref().map_or("completes".to_owned(), |it| format!("reports {}", word(it)));
                 let warning = warning.as_ref().map_or("", |_| " with a warning");
                 format!("{result}{warning}")
             }
-            Act::Fail(..) => "fails".to_owned(),
-            Act::Lose(_) => "ends without a word".to_owned(),
-            Act::Continue(it) if it.accept_failure => "accepts the failure".to_owned(),
-            Act::Continue(_) => "continues".to_owned(),
-            Act::Retry(_) => "retries".to_owned(),
-            Act::Cancel => "cancels".to_owned(),
+            MissionAct::Fail(..) => "fails".to_owned(),
+            MissionAct::Lose(_) => "ends without a word".to_owned(),
+            MissionAct::Continue(it) if it.accept_failure => "accepts the failure".to_owned(),
+            MissionAct::Continue(_) => "continues".to_owned(),
+            MissionAct::Retry(_) => "retries".to_owned(),
+            MissionAct::Cancel => "cancels".to_owned(),
         }
     }
 
@@ -105,29 +113,31 @@ impl Act {
             if text.is_empty() { String::new() } else { format!(": {}", text.replace('\n', "\\n")) }
         };
         match self {
-            Act::Complete(step, Report { result, summary, warning }) => {
+            MissionAct::Complete(step, Report { result, summary, warning }) => {
                 let result = result.as_ref().map_or(String::new(), |it| format!(" {}", word(it)));
                 match warning {
                     None => format!("complete {}{result}{}", of(*step), after(summary)),
                     Some(warning) => format!("warn {}{result}{}", of(*step), after(warning)),
                 }
             }
-            Act::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
-            Act::Lose(step) => format!("lose {}", of(*step)),
-            Act::Continue(it) if it.accept_failure => "accept".to_owned(),
-            Act::Continue(_) => "continue".to_owned(),
-            Act::Retry(None) => "retry".to_owned(),
-            Act::Retry(Some(step)) => format!("retry {}", of(*step)),
-            Act::Cancel => "cancel".to_owned(),
+            MissionAct::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
+            MissionAct::Lose(step) => format!("lose {}", of(*step)),
+            MissionAct::Continue(it) if it.accept_failure => "accept".to_owned(),
+            MissionAct::Continue(_) => "continue".to_owned(),
+            MissionAct::Retry(None) => "retry".to_owned(),
+            MissionAct::Retry(Some(step)) => format!("retry {}", of(*step)),
+            MissionAct::Cancel => "cancel".to_owned(),
         }
     }
 
     /// True if a person makes a step run once more than the plan does.
     pub fn is_by_hand(&self, mission: &Mission) -> bool {
         match self {
-            Act::Continue(it) => !it.accept_failure && mission.asked().is_some(),
-            Act::Retry(_) => true,
-            Act::Complete(..) | Act::Fail(..) | Act::Lose(_) | Act::Cancel => false,
+            MissionAct::Continue(it) => !it.accept_failure && mission.asked().is_some(),
+            MissionAct::Retry(_) => true,
+            MissionAct::Complete(..) | MissionAct::Fail(..) | MissionAct::Lose(_) | MissionAct::Cancel => {
+                false
+            }
         }
     }
 }
@@ -147,21 +157,23 @@ fn other(words: &BTreeSet<&str>) -> String {
 }
 
 /// The acts that a search tries.
-pub(super) fn at(plan: &Plan<'_>, scope: Scope, mission: &Mission) -> Vec<Act> {
+pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<MissionAct> {
     let mut acts = Vec::new();
     if let Some((step, _)) = mission.next() {
         let fails = scope.failures == Failures::All || plan.step(step).on_fail.is_some();
         acts.extend(
-            reports(plan, step, scope.policy.intervene).into_iter().map(|it| Act::Complete(step, it)),
+            reports(plan, step, scope.policy.intervene).into_iter().map(|it| MissionAct::Complete(step, it)),
         );
-        acts.extend(fails.then(|| Act::Fail(step, String::new())));
+        acts.extend(fails.then(|| MissionAct::Fail(step, String::new())));
     }
     if mission.status == MissionStatus::Paused {
-        acts.extend(mission.asked().map(|_| Act::ACCEPT));
-        acts.extend((mission.asked().is_none() || scope.by_hand).then(|| Act::Continue(Answer::default())));
+        acts.extend(mission.asked().map(|_| MissionAct::ACCEPT));
+        acts.extend(
+            (mission.asked().is_none() || scope.by_hand).then(|| MissionAct::Continue(PauseReply::default())),
+        );
     }
     if mission.status == MissionStatus::Failed && scope.by_hand {
-        acts.push(Act::Retry(None));
+        acts.push(MissionAct::Retry(None));
     }
     acts
 }

@@ -2,7 +2,7 @@
 
 mod act;
 
-pub use act::{Act, Answer};
+pub use act::{MissionAct, PauseReply};
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ const MAX_KEPT_STEPS: usize = 300_000;
 
 /// Cases that a search looks at.
 #[derive(Clone, Copy, Debug)]
-pub struct Scope {
+pub struct SearchScope {
     /// Policy for the pauses of missions.
     pub policy: Policy,
     /// Steps that may fail.
@@ -35,9 +35,9 @@ pub enum Failures {
 
 /// A mission that a search has found, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConfigurationId(u32);
+pub struct MissionConfigurationId(u32);
 
-impl ConfigurationId {
+impl MissionConfigurationId {
     /// Its place in tables by configuration.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -46,35 +46,35 @@ impl ConfigurationId {
 
 /// One act, and what it leads to.
 #[derive(Clone, Debug)]
-pub struct Edge {
+pub struct MissionEdge {
     /// Configuration in which it happens.
-    pub from: ConfigurationId,
-    pub act: Act,
+    pub from: MissionConfigurationId,
+    pub act: MissionAct,
     /// Configuration to which it leads.
-    pub to: ConfigurationId,
+    pub to: MissionConfigurationId,
 }
 
 /// Every run of a plan.
 #[derive(Debug)]
 pub struct MissionSearch<'p> {
     plan: &'p Plan<'p>,
-    /// By [`ConfigurationId`]: what decisions can distinguish of a mission.
+    /// By [`MissionConfigurationId`]: what decisions can distinguish of a mission.
     configurations: Vec<Rc<Mission>>,
-    /// By [`ConfigurationId`]: the step to start there.
+    /// By [`MissionConfigurationId`]: the step to start there.
     next: Vec<Option<StepId>>,
-    edges: Vec<Edge>,
-    /// By [`ConfigurationId`]: the edge by which the search came there first.
+    edges: Vec<MissionEdge>,
+    /// By [`MissionConfigurationId`]: the edge by which the search came there first.
     first: Vec<Option<usize>>,
     /// By step: how many agents an attempt can have before it counts as failed; 0 of a step that no run starts.
     agents: Vec<u32>,
     /// Configuration in which a second agent may start beside the first one.
-    second_agent: Option<ConfigurationId>,
+    second_agent: Option<MissionConfigurationId>,
     is_cut: bool,
 }
 
 impl<'p> MissionSearch<'p> {
     /// Searches the runs of a plan.
-    pub fn run(plan: &'p Plan<'p>, scope: Scope) -> Self {
+    pub fn run(plan: &'p Plan<'p>, scope: SearchScope) -> Self {
         let mut search = Self {
             plan,
             configurations: Vec::new(),
@@ -114,7 +114,7 @@ impl<'p> MissionSearch<'p> {
                     }
                     None => (search.add(&mut known, key, Some(search.edges.len())), true),
                 };
-                search.edges.push(Edge { from, act, to });
+                search.edges.push(MissionEdge { from, act, to });
                 if is_new {
                     open.push_back((to, next));
                 }
@@ -124,7 +124,7 @@ impl<'p> MissionSearch<'p> {
     }
 
     /// Starts the next step, and notes whether another one may start beside it, and how many agents one attempt can have.
-    fn note_agents(&mut self, at: ConfigurationId, mission: &Mission) {
+    fn note_agents(&mut self, at: MissionConfigurationId, mission: &Mission) {
         let Some((step, attempt)) = mission.next() else { return };
         let mut started = mission.clone();
         let is_alone = started.apply(self.plan, Event::Start { step, attempt }).is_ok()
@@ -140,7 +140,7 @@ impl<'p> MissionSearch<'p> {
             let mut lost = mission.clone();
             let mut agents = 0;
             while lost.step(step).status.is_active()
-                && lost.apply(self.plan, Act::Lose(step).event(&lost)).is_ok()
+                && lost.apply(self.plan, MissionAct::Lose(step).event(&lost)).is_ok()
             {
                 agents += 1;
             }
@@ -150,11 +150,11 @@ impl<'p> MissionSearch<'p> {
 
     fn add(
         &mut self,
-        known: &mut HashMap<Rc<Mission>, ConfigurationId>,
+        known: &mut HashMap<Rc<Mission>, MissionConfigurationId>,
         key: Mission,
         first: Option<usize>,
-    ) -> ConfigurationId {
-        let id = ConfigurationId(self.configurations.len() as u32);
+    ) -> MissionConfigurationId {
+        let id = MissionConfigurationId(self.configurations.len() as u32);
         self.next.push(key.next().map(|(step, _)| step));
         let key = Rc::new(key);
         known.insert(Rc::clone(&key), id);
@@ -164,32 +164,32 @@ impl<'p> MissionSearch<'p> {
     }
 
     /// Every mission that was found, a nearer one first. Attempts are left out.
-    pub fn configurations(&self) -> impl DoubleEndedIterator<Item = (ConfigurationId, &Mission)> {
+    pub fn configurations(&self) -> impl DoubleEndedIterator<Item = (MissionConfigurationId, &Mission)> {
         let all = self.configurations.iter().map(Rc::as_ref).enumerate();
-        all.map(|(index, mission)| (ConfigurationId(index as u32), mission))
+        all.map(|(index, mission)| (MissionConfigurationId(index as u32), mission))
     }
 
-    pub fn configuration(&self, id: ConfigurationId) -> &Mission {
+    pub fn configuration(&self, id: MissionConfigurationId) -> &Mission {
         &self.configurations[id.0 as usize]
     }
 
     /// The step that starts there.
-    pub fn next(&self, id: ConfigurationId) -> Option<StepId> {
+    pub fn next(&self, id: MissionConfigurationId) -> Option<StepId> {
         self.next[id.0 as usize]
     }
 
     /// Every act that was looked at.
-    pub fn edges(&self) -> &[Edge] {
+    pub fn edges(&self) -> &[MissionEdge] {
         &self.edges
     }
 
     /// Those in which no person runs a step once more.
-    pub fn unaided_edges(&self) -> impl Iterator<Item = &Edge> {
+    pub fn unaided_edges(&self) -> impl Iterator<Item = &MissionEdge> {
         self.edges.iter().filter(|edge| !edge.act.is_by_hand(self.configuration(edge.from)))
     }
 
     /// A shortest run to a mission.
-    pub fn run_to(&self, id: ConfigurationId) -> Vec<&Edge> {
+    pub fn run_to(&self, id: MissionConfigurationId) -> Vec<&MissionEdge> {
         let mut run = Vec::new();
         let mut at = id;
         while let Some(edge) = self.first[at.0 as usize].map(|it| &self.edges[it]) {
@@ -206,13 +206,13 @@ impl<'p> MissionSearch<'p> {
     }
 
     /// A mission in which a second agent may start beside the first one.
-    pub fn second_agent(&self) -> Option<ConfigurationId> {
+    pub fn second_agent(&self) -> Option<MissionConfigurationId> {
         self.second_agent
     }
 
     /// A run in one line, with the script of a walk that does the same.
-    pub fn trace(&self, to: ConfigurationId, end: Option<String>) -> Trace {
-        let stand = |id: ConfigurationId| match self.next(id) {
+    pub fn trace(&self, to: MissionConfigurationId, end: Option<String>) -> Trace {
+        let stand = |id: MissionConfigurationId| match self.next(id) {
             Some(step) => self.plan.step(step).id.to_owned(),
             None => self.configuration(id).status.as_str().to_owned(),
         };
@@ -224,7 +224,7 @@ impl<'p> MissionSearch<'p> {
             span: None,
             script: vec![edge.act.script(self.plan)],
         });
-        Trace { start: stand(ConfigurationId(0)), steps: steps.collect(), end }
+        Trace { start: stand(MissionConfigurationId(0)), steps: steps.collect(), end }
     }
 
     /// True if runs are left that were not looked at.
@@ -239,19 +239,19 @@ impl<'p> MissionSearch<'p> {
     }
 
     /// The first mission for which this holds.
-    pub fn find(&self, holds: impl Fn(&Mission) -> bool) -> Option<ConfigurationId> {
+    pub fn find(&self, holds: impl Fn(&Mission) -> bool) -> Option<MissionConfigurationId> {
         self.configurations().find(|(_, it)| holds(it)).map(|(id, _)| id)
     }
 
     /// The first mission that the loop of this step has failed, because it is exhausted.
-    pub fn exhausted(&self, id: StepId) -> Option<ConfigurationId> {
+    pub fn exhausted(&self, id: StepId) -> Option<MissionConfigurationId> {
         self.find(|it| it.status == MissionStatus::Failed && it.step(id).is_exhausted)
     }
 
     /// The steps that start although a dependency was skipped, each with that dependency and the first mission where it does.
     /// Left out are skipped loop steps, which had nothing to do, and dependencies that stand for each other: where one is
     /// skipped, another has run.
-    pub fn after_skip(&self) -> BTreeMap<(StepId, StepId), ConfigurationId> {
+    pub fn after_skip(&self) -> BTreeMap<(StepId, StepId), MissionConfigurationId> {
         let starts = self.configurations().filter_map(|(id, mission)| Some((id, mission, self.next(id)?)));
         let pairs = starts.flat_map(|(at, mission, step)| {
             let dependencies = self.plan.step(step).depends_on;

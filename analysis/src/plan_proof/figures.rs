@@ -7,7 +7,7 @@ use orange_core::mission::{Mission, MissionStatus, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
 use super::unaided;
-use crate::missions::{Edge, MissionSearch};
+use crate::missions::{MissionEdge, MissionSearch};
 
 /// Numbers of attempts of steps, and ends of missions.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct PlanFigures {
     /// The most attempts at each step, and its most agents, in source order.
     pub by_step: Vec<Attempts>,
     /// Every end, a nearer one first.
-    pub ends: Vec<End>,
+    pub ends: Vec<MissionEnd>,
     /// True if more may be true than was found.
     pub is_cut: bool,
 }
@@ -38,7 +38,7 @@ pub struct Attempts {
 
 /// Possible end of a mission, beside retries by hand.
 #[derive(Clone, Debug)]
-pub struct End {
+pub struct MissionEnd {
     /// `completed` or `failed`.
     pub status: &'static str,
     /// The steps that have run, in source order.
@@ -54,7 +54,7 @@ pub struct End {
 impl PlanFigures {
     pub(super) fn of(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Self {
         let order = order(search);
-        let most = |counts: &dyn Fn(&Edge) -> bool| Some(longest(search, order.as_ref()?, counts));
+        let most = |counts: &dyn Fn(&MissionEdge) -> bool| Some(longest(search, order.as_ref()?, counts));
         let by_step = plan.step_ids().map(|id| Attempts {
             step: plan.step(id).id.to_owned(),
             most: most(&|edge| edge.act.step() == Some(id)),
@@ -95,7 +95,7 @@ pub(super) fn order(search: &MissionSearch<'_>) -> Option<Vec<usize>> {
 }
 
 /// The most acts of one run, from its start and without a person's retry, for which this holds.
-fn longest(search: &MissionSearch<'_>, order: &[usize], counts: &dyn Fn(&Edge) -> bool) -> u32 {
+fn longest(search: &MissionSearch<'_>, order: &[usize], counts: &dyn Fn(&MissionEdge) -> bool) -> u32 {
     let mut next = vec![Vec::new(); order.len()];
     for edge in search.unaided_edges() {
         next[edge.from.index()].push((edge.to.index(), u32::from(counts(edge))));
@@ -111,7 +111,7 @@ fn longest(search: &MissionSearch<'_>, order: &[usize], counts: &dyn Fn(&Edge) -
     most.into_iter().flatten().max().unwrap_or(0)
 }
 
-fn ends(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Vec<End> {
+fn ends(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Vec<MissionEnd> {
     let is_reached = unaided(search);
     let mut known = BTreeMap::new();
     let mut ends = Vec::new();
@@ -127,7 +127,7 @@ fn ends(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Vec<End> {
         let key = (mission.status.as_str(), ran, failed, exhausted);
         if known.insert(key.clone(), ()).is_none() {
             let (status, ran, failed, exhausted) = key;
-            ends.push(End { status, ran, failed, exhausted, trace: search.trace(id, None) });
+            ends.push(MissionEnd { status, ran, failed, exhausted, trace: search.trace(id, None) });
         }
     }
     ends.sort_by_key(|it| it.status != MissionStatus::Completed.as_str());

@@ -5,7 +5,7 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-pub use figures::{Attempts, End, PlanFigures};
+pub use figures::{Attempts, MissionEnd, PlanFigures};
 pub use properties::PROPERTIES;
 
 use orange_codegen::diag::{Diagnostic, Trace};
@@ -14,15 +14,15 @@ use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{Execution, Intervene, Plan, Policy};
 
 use crate::lint;
-use crate::missions::{ConfigurationId, Failures, MissionSearch, Scope};
-use crate::prove::{Judged, Proof, Verdict};
+use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
+use crate::prove::{Judged, Proof, ProofVerdict};
 
 /// Everything that is known of one step workflow.
 pub type PlanProof = Proof<PlanFigures>;
 
 /// One property of step workflows.
 #[derive(Debug)]
-pub struct Property {
+pub struct PlanProperty {
     /// As programs name it: `ends-or-pauses`.
     pub name: &'static str,
     /// Claim in words.
@@ -30,9 +30,9 @@ pub struct Property {
     /// The codes of the lints that watch over it.
     watched_by: &'static [&'static str],
     /// A run that breaks it; absent where there is none.
-    broken: fn(&Known<'_>) -> Option<Trace>,
+    broken: fn(&PlanProofFacts<'_>) -> Option<Trace>,
     /// Argument for the claim, in one line.
-    argument: fn(&Known<'_>) -> String,
+    argument: fn(&PlanProofFacts<'_>) -> String,
 }
 
 /// Assumptions of a proof of a plan.
@@ -45,7 +45,7 @@ pub const RESTS_ON: &[&str] = &[
 ];
 
 /// Facts from which the properties are decided.
-struct Known<'k> {
+struct PlanProofFacts<'k> {
     plan: &'k Plan<'k>,
     /// Every run without pauses.
     search: MissionSearch<'k>,
@@ -71,13 +71,13 @@ pub fn of_plan(plan: &Plan<'_>) -> PlanProof {
 fn judged(plan: &Plan<'_>, found: &[Diagnostic]) -> PlanProof {
     let search = |execution, intervene| {
         let policy = Policy { execution, intervene };
-        MissionSearch::run(plan, Scope { policy, failures: Failures::All, by_hand: true })
+        MissionSearch::run(plan, SearchScope { policy, failures: Failures::All, by_hand: true })
     };
     let search_all = search(Execution::Auto, Intervene::Never);
     let stepwise = search(Execution::Step, Intervene::Always);
     let figures = PlanFigures::of(plan, &search_all);
-    let known = Known { plan, search: search_all, stepwise, figures };
-    let judge = |property: &Property| Judged {
+    let known = PlanProofFacts { plan, search: search_all, stepwise, figures };
+    let judge = |property: &PlanProperty| Judged {
         name: property.name,
         claim: property.claim,
         verdict: judge(property, &known, found),
@@ -89,18 +89,18 @@ fn judged(plan: &Plan<'_>, found: &[Diagnostic]) -> PlanProof {
     }
 }
 
-fn judge(property: &Property, known: &Known<'_>, found: &[Diagnostic]) -> Verdict {
+fn judge(property: &PlanProperty, known: &PlanProofFacts<'_>, found: &[Diagnostic]) -> ProofVerdict {
     let watching = found.iter().filter(|it| property.watched_by.contains(&it.code()));
     let findings: Vec<Diagnostic> = watching.cloned().collect();
     let trace = if findings.is_empty() { (property.broken)(known) } else { None };
     let cut = [&known.search, &known.stepwise].into_iter().find(|it| it.is_cut());
     match cut {
-        _ if !findings.is_empty() || trace.is_some() => Verdict::Refuted { findings, trace },
+        _ if !findings.is_empty() || trace.is_some() => ProofVerdict::Refuted { findings, trace },
         Some(search) => {
             let cut = format!("it found more than {} configurations", search.configurations().count());
-            Verdict::Undecided { cut }
+            ProofVerdict::Undecided { cut }
         }
-        None => Verdict::Proved { argument: (property.argument)(known) },
+        None => ProofVerdict::Proved { argument: (property.argument)(known) },
     }
 }
 
@@ -111,7 +111,7 @@ fn unaided(search: &MissionSearch<'_>) -> Vec<bool> {
     for edge in search.unaided_edges() {
         next[edge.from.index()].push(edge.to);
     }
-    let mut open: Vec<ConfigurationId> = search.configurations().take(1).map(|(id, _)| id).collect();
+    let mut open: Vec<MissionConfigurationId> = search.configurations().take(1).map(|(id, _)| id).collect();
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut reached[id.index()], true) {
             open.extend(&next[id.index()]);

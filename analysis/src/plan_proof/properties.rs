@@ -5,40 +5,40 @@ use orange_core::mission::{Mission, MissionStatus, StepStatus};
 use orange_core::plan::{Plan, StepId, StepSet};
 
 use super::figures::order;
-use super::{Known, Property};
-use crate::missions::{ConfigurationId, MissionSearch};
+use super::{PlanProofFacts, PlanProperty};
+use crate::missions::{MissionConfigurationId, MissionSearch};
 
 /// Every property, in the order in which a reader wants to know.
-pub static PROPERTIES: &[Property] = &[
-    Property {
+pub static PROPERTIES: &[PlanProperty] = &[
+    PlanProperty {
         name: "ends-or-pauses",
         claim: "every mission ends, or waits for a person",
         watched_by: &[],
         broken: endless,
         argument: ends,
     },
-    Property {
+    PlanProperty {
         name: "attempts-bounded",
         claim: "no step runs more often than `max_retries` allows",
         watched_by: &[],
         broken: too_often,
         argument: attempts,
     },
-    Property {
+    PlanProperty {
         name: "one-agent",
         claim: "never two agents in the worktree",
         watched_by: &[],
         broken: second_agent,
         argument: one_agent,
     },
-    Property {
+    PlanProperty {
         name: "no-silent-success",
         claim: "no mission ends as completed without the last step of a branch, or with a failure that nothing has handled",
         watched_by: &["B09"],
         broken: silent,
         argument: no_silence,
     },
-    Property {
+    PlanProperty {
         name: "every-step-runs",
         claim: "every step runs in some mission",
         watched_by: &["B08", "B11"],
@@ -47,14 +47,14 @@ pub static PROPERTIES: &[Property] = &[
     },
 ];
 
-fn searches<'k>(known: &'k Known<'_>) -> [&'k MissionSearch<'k>; 2] {
+fn searches<'k>(known: &'k PlanProofFacts<'_>) -> [&'k MissionSearch<'k>; 2] {
     [&known.search, &known.stepwise]
 }
 
 /// A mission that neither ends nor waits, or comes back to where it was.
-fn endless(known: &Known<'_>) -> Option<Trace> {
+fn endless(known: &PlanProofFacts<'_>) -> Option<Trace> {
     searches(known).into_iter().find_map(|search| {
-        let is_stuck = |id: ConfigurationId, it: &Mission| {
+        let is_stuck = |id: MissionConfigurationId, it: &Mission| {
             !it.status.is_terminal() && it.pause.is_none() && search.next(id).is_none()
         };
         let stuck = search.configurations().find(|(id, it)| is_stuck(*id, it)).map(|(id, _)| id);
@@ -71,7 +71,7 @@ fn endless(known: &Known<'_>) -> Option<Trace> {
     })
 }
 
-fn ends(known: &Known<'_>) -> String {
+fn ends(known: &PlanProofFacts<'_>) -> String {
     let [all, stepwise] = searches(known).map(|it| it.configurations().count());
     format!(
         "no run comes back to one of the {all} configurations that it has left, unless a person retries, and in each a step starts or \
@@ -79,7 +79,7 @@ fn ends(known: &Known<'_>) -> String {
     )
 }
 
-fn too_often(known: &Known<'_>) -> Option<Trace> {
+fn too_often(known: &PlanProofFacts<'_>) -> Option<Trace> {
     searches(known).into_iter().find_map(|search| {
         let exceeds = |it: &Mission, id: StepId| it.step(id).completions > known.plan.step(id).max_retries;
         let loops = || known.plan.step_ids().filter(|id| known.plan.step(*id).is_loop());
@@ -88,7 +88,7 @@ fn too_often(known: &Known<'_>) -> Option<Trace> {
     })
 }
 
-fn attempts(known: &Known<'_>) -> String {
+fn attempts(known: &PlanProofFacts<'_>) -> String {
     let figures = &known.figures;
     let Some(most) = figures.attempts else { return "there is no bound".to_owned() };
     let agents: Vec<u32> = figures.by_step.iter().map(|it| it.agents).filter(|it| *it > 0).collect();
@@ -104,12 +104,12 @@ fn attempts(known: &Known<'_>) -> String {
     )
 }
 
-fn second_agent(known: &Known<'_>) -> Option<Trace> {
+fn second_agent(known: &PlanProofFacts<'_>) -> Option<Trace> {
     let search = searches(known).into_iter().find(|it| it.second_agent().is_some())?;
     Some(search.trace(search.second_agent()?, Some("2 live agents".to_owned())))
 }
 
-fn one_agent(known: &Known<'_>) -> String {
+fn one_agent(known: &PlanProofFacts<'_>) -> String {
     let starts = known.search.configurations().filter(|(id, _)| known.search.next(*id).is_some()).count();
     format!(
         "while a step runs, the start of any other is refused, in each of the {starts} configurations where a step starts"
@@ -117,7 +117,7 @@ fn one_agent(known: &Known<'_>) -> String {
 }
 
 /// A mission that completes without any of the last steps, or with an open failure.
-fn silent(known: &Known<'_>) -> Option<Trace> {
+fn silent(known: &PlanProofFacts<'_>) -> Option<Trace> {
     let last = last(known.plan);
     let (at, mission) = known.search.configurations().find(|(_, it)| {
         it.status == MissionStatus::Completed
@@ -130,14 +130,14 @@ fn silent(known: &Known<'_>) -> Option<Trace> {
     Some(known.search.trace(at, Some(end)))
 }
 
-fn no_silence(known: &Known<'_>) -> String {
+fn no_silence(known: &PlanProofFacts<'_>) -> String {
     let completed = |it: &Mission| it.status == MissionStatus::Completed;
     let count = known.search.configurations().filter(|(_, it)| completed(it)).count();
     format!("no end `completed` without {}, in {count} configurations", names(known.plan, &last(known.plan)))
 }
 
 /// A step that no run reaches. Lints say why; without them, its name is all.
-fn left_out(known: &Known<'_>) -> Option<Trace> {
+fn left_out(known: &PlanProofFacts<'_>) -> Option<Trace> {
     let is_cut = searches(known).iter().any(|it| it.is_cut());
     let step = known.figures.by_step.iter().find(|it| it.agents == 0).filter(|_| !is_cut)?;
     let start = known.plan.order.first().map(|id| known.plan.step(*id).id.to_owned()).unwrap_or_default();

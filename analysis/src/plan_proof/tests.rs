@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::prove::Verdict;
+use crate::prove::ProofVerdict;
 use orange_codegen::PromptFiles;
 
 const DEV_TASK: &str = include_str!("../../../tests/fixtures/dev-task.toml");
@@ -20,13 +20,13 @@ fn proof(text: &str) -> PlanProof {
     prove(&checked, &source).unwrap()
 }
 
-fn verdict<'p>(proof: &'p PlanProof, name: &str) -> &'p Verdict {
+fn verdict<'p>(proof: &'p PlanProof, name: &str) -> &'p ProofVerdict {
     &proof.properties.iter().find(|it| it.name == name).unwrap().verdict
 }
 
 #[track_caller]
 fn argument<'p>(proof: &'p PlanProof, name: &str) -> &'p str {
-    let Verdict::Proved { argument } = verdict(proof, name) else { panic!("{name}: {proof:#?}") };
+    let ProofVerdict::Proved { argument } = verdict(proof, name) else { panic!("{name}: {proof:#?}") };
     argument
 }
 
@@ -72,7 +72,7 @@ fn a_result_that_no_step_reads_ends_in_silence() {
         "prompt_file = \"do/review.md\"\nresults = [\"PASS\", \"FAIL\", \"UNSURE\"]",
     );
     let proof = proof(&text);
-    let Verdict::Refuted { findings, .. } = verdict(&proof, "no-silent-success") else {
+    let ProofVerdict::Refuted { findings, .. } = verdict(&proof, "no-silent-success") else {
         panic!("{proof:#?}")
     };
     assert_eq!(findings.iter().map(Diagnostic::code).collect::<Vec<_>>(), ["B09"]);
@@ -86,7 +86,7 @@ fn a_silent_end_has_a_run() {
     );
     let text = text.replace("id = \"plan\"", "id = \"plan\"\nresults = [\"GO\", \"STOP\"]");
     let proof = proof(&text);
-    let Verdict::Refuted { trace: Some(trace), .. } = verdict(&proof, "no-silent-success") else {
+    let ProofVerdict::Refuted { trace: Some(trace), .. } = verdict(&proof, "no-silent-success") else {
         panic!("{proof:#?}")
     };
     assert!(trace.to_string().ends_with("(without `pr`)"), "{trace}");
@@ -123,7 +123,7 @@ fn a_step_that_no_run_starts_is_refuted_without_lints() {
     let arena = PlanArena::default();
     let plan = lower_plan(&checked, &arena).unwrap();
     let proof = of_plan(&plan);
-    let Verdict::Refuted { trace: Some(trace), .. } = verdict(&proof, "every-step-runs") else {
+    let ProofVerdict::Refuted { trace: Some(trace), .. } = verdict(&proof, "every-step-runs") else {
         panic!("{proof:#?}");
     };
     assert_eq!(trace.end.as_deref(), Some("no run starts `pr`"));

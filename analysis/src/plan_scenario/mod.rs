@@ -11,13 +11,13 @@ pub use run::run;
 use orange_codegen::span::{Span, Spanned};
 use orange_core::plan::{Execution, Intervene};
 
-use crate::missions::Answer;
+use crate::missions::PauseReply;
 use crate::plan_walk::Coverage;
-use crate::scenario::Failed;
+use crate::scenario::FailedExpectation;
 
 /// One mission's story.
 #[derive(Clone, Debug)]
-pub struct Scenario {
+pub struct PlanScenario {
     /// Name, which says what the scenario shows.
     pub name: Spanned<String>,
     /// Setting for how far the mission goes by itself; the plan's by default.
@@ -39,7 +39,7 @@ pub struct ScenarioAct {
     /// The attempt that reports; the current one by default.
     pub attempt: Option<u32>,
     /// Expectations after the act.
-    pub expect: Expect,
+    pub expect: PlanExpectation,
 }
 
 /// An act on steps that are known by their names.
@@ -60,7 +60,7 @@ pub enum NamedAct {
     /// An agent ends without a word.
     Lose(Spanned<String>),
     /// A person answers a pause.
-    Continue(Answer),
+    Continue(PauseReply),
     /// A person runs a failed mission again.
     Retry(Option<Spanned<String>>),
     /// A person ends the mission.
@@ -69,7 +69,7 @@ pub enum NamedAct {
 
 /// Expectations after an act; what is not named may be anything.
 #[derive(Clone, Debug, Default)]
-pub struct Expect {
+pub struct PlanExpectation {
     /// The status of the mission.
     pub status: Option<Spanned<String>>,
     /// The statuses of steps.
@@ -84,9 +84,9 @@ pub struct Expect {
 
 /// Result of one scenario.
 #[derive(Clone, Debug, Default)]
-pub struct ScenarioResult {
+pub struct PlanScenarioResult {
     /// Expectations that were not met; the first act that fails ends the scenario.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedExpectation>,
     /// Parts of the plan that it has used.
     pub coverage: Coverage,
 }

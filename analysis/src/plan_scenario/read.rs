@@ -1,15 +1,15 @@
 //! Reading a file of scenarios of a step workflow, collecting every fault in it.
 
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::decoder::{Decoder, Fields};
+use orange_codegen::model::decoder::{Decoder, ObjectFields};
 use orange_codegen::model::keys::{Object, Takes, key, required};
 use orange_codegen::source::Source;
 use orange_codegen::syntax::Node;
 use orange_core::mission::{MissionStatus, StepStatus};
 use orange_core::plan::{Execution, Intervene};
 
-use super::{Expect, NamedAct, Scenario, ScenarioAct};
-use crate::missions::Answer;
+use super::{NamedAct, PlanExpectation, PlanScenario, ScenarioAct};
+use crate::missions::PauseReply;
 use crate::plan_walk::{PAUSES, REFUSALS};
 use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, only_beside};
 
@@ -68,22 +68,22 @@ static EXPECT: Object = Object {
 };
 
 /// Reads the scenarios of a file, and everything that is wrong with it. Steps that they name must exist when they are run.
-pub fn read(source: &Source) -> (Option<Vec<Scenario>>, Vec<Diagnostic>) {
+pub fn read(source: &Source) -> (Option<Vec<PlanScenario>>, Vec<Diagnostic>) {
     scenario_file::read(source, |decoder, tree| {
         let fields = decoder.object(tree, &FILE)?;
         Some(items(decoder, &fields, "scenarios", scenario))
     })
 }
 
-fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<Scenario> {
+fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<PlanScenario> {
     let fields = decoder.object(node, &SCENARIO)?;
     let name = fields.get("name").and_then(|it| decoder.string(&it));
     let (execution, intervene) = policy(decoder, &fields);
     let acts = items(decoder, &fields, "steps", scenario_act);
-    Some(Scenario { name: name?, execution, intervene, acts })
+    Some(PlanScenario { name: name?, execution, intervene, acts })
 }
 
-fn policy(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> (Option<Execution>, Option<Intervene>) {
+fn policy(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> (Option<Execution>, Option<Intervene>) {
     let executions = Execution::ALL.map(|it| (it.as_str(), it));
     let interventions = Intervene::ALL.map(|it| (it.as_str(), it));
     let execution = fields.get("execution").and_then(|it| decoder.word(&it, &executions));
@@ -119,7 +119,7 @@ const BESIDE: [(&str, &[&str]); 11] = [
 pub const ACTS: [&str; 6] = ["complete", "fail", "lose", "continue", "retry", "cancel"];
 
 /// An item says exactly one thing that happens.
-fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
+fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<NamedAct> {
     let messages = ["nothing happens in this step", "several things happen in this step"];
     let one = &one_act(decoder, fields, &ACTS, messages)?;
     only_beside(decoder, fields, one, &BESIDE);
@@ -140,7 +140,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
             let accept_failure = fields.get("accept_failure").and_then(|it| decoder.boolean(&it));
             let (execution, intervene) = policy(decoder, fields);
             let accept_failure = accept_failure.unwrap_or(false);
-            let answer = Answer { pause, accept_failure, execution, intervene };
+            let answer = PauseReply { pause, accept_failure, execution, intervene };
             is_done(decoder, one).then_some(NamedAct::Continue(answer))
         }
         "retry" => {
@@ -151,7 +151,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
     }
 }
 
-fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
+fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<PlanExpectation> {
     let fields = decoder.object(node, &EXPECT)?;
     let mut word = |key: &str, words: &[&'static str]| {
         let words: Vec<_> = words.iter().map(|it| (*it, *it)).collect();
@@ -164,5 +164,5 @@ fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
         decoder.word(field, &statuses).map(|it| it.map(str::to_owned))
     });
     let context = entries(decoder, &fields, "context", |decoder, field| decoder.scalar(field));
-    Some(Expect { status, steps, context, pause, refusal })
+    Some(PlanExpectation { status, steps, context, pause, refusal })
 }

@@ -4,13 +4,13 @@ use orange_codegen::span::{Span, Spanned};
 use orange_core::mission::{Refusal, Report};
 use orange_core::plan::{Plan, Policy, StepId};
 
-use super::{Expect, NamedAct, Scenario, ScenarioAct, ScenarioResult};
-use crate::missions::Act;
+use super::{NamedAct, PlanExpectation, PlanScenario, PlanScenarioResult, ScenarioAct};
+use crate::missions::MissionAct;
 use crate::plan_walk::{PlanWalk, command, pause_name, refusal_name};
-use crate::scenario::Failed;
+use crate::scenario::FailedExpectation;
 
 /// Runs one scenario.
-pub fn run(plan: &Plan<'_>, scenario: &Scenario) -> ScenarioResult {
+pub fn run(plan: &Plan<'_>, scenario: &PlanScenario) -> PlanScenarioResult {
     let policy = Policy {
         execution: scenario.execution.unwrap_or(plan.policy.execution),
         intervene: scenario.intervene.unwrap_or(plan.policy.intervene),
@@ -29,31 +29,31 @@ pub fn run(plan: &Plan<'_>, scenario: &Scenario) -> ScenarioResult {
             break;
         }
     }
-    ScenarioResult { failed, coverage: walk.coverage }
+    PlanScenarioResult { failed, coverage: walk.coverage }
 }
 
-fn named(plan: &Plan<'_>, name: &Spanned<String>) -> Result<StepId, Failed> {
-    command::named(plan, &name.value).map_err(|message| Failed { span: name.span, message })
+fn named(plan: &Plan<'_>, name: &Spanned<String>) -> Result<StepId, FailedExpectation> {
+    command::named(plan, &name.value).map_err(|message| FailedExpectation { span: name.span, message })
 }
 
-fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<Act, Failed> {
+fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<MissionAct, FailedExpectation> {
     let act = match &item.act {
         NamedAct::Complete { step, result, summary, warning } => {
             let report =
                 Report { result: result.clone(), summary: summary.clone(), warning: warning.clone() };
-            Act::Complete(named(plan, step)?, report)
+            MissionAct::Complete(named(plan, step)?, report)
         }
-        NamedAct::Fail { step, reason } => Act::Fail(named(plan, step)?, reason.clone()),
-        NamedAct::Lose(step) => Act::Lose(named(plan, step)?),
-        NamedAct::Continue(answer) => Act::Continue(*answer),
-        NamedAct::Retry(step) => Act::Retry(step.as_ref().map(|it| named(plan, it)).transpose()?),
-        NamedAct::Cancel => Act::Cancel,
+        NamedAct::Fail { step, reason } => MissionAct::Fail(named(plan, step)?, reason.clone()),
+        NamedAct::Lose(step) => MissionAct::Lose(named(plan, step)?),
+        NamedAct::Continue(answer) => MissionAct::Continue(*answer),
+        NamedAct::Retry(step) => MissionAct::Retry(step.as_ref().map(|it| named(plan, it)).transpose()?),
+        NamedAct::Cancel => MissionAct::Cancel,
     };
     match (&item.by, act.step().map(|it| plan.step(it))) {
         (Some(by), Some(step)) if plan.role(step.role) != by.value => {
             let message =
                 format!("the role of {} is `{}`, not `{}`", step.id, plan.role(step.role), by.value);
-            Err(Failed { span: by.span, message })
+            Err(FailedExpectation { span: by.span, message })
         }
         (Some(_) | None, _) => Ok(act),
     }
@@ -64,12 +64,13 @@ fn compared(
     item: &ScenarioAct,
     step: Option<StepId>,
     refused: Option<&Refusal>,
-) -> Vec<Failed> {
-    let Expect { status, steps, context, pause, refusal } = &item.expect;
+) -> Vec<FailedExpectation> {
+    let PlanExpectation { status, steps, context, pause, refusal } = &item.expect;
     let mut failed = Vec::new();
     let mut check = |what: &str, expected: &str, found: &str, span: Span| {
         if expected != found {
-            failed.push(Failed { span, message: format!("{what} is `{found}`, not `{expected}`") });
+            failed
+                .push(FailedExpectation { span, message: format!("{what} is `{found}`, not `{expected}`") });
         }
     };
     let found = refused.map_or("none", refusal_name);
@@ -100,7 +101,7 @@ fn compared(
                 let found = walk.mission.context(walk.plan, step);
                 if !found.contains(&expected.value) {
                     let message = format!("the context of {} does not contain this: {found:?}", name.value);
-                    unknown.push(Failed { span: expected.span, message });
+                    unknown.push(FailedExpectation { span: expected.span, message });
                 }
             }
             Err(it) => unknown.push(it),

@@ -4,13 +4,13 @@ use orange_codegen::suggest;
 use orange_core::mission::Report;
 use orange_core::plan::{Plan, StepId};
 
-use crate::missions::{Act, Answer};
+use crate::missions::{MissionAct, PauseReply};
 
 /// One line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Something that happens.
-    Act(Act),
+    Act(MissionAct),
     /// Show what can happen now.
     Next,
     /// Show the mission.
@@ -55,13 +55,13 @@ impl Command {
             ["complete", step, result] => Command::Act(complete(named(plan, step)?, Some(result), text)),
             ["warn", step] => Command::Act(warn(named(plan, step)?, None, text)),
             ["warn", step, result] => Command::Act(warn(named(plan, step)?, Some(result), text)),
-            ["fail", step] => Command::Act(Act::Fail(named(plan, step)?, text)),
-            ["lose", step] => Command::Act(Act::Lose(named(plan, step)?)),
-            ["continue"] => Command::Act(Act::Continue(Answer::default())),
-            ["accept"] => Command::Act(Act::ACCEPT),
-            ["retry"] => Command::Act(Act::Retry(None)),
-            ["retry", step] => Command::Act(Act::Retry(Some(named(plan, step)?))),
-            ["cancel"] => Command::Act(Act::Cancel),
+            ["fail", step] => Command::Act(MissionAct::Fail(named(plan, step)?, text)),
+            ["lose", step] => Command::Act(MissionAct::Lose(named(plan, step)?)),
+            ["continue"] => Command::Act(MissionAct::Continue(PauseReply::default())),
+            ["accept"] => Command::Act(MissionAct::ACCEPT),
+            ["retry"] => Command::Act(MissionAct::Retry(None)),
+            ["retry", step] => Command::Act(MissionAct::Retry(Some(named(plan, step)?))),
+            ["cancel"] => Command::Act(MissionAct::Cancel),
             ["next"] => Command::Next,
             ["show"] => Command::Show,
             ["context", step] => Command::Context(named(plan, step)?),
@@ -86,11 +86,11 @@ pub fn named(plan: &Plan<'_>, name: &str) -> Result<StepId, String> {
     })
 }
 
-fn complete(step: StepId, result: Option<&str>, summary: String) -> Act {
-    Act::Complete(step, Report { result: result.map(str::to_owned), summary, warning: None })
+fn complete(step: StepId, result: Option<&str>, summary: String) -> MissionAct {
+    MissionAct::Complete(step, Report { result: result.map(str::to_owned), summary, warning: None })
 }
 
-fn warn(step: StepId, result: Option<&str>, warning: String) -> Act {
+fn warn(step: StepId, result: Option<&str>, warning: String) -> MissionAct {
     let report = Report { result: result.map(str::to_owned), summary: String::new(), warning: Some(warning) };
-    Act::Complete(step, report)
+    MissionAct::Complete(step, report)
 }

@@ -7,7 +7,7 @@ use orange_core::plan::{Plan, StepId};
 
 /// A part of a plan that a walk can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum PlanPart {
     /// The step runs.
     Step(StepId),
     /// The condition of the step holds, or the step is skipped.
@@ -27,23 +27,23 @@ pub enum Part {
 
 /// The parts that walks have used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coverage(BTreeSet<Part>);
+pub struct Coverage(BTreeSet<PlanPart>);
 
 impl Coverage {
     /// Every part of a plan: steps, conditions, loops.
-    pub fn parts(plan: &Plan<'_>) -> Vec<Part> {
-        let steps = plan.step_ids().map(Part::Step);
+    pub fn parts(plan: &Plan<'_>) -> Vec<PlanPart> {
+        let steps = plan.step_ids().map(PlanPart::Step);
         let conditional = plan.step_ids().filter(|id| plan.step(*id).condition.is_some());
         let conditions =
-            conditional.flat_map(|step| [true, false].map(|holds| Part::Condition { step, holds }));
+            conditional.flat_map(|step| [true, false].map(|holds| PlanPart::Condition { step, holds }));
         let loops = plan
             .step_ids()
-            .flat_map(|from| plan.step(from).requeue.iter().map(move |to| Part::Loop { from, to: *to }));
+            .flat_map(|from| plan.step(from).requeue.iter().map(move |to| PlanPart::Loop { from, to: *to }));
         steps.chain(conditions).chain(loops).collect()
     }
 
     /// True if a part was used.
-    pub fn has(&self, part: Part) -> bool {
+    pub fn has(&self, part: PlanPart) -> bool {
         self.0.contains(&part)
     }
 
@@ -58,25 +58,25 @@ impl Coverage {
             let runs = new.attempt() > old.attempt();
             let is_skipped = new.status == StepStatus::Skipped && old.status != StepStatus::Skipped;
             if runs {
-                self.0.insert(Part::Step(id));
+                self.0.insert(PlanPart::Step(id));
             }
             if plan.step(id).condition.is_some() && (runs || is_skipped) {
-                self.0.insert(Part::Condition { step: id, holds: runs });
+                self.0.insert(PlanPart::Condition { step: id, holds: runs });
             }
             if new.completions > old.completions {
-                self.0.extend(plan.step(id).requeue.iter().map(|to| Part::Loop { from: id, to: *to }));
+                self.0.extend(plan.step(id).requeue.iter().map(|to| PlanPart::Loop { from: id, to: *to }));
             }
         }
     }
 }
 
-impl Part {
+impl PlanPart {
     /// The part in words.
     pub fn text(self, plan: &Plan<'_>) -> String {
         let name = |id: StepId| plan.step(id).id;
         match self {
-            Part::Step(id) => format!("{} runs", name(id)),
-            Part::Condition { step, holds } => {
+            PlanPart::Step(id) => format!("{} runs", name(id)),
+            PlanPart::Condition { step, holds } => {
                 let condition =
                     plan.step(step).condition.map(|it| plan.condition_text(&it)).unwrap_or_default();
                 match holds {
@@ -84,7 +84,7 @@ impl Part {
                     false => format!("{} is skipped without {condition}", name(step)),
                 }
             }
-            Part::Loop { from, to } => format!("{} sends {} back", name(from), name(to)),
+            PlanPart::Loop { from, to } => format!("{} sends {} back", name(from), name(to)),
         }
     }
 }

@@ -4,13 +4,13 @@ pub mod command;
 mod coverage;
 mod names;
 
-pub use coverage::{Coverage, Part};
+pub use coverage::{Coverage, PlanPart};
 pub use names::{PAUSES, REFUSALS, pause_name, refusal_name};
 
 use orange_core::mission::{Effect, Event, Mission, Refusal, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 
-use crate::missions::Act;
+use crate::missions::MissionAct;
 
 /// A mission that acts take through a plan.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct PlanWalk<'p> {
 
 /// Result of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Happened {
+pub struct ActResult {
     /// The steps whose status is another one now, with the one before, in source order.
     pub changed: Vec<(StepId, StepStatus)>,
     /// Effects that the engine carries out.
@@ -40,7 +40,7 @@ impl<'p> PlanWalk<'p> {
     }
 
     /// Lets something happen: to this attempt, or to the current one of the step.
-    pub fn act(&mut self, act: &Act, attempt: Option<u32>) -> Result<Happened, Refusal> {
+    pub fn act(&mut self, act: &MissionAct, attempt: Option<u32>) -> Result<ActResult, Refusal> {
         let mut event = act.event(&self.mission);
         if let (
             Some(number),
@@ -52,7 +52,7 @@ impl<'p> PlanWalk<'p> {
         self.apply(event)
     }
 
-    fn apply(&mut self, event: Event) -> Result<Happened, Refusal> {
+    fn apply(&mut self, event: Event) -> Result<ActResult, Refusal> {
         let before = self.mission.clone();
         let mut effects = self.mission.apply(self.plan, event)?;
         self.coverage.note(self.plan, &before, &self.mission);
@@ -66,6 +66,6 @@ impl<'p> PlanWalk<'p> {
         let status = |mission: &Mission, id: StepId| mission.step(id).status;
         let changed = self.plan.step_ids().map(|id| (id, status(&before, id)));
         let changed = changed.filter(|(id, before)| status(&self.mission, *id) != *before).collect();
-        Ok(Happened { changed, effects })
+        Ok(ActResult { changed, effects })
     }
 }

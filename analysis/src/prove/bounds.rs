@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use orange_core::{CRASH_COUNT, CounterId, TransitionId};
 
-use super::Known;
+use super::ProofFacts;
 use crate::lint::unattended::{restarts, times};
 use crate::search::components::Components;
 
 /// "`review_round` rises on working → agent-review; agent-review → working needs `review_round < 2`; so it is taken at
 /// most 2 times"
-pub(super) fn argument(known: &Known<'_, '_>) -> String {
+pub(super) fn argument(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     let moves: BTreeSet<TransitionId> =
         known.unattended.moves().filter_map(|(_, edge)| edge.step.transition()).collect();
@@ -38,7 +38,7 @@ pub(super) fn argument(known: &Known<'_, '_>) -> String {
 
 /// Bound of this transition: the counter that rises on it, the transitions around it that ask for less, and the most times it is
 /// taken.
-fn bound(known: &Known<'_, '_>, id: TransitionId, turning: &[TransitionId]) -> Option<String> {
+fn bound(known: &ProofFacts<'_, '_>, id: TransitionId, turning: &[TransitionId]) -> Option<String> {
     let facts = known.facts;
     let hooks = facts.machine.transition(id).hooks;
     let rises = |counter: CounterId| hooks.iter().any(|it| it.raises() == Some(counter));
@@ -58,13 +58,13 @@ fn bound(known: &Known<'_, '_>, id: TransitionId, turning: &[TransitionId]) -> O
     Some(format!("`{name}` rises on {arrow}, and {needs}: so {arrow} is taken at most {}", often(most)))
 }
 
-fn reads(known: &Known<'_, '_>, id: TransitionId) -> impl Iterator<Item = CounterId> {
+fn reads(known: &ProofFacts<'_, '_>, id: TransitionId) -> impl Iterator<Item = CounterId> {
     let guard = known.facts.machine.transition(id).guard;
     guard.into_iter().flat_map(|it| it.any_of).copied().flatten().map(|it| it.counter)
 }
 
 /// Bound on the restarts of crashed agents, in words.
-fn restarted(known: &Known<'_, '_>) -> Option<String> {
+fn restarted(known: &ProofFacts<'_, '_>) -> Option<String> {
     let most = known.unattended.longest(|_, edge| u64::from(restarts(edge)))?.sum;
     (most > 0).then(|| format!("crashed agents are started again at most {} in all", often(most)))
 }

@@ -2,7 +2,7 @@
 
 use orange_core::StateId;
 
-use super::Known;
+use super::ProofFacts;
 use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
 use crate::search::{Edge, ExitResult, SearchStep};
@@ -35,8 +35,8 @@ pub struct CountedRun {
 }
 
 impl Figures {
-    pub(super) fn of(known: &Known<'_, '_>) -> Self {
-        let Known { facts, unattended } = known;
+    pub(super) fn of(known: &ProofFacts<'_, '_>) -> Self {
+        let ProofFacts { facts, unattended } = known;
         let run = |longest: Option<Longest>| longest.map(|it| CountedRun::of(facts, &it));
         Self {
             configurations: facts.search.size(),

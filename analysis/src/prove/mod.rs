@@ -38,11 +38,11 @@ pub struct Property {
     /// The codes of the lints that watch over it.
     watched_by: &'static [&'static str],
     /// A run that breaks it; absent where there is none.
-    broken: fn(&Known<'_, '_>) -> Option<Trace>,
+    broken: fn(&ProofFacts<'_, '_>) -> Option<Trace>,
     /// Fact on which it depends and that the workflow does not state, if there is one.
-    unknown: fn(&Known<'_, '_>) -> Option<String>,
+    unknown: fn(&ProofFacts<'_, '_>) -> Option<String>,
     /// Argument for the claim, in one line.
-    argument: fn(&Known<'_, '_>) -> String,
+    argument: fn(&ProofFacts<'_, '_>) -> String,
 }
 
 /// A property and what was found of it.
@@ -51,12 +51,12 @@ pub struct Judged {
     pub name: &'static str,
     /// Claim in words.
     pub claim: &'static str,
-    pub verdict: Verdict,
+    pub verdict: ProofVerdict,
 }
 
 /// Result of the proof of a property.
 #[derive(Clone, Debug)]
-pub enum Verdict {
+pub enum ProofVerdict {
     /// It holds, whatever happens.
     Proved {
         /// Argument for the claim, in one line.
@@ -94,7 +94,7 @@ pub const RESTS_ON: &[&str] = &[
 ];
 
 /// Facts from which the properties are decided.
-struct Known<'k, 'f> {
+struct ProofFacts<'k, 'f> {
     facts: &'k Facts<'f>,
     unattended: &'k Unattended<'k>,
 }
@@ -108,7 +108,7 @@ pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic
     lint::with_facts(checked, source, |facts| {
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
         let unattended = Unattended::of(facts);
-        let known = Known { facts, unattended: &unattended };
+        let known = ProofFacts { facts, unattended: &unattended };
         let judge = |property: &Property| Judged {
             name: property.name,
             claim: property.claim,
@@ -122,14 +122,14 @@ pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic
     })
 }
 
-fn judge(property: &Property, known: &Known<'_, '_>, found: &[Diagnostic]) -> Verdict {
+fn judge(property: &Property, known: &ProofFacts<'_, '_>, found: &[Diagnostic]) -> ProofVerdict {
     let watching = found.iter().filter(|it| property.watched_by.contains(&it.code()));
     let findings: Vec<Diagnostic> = watching.cloned().collect();
     let trace = if findings.is_empty() { (property.broken)(known) } else { None };
     let cut = known.facts.search.cut().map(|cut| format!("the search was cut, {cut}"));
     match cut.or_else(|| (property.unknown)(known)) {
-        _ if !findings.is_empty() || trace.is_some() => Verdict::Refuted { findings, trace },
-        Some(cut) => Verdict::Undecided { cut },
-        None => Verdict::Proved { argument: (property.argument)(known) },
+        _ if !findings.is_empty() || trace.is_some() => ProofVerdict::Refuted { findings, trace },
+        Some(cut) => ProofVerdict::Undecided { cut },
+        None => ProofVerdict::Proved { argument: (property.argument)(known) },
     }
 }

@@ -2,8 +2,8 @@
 
 use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, StateId, TransitionId};
 
-use super::{Known, Property, bounds};
-use crate::lint::authority::{Writer, unasked, unasked_run};
+use super::{ProofFacts, Property, bounds};
+use crate::lint::authority::{VerdictWriter, unasked, unasked_run};
 use crate::lint::unattended::Lasso;
 use crate::search::components::Components;
 use crate::search::task::Agent;
@@ -79,11 +79,11 @@ pub static PROPERTIES: &[Property] = &[
     },
 ];
 
-fn nothing(_: &Known<'_, '_>) -> Option<String> {
+fn nothing(_: &ProofFacts<'_, '_>) -> Option<String> {
     None
 }
 
-fn no_end(known: &Known<'_, '_>) -> Option<Trace> {
+fn no_end(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let (facts, search) = (known.facts, known.facts.search);
     if search.cut().is_some() {
         return None;
@@ -94,7 +94,7 @@ fn no_end(known: &Known<'_, '_>) -> Option<Trace> {
     Some(facts.tell(&search.run_to(trap), "no transition to an end is open".to_owned()))
 }
 
-fn ends(known: &Known<'_, '_>) -> String {
+fn ends(known: &ProofFacts<'_, '_>) -> String {
     let states =
         known.facts.states().filter(|(id, it)| it.terminal && known.facts.nearest[index(*id)].is_some());
     let names: Vec<String> = states.map(|(_, state)| format!("`{}`", state.name.value)).collect();
@@ -102,25 +102,25 @@ fn ends(known: &Known<'_, '_>) -> String {
     format!("from each of the {configurations} configurations some run leads to {}", names.join(" or "))
 }
 
-fn left_behind(known: &Known<'_, '_>) -> Option<Trace> {
+fn left_behind(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let facts = known.facts;
     let is_left = |edge: &Edge| facts.outliving(edge).is_some() || facts.keeps_workspace(edge);
     trace_to(known, is_left, "something is left behind")
 }
 
-fn given_back(known: &Known<'_, '_>) -> String {
+fn given_back(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     let ends = |edge: &&Edge| facts.state(facts.search.task(edge.to).status).terminal;
     let count = facts.search.edges().map(|(_, edge)| edge).filter(ends).count();
     format!("none of the {count} steps into an end leaves an agent alive or a worktree bound")
 }
 
-fn second_agent(known: &Known<'_, '_>) -> Option<Trace> {
+fn second_agent(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let facts = known.facts;
     trace_to(known, |edge| facts.is_crowded(edge), "2 live agents")
 }
 
-fn one_agent(known: &Known<'_, '_>) -> String {
+fn one_agent(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     let most = facts.search.configurations().map(|(_, task)| task.live_agents()).max().unwrap_or(0);
     let mut several = facts.search.configurations().filter(|(_, task)| task.live_agents() > 1);
@@ -136,11 +136,11 @@ fn one_agent(known: &Known<'_, '_>) -> String {
 }
 
 /// An end that no exit rule decides about, or a crash too many that moves nothing.
-fn lost_agent(known: &Known<'_, '_>) -> Option<Trace> {
+fn lost_agent(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     trace_to(known, |edge| is_lost(known, edge), "nobody learns of it")
 }
 
-fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
+fn is_lost(known: &ProofFacts<'_, '_>, edge: &Edge) -> bool {
     let (facts, search) = (known.facts, known.facts.search);
     let status = search.task(edge.from).status;
     let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
@@ -167,7 +167,7 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     }
 }
 
-fn every_end_counts(known: &Known<'_, '_>) -> String {
+fn every_end_counts(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     let own = |edge: &Edge| match edge.step {
         SearchStep::Exit { agent, outcome, .. } => {
@@ -199,7 +199,7 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
     )
 }
 
-fn gates_met(known: &Known<'_, '_>) -> String {
+fn gates_met(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     let gated = (0u32..).map(TransitionId).zip(&facts.transitions).filter(|(_, it)| !it.gates.is_empty());
     let ruled = gated.clone().filter(|(id, _)| facts.is_ruled(*id)).count();
@@ -211,46 +211,46 @@ fn gates_met(known: &Known<'_, '_>) -> String {
     }
 }
 
-fn endless(known: &Known<'_, '_>) -> Option<Trace> {
+fn endless(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let Lasso { run, turn } = known.unattended.loops().into_iter().next()?;
     let last = turn.len();
     let run: Vec<EdgeId> = run.into_iter().chain(turn).collect();
     Some(known.facts.tell_unasked(&run, last, "and so on".to_owned()))
 }
 
-fn unknown_writer(known: &Known<'_, '_>) -> Option<String> {
+fn unknown_writer(known: &ProofFacts<'_, '_>) -> Option<String> {
     let facts = known.facts;
     let mut writers = facts.judges().writers(facts);
-    let (state, heading, _) = writers.find(|(.., writer)| matches!(writer, Writer::Unknown(_)))?;
+    let (state, heading, _) = writers.find(|(.., writer)| matches!(writer, VerdictWriter::Unknown(_)))?;
     Some(format!(
         "nothing says who writes the verdict in `{heading}` that `{}` goes by (CA1)",
         facts.name(state)
     ))
 }
 
-fn judged(known: &Known<'_, '_>) -> String {
+fn judged(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
-    let writers: Vec<Writer> = facts.judges().writers(facts).map(|(.., writer)| writer).collect();
-    let count = |wanted: &Writer| writers.iter().filter(|it| *it == wanted).count();
+    let writers: Vec<VerdictWriter> = facts.judges().writers(facts).map(|(.., writer)| writer).collect();
+    let count = |wanted: &VerdictWriter| writers.iter().filter(|it| *it == wanted).count();
     if writers.is_empty() {
         return "nothing goes by a verdict".to_owned();
     }
     let parts = [
-        (count(&Writer::Follows), "only by agents that have not worked on the task"),
-        (count(&Writer::Declared), "as `written_by` declares, by another than the one who worked"),
-        (count(&Writer::OfPersons), "for persons, who alone go by it"),
+        (count(&VerdictWriter::Follows), "only by agents that have not worked on the task"),
+        (count(&VerdictWriter::Declared), "as `written_by` declares, by another than the one who worked"),
+        (count(&VerdictWriter::OfPersons), "for persons, who alone go by it"),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, how)| format!("{count} {how}")).collect();
     format!("sections with a verdict are written: {}", parts.join("; "))
 }
 
-fn merged_unasked(known: &Known<'_, '_>) -> Option<Trace> {
+fn merged_unasked(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let run = unasked(known.facts)?;
     Some(unasked_run(known.facts, &run))
 }
 
-fn asked(known: &Known<'_, '_>) -> String {
+fn asked(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     match (facts.workflow.unattended, facts.workflow.commands.merge) {
         (true, _) => "the workflow says `unattended: true`: it means to merge without a person".to_owned(),
@@ -263,7 +263,7 @@ fn asked(known: &Known<'_, '_>) -> String {
 }
 
 /// The shortest run to a step that breaks a property.
-fn trace_to(known: &Known<'_, '_>, breaks: impl Fn(&Edge) -> bool, end: &str) -> Option<Trace> {
+fn trace_to(known: &ProofFacts<'_, '_>, breaks: impl Fn(&Edge) -> bool, end: &str) -> Option<Trace> {
     let edge = known.facts.search.first_edge(breaks)?;
     Some(known.facts.tell(&known.facts.search.run_through(edge), end.to_owned()))
 }

@@ -118,7 +118,7 @@ fn proof(text: &str) -> Proof {
     prove(&checked, &source).unwrap()
 }
 
-fn verdict<'p>(proof: &'p Proof, name: &str) -> &'p Verdict {
+fn verdict<'p>(proof: &'p Proof, name: &str) -> &'p ProofVerdict {
     &proof.properties.iter().find(|it| it.name == name).unwrap().verdict
 }
 
@@ -134,7 +134,7 @@ fn check_figures(text: &str, longest: u64, agents: u64, with_restarts: u64) {
 #[track_caller]
 fn check_refuted(text: &str, name: &str, codes: &[&str]) {
     let proof = proof(text);
-    let Verdict::Refuted { findings, .. } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
+    let ProofVerdict::Refuted { findings, .. } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
     let found: Vec<&str> = findings.iter().map(Diagnostic::code).collect();
     assert_eq!(found, codes);
 }
@@ -142,7 +142,7 @@ fn check_refuted(text: &str, name: &str, codes: &[&str]) {
 #[track_caller]
 fn check_proved(text: &str, name: &str, expect: &str) {
     let proof = proof(text);
-    let Verdict::Proved { argument } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
+    let ProofVerdict::Proved { argument } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
     assert_eq!(argument, expect);
 }
 
@@ -159,7 +159,7 @@ fn several_reviewers_are_proved_to_judge_the_work_of_another() {
     for name in ["ends-reachable", "one-agent", "no-lost-agent", "gates-met", "loops-bounded", "judged-apart"]
     {
         assert!(
-            matches!(verdict(&proof, name), Verdict::Proved { .. }),
+            matches!(verdict(&proof, name), ProofVerdict::Proved { .. }),
             "{name}: {:?}",
             verdict(&proof, name)
         );
@@ -260,7 +260,7 @@ fn an_agent_whose_end_is_only_shown_asks_without_a_person() {
         assert!(proof(&text).figures.longest_run.is_none(), "{text}");
     }
     let by_person = shown.replace("to: checking}", "to: checking, by: human}");
-    assert!(matches!(verdict(&proof(&by_person), "loops-bounded"), Verdict::Proved { .. }));
+    assert!(matches!(verdict(&proof(&by_person), "loops-bounded"), ProofVerdict::Proved { .. }));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_search_that_was_cut_proves_nothing() {
         guards.join(" && ")
     );
     let proof = proof(&text);
-    assert!(matches!(verdict(&proof, "ends-reachable"), Verdict::Undecided { .. }), "{proof:#?}");
+    assert!(matches!(verdict(&proof, "ends-reachable"), ProofVerdict::Undecided { .. }), "{proof:#?}");
 }
 
 #[test]
@@ -334,13 +334,13 @@ fn a_deadline_moves_a_task_that_waits_for_a_person() {
         "to: working, hooks: [{action: kill",
         "to: working, by: [human, engine], hooks: [{action: kill",
     );
-    assert!(matches!(verdict(&proof(&text), "loops-bounded"), Verdict::Proved { .. }));
+    assert!(matches!(verdict(&proof(&text), "loops-bounded"), ProofVerdict::Proved { .. }));
     check_refuted(&(text + deadline), "loops-bounded", &["C05"]);
     let states = "working: {respawn_prompt: worker}, checking: {}";
     let leaves = "from: working, to: checking, hooks: [{action: kill_session}]";
     let text = flow(states, &[BEGINS, leaves, ENDS], &["status: working, action: mark_dead"]);
     let text = text + "deadlines: [{states: checking, after: 1h, then: done}]\n";
-    assert!(matches!(verdict(&proof(&text), "no-lost-agent"), Verdict::Proved { .. }));
+    assert!(matches!(verdict(&proof(&text), "no-lost-agent"), ProofVerdict::Proved { .. }));
     check_refuted(&text, "person-asked", &["CA2"]);
 }
 
@@ -371,7 +371,7 @@ fn nobody_is_asked_again_while_the_hooks_of_the_merge_wait() {
     let ends = "from: working, to: done, by: human, \
                 hooks: [{action: kill_session, on_failure: stop}, {action: release_workspace}]";
     let text = flow("working: {respawn_prompt: worker}", &[BEGINS, ends], &[]);
-    assert!(matches!(verdict(&proof(&text), "person-asked"), Verdict::Proved { .. }));
+    assert!(matches!(verdict(&proof(&text), "person-asked"), ProofVerdict::Proved { .. }));
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn hooks_that_wait_leave_an_agent_behind() {
     let ends = ENDS.replace("[working, checking]", "working");
     let text = flow("working: {}, checking: {}", &[BEGINS, leaves, cancels, &ends], &[]);
     let proof = proof(&text);
-    let Verdict::Refuted { findings, .. } = verdict(&proof, "nothing-left-behind") else {
+    let ProofVerdict::Refuted { findings, .. } = verdict(&proof, "nothing-left-behind") else {
         panic!("{proof:#?}")
     };
     assert!(findings.iter().all(|it| it.code() == "C60") && !findings.is_empty(), "{findings:#?}");
@@ -466,14 +466,16 @@ fn contents_that_are_not_all_kept_prove_nothing() {
     let states: Vec<String> = (0..8).map(|it| format!("s{it}: {{terminal: true}}")).collect();
     let all: Vec<&str> = std::iter::once(BEGINS).chain(gates.iter().map(String::as_str)).collect();
     let proof = proof(&flow(&format!("working: {{}}, {}", states.join(", ")), &all, &[]));
-    let Verdict::Undecided { cut } = verdict(&proof, "ends-reachable") else { panic!("{proof:#?}") };
+    let ProofVerdict::Undecided { cut } = verdict(&proof, "ends-reachable") else { panic!("{proof:#?}") };
     assert!(cut.contains("contents of a section"), "{cut}");
 }
 
 /// The steps of the run that refutes a property, each with its actor.
 fn askers(text: &str, name: &str) -> Vec<String> {
     let proof = proof(text);
-    let Verdict::Refuted { findings, trace } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
+    let ProofVerdict::Refuted { findings, trace } = verdict(&proof, name) else {
+        panic!("{name}: {proof:#?}")
+    };
     let trace = findings.iter().find_map(|it| it.trace.as_ref()).or(trace.as_ref()).unwrap();
     trace.steps.iter().map(|it| format!("{}: {}", it.by, it.script.join(", "))).collect()
 }
@@ -492,7 +494,7 @@ exit_monitoring: {rules: [{status: working, action: crash, stuck_after: 1}]}
 prompts: {worker: Do it.}
 ";
     let proof = proof(text);
-    assert!(matches!(verdict(&proof, "no-lost-agent"), Verdict::Proved { .. }), "{proof:#?}");
+    assert!(matches!(verdict(&proof, "no-lost-agent"), ProofVerdict::Proved { .. }), "{proof:#?}");
 }
 
 #[test]
@@ -507,7 +509,7 @@ transitions:
 exit_monitoring: {rules: [{status: working, action: mark_dead}, {status: asking, action: mark_dead}]}
 prompts: {worker: Do it.}
 ";
-    assert!(matches!(verdict(&proof(text), "no-lost-agent"), Verdict::Proved { .. }));
+    assert!(matches!(verdict(&proof(text), "no-lost-agent"), ProofVerdict::Proved { .. }));
     let unwatched = text.replace(", {status: asking, action: mark_dead}", "");
     check_refuted(&unwatched, "no-lost-agent", &["C47"]);
 }
@@ -528,7 +530,7 @@ prompts: {worker: Do it.}
         "{action: release_workspace}, {action: kill_session}",
         "{action: kill_session}, {action: release_workspace}",
     );
-    assert!(matches!(verdict(&proof(&mended), "nothing-left-behind"), Verdict::Proved { .. }));
+    assert!(matches!(verdict(&proof(&mended), "nothing-left-behind"), ProofVerdict::Proved { .. }));
 }
 
 /// A reviewer lives on in a state in which a person usually decides.

@@ -6,7 +6,7 @@ mod run;
 use orange_core::Actor;
 
 pub use read::{ACTS, FILE, is_workflow, read, workflow};
-pub use run::{Failed, ScenarioResult, run};
+pub use run::{FailedExpectation, ScenarioResult, run};
 
 use crate::search::task::Agent;
 use crate::walk::Act;
@@ -27,14 +27,14 @@ pub struct Scenario {
     /// Name, which says what the scenario shows.
     pub name: Spanned<String>,
     /// Condition of the task before the first step.
-    pub given: Given,
+    pub given: GivenTask,
     /// Steps, in order.
     pub steps: Vec<ScenarioStep>,
 }
 
 /// Condition of a task before the first step; what is not given is as in a new task.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct GivenTask {
     pub status: Option<Spanned<String>>,
     pub body: Option<String>,
     /// Values of counters.
@@ -76,7 +76,7 @@ pub struct Expect {
     pub workspace: Option<Spanned<bool>>,
 }
 
-impl Given {
+impl GivenTask {
     fn agent(&self, actor: Actor) -> Agent {
         if self.agents.contains(&actor) { Agent::Live } else { Agent::None }
     }

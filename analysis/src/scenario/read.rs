@@ -2,15 +2,15 @@
 
 use orange_core::Actor;
 
-use super::{Expect, Given, Scenario, ScenarioStep, Scenarios};
+use super::{Expect, GivenTask, Scenario, ScenarioStep, Scenarios};
 use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, only_beside};
-use crate::walk::{Act, CHECKS, Ended};
+use crate::walk::{Act, CHECKS, WalkEnd};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::decoder::{Decoder, Field, Fields};
+use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
 use orange_codegen::model::keys::{Object, Takes, key, required};
 use orange_codegen::source::Source;
 use orange_codegen::span::Spanned;
-use orange_codegen::syntax::{self, Kind, Node};
+use orange_codegen::syntax::{self, Node, NodeKind};
 
 const COUNTERS: Takes = Takes::Map(&Takes::Integer(0));
 const AGENT: Takes = Takes::Word(&["worker", "reviewer"]);
@@ -117,14 +117,14 @@ pub fn is_workflow(source: &Source) -> bool {
 }
 
 fn value_of<'t>(tree: &'t Node, name: &str) -> Option<&'t Node> {
-    let Kind::Mapping(entries) = &tree.kind else { return None };
+    let NodeKind::Mapping(entries) = &tree.kind else { return None };
     entries.iter().find(|(key, _)| text(key) == Some(name)).map(|(_, value)| value)
 }
 
 fn text(node: &Node) -> Option<&str> {
     match &node.kind {
-        Kind::Scalar(scalar) => Some(&scalar.text.value),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) => Some(&scalar.text.value),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     }
 }
 
@@ -143,9 +143,9 @@ fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<Scenario> {
     Some(Scenario { name: name?, given, steps })
 }
 
-fn given(decoder: &mut Decoder<'_>, node: &Node) -> Option<Given> {
+fn given(decoder: &mut Decoder<'_>, node: &Node) -> Option<GivenTask> {
     let fields = decoder.object(node, &GIVEN)?;
-    Some(Given {
+    Some(GivenTask {
         status: fields.get("status").and_then(|it| decoder.string(&it)),
         body: fields.get("body").and_then(|it| decoder.text(&it)).map(|it| it.value.clone()),
         counters: counters(decoder, &fields).into_iter().map(|(name, it)| (name, it.value)).collect(),
@@ -178,7 +178,7 @@ const BESIDE: [(&str, &[&str]); 7] = [
 ];
 
 /// A step says exactly one thing that is done.
-fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
+fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Act> {
     let one = &one_act(decoder, fields, &ACTS, ["this step does nothing", "this step does several things"])?;
     only_beside(decoder, fields, one, &BESIDE);
     if one.name != "elapse" {
@@ -219,7 +219,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
     }
 }
 
-fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
+fn ended(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> WalkEnd {
     let mut number = |key| {
         let number = fields.get(key).and_then(|it| decoder.integer(&it));
         number.and_then(|it| i32::try_from(it).ok())
@@ -227,7 +227,7 @@ fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
     let (code, signal) = (number("code"), number("signal"));
     let output = fields.get("output").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
     let after = fields.get("after").and_then(|it| decoder.integer(&it));
-    Ended { lasted: after.unwrap_or_default(), ..Ended::of(code, signal, output.unwrap_or_default()) }
+    WalkEnd { lasted: after.unwrap_or_default(), ..WalkEnd::of(code, signal, output.unwrap_or_default()) }
 }
 
 fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
@@ -249,20 +249,20 @@ fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
     })
 }
 
-fn texts(decoder: &mut Decoder<'_>, fields: &Fields<'_>, key: &str) -> Option<Spanned<Vec<String>>> {
+fn texts(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>, key: &str) -> Option<Spanned<Vec<String>>> {
     let field = fields.get(key)?;
     let items: Vec<Field<'_>> = decoder.list(&field).iter().map(|item| field.item(item)).collect();
     let texts = items.iter().filter_map(|it| decoder.string(it)).map(|it| it.value).collect();
     Some(Spanned::new(texts, field.value.span))
 }
 
-fn counters(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Vec<(Spanned<String>, Spanned<u32>)> {
+fn counters(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Vec<(Spanned<String>, Spanned<u32>)> {
     entries(decoder, fields, "counters", |decoder, field| {
         decoder.integer(field).map(|it| Spanned::new(it, field.value.span))
     })
 }
 
-fn agents(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<Vec<Actor>>> {
+fn agents(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Spanned<Vec<Actor>>> {
     let field = fields.get("agents")?;
     let items: Vec<Field<'_>> = decoder.list(&field).iter().map(|item| field.item(item)).collect();
     let agents = items.iter().filter_map(|it| decoder.word(it, &ENDING)).map(|it| it.value).collect();

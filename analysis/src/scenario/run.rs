@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use orange_core::{Actor, Machine, TransitionId, Workspace};
 
-use super::{Expect, Given, Scenario, ScenarioStep};
+use super::{Expect, GivenTask, Scenario, ScenarioStep};
 use crate::search::task::Agent;
 use crate::walk::{Happened, Impossible, Walk};
 use orange_codegen::span::Span;
@@ -15,14 +15,14 @@ use orange_codegen::suggest;
 #[derive(Clone, Debug, Default)]
 pub struct ScenarioResult {
     /// Expectations that were not met; the first step that fails ends the scenario.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedExpectation>,
     /// The transitions that were taken.
     pub taken: BTreeSet<TransitionId>,
 }
 
 /// Something that was not as expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedExpectation {
     /// Place of the expectation.
     pub span: Span,
     /// Message that says what was expected and what was found.
@@ -45,7 +45,9 @@ pub fn run(machine: &Machine<'_>, scenario: &Scenario) -> ScenarioResult {
                 outcome.taken.extend(story.iter().filter_map(transition));
                 outcome.failed = compared(&walk, step, &story);
             }
-            Err(Impossible(why)) => outcome.failed = vec![Failed { span: step.span, message: why }],
+            Err(Impossible(why)) => {
+                outcome.failed = vec![FailedExpectation { span: step.span, message: why }]
+            }
         }
         if !outcome.failed.is_empty() {
             break;
@@ -54,7 +56,7 @@ pub fn run(machine: &Machine<'_>, scenario: &Scenario) -> ScenarioResult {
     outcome
 }
 
-fn prepared<'m>(machine: &'m Machine<'m>, given: &Given) -> Result<Walk<'m>, Failed> {
+fn prepared<'m>(machine: &'m Machine<'m>, given: &GivenTask) -> Result<Walk<'m>, FailedExpectation> {
     let mut walk = match &given.status {
         None => Walk::new(machine),
         Some(name) => {
@@ -74,12 +76,12 @@ fn prepared<'m>(machine: &'m Machine<'m>, given: &Given) -> Result<Walk<'m>, Fai
         walk.set_agent(actor, given.agent(actor));
     }
     let at = given.status.as_ref().map_or(Span::at(0), |it| it.span);
-    walk.set_reviewers(&given.reviewers).map_err(|it| Failed { span: at, message: it.0 })?;
+    walk.set_reviewers(&given.reviewers).map_err(|it| FailedExpectation { span: at, message: it.0 })?;
     Ok(walk)
 }
 
 /// Workspace of the task's agents: a worktree, or a folder in a state whose agents work without one.
-fn workspace_of(usual: Workspace, given: &Given) -> Option<Workspace> {
+fn workspace_of(usual: Workspace, given: &GivenTask) -> Option<Workspace> {
     let has_agents = !given.agents.is_empty() || !given.reviewers.is_empty();
     let usual = Some(usual).filter(|_| has_agents);
     match given.workspace {
@@ -89,9 +91,14 @@ fn workspace_of(usual: Workspace, given: &Given) -> Option<Workspace> {
     }
 }
 
-fn unknown<'k>(kind: &str, name: &str, span: Span, known: impl IntoIterator<Item = &'k str>) -> Failed {
+fn unknown<'k>(
+    kind: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'k str>,
+) -> FailedExpectation {
     let close = suggest::closest(name, known).map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    Failed { span, message: format!("the workflow has no {kind} `{name}`{close}") }
+    FailedExpectation { span, message: format!("the workflow has no {kind} `{name}`{close}") }
 }
 
 fn transition(happened: &Happened) -> Option<TransitionId> {
@@ -99,8 +106,8 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
     Some(*transition)
 }
 
-fn compared(walk: &Walk<'_>, step: &ScenarioStep, story: &[Happened]) -> Vec<Failed> {
-    let mut comparison = Comparison { failed: Vec::new() };
+fn compared(walk: &Walk<'_>, step: &ScenarioStep, story: &[Happened]) -> Vec<FailedExpectation> {
+    let mut comparison = StoryComparison { failed: Vec::new() };
     comparison.rejection(step, story);
     comparison.task(walk, &step.expect);
     if let Some(hooks) = &step.expect.hooks {
@@ -110,11 +117,11 @@ fn compared(walk: &Walk<'_>, step: &ScenarioStep, story: &[Happened]) -> Vec<Fai
     comparison.failed
 }
 
-struct Comparison {
-    failed: Vec<Failed>,
+struct StoryComparison {
+    failed: Vec<FailedExpectation>,
 }
 
-impl Comparison {
+impl StoryComparison {
     fn same(
         &mut self,
         what: &str,
@@ -126,7 +133,7 @@ impl Comparison {
         if expected != found {
             let or_none = |it: String| if it.is_empty() { "none".to_owned() } else { it };
             let message = format!("{what}: expected {}, found {}", or_none(expected), or_none(found));
-            self.failed.push(Failed { span, message });
+            self.failed.push(FailedExpectation { span, message });
         }
     }
 
@@ -143,7 +150,7 @@ impl Comparison {
             }
             (None, Some((code, message))) => {
                 let message = format!("refused ({code}): {message}");
-                self.failed.push(Failed { span: step.span, message });
+                self.failed.push(FailedExpectation { span: step.span, message });
             }
             (None, None) => {}
         }

@@ -6,7 +6,7 @@ use super::task::{MAX_COUNTERS, Task};
 
 /// The counters that rise and that something compares; all others stay what they are for every decision.
 #[derive(Clone, Debug)]
-pub struct Counters {
+pub struct SearchCounters {
     /// By [`CounterId`]: what a new task has.
     defaults: Vec<u32>,
     tracked: Vec<Tracked>,
@@ -20,7 +20,7 @@ struct Tracked {
     ceiling: u32,
 }
 
-impl Counters {
+impl SearchCounters {
     /// The counters of a machine that are worth following.
     pub(super) fn of(machine: &Machine<'_>) -> Self {
         let tracked = (0..).map(CounterId).zip(machine.ceilings());

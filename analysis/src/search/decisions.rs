@@ -10,7 +10,7 @@ use orange_core::{
 use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
 use super::reads::Reads;
-use super::task::{Agent, Task, Written};
+use super::task::{Agent, Task, WrittenSection};
 use super::{Search, Wrote};
 
 /// The core's answers so far.
@@ -21,22 +21,22 @@ pub(super) struct Decisions<'m> {
     numbers: Numbers,
     /// The parts of tasks that were asked about, and the answers.
     asked: Vec<Task>,
-    answers: Vec<Answers<'m>>,
+    answers: Vec<PartAnswers<'m>>,
     /// Number of transitions and exit rules that were asked about.
     pub made: usize,
 }
 
 /// The answers to what was asked of one part of a task.
 #[derive(Clone, Debug, Default)]
-struct Answers<'m> {
-    requests: Option<Rc<[Request<'m>]>>,
+struct PartAnswers<'m> {
+    requests: Option<Rc<[PossibleRequest<'m>]>>,
     /// By what else the end of an agent depends on.
-    exits: [Option<Rc<[Judged<'m>]>>; Beside::SIZE],
+    exits: [Option<Rc<[JudgedEnd<'m>]>>; Beside::SIZE],
 }
 
 /// A transition that fires, and who may ask for it.
 #[derive(Debug)]
-pub(super) struct Request<'m> {
+pub(super) struct PossibleRequest<'m> {
     pub decision: Decision<'m>,
     /// The sections that its gates have let through, and what they have asked.
     pub sections: Vec<usize>,
@@ -44,7 +44,7 @@ pub(super) struct Request<'m> {
 }
 
 /// The rule about ends that an agent ended for, if any, and what then becomes of the task.
-type Judged<'m> = (Option<RuleIndex>, LifeTurn<'m>);
+type JudgedEnd<'m> = (Option<RuleIndex>, LifeTurn<'m>);
 
 /// Facts on which the end of an agent depends, beside those that decisions read.
 #[derive(Clone, Copy)]
@@ -84,26 +84,26 @@ impl<'m> Decisions<'m> {
     }
 
     /// The transitions that can fire on request.
-    pub(super) fn requests(&mut self, search: &Search<'m>, task: &Task) -> Rc<[Request<'m>]> {
+    pub(super) fn requests(&mut self, search: &Search<'m>, task: &Task) -> Rc<[PossibleRequest<'m>]> {
         let (part, answers) = self.answers(task);
-        Rc::clone(answers.requests.get_or_insert_with(|| Asked::about(search, &part).requests(search)))
+        Rc::clone(answers.requests.get_or_insert_with(|| CoreTask::about(search, &part).requests(search)))
     }
 
     /// Turns that follow when this agent of the task has ended: after an ordinary end, and after those for which a rule about ends
     /// decides.
-    pub(super) fn exits(&mut self, search: &Search<'m>, task: &Task, agent: Actor) -> Rc<[Judged<'m>]> {
+    pub(super) fn exits(&mut self, search: &Search<'m>, task: &Task, agent: Actor) -> Rc<[JudgedEnd<'m>]> {
         let beside = Beside::of(task, agent);
         let (part, answers) = self.answers(task);
         let exits = &mut answers.exits[beside.index()];
-        Rc::clone(exits.get_or_insert_with(|| Asked::about(search, &part).exits(search, beside)))
+        Rc::clone(exits.get_or_insert_with(|| CoreTask::about(search, &part).exits(search, beside)))
     }
 
-    fn answers(&mut self, task: &Task) -> (Task, &mut Answers<'m>) {
+    fn answers(&mut self, task: &Task) -> (Task, &mut PartAnswers<'m>) {
         let reads = self.reads(task);
         let part = reads.decisive(task);
         let (number, is_new) = self.numbers.number(&mut self.asked, part);
         if is_new {
-            self.answers.push(Answers::default());
+            self.answers.push(PartAnswers::default());
             self.made += reads.decisions as usize;
         }
         (part, &mut self.answers[number as usize])
@@ -141,9 +141,9 @@ pub(super) fn deciding(
 ) -> Option<usize> {
     let mut task = *task;
     if let Some(Wrote { section, content }) = wrote {
-        task.write(usize::from(section), Written { content, seen: false, stood: false });
+        task.write(usize::from(section), WrittenSection { content, seen: false, stood: false });
     }
-    let asked = Asked::about(search, &task);
+    let asked = CoreTask::about(search, &task);
     // Every program has answered in a search.
     search
         .machine
@@ -156,7 +156,7 @@ pub(super) fn deciding(
 pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> Option<Decision<'m>> {
     let example = ends::example(search.machine, Some(rule));
     let AgentEnd { lasted, left, .. } = example.end();
-    let asked = Asked::about(search, task);
+    let asked = CoreTask::about(search, task);
     let facts = LifeFacts { workspace: task.workspace, ..asked.facts() };
     let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted, left }).ok()?;
     turn.decision().cloned()
@@ -169,7 +169,7 @@ pub(super) fn after_failure<'m>(
     transition: TransitionId,
 ) -> Option<Decision<'m>> {
     let to = search.machine.transition(transition).on_hook_failure?;
-    let asked = Asked::about(search, task);
+    let asked = CoreTask::about(search, task);
     let turn = search.machine.life(&asked.facts(), Input::Request { to, by: Actor::Engine }).ok()?;
     turn.decision().map(|decision| Decision { cause: Cause::HookFailed, ..decision.clone() })
 }
@@ -189,7 +189,7 @@ fn facts(view: View<'_>) -> LifeFacts<'_> {
 }
 
 /// A task as the core sees it.
-pub(super) struct Asked<'m> {
+pub(super) struct CoreTask<'m> {
     task: Task,
     counters: Vec<u32>,
     body: String,
@@ -198,7 +198,7 @@ pub(super) struct Asked<'m> {
     checks: Checks,
 }
 
-impl<'m> Asked<'m> {
+impl<'m> CoreTask<'m> {
     pub(super) fn about(search: &Search<'m>, task: &Task) -> Self {
         let (body, seen) = search.sections.body(task);
         let (programs, checks) = search.sections.answers(task);
@@ -213,14 +213,14 @@ impl<'m> Asked<'m> {
 
     /// Nothing else that one of them may ask for fires in the place of a transition, so that the answer to one whom `by` names is
     /// everybody's.
-    fn requests(&self, search: &Search<'m>) -> Rc<[Request<'m>]> {
+    fn requests(&self, search: &Search<'m>) -> Rc<[PossibleRequest<'m>]> {
         let (machine, status) = (search.machine, self.task.status);
         let request = |id| {
             let transition = machine.transition(id);
             let input = Input::Request { to: transition.to, by: transition.by.iter().next()? };
             let turn = machine.life(&self.facts(), input).ok()?;
             let decision = turn.decision().filter(|it| it.transition == id)?.clone();
-            Some(Request {
+            Some(PossibleRequest {
                 by: transition.by,
                 sections: {
                     let seen = decision.seen.iter().filter_map(|it| search.sections.find(it.section));
@@ -233,7 +233,7 @@ impl<'m> Asked<'m> {
         machine.targets(status).flat_map(|to| machine.between(status, to)).filter_map(request).collect()
     }
 
-    fn exits(&self, search: &Search<'m>, beside: Beside) -> Rc<[Judged<'m>]> {
+    fn exits(&self, search: &Search<'m>, beside: Beside) -> Rc<[JudgedEnd<'m>]> {
         let is_asked = search.machine.state(self.task.status).agent == beside.agent;
         let rules = ends::rules(search.machine, self.task.status)
             .filter(|it| is_asked && self.is_decided_by(search, *it));

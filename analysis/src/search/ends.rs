@@ -8,7 +8,7 @@ pub type RuleIndex = u16;
 
 /// An end of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example<'m> {
+pub struct EndExample<'m> {
     ended: AgentEnd<'m>,
     left: Vec<LeftState>,
 }
@@ -29,8 +29,8 @@ pub fn timed<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item
 }
 
 /// An end that this rule is for and, if there is any, none before it; an ordinary one without a rule.
-pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> Example<'m> {
-    let Some(number) = rule.map(usize::from) else { return Example::of(AgentEnd::PLAIN) };
+pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> EndExample<'m> {
+    let Some(number) = rule.map(usize::from) else { return EndExample::of(AgentEnd::PLAIN) };
     let rule = &machine.exit_rules[number];
     let lasted = AgentEnd { lasted: rule.after().unwrap_or_default(), ..AgentEnd::PLAIN };
     let ending = match rule.condition {
@@ -39,10 +39,10 @@ pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> Example<'m
         Condition::Overdue(deadline) => {
             let states = deadline.states.iter().map(|state| LeftState { state: Some(*state), ago: 0 });
             let left = [LeftState { state: None, ago: deadline.after }].into_iter().chain(states).collect();
-            return Example { ended: lasted, left };
+            return EndExample { ended: lasted, left };
         }
         Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
-            return Example::of(AgentEnd::PLAIN);
+            return EndExample::of(AgentEnd::PLAIN);
         }
     };
     let said = AgentEnd { output: ending.output.unwrap_or_default(), ..lasted };
@@ -51,7 +51,7 @@ pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> Example<'m
     let before = machine.exit_rules_of(rule.state).start..number;
     let is_taken = |end: &AgentEnd<'_>| before.clone().any(|it| fits(machine, it, end));
     let first = codes.clone().chain(signals.clone()).find(|it| !is_taken(it));
-    Example::of(first.or(codes.chain(signals).next()).unwrap_or(said))
+    EndExample::of(first.or(codes.chain(signals).next()).unwrap_or(said))
 }
 
 /// True if a rule is about the end of an agent, and decides about this end.
@@ -68,7 +68,7 @@ pub fn how(machine: &Machine<'_>, rule: RuleIndex) -> Option<String> {
     }
 }
 
-impl<'m> Example<'m> {
+impl<'m> EndExample<'m> {
     fn of(ended: AgentEnd<'m>) -> Self {
         Self { ended, left: Vec::new() }
     }

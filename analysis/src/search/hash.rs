@@ -4,13 +4,13 @@
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// For the maps and sets of such keys.
-pub(crate) type Quick = BuildHasherDefault<Words>;
+pub(crate) type Quick = BuildHasherDefault<WordHasher>;
 
 /// Mixes one word after the other.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Words(u64);
+pub(crate) struct WordHasher(u64);
 
-impl Hasher for Words {
+impl Hasher for WordHasher {
     fn write_u64(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }

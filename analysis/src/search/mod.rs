@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use orange_core::{Actor, CounterId, Effect, Machine, StateId, TransitionId, names_window};
 
-use self::counters::Counters;
+use self::counters::SearchCounters;
 use self::decisions::Decisions;
 use self::ends::RuleIndex;
 pub(crate) use self::hash::Quick;
@@ -56,7 +56,7 @@ pub struct Search<'m> {
     /// The reviewers that have names.
     pub reviewers: Reviewers<'m>,
     /// The counters that are followed.
-    pub counters: Counters,
+    pub counters: SearchCounters,
     configurations: Vec<Task>,
     /// Number of those that a task created in the initial state can come to.
     ordinary: usize,
@@ -198,7 +198,7 @@ impl<'m> Search<'m> {
             machine,
             sections: Sections::of(machine),
             reviewers: Reviewers::of(machine),
-            counters: Counters::of(machine),
+            counters: SearchCounters::of(machine),
             configurations: Vec::new(),
             ordinary: 0,
             arrivals: Vec::new(),

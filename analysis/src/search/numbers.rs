@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::hash::Words;
+use super::hash::WordHasher;
 
 /// An index of a list: which value has which number. The list itself is the owner's, so that nothing is kept twice.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Numbers {
 
     /// The slot of a value, or the empty one where it belongs.
     fn find<T: Eq + Hash>(&self, all: &[T], value: &T) -> usize {
-        let mut hash = Words::default();
+        let mut hash = WordHasher::default();
         value.hash(&mut hash);
         let last = self.slots.len() - 1;
         let mut slot = hash.finish() as usize & last;

@@ -3,7 +3,7 @@
 
 use orange_core::{Gate, Machine, SectionGate};
 
-use super::counters::Counters;
+use super::counters::SearchCounters;
 use super::sections::Sections;
 use super::task::Task;
 
@@ -11,15 +11,15 @@ use super::task::Task;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reads {
     /// The sections that gates of the transitions out of the state read.
-    pub gated: Set,
+    pub gated: ReadSet,
     /// The sections that exit rules read, and the gates that these lead through.
-    pub ruled: Set,
+    pub ruled: ReadSet,
     /// The sections of which gates and rules want something fresh.
-    pub fresh: Set,
+    pub fresh: ReadSet,
     /// Those of them that a verdict is to be in.
-    pub judged: Set,
+    pub judged: ReadSet,
     /// The slots of the counters that decisions depend on.
-    counters: Set,
+    counters: ReadSet,
     /// The bytes of all these sections.
     bytes: u64,
     /// Number of transitions and exit rules to decide about.
@@ -28,12 +28,12 @@ pub(super) struct Reads {
 
 /// A set of small numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Set(u8);
+pub(super) struct ReadSet(u8);
 
 impl Reads {
     /// Reads of each state of a machine, by the state's number.
-    pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &Counters) -> Vec<Self> {
-        let section = |set: &mut Set, gate: &SectionGate<'_>| set.extend(sections.find(gate.section));
+    pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &SearchCounters) -> Vec<Self> {
+        let section = |set: &mut ReadSet, gate: &SectionGate<'_>| set.extend(sections.find(gate.section));
         let of = |state| {
             let mut it = Self { decisions: machine.decisions_of(state), ..Self::default() };
             let gated = machine.transition_gates_of(state).flat_map(Gate::sections);
@@ -71,10 +71,10 @@ impl Reads {
     }
 }
 
-impl Set {
+impl ReadSet {
     /// This set and the numbers of another.
-    pub(super) fn with(self, other: Set) -> Set {
-        Set(self.0 | other.0)
+    pub(super) fn with(self, other: ReadSet) -> ReadSet {
+        ReadSet(self.0 | other.0)
     }
 
     /// Its numbers, the smallest first.

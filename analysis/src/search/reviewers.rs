@@ -8,7 +8,7 @@
 
 use orange_core::{Actor, AgentEnd, Hook, Input, LifeFacts, LifeTurn, Machine};
 
-use super::decisions::Asked;
+use super::decisions::CoreTask;
 use super::ends::{self, RuleIndex};
 use super::task::{Agent, Task};
 use super::{ConfigurationId, ExitResult, Explorer, FailedHook, Search, SearchStep};
@@ -95,7 +95,7 @@ fn lacking(search: &Search<'_>, task: &Task) -> Vec<ReviewerIndex> {
     if task.reviewers.count_ones() < 2 {
         return Vec::new();
     }
-    let asked = Asked::about(search, task);
+    let asked = CoreTask::about(search, task);
     let view = asked.facts().view;
     let named = search.reviewers.named(task.reviewers);
     named.filter(|(_, name)| !search.machine.has_judged(&view, name)).map(|(at, _)| at).collect()
@@ -107,7 +107,7 @@ fn ended<'m>(
     one: ReviewerIndex,
     end: Option<RuleIndex>,
 ) -> Option<LifeTurn<'m>> {
-    let asked = Asked::about(search, task);
+    let asked = CoreTask::about(search, task);
     let names: Vec<&str> = search.reviewers.named(task.reviewers).map(|(_, name)| name).collect();
     let facts = LifeFacts { workspace: task.workspace, reviewers: &names, ..asked.facts() };
     let reviewer = Some(search.reviewers.name(one));

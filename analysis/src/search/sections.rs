@@ -25,7 +25,7 @@ pub struct Section<'m> {
     /// The heading, `#`s included; empty for what is asked.
     pub heading: &'m str,
     /// Program or checks that are asked, if this is not a section of the body: its contents are the answers.
-    pub asked: Option<Asked<'m>>,
+    pub asked: Option<OutsideCheck<'m>>,
     /// The reviewer with a name that writes it.
     pub reviewer: Option<&'m str>,
     /// By [`ContentId`]; the first one is the absent section.
@@ -38,7 +38,7 @@ pub struct Section<'m> {
 
 /// Program or checks that gates ask outside of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked<'m> {
+pub enum OutsideCheck<'m> {
     /// A program, by its command line.
     Program(&'m [&'m str]),
     /// The checks of the pull request.
@@ -67,7 +67,9 @@ impl<'m> Sections<'m> {
         }
         let mut order: Vec<usize> = (0..all.len()).collect();
         let rules = machine.exit_rules.iter().flat_map(|rule| rule.condition.gates());
-        for asked in machine.transitions.iter().flat_map(|it| it.gates).chain(rules).filter_map(Asked::by) {
+        for asked in
+            machine.transitions.iter().flat_map(|it| it.gates).chain(rules).filter_map(OutsideCheck::by)
+        {
             if all.iter().all(|it| it.asked != Some(asked)) {
                 all.push(Section::answered(asked));
             }
@@ -103,7 +105,7 @@ impl<'m> Sections<'m> {
 
     /// The number of what this gate asks outside of the body.
     pub(crate) fn asked_by(&self, gate: &Gate<'_>) -> Option<usize> {
-        let asked = Asked::by(gate)?;
+        let asked = OutsideCheck::by(gate)?;
         self.all.iter().position(|it| it.asked == Some(asked))
     }
 
@@ -113,11 +115,11 @@ impl<'m> Sections<'m> {
         for (at, section) in self.all.iter().enumerate() {
             let has_failed = task.section(at).content == ABSENT;
             match section.asked {
-                Some(Asked::Program(argv)) => {
+                Some(OutsideCheck::Program(argv)) => {
                     programs.push(ProgramAnswer { argv, failure: has_failed.then_some("it fails") });
                 }
-                Some(Asked::Checks) if !has_failed => checks = Checks::Green,
-                Some(Asked::Checks) | None => {}
+                Some(OutsideCheck::Checks) if !has_failed => checks = Checks::Green,
+                Some(OutsideCheck::Checks) | None => {}
             }
         }
         (programs, checks)
@@ -151,7 +153,7 @@ pub(crate) const FAILS: &str = "fails";
 const GREEN: &str = "green";
 const RED: &str = "red";
 
-impl<'m> Asked<'m> {
+impl<'m> OutsideCheck<'m> {
     fn by(gate: &Gate<'m>) -> Option<Self> {
         match gate {
             Gate::Command(Program { argv, .. }) => Some(Self::Program(argv)),
@@ -206,11 +208,11 @@ impl<'m> Section<'m> {
     }
 
     /// Failure, which is where everything begins, and success.
-    fn answered(asked: Asked<'m>) -> Self {
+    fn answered(asked: OutsideCheck<'m>) -> Self {
         let content = |label: &str| Content { label: label.to_owned(), text: Some(label.to_owned()) };
         let (bad, good) = match asked {
-            Asked::Program(_) => (FAILS, SUCCEEDS),
-            Asked::Checks => (RED, GREEN),
+            OutsideCheck::Program(_) => (FAILS, SUCCEEDS),
+            OutsideCheck::Checks => (RED, GREEN),
         };
         let contents = vec![Content { text: None, ..content(bad) }, content(good)];
         Self {

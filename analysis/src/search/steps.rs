@@ -5,7 +5,7 @@ use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, O
 use super::decisions;
 use super::ends::{self, RuleIndex};
 use super::task::{ABSENT, ContentId};
-use super::task::{Agent, Event, Task, WaitingHooks, Written};
+use super::task::{Agent, Event, Task, WaitingHooks, WrittenSection};
 use super::{ConfigurationId, ExitResult, Explorer, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
 
 impl<'m> Explorer<'_, 'm> {
@@ -368,13 +368,13 @@ impl<'m> Explorer<'_, 'm> {
         let seen = decision.seen.iter().filter_map(|it| self.search.sections.find(it.section));
         for section in seen {
             let written = task.section(section);
-            task.write(section, Written { seen: written.content != ABSENT, ..written });
+            task.write(section, WrittenSection { seen: written.content != ABSENT, ..written });
         }
         let fresh = self.decisions.reads(task).fresh;
         for section in 0..self.search.sections.len() {
             let written = task.section(section);
             let stood = fresh.has(section) && written.content != ABSENT;
-            task.write(section, Written { stood, ..written });
+            task.write(section, WrittenSection { stood, ..written });
         }
     }
 
@@ -415,7 +415,7 @@ impl<'m> Explorer<'_, 'm> {
         let judged = self.decisions.reads(task).judged.iter();
         for section in judged.filter(|it| is_own(self.search.sections.get(*it).reviewer)) {
             let written = task.section(section);
-            task.write(section, Written { stood: written.content != ABSENT, ..written });
+            task.write(section, WrittenSection { stood: written.content != ABSENT, ..written });
         }
     }
 
@@ -424,7 +424,7 @@ impl<'m> Explorer<'_, 'm> {
         let known = self.search.sections.get(section);
         let fresh = ABSENT + 1..known.contents.len() as ContentId;
         let blank = known.blank.is_some().then_some(ABSENT);
-        let fresh = fresh.chain(blank).map(|content| Written { content, seen: false, stood: false });
+        let fresh = fresh.chain(blank).map(|content| WrittenSection { content, seen: false, stood: false });
         let task = *task;
         fresh.filter(move |it| *it != task.section(section)).map(move |written| {
             let mut next = task;

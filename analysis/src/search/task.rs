@@ -71,7 +71,7 @@ pub enum Agent {
 
 /// Content of a section, with what makes it stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Written {
+pub struct WrittenSection {
     pub content: ContentId,
     /// True if a gate has let this very content through.
     pub seen: bool,
@@ -79,7 +79,7 @@ pub struct Written {
     pub stood: bool,
 }
 
-impl Written {
+impl WrittenSection {
     /// True if a gate that wants something fresh refuses it.
     pub fn is_stale(self) -> bool {
         self.seen || self.stood
@@ -225,12 +225,12 @@ impl Task {
     }
 
     /// Content of the section with this number.
-    pub fn section(&self, section: usize) -> Written {
+    pub fn section(&self, section: usize) -> WrittenSection {
         let byte = (self.sections >> (8 * section)) as u8;
-        Written { content: byte >> 2, seen: byte & 1 == 1, stood: byte & 2 == 2 }
+        WrittenSection { content: byte >> 2, seen: byte & 1 == 1, stood: byte & 2 == 2 }
     }
 
-    pub(super) fn write(&mut self, section: usize, written: Written) {
+    pub(super) fn write(&mut self, section: usize, written: WrittenSection) {
         let byte = written.content << 2 | u8::from(written.stood) << 1 | u8::from(written.seen);
         self.sections &= !(0xff << (8 * section));
         self.sections |= u64::from(byte) << (8 * section);

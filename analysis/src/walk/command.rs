@@ -4,7 +4,7 @@ use std::fmt;
 
 use orange_core::Actor;
 
-use super::{Act, Ended, Impossible};
+use super::{Act, Impossible, WalkEnd};
 use crate::search::sections::{FAILS, SUCCEEDS};
 
 /// The actor of requests that name none.
@@ -117,7 +117,7 @@ fn die(rest: &str) -> Result<Act, Impossible> {
         Some(output) => ("", output),
         None => rest.split_once(" saying ").unwrap_or((rest, "")),
     };
-    let mut ended = Ended { output: unescaped(output.trim()), ..Ended::default() };
+    let mut ended = WalkEnd { output: unescaped(output.trim()), ..WalkEnd::default() };
     let mut words = how.split_whitespace().peekable();
     let is_how = |it: &&str| matches!(*it, "with" | "by" | "after");
     let who = words.next_if(|it| !is_how(it));
@@ -190,7 +190,7 @@ impl fmt::Display for Act {
             Self::Checks { word } => write!(f, "checks {word}"),
             Self::Elapse { after: None } => f.write_str("elapse"),
             Self::Elapse { after: Some(seconds) } => write!(f, "elapse after {seconds}"),
-            Self::End { agent, name, ended: Ended { code, signal, output, lasted } } => {
+            Self::End { agent, name, ended: WalkEnd { code, signal, output, lasted } } => {
                 write!(f, "die {}", agent.kind())?;
                 name.as_ref().map_or(Ok(()), |name| write!(f, " {name}"))?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;

@@ -7,7 +7,7 @@ use crate::search::task::Event;
 
 /// Hooks of a transition that are still to run.
 #[derive(Clone, Debug)]
-pub(super) struct Waiting<'m> {
+pub(super) struct WaitingTransition<'m> {
     pub(super) decision: Decision<'m>,
     /// Number of its hooks that have run.
     pub(super) done: usize,
@@ -15,7 +15,7 @@ pub(super) struct Waiting<'m> {
 
 /// A hook that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct HookRun {
     pub hook: &'static str,
     /// Failure or side effect of the hook, if it has one.
     pub event: Option<Event>,
@@ -46,14 +46,18 @@ impl<'m> Walk<'m> {
     }
 
     /// Runs the hooks of a transition that have not run yet, and tells what else happens when one of them fails.
-    pub(super) fn run_hooks(&mut self, decision: &Decision<'m>, done: usize) -> (Vec<Ran>, Vec<Happened>) {
+    pub(super) fn run_hooks(
+        &mut self,
+        decision: &Decision<'m>,
+        done: usize,
+    ) -> (Vec<HookRun>, Vec<Happened>) {
         let mut ran = Vec::new();
         for (at, effect) in decision.effects.iter().enumerate().skip(done) {
             let name = effect.hook.name();
             match self.failing.iter().position(|it| it == name) {
                 Some(wanted) => {
                     self.failing.remove(wanted);
-                    ran.push(Ran { hook: name, event: None, has_failed: true, has_started: false });
+                    ran.push(HookRun { hook: name, event: None, has_failed: true, has_started: false });
                 }
                 None => {
                     let it = self.start(effect);
@@ -78,7 +82,7 @@ impl<'m> Walk<'m> {
                 return (ran, self.fire(next));
             }
             if !turn.events.is_empty() {
-                self.waiting = Some(Waiting { decision: decision.clone(), done: at });
+                self.waiting = Some(WaitingTransition { decision: decision.clone(), done: at });
                 let hooks = decision.effects[at..].iter().map(|it| it.hook.name()).collect();
                 return (ran, vec![Happened::HooksWait { hooks, reason: turn.story }]);
             }
@@ -93,7 +97,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    pub(super) fn start(&mut self, effect: &Effect<'m>) -> Ran {
+    pub(super) fn start(&mut self, effect: &Effect<'m>) -> HookRun {
         if let Some((id, value)) = effect.counter {
             self.set_counter(id, value);
         }
@@ -103,7 +107,7 @@ impl<'m> Walk<'m> {
         let before = self.task;
         let event = self.task.apply_with(&effect.hook, self.reviewers.bit(&effect.hook));
         let has_started = self.task.has_started(&before);
-        Ran { hook: effect.hook.name(), event, has_failed: false, has_started }
+        HookRun { hook: effect.hook.name(), event, has_failed: false, has_started }
     }
 }
 
@@ -116,7 +120,7 @@ pub(super) fn starts(story: &[Happened]) -> bool {
     story.iter().any(has_started)
 }
 
-impl Ran {
+impl HookRun {
     /// Short note on its failure, or on something unexpected.
     pub fn note(&self) -> Option<String> {
         if self.has_failed {

@@ -17,9 +17,9 @@ use orange_core::{
 };
 
 pub use self::answers::CHECKS;
-pub use self::hooks::Ran;
-use self::hooks::{Waiting, starts};
-use self::time::Time;
+pub use self::hooks::HookRun;
+use self::hooks::{WaitingTransition, starts};
+use self::time::WalkTime;
 use crate::search::reviewers::Reviewers;
 use crate::search::task::{Agent, Task};
 
@@ -39,13 +39,13 @@ pub struct Walk<'m> {
     /// The hooks that fail the next time, by their actions.
     failing: Vec<String>,
     /// The hooks that wait, because the first of them has failed.
-    waiting: Option<Waiting<'m>>,
+    waiting: Option<WaitingTransition<'m>>,
     /// The agents whose ends are judged when these have run: the one whose end has led to them, and those that have ended since.
-    exited: Vec<(Actor, Option<&'m str>, Ended)>,
+    exited: Vec<(Actor, Option<&'m str>, WalkEnd)>,
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
-    time: Time,
+    time: WalkTime,
 }
 
 /// Something that somebody does.
@@ -94,13 +94,13 @@ pub enum Act {
         agent: Actor,
         /// The name of a reviewer; without one, all that are alive end.
         name: Option<String>,
-        ended: Ended,
+        ended: WalkEnd,
     },
 }
 
 /// End of an agent, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct WalkEnd {
     /// Its exit status.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -135,12 +135,12 @@ pub enum Happened {
         to: StateId,
         cause: Cause,
         /// The hooks that ran, in order.
-        hooks: Vec<Ran>,
+        hooks: Vec<HookRun>,
     },
     /// An agent was started without a transition.
     Started {
         /// The hooks that ran, in order.
-        hooks: Vec<Ran>,
+        hooks: Vec<HookRun>,
     },
     /// Its agent crashed, and the task stays where it is.
     Crashed {
@@ -149,7 +149,7 @@ pub enum Happened {
         /// Reason for counting it as a crash.
         reason: String,
         /// The hook that started the agent again, if that happened.
-        respawned: Option<Ran>,
+        respawned: Option<HookRun>,
     },
     /// The session is shown as dead, and the task waits for a person.
     Marked { reason: String },
@@ -208,7 +208,7 @@ impl<'m> Walk<'m> {
             exited: Vec::new(),
             succeeding: BTreeSet::new(),
             checks: Checks::default(),
-            time: Time::default(),
+            time: WalkTime::default(),
         }
     }
 
@@ -327,7 +327,7 @@ impl<'m> Walk<'m> {
         &mut self,
         agent: Actor,
         reviewer: Option<&'m str>,
-        ended: &Ended,
+        ended: &WalkEnd,
         is_again: bool,
     ) -> Result<Vec<Happened>, Impossible> {
         let mut story = Vec::new();
@@ -435,7 +435,7 @@ impl<'m> Walk<'m> {
                 | LifeEvent::Attention(_) => {}
             }
         }
-        let hooks: Vec<Ran> = turn.effects.iter().map(|effect| self.start(effect)).collect();
+        let hooks: Vec<HookRun> = turn.effects.iter().map(|effect| self.start(effect)).collect();
         match crash {
             Some((count, reason)) => {
                 let (reason, respawned) = (reason.clone(), hooks.into_iter().next());
@@ -485,7 +485,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-impl Ended {
+impl WalkEnd {
     /// An end with this exit status, by this signal, with these last lines.
     pub fn of(code: Option<i32>, signal: Option<i32>, output: String) -> Self {
         Self { code, signal, output, lasted: 0 }
@@ -496,7 +496,7 @@ impl Ended {
     }
 }
 
-impl From<&AgentEnd<'_>> for Ended {
+impl From<&AgentEnd<'_>> for WalkEnd {
     fn from(end: &AgentEnd<'_>) -> Self {
         Self { lasted: end.lasted, ..Self::of(end.code, end.signal, end.output.to_owned()) }
     }

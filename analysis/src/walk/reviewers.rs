@@ -2,7 +2,7 @@
 
 use orange_core::Actor;
 
-use super::{Ended, Happened, Impossible, Walk};
+use super::{Happened, Impossible, Walk, WalkEnd};
 use crate::search::task::Agent;
 
 impl<'m> Walk<'m> {
@@ -30,7 +30,7 @@ impl<'m> Walk<'m> {
         &mut self,
         agent: Actor,
         name: Option<&str>,
-        ended: &Ended,
+        ended: &WalkEnd,
     ) -> Result<Vec<Happened>, Impossible> {
         if self.agent(agent) != Agent::Live {
             return Err(Impossible(format!("no {agent} is alive")));

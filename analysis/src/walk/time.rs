@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use orange_core::{AgentEnd, Input, LeftState, StateId};
 
-use super::{Ended, Happened, Impossible, Walk};
+use super::{Happened, Impossible, Walk, WalkEnd};
 use crate::search::task::Agent;
 
 /// The time of a walk, in seconds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Time {
+pub(super) struct WalkTime {
     now: u32,
     /// Time of the arrival of the task in its state.
     since: u32,
@@ -17,7 +17,7 @@ pub(super) struct Time {
     left: BTreeMap<StateId, u32>,
 }
 
-impl Time {
+impl WalkTime {
     /// The task goes from a state to another, or to the same again.
     pub(super) fn moves(&mut self, from: StateId, to: StateId) {
         if from != to {
@@ -62,7 +62,7 @@ impl Walk<'_> {
         let input = Input::Elapsed { has_agent, lasted, left: &left };
         match self.turn(input) {
             Ok(turn) if turn.events.is_empty() && !turn.story.is_empty() => {
-                self.end(state.agent, None, &Ended::default())
+                self.end(state.agent, None, &WalkEnd::default())
             }
             Ok(turn) => Ok(self.carry(&turn)),
             Err(refused) => refused.map(|it| vec![it]),

@@ -22,7 +22,7 @@ pub use file_name::same_name;
 use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Level};
-use crate::guard::cells::Work;
+use crate::guard::cells::WorkBudget;
 use crate::hash;
 use crate::model::{Definition, Draft, MachineDraft, State, StateId};
 use crate::source::Source;
@@ -40,7 +40,7 @@ pub struct Checked {
 struct CheckContext<'r> {
     draft: &'r MachineDraft,
     source: &'r str,
-    work: Work,
+    work: WorkBudget,
     found: &'r mut Vec<Diagnostic>,
 }
 
@@ -62,7 +62,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
 }
 
 fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
-    let mut context = CheckContext { draft, source: &source.text, work: Work::default(), found };
+    let mut context = CheckContext { draft, source: &source.text, work: WorkBudget::default(), found };
     collision::check(&mut context);
     from_terminal::check(&mut context);
     guard_size::check(&mut context);

@@ -22,10 +22,10 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
 }
 
 /// Transitions of one declaration have the same gates and hooks: a place is reported once.
-type Found = BTreeMap<Span, Diagnostic>;
+type DiagnosticsBySpan = BTreeMap<Span, Diagnostic>;
 
 /// The gates with `verdicts` of states into which no transition starts a reviewer with a name.
-fn nobody_s(context: &CheckContext<'_>, found: &mut Found) {
+fn nobody_s(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     let workflow = &context.draft.workflow;
     let of_transitions = workflow.transitions.iter().map(|it| (it.from.value, &it.gates[..]));
     let of_rules = workflow.exit_monitoring.rules.iter().filter_map(|it| match &it.condition {
@@ -51,7 +51,7 @@ fn nobody_s(context: &CheckContext<'_>, found: &mut Found) {
 }
 
 /// Within a transition every reviewer needs a name of its own, if one has a name.
-fn same_names(context: &CheckContext<'_>, found: &mut Found) {
+fn same_names(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     for transition in &context.draft.workflow.transitions {
         let reviews = |it: &&Hook| it.spawn.as_ref().is_some_and(|spawn| spawn.role == Role::Reviewer);
         let starts: Vec<&Hook> = transition.hooks.iter().filter(reviews).collect();
@@ -83,7 +83,7 @@ fn same_names(context: &CheckContext<'_>, found: &mut Found) {
 }
 
 /// All transitions into a state that start reviewers start the same ones: a gate there reads the verdicts of all of them.
-fn same_reviewers(context: &CheckContext<'_>, found: &mut Found) {
+fn same_reviewers(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     let all = reviewers_of(&context.draft.workflow.transitions);
     for transition in &context.draft.workflow.transitions {
         let Some(names) = all.get(&transition.to.value) else { continue };
@@ -103,7 +103,7 @@ fn same_reviewers(context: &CheckContext<'_>, found: &mut Found) {
 }
 
 /// Each reviewer with a name has a section that a gate of its state reads.
-fn unread(context: &CheckContext<'_>, found: &mut Found) {
+fn unread(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     let workflow = &context.draft.workflow;
     let read = |state: StateId, name: &str| {
         let leaving = workflow.transitions.iter().filter(|it| it.from.value == state);
@@ -128,7 +128,7 @@ fn unread(context: &CheckContext<'_>, found: &mut Found) {
 }
 
 /// A gate that reads a verdict from the section whose name the reviewers add theirs to: none of them writes it.
-fn forgotten(context: &CheckContext<'_>, found: &mut Found) {
+fn forgotten(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     let workflow = &context.draft.workflow;
     for (state, names) in reviewers_of(&workflow.transitions) {
         let leaving = workflow.transitions.iter().filter(|it| it.from.value == state);
@@ -160,7 +160,7 @@ fn forgotten(context: &CheckContext<'_>, found: &mut Found) {
     }
 }
 
-fn too_many(context: &CheckContext<'_>, found: &mut Found) {
+fn too_many(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     let mut names = BTreeSet::new();
     for name in context.draft.workflow.transitions.iter().flat_map(|it| &it.hooks).filter_map(Hook::reviewer)
     {

@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::Emission;
 use super::guard::{as_written, condition, first_of};
-use crate::guard::cells::Work;
+use crate::guard::cells::WorkBudget;
 use crate::guard::decide::overlaps_of;
 use crate::lower;
 use crate::model::Transition;
@@ -47,9 +47,9 @@ pub(super) fn resolve(emission: &Emission<'_>) -> TokenStream {
 }
 
 /// A transition and its variant.
-type Named<'e> = (&'e Transition, &'e Ident);
+type NamedTransition<'e> = (&'e Transition, &'e Ident);
 
-fn row_arm(emission: &Emission<'_>, row: &[Named<'_>]) -> TokenStream {
+fn row_arm(emission: &Emission<'_>, row: &[NamedTransition<'_>]) -> TokenStream {
     let from = emission.state(row[0].0.from.value);
     let pairs: Vec<_> = row.chunk_by(|(a, _), (b, _)| a.to.value == b.to.value).collect();
     let open = pairs.iter().map(|pair| pair_arm(emission, pair));
@@ -63,29 +63,30 @@ fn row_arm(emission: &Emission<'_>, row: &[Named<'_>]) -> TokenStream {
     }
 }
 
-fn pair_arm(emission: &Emission<'_>, pair: &[Named<'_>]) -> TokenStream {
+fn pair_arm(emission: &Emission<'_>, pair: &[NamedTransition<'_>]) -> TokenStream {
     let to = emission.state(pair[0].0.to.value);
     let open = open_among(emission, pair, &[], guards_exclude(emission, pair));
     quote!(State::#to => #open,)
 }
 
 /// True if no two guards hold at once of those that alone tell transitions of a pair apart. Where A10 leaves that open, they may.
-fn guards_exclude(emission: &Emission<'_>, pair: &[Named<'_>]) -> bool {
+fn guards_exclude(emission: &Emission<'_>, pair: &[NamedTransition<'_>]) -> bool {
     let guards: Vec<_> = pair.iter().map(|(it, _)| it.when.as_ref().map(|when| &when.expr)).collect();
     let matters = |first: usize, second: usize| !pair[first].0.is_distinct_from(pair[second].0);
-    let overlaps = overlaps_of(&guards, matters, &emission.workflow.counters, &mut Work::default());
+    let overlaps = overlaps_of(&guards, matters, &emission.workflow.counters, &mut WorkBudget::default());
     overlaps.is_ok_and(|it| it.is_empty())
 }
 
 /// Those of a pair that are open, where these are and all others before them are not.
 fn open_among(
     emission: &Emission<'_>,
-    pair: &[Named<'_>],
-    open: &[Named<'_>],
+    pair: &[NamedTransition<'_>],
+    open: &[NamedTransition<'_>],
     guards_exclude: bool,
 ) -> TokenStream {
-    let can_be_open =
-        |it: &Named<'_>| !guards_exclude || open.iter().all(|(other, _)| it.0.is_distinct_from(other));
+    let can_be_open = |it: &NamedTransition<'_>| {
+        !guards_exclude || open.iter().all(|(other, _)| it.0.is_distinct_from(other))
+    };
     let others = pair.iter().enumerate().filter(|(_, it)| can_be_open(it));
     let branches = others.map(|(at, it)| {
         let guard = it.0.when.as_ref().map(|guard| condition(emission, &guard.expr));
@@ -101,7 +102,7 @@ fn open_among(
 }
 
 /// The arm of the states that nothing leads out of.
-fn closed_arm(emission: &Emission<'_>, rows: &[&[Named<'_>]]) -> TokenStream {
+fn closed_arm(emission: &Emission<'_>, rows: &[&[NamedTransition<'_>]]) -> TokenStream {
     arm(&others(emission, rows.iter().map(|row| row[0].0.from.value)), quote!(no_transition(from, to)))
 }
 

@@ -16,7 +16,7 @@ const MAX_WORK: u64 = 200_000_000;
 
 /// Work that may still be spent on the questions about one file.
 #[derive(Clone, Copy, Debug)]
-pub struct Work(u64);
+pub struct WorkBudget(u64);
 
 /// A question with too many cells to answer, or one too many questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct Axis {
 /// One cell: the part of each axis.
 pub(super) type Cell = Vec<usize>;
 
-impl Default for Work {
+impl Default for WorkBudget {
     fn default() -> Self {
         Self(MAX_WORK)
     }
@@ -50,7 +50,7 @@ impl Default for Work {
 
 impl Cells {
     /// The cells of these guards. Only counters that occur in them count.
-    pub fn of(guards: &[&Expr], work: &mut Work) -> Result<Self, Undecided> {
+    pub fn of(guards: &[&Expr], work: &mut WorkBudget) -> Result<Self, Undecided> {
         let mut cuts: Vec<(CounterId, u32)> = Vec::new();
         guards.iter().for_each(|guard| collect(guard, &mut cuts));
         let comparisons = cuts.len() as u64;
@@ -164,7 +164,8 @@ mod tests {
 
     #[track_caller]
     fn starts(guards: &[Expr], expect: &[&[u32]]) {
-        let cells = Cells::of(&guards.iter().collect::<Vec<_>>(), &mut Work::default()).expect("few cells");
+        let cells =
+            Cells::of(&guards.iter().collect::<Vec<_>>(), &mut WorkBudget::default()).expect("few cells");
         assert_eq!(cells.axes.iter().map(|axis| axis.starts.as_slice()).collect::<Vec<_>>(), expect);
     }
 
@@ -179,7 +180,8 @@ mod tests {
     #[test]
     fn cells_come_smallest_first_with_the_last_counter_fastest() {
         let guards = [compare(0, Op::Less, 2), compare(2, Op::Equal, 1)];
-        let cells = Cells::of(&guards.iter().collect::<Vec<_>>(), &mut Work::default()).expect("few cells");
+        let cells =
+            Cells::of(&guards.iter().collect::<Vec<_>>(), &mut WorkBudget::default()).expect("few cells");
         let mut seen = Vec::new();
         let end: Option<()> = cells.visit(|cell, values| {
             assert_eq!(cells.values(cell), values);
@@ -194,8 +196,11 @@ mod tests {
         let many: Vec<Expr> =
             (0..4).flat_map(|it| (0..40).map(move |n| compare(it, Op::Less, n * 2 + 1))).collect();
         let many: Vec<&Expr> = many.iter().collect();
-        assert_eq!(Cells::of(&many, &mut Work::default()).err(), Some(Undecided { cells: 41u64.pow(4) }));
-        let mut work = Work(5);
+        assert_eq!(
+            Cells::of(&many, &mut WorkBudget::default()).err(),
+            Some(Undecided { cells: 41u64.pow(4) })
+        );
+        let mut work = WorkBudget(5);
         let one = compare(0, Op::Less, 2);
         assert!(Cells::of(&[&one, &one], &mut work).is_ok());
         assert!(Cells::of(&[&one], &mut work).is_err());

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Expr;
-use super::cells::{Cells, Undecided, Work};
+use super::cells::{Cells, Undecided, WorkBudget};
 use crate::diag::Witness;
 use crate::guard::Counter;
 
@@ -23,7 +23,7 @@ pub struct Overlap {
 pub fn overlaps(
     guards: &[Option<&Expr>],
     counters: &[Counter],
-    work: &mut Work,
+    work: &mut WorkBudget,
 ) -> Result<Vec<Overlap>, Undecided> {
     overlaps_of(guards, |_, _| true, counters, work)
 }
@@ -33,7 +33,7 @@ pub fn overlaps_of(
     guards: &[Option<&Expr>],
     matters: impl Fn(usize, usize) -> bool,
     counters: &[Counter],
-    work: &mut Work,
+    work: &mut WorkBudget,
 ) -> Result<Vec<Overlap>, Undecided> {
     let mut found = unguarded(guards, &matters);
     let mut is_reported = vec![false; guards.len()];
@@ -65,7 +65,11 @@ pub fn overlaps_of(
 }
 
 /// Values for which none of the guards holds.
-pub fn gap(guards: &[&Expr], counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
+pub fn gap(
+    guards: &[&Expr],
+    counters: &[Counter],
+    work: &mut WorkBudget,
+) -> Result<Option<Witness>, Undecided> {
     find(guards, |values| !guards.iter().any(|it| it.holds(values)), counters, work)
 }
 
@@ -74,7 +78,7 @@ pub fn beyond(
     condition: Option<&Expr>,
     guards: &[&Expr],
     counters: &[Counter],
-    work: &mut Work,
+    work: &mut WorkBudget,
 ) -> Result<Option<Witness>, Undecided> {
     let wanted = |values: &[u32]| {
         condition.is_none_or(|it| it.holds(values)) && !guards.iter().any(|it| it.holds(values))
@@ -84,12 +88,16 @@ pub fn beyond(
 }
 
 /// Values for which a guard holds.
-pub fn somewhere(guard: &Expr, counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
+pub fn somewhere(
+    guard: &Expr,
+    counters: &[Counter],
+    work: &mut WorkBudget,
+) -> Result<Option<Witness>, Undecided> {
     find(&[guard], |values| guard.holds(values), counters, work)
 }
 
 /// True if one of the guards holds for any values of which none is smaller than these, indexed by counter: counters only grow.
-pub fn later(guards: &[&Expr], least: &[u32], work: &mut Work) -> Result<bool, Undecided> {
+pub fn later(guards: &[&Expr], least: &[u32], work: &mut WorkBudget) -> Result<bool, Undecided> {
     let cells = Cells::of(guards, work)?;
     let found = cells.visit(|cell, values| {
         let holds = guards.iter().any(|it| it.holds(values));
@@ -103,7 +111,7 @@ pub fn gap_around(
     guards: &[&Expr],
     values: &[u32],
     counters: &[Counter],
-    work: &mut Work,
+    work: &mut WorkBudget,
 ) -> Result<Witness, Undecided> {
     let cells = Cells::of(guards, work)?;
     Ok(cells.witness(&cells.around(values), |values| !guards.iter().any(|it| it.holds(values)), counters))
@@ -113,7 +121,7 @@ fn find(
     guards: &[&Expr],
     wanted: impl Fn(&[u32]) -> bool,
     counters: &[Counter],
-    work: &mut Work,
+    work: &mut WorkBudget,
 ) -> Result<Option<Witness>, Undecided> {
     let cells = Cells::of(guards, work)?;
     let found = cells.visit(|cell, values| match wanted(values) {

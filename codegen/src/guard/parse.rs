@@ -13,7 +13,7 @@ use orange_core::CounterId;
 
 /// A mistake in a clause: its place in the decoded text, and the text to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ClauseFault {
     /// Bytes of the decoded text.
     pub range: Range<usize>,
     /// The message.
@@ -40,7 +40,7 @@ pub type Lookup<'l> = dyn FnMut(&str) -> Result<CounterId, Unknown> + 'l;
 
 /// Parses a clause. `lookup` gives the counter of a name, or says what is wrong with it. Unknown names and signs that
 /// are only misspelled do not end the parse; the first other fault of the grammar does.
-pub fn parse(text: &Text, lookup: &mut Lookup<'_>) -> Result<Expr, Vec<Fault>> {
+pub fn parse(text: &Text, lookup: &mut Lookup<'_>) -> Result<Expr, Vec<ClauseFault>> {
     let mut parser = Parser { text, at: 0, depth: 0, comparisons: 0, lookup, faults: Vec::new() };
     match parser.whole() {
         Ok(expr) if parser.faults.is_empty() => Ok(expr),
@@ -58,13 +58,13 @@ struct Parser<'p> {
     depth: usize,
     comparisons: usize,
     lookup: &'p mut Lookup<'p>,
-    faults: Vec<Fault>,
+    faults: Vec<ClauseFault>,
 }
 
-type Parsed<T> = Result<T, Box<Fault>>;
+type ParsedClause<T> = Result<T, Box<ClauseFault>>;
 
 impl Parser<'_> {
-    fn whole(&mut self) -> Parsed<Expr> {
+    fn whole(&mut self) -> ParsedClause<Expr> {
         if self.rest().is_empty() {
             let help = "write a comparison such as `review_round < 2`, or leave `when` out";
             return Err(fault(0..self.text.value.len(), "the clause is empty", Some(help)));
@@ -73,7 +73,7 @@ impl Parser<'_> {
         if self.rest().is_empty() { Ok(expr) } else { Err(self.after_the_end()) }
     }
 
-    fn disjunction(&mut self) -> Parsed<Expr> {
+    fn disjunction(&mut self) -> ParsedClause<Expr> {
         let mut any = vec![self.and()?];
         while self.joined_by("||", '|', "or")? {
             any.push(self.and()?);
@@ -81,7 +81,7 @@ impl Parser<'_> {
         Ok(if any.len() == 1 { any.remove(0) } else { Expr::Or(any) })
     }
 
-    fn and(&mut self) -> Parsed<Expr> {
+    fn and(&mut self) -> ParsedClause<Expr> {
         let mut all = vec![self.not()?];
         while self.joined_by("&&", '&', "and")? {
             all.push(self.not()?);
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Ok(if all.len() == 1 { all.remove(0) } else { Expr::And(all) })
     }
 
-    fn not(&mut self) -> Parsed<Expr> {
+    fn not(&mut self) -> ParsedClause<Expr> {
         let rest = self.rest();
         if rest.starts_with('!') && !rest.starts_with("!=") {
             return self.nested(|it| Ok(Expr::Not(Box::new(it.not()?))));
@@ -106,7 +106,7 @@ impl Parser<'_> {
     }
 
     /// Goes past one character and one level down.
-    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
+    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> ParsedClause<Expr>) -> ParsedClause<Expr> {
         if self.depth == MAX_DEPTH {
             let message = format!("nested too deeply: the limit is {MAX_DEPTH} levels");
             return Err(fault(self.at..self.at + 1, message, None));
@@ -118,7 +118,7 @@ impl Parser<'_> {
         expr
     }
 
-    fn close(&mut self, open: usize) -> Parsed<()> {
+    fn close(&mut self, open: usize) -> ParsedClause<()> {
         let rest = self.rest();
         if rest.starts_with(')') {
             self.at += 1;
@@ -130,7 +130,7 @@ impl Parser<'_> {
         Err(self.after_the_end())
     }
 
-    fn compare(&mut self) -> Parsed<Expr> {
+    fn compare(&mut self) -> ParsedClause<Expr> {
         let start = self.word_start();
         let name = self.name()?;
         let op = self.operator(&name)?;
@@ -141,13 +141,13 @@ impl Parser<'_> {
             return Err(fault(start..self.at, message, None));
         }
         let counter = (self.lookup)(&name).unwrap_or_else(|Unknown { message, help, instead }| {
-            self.faults.push(Fault { range: start..start + name.len(), message, help, instead });
+            self.faults.push(ClauseFault { range: start..start + name.len(), message, help, instead });
             CounterId(0)
         });
         Ok(Expr::Compare(Compare { span: self.text.locate(start, self.at), counter, op, value }))
     }
 
-    fn name(&mut self) -> Parsed<String> {
+    fn name(&mut self) -> ParsedClause<String> {
         let start = self.word_start();
         let name = self.word();
         let help = "a comparison reads `counter op integer`, for example `review_round < 2`";
@@ -165,7 +165,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    fn operator(&mut self, name: &str) -> Parsed<Op> {
+    fn operator(&mut self, name: &str) -> ParsedClause<Op> {
         let start = self.word_start();
         let rest = self.rest();
         let len = rest.find(|it: char| !"<>=!~".contains(it)).unwrap_or(rest.len());
@@ -202,7 +202,7 @@ impl Parser<'_> {
         Err(self.unexpected("one of `<`, `>`, `<=`, `>=`, `==`, `!=`", &help))
     }
 
-    fn integer(&mut self, op: Op) -> Parsed<u32> {
+    fn integer(&mut self, op: Op) -> ParsedClause<u32> {
         let start = self.word_start();
         if self.rest().starts_with(['-', '+']) {
             let end = start + 1 + self.text.value[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
@@ -229,7 +229,7 @@ impl Parser<'_> {
     }
 
     /// Reads `sign`; true if it stands here. `half` and `word` are what people write for it.
-    fn joined_by(&mut self, sign: &str, half: char, word: &str) -> Parsed<bool> {
+    fn joined_by(&mut self, sign: &str, half: char, word: &str) -> ParsedClause<bool> {
         let rest = self.rest();
         if rest.starts_with(sign) {
             self.at += sign.len();
@@ -251,10 +251,10 @@ impl Parser<'_> {
     /// Something stands for what only `meant` can be; the parse goes on as if that stood there.
     fn misspelled(&mut self, range: Range<usize>, message: String, meant: &str) {
         let help = Some(format!("did you mean `{meant}`?"));
-        self.faults.push(Fault { range, message, help, instead: Some(meant.to_owned()) });
+        self.faults.push(ClauseFault { range, message, help, instead: Some(meant.to_owned()) });
     }
 
-    fn after_the_end(&mut self) -> Box<Fault> {
+    fn after_the_end(&mut self) -> Box<ClauseFault> {
         let help = "join comparisons with `&&` or `||`";
         if self.rest().starts_with(')') {
             return fault(self.at..self.at + 1, "this `)` closes nothing", Some("delete it"));
@@ -262,7 +262,7 @@ impl Parser<'_> {
         self.unexpected("`&&`, `||` or the end", help)
     }
 
-    fn unexpected(&mut self, expected: &str, help: &str) -> Box<Fault> {
+    fn unexpected(&mut self, expected: &str, help: &str) -> Box<ClauseFault> {
         let start = self.word_start();
         let rest = self.rest();
         let word = rest.find(|it| !is_word_char(it)).unwrap_or(rest.len());
@@ -299,8 +299,8 @@ fn is_word_char(it: char) -> bool {
     it.is_alphanumeric() || it == '_'
 }
 
-fn fault(range: Range<usize>, message: impl Into<String>, help: Option<&str>) -> Box<Fault> {
-    Box::new(Fault { range, message: message.into(), help: help.map(str::to_owned), instead: None })
+fn fault(range: Range<usize>, message: impl Into<String>, help: Option<&str>) -> Box<ClauseFault> {
+    Box::new(ClauseFault { range, message: message.into(), help: help.map(str::to_owned), instead: None })
 }
 
 /// A word that a message can quote.

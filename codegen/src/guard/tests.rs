@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::cells::Work;
+use super::cells::WorkBudget;
 use super::{Compare, Expr, Op, decide};
 use crate::diag::Witness;
 use crate::model::{Counter, CounterId};
@@ -39,7 +39,7 @@ fn show(witness: &Witness) -> String {
 fn overlap(guards: &[&str], expect: &[&str]) {
     let guards: Vec<Option<Expr>> = guards.iter().map(|it| (*it != "-").then(|| guard(it))).collect();
     let guards: Vec<Option<&Expr>> = guards.iter().map(Option::as_ref).collect();
-    let found = decide::overlaps(&guards, &counters(), &mut Work::default()).expect("decided");
+    let found = decide::overlaps(&guards, &counters(), &mut WorkBudget::default()).expect("decided");
     let seen: Vec<String> = found
         .iter()
         .map(|it| {
@@ -53,7 +53,7 @@ fn overlap(guards: &[&str], expect: &[&str]) {
 fn gap(guards: &[&str], expect: Option<&str>) {
     let guards: Vec<Expr> = guards.iter().map(|it| guard(it)).collect();
     let guards: Vec<&Expr> = guards.iter().collect();
-    let found = decide::gap(&guards, &counters(), &mut Work::default()).expect("decided");
+    let found = decide::gap(&guards, &counters(), &mut WorkBudget::default()).expect("decided");
     assert_eq!(found.as_ref().map(show).as_deref(), expect);
 }
 
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn brute_force_agrees(guards in prop::collection::vec(expr(), 1..4)) {
         let guards: Vec<&Expr> = guards.iter().collect();
-        let (counters, mut work) = (counters(), Work::default());
+        let (counters, mut work) = (counters(), WorkBudget::default());
         let gap = decide::gap(&guards, &counters, &mut work).expect("decided");
         let brute = all_values().find(|it| !guards.iter().any(|guard| guard.holds(it)));
         prop_assert_eq!(gap.as_ref().map(values), brute);

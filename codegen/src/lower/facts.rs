@@ -7,7 +7,7 @@ use super::settings_of;
 use crate::model::{AgentSettings, Condition, Hook, Outcome, Spawn, Workflow};
 
 /// Looked up once, so that no state searches the whole workflow.
-pub(super) struct Facts<'w> {
+pub(super) struct LoweringFacts<'w> {
     workflow: &'w Workflow,
     /// By state: the hooks that start an agent on the transitions into it, in source order.
     spawns_into: Vec<Vec<Starter<'w>>>,
@@ -24,7 +24,7 @@ struct Starter<'w> {
     spawn: &'w Spawn,
 }
 
-impl<'w> Facts<'w> {
+impl<'w> LoweringFacts<'w> {
     pub(super) fn of(workflow: &'w Workflow) -> Self {
         let mut facts = Self {
             workflow,

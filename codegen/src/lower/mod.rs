@@ -25,13 +25,13 @@ use orange_core::{Machine, TransitionId, fnv1a};
 use crate::catalogue::S08;
 use crate::guard::Guard;
 use crate::model::{
-    AgentSettings, Condition, Definition, Ending, ExitRule, Fields, Gate, HarnessName, Hook, Outcome, Piece,
-    Prompt, SectionGate, Spawn, StateId, Steps, Transition, Workflow,
+    AgentSettings, Condition, Definition, Ending, ExitRule, Gate, HarnessName, Hook, Outcome, Prompt,
+    PromptPiece, RequiredFields, SectionGate, Spawn, StateId, Steps, Transition, Workflow,
 };
 use crate::{Checked, Diagnostic};
 
 pub use arena::Arena;
-use facts::Facts;
+use facts::LoweringFacts;
 pub use plan::{PlanArena, lower_plan};
 
 /// The machine of a checked workflow, in time that grows with its size and no faster.
@@ -106,7 +106,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn states(&self) -> impl Iterator<Item = core::State<'a>> + use<'a> {
-        let facts = Facts::of(self.workflow);
+        let facts = LoweringFacts::of(self.workflow);
         let states = self.workflow.states.iter().zip(0..);
         states.map(move |(state, index)| {
             let id = core::StateId(index);
@@ -174,8 +174,8 @@ impl<'a> Lowering<'a> {
             verdict: gate.verdict.map(|verdict| verdict.value),
             strict: gate.strict,
             fields: match gate.fields {
-                Fields::Any(_) => core::Fields::Any(names),
-                Fields::All(_) => core::Fields::All(names),
+                RequiredFields::Any(_) => core::Fields::Any(names),
+                RequiredFields::All(_) => core::Fields::All(names),
             },
             fresh: gate.fresh,
             reviewer: gate.reviewer.as_deref(),
@@ -274,10 +274,10 @@ fn harness_of(name: &HarnessName) -> core::HarnessOf<'_> {
     }
 }
 
-fn piece(piece: &Piece) -> core::Piece<'_> {
+fn piece(piece: &PromptPiece) -> core::Piece<'_> {
     match piece {
-        Piece::Text(text) => core::Piece::Text(text),
-        Piece::Value(value) => core::Piece::Value(*value),
+        PromptPiece::Text(text) => core::Piece::Text(text),
+        PromptPiece::Value(value) => core::Piece::Value(*value),
     }
 }
 

@@ -20,7 +20,7 @@ pub struct TooLarge;
 
 /// One conjunction: the bounds of each counter that it restricts, both included. None is empty, none allows every
 /// value.
-type Cell = BTreeMap<CounterId, (u32, u32)>;
+type CounterRanges = BTreeMap<CounterId, (u32, u32)>;
 
 const WHOLE: (u32, u32) = (0, u32::MAX);
 
@@ -44,7 +44,7 @@ impl TooLarge {
     }
 }
 
-fn cells(expr: &Expr, negated: bool) -> Result<Vec<Cell>, TooLarge> {
+fn cells(expr: &Expr, negated: bool) -> Result<Vec<CounterRanges>, TooLarge> {
     match (expr, negated) {
         (Expr::Not(inner), _) => cells(inner, !negated),
         (Expr::Or(parts), false) | (Expr::And(parts), true) => any(parts, negated),
@@ -53,7 +53,7 @@ fn cells(expr: &Expr, negated: bool) -> Result<Vec<Cell>, TooLarge> {
     }
 }
 
-fn any(parts: &[Expr], negated: bool) -> Result<Vec<Cell>, TooLarge> {
+fn any(parts: &[Expr], negated: bool) -> Result<Vec<CounterRanges>, TooLarge> {
     let mut found = Vec::new();
     for part in parts {
         found.extend(cells(part, negated)?);
@@ -61,8 +61,8 @@ fn any(parts: &[Expr], negated: bool) -> Result<Vec<Cell>, TooLarge> {
     bounded(merged(found))
 }
 
-fn all(parts: &[Expr], negated: bool) -> Result<Vec<Cell>, TooLarge> {
-    parts.iter().try_fold(vec![Cell::new()], |left, part| {
+fn all(parts: &[Expr], negated: bool) -> Result<Vec<CounterRanges>, TooLarge> {
+    parts.iter().try_fold(vec![CounterRanges::new()], |left, part| {
         let right = cells(part, negated)?;
         if left.len().saturating_mul(right.len()) > MAX_PAIRS {
             return Err(TooLarge);
@@ -72,7 +72,7 @@ fn all(parts: &[Expr], negated: bool) -> Result<Vec<Cell>, TooLarge> {
     })
 }
 
-fn comparison(compare: &Compare, negated: bool) -> Vec<Cell> {
+fn comparison(compare: &Compare, negated: bool) -> Vec<CounterRanges> {
     let op = if negated { opposite(compare.op) } else { compare.op };
     let value = compare.value;
     let below = value.checked_sub(1).map(|high| (0, high));
@@ -86,7 +86,7 @@ fn comparison(compare: &Compare, negated: bool) -> Vec<Cell> {
         Op::NotEqual => [below, above],
     };
     let counter = compare.counter;
-    bounds.into_iter().flatten().map(|bounds| restricted(Cell::new(), counter, bounds)).collect()
+    bounds.into_iter().flatten().map(|bounds| restricted(CounterRanges::new(), counter, bounds)).collect()
 }
 
 const fn opposite(op: Op) -> Op {
@@ -100,7 +100,7 @@ const fn opposite(op: Op) -> Op {
     }
 }
 
-fn intersection(left: &Cell, right: &Cell) -> Option<Cell> {
+fn intersection(left: &CounterRanges, right: &CounterRanges) -> Option<CounterRanges> {
     let mut both = left.clone();
     for (counter, (low, high)) in right {
         let bounds = both.entry(*counter).or_insert(WHOLE);
@@ -112,12 +112,12 @@ fn intersection(left: &Cell, right: &Cell) -> Option<Cell> {
     Some(both)
 }
 
-fn bounded(cells: Vec<Cell>) -> Result<Vec<Cell>, TooLarge> {
+fn bounded(cells: Vec<CounterRanges>) -> Result<Vec<CounterRanges>, TooLarge> {
     if cells.len() <= MAX_CONJUNCTIONS { Ok(cells) } else { Err(TooLarge) }
 }
 
 /// Joins cells that differ in one counter alone and touch there, until none do.
-fn merged(mut cells: Vec<Cell>) -> Vec<Cell> {
+fn merged(mut cells: Vec<CounterRanges>) -> Vec<CounterRanges> {
     loop {
         let before = cells.len();
         let counters: BTreeSet<_> = cells.iter().flat_map(|cell| cell.keys().copied()).collect();
@@ -132,7 +132,7 @@ fn merged(mut cells: Vec<Cell>) -> Vec<Cell> {
     }
 }
 
-fn merged_along(counter: CounterId, cells: Vec<Cell>) -> Vec<Cell> {
+fn merged_along(counter: CounterId, cells: Vec<CounterRanges>) -> Vec<CounterRanges> {
     let mut parts: Vec<_> = cells
         .into_iter()
         .map(|mut cell| {
@@ -151,14 +151,14 @@ fn merged_along(counter: CounterId, cells: Vec<Cell>) -> Vec<Cell> {
     parts.into_iter().map(|(rest, bounds)| restricted(rest, counter, bounds)).collect()
 }
 
-fn restricted(mut cell: Cell, counter: CounterId, bounds: (u32, u32)) -> Cell {
+fn restricted(mut cell: CounterRanges, counter: CounterId, bounds: (u32, u32)) -> CounterRanges {
     if bounds != WHOLE {
         cell.insert(counter, bounds);
     }
     cell
 }
 
-fn ranges(cell: Cell) -> Vec<Range> {
+fn ranges(cell: CounterRanges) -> Vec<Range> {
     cell.into_iter().map(|(counter, (low, high))| Range { counter, low, high }).collect()
 }
 

@@ -9,17 +9,17 @@ use super::{Commands, StateId, Transition};
 
 /// The content of `commands`; an absent command was not written, `Err` was not understood.
 #[derive(Default)]
-pub(super) struct Written {
-    spawn: Target,
-    clarify: Target,
-    review: Target,
-    merge: Target,
-    cancel: Target,
-    crash: Target,
+pub(super) struct WrittenCommands {
+    spawn: CommandTarget,
+    clarify: CommandTarget,
+    review: CommandTarget,
+    merge: CommandTarget,
+    cancel: CommandTarget,
+    crash: CommandTarget,
 }
 
 #[derive(Clone, Copy, Default)]
-enum Target {
+enum CommandTarget {
     #[default]
     Unsaid,
     State(StateId),
@@ -27,15 +27,15 @@ enum Target {
 }
 
 /// `commands`
-pub(super) fn written(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Written {
-    let Some(fields) = decoder.object(field.value, &COMMANDS) else { return Written::default() };
+pub(super) fn written(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> WrittenCommands {
+    let Some(fields) = decoder.object(field.value, &COMMANDS) else { return WrittenCommands::default() };
     let mut target = |key| match fields.get(key) {
-        None => Target::Unsaid,
-        Some(field) => {
-            scope.some_state(decoder, &field).map_or(Target::Unknown, |state| Target::State(state.value))
-        }
+        None => CommandTarget::Unsaid,
+        Some(field) => scope
+            .some_state(decoder, &field)
+            .map_or(CommandTarget::Unknown, |state| CommandTarget::State(state.value)),
     };
-    Written {
+    WrittenCommands {
         spawn: target("spawn"),
         clarify: target("clarify"),
         review: target("review"),
@@ -45,7 +45,7 @@ pub(super) fn written(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Fiel
     }
 }
 
-impl Written {
+impl WrittenCommands {
     /// Fills in the states that commands use by default, each where it exists.
     pub(super) fn resolve(
         &self,
@@ -67,16 +67,16 @@ impl Written {
 
     /// True if `crash` was written and names no state.
     pub(super) fn crash_is_unknown(&self) -> bool {
-        matches!(self.crash, Target::Unknown)
+        matches!(self.crash, CommandTarget::Unknown)
     }
 }
 
-impl Target {
+impl CommandTarget {
     fn or_usual(self, usual: impl FnOnce() -> Option<StateId>) -> Option<StateId> {
         match self {
-            Target::Unsaid => usual(),
-            Target::State(state) => Some(state),
-            Target::Unknown => None,
+            CommandTarget::Unsaid => usual(),
+            CommandTarget::State(state) => Some(state),
+            CommandTarget::Unknown => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::keys::Object;
-use super::shapes::Writer;
+use super::shapes::ValueWriter;
 use crate::catalogue::{Check, S02, S03, S04, S07, S09};
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
@@ -12,7 +12,7 @@ use crate::included::Included;
 use crate::source::{Format, Source};
 use crate::span::{Span, Spanned};
 use crate::suggest;
-use crate::syntax::{Kind, Node, Scalar, Style, Text};
+use crate::syntax::{Node, NodeKind, Scalar, ScalarForm, Text};
 
 /// Suggestions given for one file; a file with more unknown names than that is wrong altogether.
 const MAX_SUGGESTIONS: usize = 200;
@@ -28,7 +28,7 @@ pub struct Decoder<'s> {
 }
 
 /// The entries of an object whose keys are known.
-pub struct Fields<'n> {
+pub struct ObjectFields<'n> {
     /// Its keys.
     pub object: &'static Object,
     /// Place of the object.
@@ -48,7 +48,7 @@ pub struct Field<'n> {
 }
 
 /// One entry of a mapping whose keys are names that the author chose.
-pub struct Entry<'n> {
+pub struct NamedEntry<'n> {
     /// The key.
     pub name: Spanned<&'n str>,
     /// The value.
@@ -68,8 +68,8 @@ impl<'s> Decoder<'s> {
     }
 
     /// Writes values in the language of the source.
-    pub(super) fn writer(&self) -> Writer<'s> {
-        Writer { source: self.source, format: self.format }
+    pub(super) fn writer(&self) -> ValueWriter<'s> {
+        ValueWriter { source: self.source, format: self.format }
     }
 
     /// Adds a finding.
@@ -139,9 +139,9 @@ impl<'s> Decoder<'s> {
 /// Mappings and lists.
 impl Decoder<'_> {
     /// The entries of an object. Unknown, repeated and missing keys are reported.
-    pub fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<Fields<'n>> {
+    pub fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<ObjectFields<'n>> {
         let entries = self.mapping(node, object.what)?;
-        let mut fields = Fields { object, span: node.span, slots: vec![None; object.keys.len()] };
+        let mut fields = ObjectFields { object, span: node.span, slots: vec![None; object.keys.len()] };
         let mut unknown = Vec::new();
         for entry in entries {
             let Some(slot) = object.slot(entry.name.value) else {
@@ -169,7 +169,7 @@ impl Decoder<'_> {
     }
 
     /// The entries of a mapping from names to values. Repeated names are reported and left out.
-    pub fn names<'n>(&mut self, field: &Field<'n>) -> Vec<Entry<'n>> {
+    pub fn names<'n>(&mut self, field: &Field<'n>) -> Vec<NamedEntry<'n>> {
         let Some(mut entries) = self.mapping(field.value, &format!("`{}`", field.name)) else {
             return Vec::new();
         };
@@ -187,12 +187,12 @@ impl Decoder<'_> {
         entries
     }
 
-    fn mapping<'n>(&mut self, node: &'n Node, what: &str) -> Option<Vec<Entry<'n>>> {
+    fn mapping<'n>(&mut self, node: &'n Node, what: &str) -> Option<Vec<NamedEntry<'n>>> {
         match &node.kind {
-            Kind::Mapping(entries) => {
+            NodeKind::Mapping(entries) => {
                 Some(entries.iter().filter_map(|(key, value)| self.entry(key, value, what)).collect())
             }
-            Kind::Scalar(_) | Kind::Sequence(_) => {
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) => {
                 let help = self.writer().mapping_instead(what, node);
                 self.wrong(node, &format!("{what} is a mapping"), help);
                 None
@@ -200,13 +200,13 @@ impl Decoder<'_> {
         }
     }
 
-    fn entry<'n>(&mut self, key: &'n Node, value: &'n Node, what: &str) -> Option<Entry<'n>> {
+    fn entry<'n>(&mut self, key: &'n Node, value: &'n Node, what: &str) -> Option<NamedEntry<'n>> {
         match &key.kind {
-            Kind::Scalar(scalar) if !scalar.is_null() => {
+            NodeKind::Scalar(scalar) if !scalar.is_null() => {
                 self.warn_of_yaml_traps(scalar);
-                Some(Entry { name: Spanned::new(&scalar.text.value, key.span), value })
+                Some(NamedEntry { name: Spanned::new(&scalar.text.value, key.span), value })
             }
-            Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => {
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
                 self.wrong(key, &format!("a key of {what} is a word"), None);
                 None
             }
@@ -216,8 +216,8 @@ impl Decoder<'_> {
     /// The items of a list.
     pub fn list<'n>(&mut self, field: &Field<'n>) -> &'n [Node] {
         match &field.value.kind {
-            Kind::Sequence(items) => items,
-            Kind::Scalar(_) | Kind::Mapping(_) => {
+            NodeKind::Sequence(items) => items,
+            NodeKind::Scalar(_) | NodeKind::Mapping(_) => {
                 let help = self.writer().list_instead(field.name, field.value);
                 let help = help.unwrap_or_else(|| self.help_for_list(field));
                 self.wrong(field.value, &format!("`{}` takes a list", field.name), Some(help));
@@ -229,13 +229,13 @@ impl Decoder<'_> {
     /// The items of a list, or the one value that stands for a list of one.
     pub fn one_or_list<'n>(&mut self, field: &Field<'n>) -> Vec<Field<'n>> {
         match &field.value.kind {
-            Kind::Sequence(items) => items.iter().map(|value| field.item(value)).collect(),
-            Kind::Scalar(_) | Kind::Mapping(_) => vec![*field],
+            NodeKind::Sequence(items) => items.iter().map(|value| field.item(value)).collect(),
+            NodeKind::Scalar(_) | NodeKind::Mapping(_) => vec![*field],
         }
     }
 
     /// Reports a key that is not known; the slot of the one that was meant, if that is clear.
-    fn unknown_key(&mut self, entry: &Entry<'_>, object: &'static Object) -> Option<usize> {
+    fn unknown_key(&mut self, entry: &NamedEntry<'_>, object: &'static Object) -> Option<usize> {
         let word = entry.name.value;
         let known = object.keys.iter().map(|key| key.name);
         let help = self.suggest(word, &format!("keys of {}", object.what), known.clone());
@@ -272,7 +272,7 @@ impl Decoder<'_> {
     /// A text.
     pub fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n Text> {
         let takes = format!("`{}` takes text", field.name);
-        let Kind::Scalar(scalar) = &field.value.kind else {
+        let NodeKind::Scalar(scalar) = &field.value.kind else {
             let clause = (field.name == "when").then(|| self.writer().clause_instead(field.value)).flatten();
             let help = key_without_value(field.value)
                 .filter(|_| clause.is_none())
@@ -305,23 +305,23 @@ impl Decoder<'_> {
     /// Any scalar, taken as text.
     pub fn scalar(&mut self, field: &Field<'_>) -> Option<Spanned<String>> {
         match &field.value.kind {
-            Kind::Scalar(scalar) if !scalar.is_null() => {
+            NodeKind::Scalar(scalar) if !scalar.is_null() => {
                 Some(Spanned::new(scalar.text.value.clone(), field.value.span))
             }
-            Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => self.string(field),
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_) => self.string(field),
         }
     }
 
     /// `true` or `false`.
     pub fn boolean(&mut self, field: &Field<'_>) -> Option<bool> {
-        if let Kind::Scalar(scalar) = &field.value.kind
+        if let NodeKind::Scalar(scalar) = &field.value.kind
             && is_boolean(scalar)
         {
             return Some(scalar.text.value == "true");
         }
         let meant = match &field.value.kind {
-            Kind::Scalar(scalar) => meant_boolean(&scalar.text.value),
-            Kind::Sequence(_) | Kind::Mapping(_) => None,
+            NodeKind::Scalar(scalar) => meant_boolean(&scalar.text.value),
+            NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
         };
         let help = meant.map_or("write `true` or `false`".to_owned(), |meant| format!("write `{meant}`"));
         let fix = meant.and_then(|meant| self.unquoted(field.value, &meant.to_string()));
@@ -337,13 +337,13 @@ impl Decoder<'_> {
     /// A whole number. The help for a value that is not a number names these bounds; the number may be outside.
     pub fn integer_meant_in(&mut self, field: &Field<'_>, bounds: RangeInclusive<u32>) -> Option<u32> {
         let takes = format!("`{}` takes a whole number", field.name);
-        let Kind::Scalar(scalar) = &field.value.kind else {
+        let NodeKind::Scalar(scalar) = &field.value.kind else {
             self.wrong(field.value, &takes, None);
             return None;
         };
         let text = &scalar.text.value;
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if scalar.style == Style::Quoted {
+        if scalar.style == ScalarForm::Quoted {
             let help = digits.then(|| "write it without quotes".to_owned());
             let fix = digits.then(|| self.unquoted(field.value, text)).flatten();
             self.wrong_with_fix(field.value, &takes, help, fix);
@@ -402,7 +402,7 @@ impl Decoder<'_> {
 
     /// Reports a value of the wrong kind, with the edit that mends it.
     fn wrong_with_fix(&mut self, node: &Node, takes: &str, help: Option<String>, fix: Option<Fix>) {
-        if matches!(&node.kind, Kind::Scalar(scalar) if scalar.style == Style::Broken) {
+        if matches!(&node.kind, NodeKind::Scalar(scalar) if scalar.style == ScalarForm::Broken) {
             return;
         }
         let message = format!("{takes}, and this is {}", describe(node));
@@ -413,7 +413,7 @@ impl Decoder<'_> {
 
     /// The edit that writes `new` without quotes in the place of a scalar.
     fn unquoted(&self, node: &Node, new: &str) -> Option<Fix> {
-        let Kind::Scalar(scalar) = &node.kind else { return None };
+        let NodeKind::Scalar(scalar) = &node.kind else { return None };
         let written = self.source.get(node.span.range())?;
         let stands_there = written.trim_matches(['"', '\'']) == scalar.text.value;
         stands_there.then(|| Fix::replace(format!("write `{new}`"), node.span, new))
@@ -422,7 +422,7 @@ impl Decoder<'_> {
     /// Words that are text here and truth values to older readers of YAML.
     fn warn_of_yaml_traps(&mut self, scalar: &Scalar) {
         let text = &scalar.text.value;
-        if scalar.style == Style::Plain && meant_boolean(text).is_some() {
+        if scalar.style == ScalarForm::Plain && meant_boolean(text).is_some() {
             let message = format!("`{text}` is text here, and a truth value to readers of YAML 1.1");
             let fix = self.rewritten(scalar.text.span, text, &format!("\"{text}\""));
             self.report(Diagnostic::new(&S07, scalar.text.span, message).help(in_quotes(scalar)).fix_if(fix));
@@ -433,8 +433,8 @@ impl Decoder<'_> {
         let name = field.name;
         match (self.format, &field.value.kind) {
             (Format::Yaml, _) => format!("write `{name}:` and under it one `- ` for each item"),
-            (Format::Toml, Kind::Mapping(_)) => format!("write `[[{name}]]` above each item"),
-            (Format::Toml, Kind::Scalar(_) | Kind::Sequence(_)) => {
+            (Format::Toml, NodeKind::Mapping(_)) => format!("write `[[{name}]]` above each item"),
+            (Format::Toml, NodeKind::Scalar(_) | NodeKind::Sequence(_)) => {
                 format!("write `{name} = [\"…\"]`, with commas between the items")
             }
         }
@@ -451,8 +451,8 @@ impl Decoder<'_> {
     }
 }
 
-impl<'n> Fields<'n> {
-    fn fill(&mut self, slot: usize, entry: &Entry<'n>) {
+impl<'n> ObjectFields<'n> {
+    fn fill(&mut self, slot: usize, entry: &NamedEntry<'n>) {
         let name = self.object.keys[slot].name;
         self.slots[slot] = Some(Field { name, key: entry.name.span, value: entry.value });
     }
@@ -474,13 +474,13 @@ impl<'n> Field<'n> {
 
 fn describe(node: &Node) -> String {
     match &node.kind {
-        Kind::Sequence(_) => "a list".to_owned(),
-        Kind::Mapping(_) => "a mapping".to_owned(),
-        Kind::Scalar(scalar) if scalar.is_null() => "nothing".to_owned(),
-        Kind::Scalar(scalar) if scalar.style == Style::Quoted => {
+        NodeKind::Sequence(_) => "a list".to_owned(),
+        NodeKind::Mapping(_) => "a mapping".to_owned(),
+        NodeKind::Scalar(scalar) if scalar.is_null() => "nothing".to_owned(),
+        NodeKind::Scalar(scalar) if scalar.style == ScalarForm::Quoted => {
             format!("the text `{}`", shortened(&scalar.text.value))
         }
-        Kind::Scalar(scalar) => format!("`{}`", shortened(&scalar.text.value)),
+        NodeKind::Scalar(scalar) => format!("`{}`", shortened(&scalar.text.value)),
     }
 }
 
@@ -505,11 +505,11 @@ fn in_quotes(scalar: &Scalar) -> String {
 }
 
 fn is_boolean(scalar: &Scalar) -> bool {
-    scalar.style == Style::Plain && matches!(scalar.text.value.as_str(), "true" | "false")
+    scalar.style == ScalarForm::Plain && matches!(scalar.text.value.as_str(), "true" | "false")
 }
 
 fn is_number(scalar: &Scalar) -> bool {
-    scalar.style == Style::Plain && reads_as_number(&scalar.text.value)
+    scalar.style == ScalarForm::Plain && reads_as_number(&scalar.text.value)
 }
 
 /// Its value is not computed: turning it into a float would carry tables of powers into every binary with a compiler.
@@ -534,9 +534,9 @@ fn meant_boolean(word: &str) -> Option<bool> {
 
 /// `PASS` of a mapping `PASS:` without a value.
 fn key_without_value(node: &Node) -> Option<&str> {
-    let Kind::Mapping(entries) = &node.kind else { return None };
+    let NodeKind::Mapping(entries) = &node.kind else { return None };
     match &entries[..] {
-        [(Node { kind: Kind::Scalar(key), .. }, Node { kind: Kind::Scalar(value), .. })]
+        [(Node { kind: NodeKind::Scalar(key), .. }, Node { kind: NodeKind::Scalar(value), .. })]
             if value.is_null() =>
         {
             Some(&key.text.value)

@@ -1,7 +1,7 @@
 //! `exit` and `on_output`: how an agent ended.
 
 use super::Ending;
-use super::decoder::{Decoder, Field, Fields};
+use super::decoder::{Decoder, Field, ObjectFields};
 use super::keys::EXIT;
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
@@ -14,7 +14,7 @@ const LAST_CODE: u32 = 255;
 const LAST_SIGNAL: u32 = 64;
 
 /// The end of an agent that a rule describes; nothing when a part of it was not understood.
-pub(super) fn ending(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Ending> {
+pub(super) fn ending(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Ending> {
     let (exit, output) = (fields.get("exit"), fields.get("on_output"));
     let first = exit.or(output)?;
     // Both are read before either may stop, so that both report their faults.

@@ -1,6 +1,6 @@
 //! Exit rules: what happens when an agent has died.
 
-use super::decoder::{Decoder, Field, Fields};
+use super::decoder::{Decoder, Field, ObjectFields};
 use super::ending;
 use super::gate::{flag, gates};
 use super::hooks::at_least_one;
@@ -14,7 +14,7 @@ use crate::catalogue::{A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::span::{Span, Spanned};
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Node, NodeKind};
 
 impl ExitRule {
     /// Its name in messages to the author.
@@ -110,7 +110,7 @@ fn rule(
     Some(ExitRule { span: node.span, status: status?, condition: condition?, outcome: outcome? })
 }
 
-fn condition(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Condition> {
+fn condition(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &ObjectFields<'_>) -> Option<Condition> {
     let artifact = fields.get("has_artifact");
     let absent = fields.get("no_artifact");
     let ended = fields.get("exit").or(fields.get("on_output"));
@@ -133,7 +133,7 @@ fn condition(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) 
 fn outcome(
     decoder: &mut Decoder<'_>,
     scope: &Scope<'_>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     choices: &mut Vec<Vec<Guard>>,
 ) -> Option<Outcome> {
     let given: Vec<Field<'_>> =
@@ -162,7 +162,7 @@ fn then_when(
 ) -> Option<Outcome> {
     let items = decoder.list(field);
     let clauses: Vec<_> = items.iter().map(|item| clause(decoder, scope, item)).collect();
-    if clauses.is_empty() && matches!(field.value.kind, Kind::Sequence(_)) {
+    if clauses.is_empty() && matches!(field.value.kind, NodeKind::Sequence(_)) {
         let found = Diagnostic::new(&S04, field.value.span, "`then_when` has no clause");
         decoder.report(found.help("add `- {when: …, then: …}`, or write `then: STATE`"));
     }
@@ -185,7 +185,7 @@ fn clause(
     (when, then)
 }
 
-fn action(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Outcome> {
+fn action(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Outcome> {
     let action = fields.get("action").and_then(|it| decoder.word(&it, &RULE_ACTIONS));
     let stuck_after = fields.get("stuck_after").and_then(|it| at_least_one(decoder, &it));
     let respawn = flag(decoder, fields, "respawn");
@@ -238,7 +238,7 @@ const OF_CRASH: Own =
     Own { keys: &["stuck_after", "respawn"], action: "crash", reason: "this rule counts no crash" };
 const OF_WAIT: Own = Own { keys: &["resume_after"], action: "wait", reason: "this rule does not wait" };
 
-fn without(decoder: &mut Decoder<'_>, fields: &Fields<'_>, own: &Own, named: Option<Span>) {
+fn without(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>, own: &Own, named: Option<Span>) {
     for field in own.keys.iter().filter_map(|key| fields.get(key)) {
         let message = format!("`{}` belongs to `action: {}`, and {}", field.name, own.action, own.reason);
         let found = Diagnostic::new(&S04, field.key, message).help(format!("delete `{}`", field.name));

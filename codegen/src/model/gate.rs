@@ -3,16 +3,16 @@
 use orange_core::{Heading, Program};
 
 use super::actors::actors;
-use super::decoder::{self, Decoder, Entry, Field, shortened};
+use super::decoder::{self, Decoder, Field, NamedEntry, shortened};
 use super::hooks::{argv, at_least_one};
 use super::keys::{ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GREEN, PROGRAM, WRITERS};
 use super::scope::Scope;
-use super::{ChecksGate, CommandGate, Fields, Gate, NamedGate, SectionGate, Verdict, Verdicts};
+use super::{ChecksGate, CommandGate, Gate, NamedGate, RequiredFields, SectionGate, Verdict, Verdicts};
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::limits::{MAX_GATES, exceeded};
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Node, NodeKind};
 
 const VERDICTS: [(&str, Verdict); 2] =
     [(Verdict::Pass.as_str(), Verdict::Pass), (Verdict::Fail.as_str(), Verdict::Fail)];
@@ -23,7 +23,7 @@ const VERDICTS_OF: [(&str, Verdicts); 2] =
 /// The gates of a transition or of an exit rule: one, the name of one, or `all` of several. Those that are not understood are left
 /// out.
 pub(super) fn gates(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Gate> {
-    if matches!(field.value.kind, Kind::Sequence(_)) {
+    if matches!(field.value.kind, NodeKind::Sequence(_)) {
         let message = format!("`{}` takes one gate, and this is a list", field.name);
         let help = decoder.writer().gates_instead(field.name, field.value);
         let help = help.unwrap_or_else(|| "name a gate, or leave the key out".to_owned());
@@ -37,7 +37,7 @@ pub(super) fn gates(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<
         return Vec::new();
     };
     let items = decoder.list(&all);
-    if items.is_empty() && matches!(all.value.kind, Kind::Sequence(_)) {
+    if items.is_empty() && matches!(all.value.kind, NodeKind::Sequence(_)) {
         let found = Diagnostic::new(&S04, all.value.span, "`all` names no gate");
         decoder.report(found.help(format!("name one, or delete `{}`", field.name)));
     }
@@ -56,7 +56,7 @@ pub(super) fn gates(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<
 }
 
 /// An entry of `gates`.
-pub(super) fn named(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> NamedGate {
+pub(super) fn named(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &NamedEntry<'_>) -> NamedGate {
     let gate =
         mapping(decoder, scope, &Field { name: entry.name.value, key: entry.name.span, value: entry.value });
     NamedGate { name: entry.name.map(str::to_owned), gate }
@@ -65,7 +65,7 @@ pub(super) fn named(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<
 /// A gate, or the name of one.
 fn one(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<Gate> {
     match &field.value.kind {
-        Kind::Scalar(scalar) if !scalar.is_null() => {
+        NodeKind::Scalar(scalar) if !scalar.is_null() => {
             let name = Spanned::new(decoder.text(field)?.value.as_str(), field.value.span);
             let Some(known) = scope.gate_names.id(name.value) else {
                 unknown(decoder, scope, &name);
@@ -73,7 +73,7 @@ fn one(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Optio
             };
             scope.gates[usize::from(known)].gate.as_ref().map(|it| it.at(name.span))
         }
-        Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => mapping(decoder, scope, field),
+        NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_) => mapping(decoder, scope, field),
     }
 }
 
@@ -125,7 +125,9 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
         verdicts: fields.get("verdicts").and_then(|it| decoder.word(&it, &VERDICTS_OF)),
         reviewer: None,
         written_by: fields.get("written_by").map(|it| actors(decoder, scope, &it, &WRITERS)),
-        fields: fields.get("fields").map_or(Fields::All(Vec::new()), |it| wanted_fields(decoder, &it)),
+        fields: fields
+            .get("fields")
+            .map_or(RequiredFields::All(Vec::new()), |it| wanted_fields(decoder, &it)),
     };
     if let Some(verdicts) = fields.get("verdicts").filter(|_| fields.get("verdict").is_none()) {
         let message = "`verdicts` says whose verdict counts, and this gate asks for none";
@@ -159,7 +161,7 @@ impl SectionGate {
     fn asks(&self) -> impl PartialEq + use<'_> {
         let Self { section, required, verdict, strict, fresh, fields, .. } = self;
         let verdicts = self.verdicts.map(|it| it.value == Verdicts::All);
-        let each = matches!(fields, Fields::All(_));
+        let each = matches!(fields, RequiredFields::All(_));
         let names: Vec<&str> = fields.names().iter().map(|it| it.value.as_str()).collect();
         let verdict = verdict.map(|it| it.value);
         (section.value.as_str(), (*required, verdict, verdicts, *strict, *fresh), (each, names))
@@ -167,8 +169,8 @@ impl SectionGate {
 }
 
 fn has_key(node: &Node, name: &str) -> bool {
-    let is_it = |key: &Node| matches!(&key.kind, Kind::Scalar(scalar) if scalar.text.value == name);
-    matches!(&node.kind, Kind::Mapping(entries) if entries.iter().any(|(key, _)| is_it(key)))
+    let is_it = |key: &Node| matches!(&key.kind, NodeKind::Scalar(scalar) if scalar.text.value == name);
+    matches!(&node.kind, NodeKind::Mapping(entries) if entries.iter().any(|(key, _)| is_it(key)))
 }
 
 /// Reason for which the second of two gates of one list has no meaning: it is the first once more, or excludes it.
@@ -207,7 +209,7 @@ fn unknown(decoder: &mut Decoder<'_>, scope: &Scope<'_>, name: &Spanned<&str>) {
 }
 
 /// `true` only when it says so.
-pub(super) fn flag(decoder: &mut Decoder<'_>, fields: &decoder::Fields<'_>, name: &str) -> bool {
+pub(super) fn flag(decoder: &mut Decoder<'_>, fields: &decoder::ObjectFields<'_>, name: &str) -> bool {
     fields.get(name).and_then(|it| decoder.boolean(&it)).unwrap_or(false)
 }
 
@@ -227,12 +229,12 @@ fn heading(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<Strin
 }
 
 /// `fields`: a list of which one is enough, or `all` of a list.
-fn wanted_fields(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Fields {
-    if !matches!(field.value.kind, Kind::Mapping(_)) {
-        return Fields::Any(names(decoder, field));
+fn wanted_fields(decoder: &mut Decoder<'_>, field: &Field<'_>) -> RequiredFields {
+    if !matches!(field.value.kind, NodeKind::Mapping(_)) {
+        return RequiredFields::Any(names(decoder, field));
     }
     let all = decoder.object(field.value, &ALL_FIELDS).and_then(|it| it.get("all"));
-    Fields::All(all.map(|it| names(decoder, &it)).unwrap_or_default())
+    RequiredFields::All(all.map(|it| names(decoder, &it)).unwrap_or_default())
 }
 
 /// Names of fields: each stands before a `:` at the start of a line.

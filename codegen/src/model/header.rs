@@ -1,16 +1,16 @@
 //! The keys that every workflow begins with: its name and version.
 
-use super::decoder::{Decoder, Fields, shortened};
+use super::decoder::{Decoder, ObjectFields, shortened};
 use crate::catalogue::{S04, S05};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
-use crate::syntax::Kind;
+use crate::syntax::NodeKind;
 
 /// The version of a workflow that gives none.
 const FIRST: u32 = 1;
 
 /// The workflow's name: `[a-z][a-z0-9-]*`.
-pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<String>> {
+pub(super) fn name(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Spanned<String>> {
     let name = decoder.string(&fields.get("name")?)?;
     let fits = is_name(&name.value);
     if !fits {
@@ -43,12 +43,12 @@ pub(super) fn check_identifier(decoder: &mut Decoder<'_>, name: &Spanned<&str>, 
 }
 
 /// The workflow's version, as its author counts: an integer from 1; 1 where none is given or it cannot be understood.
-pub(super) fn version(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Spanned<u32> {
+pub(super) fn version(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Spanned<u32> {
     let Some(field) = fields.get("version") else { return Spanned::new(FIRST, fields.span) };
     let span = field.value.span;
     let written = match &field.value.kind {
-        Kind::Scalar(scalar) if !scalar.is_null() => &scalar.text.value,
-        Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => {
+        NodeKind::Scalar(scalar) if !scalar.is_null() => &scalar.text.value,
+        NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_) => {
             decoder.integer(&field);
             return Spanned::new(FIRST, span);
         }

@@ -4,7 +4,7 @@ use orange_core::action::{ParameterKind, Starts};
 use orange_core::{Action, Actor};
 
 use super::agents;
-use super::decoder::{Decoder, Field, Fields};
+use super::decoder::{Decoder, Field, ObjectFields};
 use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::reviewers;
@@ -14,7 +14,7 @@ use crate::catalogue::{A04, C4D, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::limits::{MAX_HOOKS, exceeded};
-use crate::syntax::{Kind, Node, Text};
+use crate::syntax::{Node, NodeKind, Text};
 
 /// Keys of the frontmatter that no hook may write, since the engine owns them; it owns counters, too.
 const ENGINE_KEYS: [&str; 6] = ["status", "workspace", "tmux_session", "workflow", "attention", "id"];
@@ -64,11 +64,11 @@ fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hoo
 
 /// The value of `action`, which says what the other keys may be.
 fn action_of<'n>(decoder: &mut Decoder<'_>, node: &'n Node) -> Option<Spanned<&'n str>> {
-    let Kind::Mapping(entries) = &node.kind else {
+    let NodeKind::Mapping(entries) = &node.kind else {
         decoder.object(node, &HOOK);
         return None;
     };
-    let is_action = |key: &Node| matches!(&key.kind, Kind::Scalar(it) if it.text.value == "action");
+    let is_action = |key: &Node| matches!(&key.kind, NodeKind::Scalar(it) if it.text.value == "action");
     match entries.iter().find(|(key, _)| is_action(key)) {
         Some((key, value)) => {
             let text = decoder.text(&Field { name: "action", key: key.span, value })?;
@@ -97,7 +97,7 @@ fn known_action(decoder: &mut Decoder<'_>, named: &Spanned<&str>) -> Option<&'st
 fn parameters(
     decoder: &mut Decoder<'_>,
     scope: &Scope<'_>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     hook: &mut Hook,
 ) -> Option<()> {
     let defaults = (Role::Worker, Permissions::Full);
@@ -214,7 +214,7 @@ pub(super) fn argv(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Vec<S
     let items = decoder.list(field);
     let argv: Vec<String> =
         items.iter().filter_map(|item| decoder.scalar(&field.item(item))).map(|it| it.value).collect();
-    if matches!(field.value.kind, Kind::Sequence(_)) && items.is_empty() {
+    if matches!(field.value.kind, NodeKind::Sequence(_)) && items.is_empty() {
         let found = Diagnostic::new(&S04, field.value.span, "`argv` names no program");
         decoder.report(found.help("write the program and its arguments: `argv: [cargo, test]`"));
     }

@@ -48,7 +48,7 @@ pub enum Takes {
     /// One of these built-in actors, or one that the workflow declares.
     Actor(&'static [&'static str]),
     /// The name of something that the workflow defines.
-    Name(Names),
+    Name(NameKind),
     /// A `when` clause.
     Guard,
     /// A section heading: `## Review`.
@@ -71,7 +71,7 @@ pub enum Takes {
 
 /// The kinds of names that a workflow defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
+pub enum NameKind {
     /// `states`
     States,
     /// `prompts`
@@ -96,7 +96,7 @@ pub const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Ke
     Key { name, required: true, takes, doc }
 }
 
-const STATE_NAME: Takes = Takes::Name(Names::States);
+const STATE_NAME: Takes = Takes::Name(NameKind::States);
 
 /// A state machine workflow: the whole file.
 pub static WORKFLOW: Object = Object {
@@ -165,7 +165,7 @@ pub static STATE: Object = Object {
         key("terminal", Takes::Boolean, "Whether no transition leaves it; false by default."),
         key(
             "respawn_prompt",
-            Takes::Name(Names::Prompts),
+            Takes::Name(NameKind::Prompts),
             "The prompt of an agent that is started again here.",
         ),
         key("description", Takes::Text, "What the state is for."),
@@ -187,7 +187,7 @@ pub static AGENT: Object = Object {
     keys: &[
         key(
             "harness",
-            Takes::Name(Names::Harnesses),
+            Takes::Name(NameKind::Harnesses),
             "The harness: one of the task's (task, review), or a name.",
         ),
         key("model", Takes::Scalar, "The model, in the harness's own words."),
@@ -218,7 +218,7 @@ pub static TRANSITION: Object = Object {
         key("when", Takes::Guard, "Under which counter values it is open."),
         key(
             "reset",
-            Takes::OneOrList(&Takes::Name(Names::Counters)),
+            Takes::OneOrList(&Takes::Name(NameKind::Counters)),
             "The counters that it sets back to their initial values, before its hooks run.",
         ),
         key(
@@ -242,7 +242,7 @@ const ACTORS: [&str; 4] = {
 
 /// A gate, the name of one, or several that must all hold; `has_artifact` takes the same.
 const GATES: Takes = Takes::OneOf(&[
-    Takes::Name(Names::Gates),
+    Takes::Name(NameKind::Gates),
     Takes::Object(&ALL_GATES),
     Takes::Object(&GATE),
     Takes::Object(&COMMAND_GATE),
@@ -259,7 +259,7 @@ pub static ALL_GATES: Object = Object {
     keys: &[required(
         "all",
         Takes::List(&Takes::OneOf(&[
-            Takes::Name(Names::Gates),
+            Takes::Name(NameKind::Gates),
             Takes::Object(&GATE),
             Takes::Object(&COMMAND_GATE),
             Takes::Object(&CHECKS_GATE),
@@ -389,11 +389,11 @@ static PARAMETERS: [[Key; MAX_KEYS]; COUNT] = {
 
 const fn takes(kind: ParameterKind) -> Takes {
     match kind {
-        ParameterKind::Prompt => Takes::Name(Names::Prompts),
+        ParameterKind::Prompt => Takes::Name(NameKind::Prompts),
         ParameterKind::Role => Takes::Word(&["worker", "reviewer"]),
-        ParameterKind::Harness => Takes::Name(Names::Harnesses),
+        ParameterKind::Harness => Takes::Name(NameKind::Harnesses),
         ParameterKind::Permissions => Takes::Word(&["full", "reduced"]),
-        ParameterKind::Counter => Takes::Name(Names::Counters),
+        ParameterKind::Counter => Takes::Name(NameKind::Counters),
         ParameterKind::Message | ParameterKind::Field | ParameterKind::Reviewer => Takes::Text,
         ParameterKind::Model | ParameterKind::Effort | ParameterKind::Value => Takes::Scalar,
         ParameterKind::Argv => Takes::List(&Takes::Scalar),
@@ -515,7 +515,7 @@ pub static STEP_HEADER: Object = Object {
     ],
 };
 
-const STEP_NAME: Takes = Takes::Name(Names::Steps);
+const STEP_NAME: Takes = Takes::Name(NameKind::Steps);
 const STEP_NAMES: Takes = Takes::List(&STEP_NAME);
 
 /// A step.

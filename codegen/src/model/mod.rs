@@ -220,12 +220,12 @@ pub struct SectionGate {
     /// The reviewer with a name that writes the section.
     pub reviewer: Option<String>,
     /// The lines `NAME: something` that it must have.
-    pub fields: Fields,
+    pub fields: RequiredFields,
 }
 
 /// The names for which a section must have a line.
 #[derive(Clone, Debug)]
-pub enum Fields {
+pub enum RequiredFields {
     /// One of these; there is at least one.
     Any(Vec<Spanned<String>>),
     /// Each of these; empty when none is asked for.
@@ -278,7 +278,7 @@ impl Gate {
     }
 }
 
-impl Fields {
+impl RequiredFields {
     /// The names.
     pub fn names(&self) -> &[Spanned<String>] {
         match self {
@@ -491,12 +491,12 @@ pub struct Prompt {
     /// The file that the text stands in; absent where the workflow has it.
     pub file: Option<String>,
     /// The text in pieces; joined in order they are the prompt.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<PromptPiece>,
 }
 
 /// A piece of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum PromptPiece {
     /// Literal text, `{{` and `}}` already made `{` and `}`.
     Text(String),
     /// A placeholder: put in once and never looked at again.

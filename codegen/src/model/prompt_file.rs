@@ -4,7 +4,7 @@ use super::decoder::{Decoder, shortened};
 use crate::catalogue::{B18, S10};
 use crate::diag::Diagnostic;
 use crate::included::MAX_INCLUDED_BYTES;
-use crate::prompt_files::{Fault, MAX_PROMPT_BYTES, PromptFiles};
+use crate::prompt_files::{MAX_PROMPT_BYTES, PromptFileFault, PromptFiles};
 use crate::span::Spanned;
 use crate::syntax::Text;
 
@@ -28,34 +28,34 @@ pub(super) fn read(decoder: &mut Decoder<'_>, files: &PromptFiles, name: &Spanne
     text
 }
 
-fn missing(name: &Spanned<String>, fault: Fault) -> Diagnostic {
+fn missing(name: &Spanned<String>, fault: PromptFileFault) -> Diagnostic {
     let shown = shortened(&name.value);
     let (message, help) = match fault {
-        Fault::Outside => (
+        PromptFileFault::Outside => (
             format!("the prompt file `{shown}` is not in the workflow's folder"),
             "name a file in the folder of the workflow, without `..`".to_owned(),
         ),
-        Fault::Missing(close) => (
+        PromptFileFault::Missing(close) => (
             format!("there is no prompt file `{shown}`"),
             close.map_or("write it, beside the workflow".to_owned(), |it| format!("did you mean `{it}`?")),
         ),
-        Fault::NoFile => {
+        PromptFileFault::NoFile => {
             (format!("the prompt file `{shown}` is not a file"), "name a file with the prompt".to_owned())
         }
-        Fault::TooLong => (
+        PromptFileFault::TooLong => (
             format!("the prompt file `{shown}` is longer than {} KiB", MAX_PROMPT_BYTES >> 10),
             "shorten it: agents read all of it".to_owned(),
         ),
-        Fault::NoText(byte) => (
+        PromptFileFault::NoText(byte) => (
             format!("the prompt file `{shown}` is not a UTF-8 text: byte {byte} begins no character"),
             "save the file as UTF-8".to_owned(),
         ),
-        Fault::Nul(line) => (
+        PromptFileFault::Nul(line) => (
             format!("the prompt file `{shown}` has the character U+0000 in line {line}, which is not a text"),
             "delete it".to_owned(),
         ),
-        Fault::Empty => (format!("the prompt file `{shown}` is empty"), WRITE.to_owned()),
-        Fault::Io(error) => {
+        PromptFileFault::Empty => (format!("the prompt file `{shown}` is empty"), WRITE.to_owned()),
+        PromptFileFault::Io(error) => {
             (format!("the prompt file `{shown}` cannot be read: {error}"), "check who may read it".to_owned())
         }
     };

@@ -1,31 +1,36 @@
 //! Prompts: texts with placeholders, parsed once.
 
-use super::decoder::{Decoder, Entry, Field};
+use super::decoder::{Decoder, Field, NamedEntry};
 use super::keys::PROMPT;
 use super::prompt_file;
 use super::scope::Scope;
-use super::{Piece, Prompt, Value};
+use super::{Prompt, PromptPiece, Value};
 use crate::catalogue::C84;
 use crate::diag::Diagnostic;
 use crate::prompt_files::PromptFiles;
 use crate::suggest;
-use crate::syntax::{Kind, Text};
+use crate::syntax::{NodeKind, Text};
 
 /// The prompts, in the order of the scope's table. One whose value is not a text is empty.
 pub(super) fn prompts(
     decoder: &mut Decoder<'_>,
     files: &PromptFiles,
     scope: &Scope<'_>,
-    entries: &[Entry<'_>],
+    entries: &[NamedEntry<'_>],
 ) -> Vec<Prompt> {
     entries.iter().map(|entry| prompt(decoder, files, scope, entry)).collect()
 }
 
-fn prompt(decoder: &mut Decoder<'_>, files: &PromptFiles, scope: &Scope<'_>, entry: &Entry<'_>) -> Prompt {
+fn prompt(
+    decoder: &mut Decoder<'_>,
+    files: &PromptFiles,
+    scope: &Scope<'_>,
+    entry: &NamedEntry<'_>,
+) -> Prompt {
     let field = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
     let (text, file) = match entry.value.kind {
-        Kind::Mapping(_) => included(decoder, files, &field),
-        Kind::Scalar(_) | Kind::Sequence(_) => (decoder.text(&field).cloned(), None),
+        NodeKind::Mapping(_) => included(decoder, files, &field),
+        NodeKind::Scalar(_) | NodeKind::Sequence(_) => (decoder.text(&field).cloned(), None),
     };
     let text = text.unwrap_or_else(|| Text::empty(entry.value.span));
     let pieces = pieces(decoder, scope, &text);
@@ -46,7 +51,7 @@ fn included(
 }
 
 /// Cuts a text at its placeholders.
-fn pieces(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) -> Vec<Piece> {
+fn pieces(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) -> Vec<PromptPiece> {
     let mut cutter = Cutter::default();
     let mut rest = text.value.as_str();
     while let Some(brace) = rest.find(['{', '}']) {
@@ -128,7 +133,7 @@ fn look_alike(text: &str) -> Option<(&str, &str)> {
 
 #[derive(Default)]
 struct Cutter {
-    pieces: Vec<Piece>,
+    pieces: Vec<PromptPiece>,
     literal: String,
 }
 
@@ -146,17 +151,17 @@ impl Cutter {
 
     fn value(&mut self, value: Value, word: &str) -> usize {
         self.end_text();
-        self.pieces.push(Piece::Value(value));
+        self.pieces.push(PromptPiece::Value(value));
         word.len() + 2
     }
 
     fn end_text(&mut self) {
         if !self.literal.is_empty() {
-            self.pieces.push(Piece::Text(std::mem::take(&mut self.literal)));
+            self.pieces.push(PromptPiece::Text(std::mem::take(&mut self.literal)));
         }
     }
 
-    fn finish(mut self) -> Vec<Piece> {
+    fn finish(mut self) -> Vec<PromptPiece> {
         self.end_text();
         self.pieces
     }
@@ -203,7 +208,7 @@ mod tests {
     use crate::span::Span;
 
     #[track_caller]
-    fn check(text: &str, expect: &[Piece], unknown: &[&str]) {
+    fn check(text: &str, expect: &[PromptPiece], unknown: &[&str]) {
         let mut scope = Scope::default();
         scope.add_counter(Counter { name: "review_round".to_owned(), start: 0, declared: None });
         let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
@@ -214,17 +219,17 @@ mod tests {
         assert_eq!(found, unknown, "{text}");
     }
 
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
+    fn text(text: &str) -> PromptPiece {
+        PromptPiece::Text(text.to_owned())
     }
 
     #[test]
     fn placeholders_and_text_come_in_order() {
-        let round = Piece::Value(Value::Counter(CounterId(0)));
+        let round = PromptPiece::Value(Value::Counter(CounterId(0)));
         check("", &[], &[]);
         check(
             "a {summary}{id} b",
-            &[text("a "), Piece::Value(Value::Summary), Piece::Value(Value::Id), text(" b")],
+            &[text("a "), PromptPiece::Value(Value::Summary), PromptPiece::Value(Value::Id), text(" b")],
             &[],
         );
         check("{review_round} of 2", &[round, text(" of 2")], &[]);
@@ -233,7 +238,7 @@ mod tests {
     #[test]
     fn doubled_braces_are_braces() {
         check("{{summary}}", &[text("{summary}")], &[]);
-        check("{{{summary}}}", &[text("{"), Piece::Value(Value::Summary), text("}")], &[]);
+        check("{{{summary}}}", &[text("{"), PromptPiece::Value(Value::Summary), text("}")], &[]);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! From the syntax tree to the model: names first, then everything that refers to them.
 
-use super::commands::{self, Written};
+use super::commands::{self, WrittenCommands};
 use super::deadlines;
-use super::decoder::{Decoder, Entry, Field, shortened};
+use super::decoder::{Decoder, Field, NamedEntry, shortened};
 use super::gate::flag;
 use super::keys::WORKFLOW;
-use super::scope::{Scope, Table};
+use super::scope::{NameTable, Scope};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
 use super::{actors, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions};
@@ -13,11 +13,11 @@ use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::prompt_files::PromptFiles;
-use crate::recognise::Kind;
+use crate::recognise::WorkflowKind;
 use crate::source::Source;
 use crate::span::{Span, Spanned};
 use crate::syntax::limits::{MAX_COUNTERS, MAX_NAMED_GATES, MAX_PROMPTS, MAX_STATES, exceeded};
-use crate::syntax::{Kind as NodeKind, Node};
+use crate::syntax::{Node, NodeKind};
 
 /// A definition as far as it could be understood.
 pub enum Draft {
@@ -51,12 +51,19 @@ impl Draft {
 
 /// Resolves every name of a tree; what does not resolve drops only what depends on it. Gives nothing when not even the
 /// beginning could be understood, and adds all that is wrong to `found`.
-pub fn resolve(tree: &Node, source: &Source, kind: Kind, found: &mut Vec<Diagnostic>) -> Option<Draft> {
+pub fn resolve(
+    tree: &Node,
+    source: &Source,
+    kind: WorkflowKind,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Draft> {
     let mut decoder = Decoder::new(source);
     let files = &source.prompt_files;
     let draft = match kind {
-        Kind::Machine => workflow(&mut decoder, tree, files).map(|draft| Draft::Machine(Box::new(draft))),
-        Kind::Steps => steps::steps(&mut decoder, tree, files).map(Draft::Steps),
+        WorkflowKind::Machine => {
+            workflow(&mut decoder, tree, files).map(|draft| Draft::Machine(Box::new(draft)))
+        }
+        WorkflowKind::Steps => steps::steps(&mut decoder, tree, files).map(Draft::Steps),
     };
     found.extend(decoder.finish());
     draft
@@ -105,7 +112,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
     reviewers::assign(&mut declared.transitions, &mut exits.monitoring.rules);
     let prompts = prompts::prompts(decoder, files, &scope, &prompt_entries);
 
-    let commands = commands.unwrap_or_else(Written::default);
+    let commands = commands.unwrap_or_else(WrittenCommands::default);
     let workflow = Workflow {
         name: name.unwrap_or_else(|| Spanned::new(String::new(), fields.span)),
         version,
@@ -127,12 +134,12 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
     Some(MachineDraft { workflow, ends: declared.ends, choices: exits.choices, crash_is_unknown })
 }
 
-fn add_all<'n>(table: &mut Table<'n>, entries: &[Entry<'n>]) {
+fn add_all<'n>(table: &mut NameTable<'n>, entries: &[NamedEntry<'n>]) {
     entries.iter().for_each(|entry| table.add(entry.name));
 }
 
 /// The entries of `states`.
-fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
+fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<NamedEntry<'n>> {
     let mut entries = decoder.names(field);
     if entries.is_empty() && matches!(field.value.kind, NodeKind::Mapping(_)) {
         let found = Diagnostic::new(&S04, field.key, "a workflow has at least one state");
@@ -143,10 +150,10 @@ fn state_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n
     entries
 }
 
-fn prompt_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
+fn prompt_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<NamedEntry<'n>> {
     let mut entries = decoder.names(field);
     truncate(decoder, &mut entries, "prompts", MAX_PROMPTS, field.key);
-    for Entry { name, .. } in entries.iter().filter(|it| it.name.value.trim().is_empty()) {
+    for NamedEntry { name, .. } in entries.iter().filter(|it| it.name.value.trim().is_empty()) {
         decoder.report(
             Diagnostic::new(&S04, name.span, "a prompt needs a name").help("name what the prompt is for"),
         );
@@ -154,7 +161,7 @@ fn prompt_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'
     entries
 }
 
-fn gate_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
+fn gate_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<NamedEntry<'n>> {
     let mut entries = decoder.names(field);
     truncate(decoder, &mut entries, "gates", MAX_NAMED_GATES, field.key);
     entries.iter().for_each(|it| header::check_identifier(decoder, &it.name, "gate", "handoff"));
@@ -169,7 +176,7 @@ fn counters(decoder: &mut Decoder<'_>, scope: &mut Scope<'_>, field: Option<&Fie
     let Some(field) = field else { return };
     let mut entries = decoder.names(field);
     truncate(decoder, &mut entries, "counters", MAX_COUNTERS - scope.counters.len(), field.key);
-    for Entry { name, value } in entries {
+    for NamedEntry { name, value } in entries {
         let start = decoder.integer(&Field { name: name.value, key: name.span, value });
         if scope.counter(name.value).is_some() {
             let message = format!("the counter `{}` is always there", name.value);
@@ -216,7 +223,13 @@ fn is_counter_name(name: &str) -> bool {
         && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
 }
 
-fn truncate(decoder: &mut Decoder<'_>, entries: &mut Vec<Entry<'_>>, what: &str, limit: usize, at: Span) {
+fn truncate(
+    decoder: &mut Decoder<'_>,
+    entries: &mut Vec<NamedEntry<'_>>,
+    what: &str,
+    limit: usize,
+    at: Span,
+) {
     if entries.len() > limit {
         decoder.report(exceeded(what, limit, at));
         entries.truncate(limit);

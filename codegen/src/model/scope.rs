@@ -13,9 +13,9 @@ use crate::suggest;
 /// Everything that can be referred to by name.
 #[derive(Default)]
 pub(crate) struct Scope<'n> {
-    pub(crate) states: Table<'n>,
-    pub(crate) prompts: Table<'n>,
-    pub(crate) gate_names: Table<'n>,
+    pub(crate) states: NameTable<'n>,
+    pub(crate) prompts: NameTable<'n>,
+    pub(crate) gate_names: NameTable<'n>,
     /// By number of their names.
     pub(crate) gates: Vec<NamedGate>,
     pub(crate) counters: Vec<Counter>,
@@ -26,12 +26,12 @@ pub(crate) struct Scope<'n> {
 
 /// Names in source order, and their numbers.
 #[derive(Default)]
-pub(crate) struct Table<'n> {
+pub(crate) struct NameTable<'n> {
     names: Vec<Spanned<&'n str>>,
     ids: HashMap<&'n str, u16>,
 }
 
-impl<'n> Table<'n> {
+impl<'n> NameTable<'n> {
     /// Adds a name; it must be new. Limits keep the number below 65 536.
     pub(crate) fn add(&mut self, name: Spanned<&'n str>) {
         self.ids.insert(name.value, self.names.len() as u16);

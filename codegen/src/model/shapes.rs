@@ -5,7 +5,7 @@
 use super::keys::{ACTIONS, Object};
 use crate::source::Format;
 use crate::suggest;
-use crate::syntax::{Kind, Node, Scalar, Style};
+use crate::syntax::{Node, NodeKind, Scalar, ScalarForm};
 
 /// The longest value that a help shows, in characters.
 const MAX_SHOWN: usize = 160;
@@ -15,55 +15,55 @@ const MAX_ITEMS: usize = 4;
 
 /// Writes values in the language of a file.
 #[derive(Clone, Copy)]
-pub(super) struct Writer<'s> {
+pub(super) struct ValueWriter<'s> {
     /// The source of the file.
     pub source: &'s str,
     /// Its language.
     pub format: Format,
 }
 
-impl Writer<'_> {
+impl ValueWriter<'_> {
     /// Text to write in the place of a value that is not a mapping. `what` is the mapping's name in messages.
     pub(super) fn mapping_instead(self, what: &str, node: &Node) -> Option<String> {
         let text = match (what, &node.kind) {
-            ("a hook", Kind::Scalar(word)) => self.hook(&word.text.value, &[])?,
-            ("`states`", Kind::Sequence(items)) => {
+            ("a hook", NodeKind::Scalar(word)) => self.hook(&word.text.value, &[])?,
+            ("`states`", NodeKind::Sequence(items)) => {
                 self.entry("states", &self.named(items, &["name", "id", "state"], |rest| self.object(&rest))?)
             }
-            ("`prompts`", Kind::Sequence(items)) => {
+            ("`prompts`", NodeKind::Sequence(items)) => {
                 let text = |rest: Vec<(&str, String)>| {
                     rest.into_iter().next().map_or_else(|| "\"…\"".to_owned(), |(_, text)| text)
                 };
                 self.entry("prompts", &self.named(items, &["name", "id", "role"], text)?)
             }
-            ("`fields`", Kind::Sequence(items)) => {
+            ("`fields`", NodeKind::Sequence(items)) => {
                 let zero = |_: Vec<(&str, String)>| "0".to_owned();
                 self.entry("fields", &self.named(items, &["name"], zero)?)
             }
-            ("a command", Kind::Scalar(line)) => {
+            ("a command", NodeKind::Scalar(line)) => {
                 let words: Vec<&str> = line.text.value.split_whitespace().collect();
                 if words.is_empty() {
                     return None;
                 }
                 self.object(&[("argv", self.list(words.iter().map(|it| self.text(it))))])
             }
-            ("a command", Kind::Sequence(words)) if words.iter().all(|it| word(it).is_some()) => {
+            ("a command", NodeKind::Sequence(words)) if words.iter().all(|it| word(it).is_some()) => {
                 self.object(&[("argv", self.value(node))])
             }
-            ("`exit_monitoring`", Kind::Sequence(_)) => {
+            ("`exit_monitoring`", NodeKind::Sequence(_)) => {
                 self.entry("exit_monitoring", &self.object(&[("rules", self.value(node))]))
             }
-            ("a state", Kind::Scalar(name)) if !name.is_null() => {
+            ("a state", NodeKind::Scalar(name)) if !name.is_null() => {
                 self.object(&[("respawn_prompt", self.value(node))])
             }
-            (_, Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_)) => return None,
+            (_, NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_)) => return None,
         };
         Some(format!("write `{text}`"))
     }
 
     /// The one gate that a list of gates is meant to be: its only item, or all of them.
     pub(super) fn gates_instead(self, key: &str, node: &Node) -> Option<String> {
-        let Kind::Sequence(items) = &node.kind else { return None };
+        let NodeKind::Sequence(items) = &node.kind else { return None };
         let gates: Vec<String> = items.iter().map(|it| self.value(it)).collect();
         let gate = match gates.as_slice() {
             [] => return None,
@@ -76,18 +76,18 @@ impl Writer<'_> {
     /// Text to write in the place of a value that is not a list.
     pub(super) fn list_instead(self, key: &str, node: &Node) -> Option<String> {
         let items: Vec<String> = match (key, &node.kind) {
-            ("hooks", Kind::Scalar(word)) => vec![self.hook(&word.text.value, &[])?],
-            ("hooks", Kind::Mapping(entries)) if has(entries, "action") => vec![self.value(node)],
-            ("hooks", Kind::Mapping(entries)) => {
+            ("hooks", NodeKind::Scalar(word)) => vec![self.hook(&word.text.value, &[])?],
+            ("hooks", NodeKind::Mapping(entries)) if has(entries, "action") => vec![self.value(node)],
+            ("hooks", NodeKind::Mapping(entries)) => {
                 entries.iter().map(|(name, value)| self.hook_of_entry(name, value)).collect::<Option<_>>()?
             }
-            ("transitions", Kind::Mapping(entries)) if has(entries, "from") && has(entries, "to") => {
+            ("transitions", NodeKind::Mapping(entries)) if has(entries, "from") && has(entries, "to") => {
                 vec![self.value(node)]
             }
-            ("transitions", Kind::Mapping(entries)) => {
+            ("transitions", NodeKind::Mapping(entries)) => {
                 entries.iter().flat_map(|it| self.transitions(it)).collect()
             }
-            (_, Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_)) => return None,
+            (_, NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_)) => return None,
         };
         if items.is_empty() {
             return None;
@@ -98,9 +98,11 @@ impl Writer<'_> {
     /// The clause that a mapping or list under `when` is meant to be.
     pub(super) fn clause_instead(self, node: &Node) -> Option<String> {
         let comparisons: Option<Vec<String>> = match &node.kind {
-            Kind::Mapping(entries) => entries.iter().map(|(name, value)| comparison(name, value)).collect(),
-            Kind::Sequence(items) => items.iter().map(|it| Some(word(it)?.to_owned())).collect(),
-            Kind::Scalar(_) => None,
+            NodeKind::Mapping(entries) => {
+                entries.iter().map(|(name, value)| comparison(name, value)).collect()
+            }
+            NodeKind::Sequence(items) => items.iter().map(|it| Some(word(it)?.to_owned())).collect(),
+            NodeKind::Scalar(_) => None,
         };
         let clause = comparisons.filter(|it| !it.is_empty())?.join(" && ");
         Some(format!("write `{}`", self.entry("when", &format!("\"{clause}\""))))
@@ -114,7 +116,7 @@ impl Writer<'_> {
 
     /// The list that one text with several of these words is meant to be.
     pub(super) fn words_instead(self, key: &str, node: &Node, known: &[&str]) -> Option<String> {
-        let Kind::Scalar(scalar) = &node.kind else { return None };
+        let NodeKind::Scalar(scalar) = &node.kind else { return None };
         let text = &scalar.text.value;
         let words: Vec<&str> =
             text.split([',', '|', '/', ' ', '+']).filter(|it| !matches!(*it, "" | "and" | "or")).collect();
@@ -137,9 +139,9 @@ impl Writer<'_> {
     fn hook_of_entry(self, name: &Node, value: &Node) -> Option<String> {
         let name = word(name)?;
         match &value.kind {
-            Kind::Mapping(entries) => self.hook(name, &self.entries(entries, &[])),
-            Kind::Scalar(scalar) if scalar.is_null() => self.hook(name, &[]),
-            Kind::Scalar(_) | Kind::Sequence(_) => {
+            NodeKind::Mapping(entries) => self.hook(name, &self.entries(entries, &[])),
+            NodeKind::Scalar(scalar) if scalar.is_null() => self.hook(name, &[]),
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) => {
                 let object = action(name)?;
                 let first = object.keys.iter().find(|key| key.required && key.name != "action")?;
                 self.hook(name, &[(first.name, self.value(value))])
@@ -162,14 +164,14 @@ impl Writer<'_> {
             self.object(&entries)
         };
         match &value.kind {
-            Kind::Scalar(scalar) if scalar.is_null() => vec![with(Vec::new())],
-            Kind::Scalar(_) if to.is_none() => vec![with(vec![("to", self.value(value))])],
-            Kind::Scalar(_) => vec![with(Vec::new())],
-            Kind::Sequence(items) if items.iter().all(|it| word(it).is_some()) && to.is_none() => {
+            NodeKind::Scalar(scalar) if scalar.is_null() => vec![with(Vec::new())],
+            NodeKind::Scalar(_) if to.is_none() => vec![with(vec![("to", self.value(value))])],
+            NodeKind::Scalar(_) => vec![with(Vec::new())],
+            NodeKind::Sequence(items) if items.iter().all(|it| word(it).is_some()) && to.is_none() => {
                 vec![with(vec![("to", self.value(value))])]
             }
-            Kind::Sequence(items) => items.iter().map(|it| with(self.entries_of(it))).collect(),
-            Kind::Mapping(_) => vec![with(self.entries_of(value))],
+            NodeKind::Sequence(items) => items.iter().map(|it| with(self.entries_of(it))).collect(),
+            NodeKind::Mapping(_) => vec![with(self.entries_of(value))],
         }
     }
 
@@ -181,8 +183,8 @@ impl Writer<'_> {
         value: impl Fn(Vec<(&str, String)>) -> String,
     ) -> Option<String> {
         let item = |node: &Node| match &node.kind {
-            Kind::Scalar(_) => Some(format!("{}{}", self.key(word(node)?), value(Vec::new()))),
-            Kind::Mapping(entries) => {
+            NodeKind::Scalar(_) => Some(format!("{}{}", self.key(word(node)?), value(Vec::new()))),
+            NodeKind::Mapping(entries) => {
                 let named = entries.iter().find(|(key, _)| word(key).is_some_and(|it| names.contains(&it)));
                 match (named, entries.as_slice()) {
                     (Some((key, name)), _) => {
@@ -191,16 +193,16 @@ impl Writer<'_> {
                     }
                     (None, [(name, of_name)]) => {
                         let rest = match &of_name.kind {
-                            Kind::Mapping(entries) => self.entries(entries, &[]),
-                            Kind::Scalar(scalar) if scalar.is_null() => Vec::new(),
-                            Kind::Scalar(_) | Kind::Sequence(_) => vec![("", self.value(of_name))],
+                            NodeKind::Mapping(entries) => self.entries(entries, &[]),
+                            NodeKind::Scalar(scalar) if scalar.is_null() => Vec::new(),
+                            NodeKind::Scalar(_) | NodeKind::Sequence(_) => vec![("", self.value(of_name))],
                         };
                         Some(format!("{}{}", self.key(word(name)?), value(rest)))
                     }
                     (None, _) => None,
                 }
             }
-            Kind::Sequence(_) => None,
+            NodeKind::Sequence(_) => None,
         };
         let items: Vec<String> = items.iter().map(item).collect::<Option<_>>()?;
         (!items.is_empty()).then(|| format!("{{{}}}", few(items.into_iter())))
@@ -208,8 +210,8 @@ impl Writer<'_> {
 
     fn entries_of(self, node: &Node) -> Vec<(&str, String)> {
         match &node.kind {
-            Kind::Mapping(entries) => self.entries(entries, &[]),
-            Kind::Scalar(_) | Kind::Sequence(_) => Vec::new(),
+            NodeKind::Mapping(entries) => self.entries(entries, &[]),
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) => Vec::new(),
         }
     }
 
@@ -222,12 +224,12 @@ impl Writer<'_> {
     /// A value in one line, with the author's own quotes.
     fn value(self, node: &Node) -> String {
         let shown = match &node.kind {
-            Kind::Scalar(_) => {
+            NodeKind::Scalar(_) => {
                 let written = self.source.get(node.span.range()).unwrap_or("…");
                 if written.contains('\n') { "…".to_owned() } else { written.to_owned() }
             }
-            Kind::Sequence(items) => self.list(items.iter().map(|it| self.value(it))),
-            Kind::Mapping(entries) => self.object(&self.entries(entries, &[])),
+            NodeKind::Sequence(items) => self.list(items.iter().map(|it| self.value(it))),
+            NodeKind::Mapping(entries) => self.object(&self.entries(entries, &[])),
         };
         if shown.chars().count() > MAX_SHOWN { "…".to_owned() } else { shown }
     }
@@ -262,9 +264,9 @@ impl Writer<'_> {
 
 /// Help for a file of another program, recognised by the keys at its top.
 pub(super) fn of_another_program(tree: &Node) -> Option<String> {
-    let Kind::Mapping(entries) = &tree.kind else { return None };
+    let NodeKind::Mapping(entries) = &tree.kind else { return None };
     let jobs = entries.iter().find(|(key, _)| word(key) == Some("jobs")).map(|(_, jobs)| jobs)?;
-    let Kind::Mapping(jobs) = &jobs.kind else { return None };
+    let NodeKind::Mapping(jobs) = &jobs.kind else { return None };
     let names: Vec<String> =
         jobs.iter().filter_map(|(job, of_job)| Some((word(job)?, of_job))).map(step).collect();
     if !has(entries, "on") || names.is_empty() {
@@ -280,13 +282,15 @@ pub(super) fn of_another_program(tree: &Node) -> Option<String> {
 /// `{id: test, depends_on: [build], …}` for a job of GitHub Actions.
 fn step((job, of_job): (&str, &Node)) -> String {
     let needs = match &of_job.kind {
-        Kind::Mapping(entries) => entries.iter().find(|(key, _)| word(key) == Some("needs")).map(|it| &it.1),
-        Kind::Scalar(_) | Kind::Sequence(_) => None,
+        NodeKind::Mapping(entries) => {
+            entries.iter().find(|(key, _)| word(key) == Some("needs")).map(|it| &it.1)
+        }
+        NodeKind::Scalar(_) | NodeKind::Sequence(_) => None,
     };
     let needs: Vec<&str> = match needs.map(|it| (it, &it.kind)) {
-        Some((_, Kind::Sequence(items))) => items.iter().filter_map(word).collect(),
-        Some((one, Kind::Scalar(_))) => word(one).into_iter().collect(),
-        Some((_, Kind::Mapping(_))) | None => Vec::new(),
+        Some((_, NodeKind::Sequence(items))) => items.iter().filter_map(word).collect(),
+        Some((one, NodeKind::Scalar(_))) => word(one).into_iter().collect(),
+        Some((_, NodeKind::Mapping(_))) | None => Vec::new(),
     };
     match needs.as_slice() {
         [] => format!("{{id: {job}, …}}"),
@@ -314,10 +318,11 @@ fn has(entries: &[(Node, Node)], key: &str) -> bool {
 
 /// The text of a scalar that says something in one line.
 fn word(node: &Node) -> Option<&str> {
-    let is_said = |it: &&Scalar| !it.is_null() && it.style != Style::Broken && !it.text.value.contains('\n');
+    let is_said =
+        |it: &&Scalar| !it.is_null() && it.style != ScalarForm::Broken && !it.text.value.contains('\n');
     match &node.kind {
-        Kind::Scalar(scalar) => Some(scalar).filter(is_said).map(|it| it.text.value.as_str()),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) => Some(scalar).filter(is_said).map(|it| it.text.value.as_str()),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     }
 }
 

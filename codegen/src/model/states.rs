@@ -1,7 +1,7 @@
 //! States, and which of them a task may be created in.
 
 use super::agents;
-use super::decoder::{Decoder, Entry, Field, Fields};
+use super::decoder::{Decoder, Field, NamedEntry, ObjectFields};
 use super::gate::flag;
 use super::keys::STATE;
 use super::scope::Scope;
@@ -9,13 +9,13 @@ use super::{AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcom
 use crate::catalogue::{A05, A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
-use crate::syntax::Kind;
+use crate::syntax::NodeKind;
 
 /// The states that tasks are created in where none is marked, beside the initial one.
 const USUAL_ENTRIES: [&str; 3] = ["clarification", "agent-review", "reviewing"];
 
 /// The states, in the order of the scope's table.
-pub(super) fn states(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entries: &[Entry<'_>]) -> Vec<State> {
+pub(super) fn states(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entries: &[NamedEntry<'_>]) -> Vec<State> {
     (0..).map(StateId).zip(entries).map(|(id, entry)| state(decoder, scope, id, entry)).collect()
 }
 
@@ -35,7 +35,7 @@ fn timeout(
     scope: &Scope<'_>,
     id: StateId,
     name: Span,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
 ) -> Option<ExitRule> {
     let (timeout, then) = (fields.get("timeout"), fields.get("on_timeout"));
     let Some(timeout) = timeout else {
@@ -57,7 +57,7 @@ fn timeout(
 
 /// True if a value asks for a notice in the place of a state.
 pub(super) fn is_notify(field: &Field<'_>) -> bool {
-    matches!(&field.value.kind, Kind::Scalar(it) if it.text.value == "notify")
+    matches!(&field.value.kind, NodeKind::Scalar(it) if it.text.value == "notify")
 }
 
 /// A whole number of seconds, minutes, hours or days: `90s`.
@@ -81,9 +81,9 @@ pub(super) fn duration(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u
     fits
 }
 
-fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Entry<'_>) -> State {
+fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &NamedEntry<'_>) -> State {
     let name = entry.name.map(str::to_owned);
-    let nothing = matches!(&entry.value.kind, Kind::Scalar(it) if it.is_null());
+    let nothing = matches!(&entry.value.kind, NodeKind::Scalar(it) if it.is_null());
     let fields = if nothing { None } else { decoder.object(entry.value, &STATE) };
     let Some(fields) = fields else {
         return State {

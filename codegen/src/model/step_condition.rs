@@ -23,7 +23,7 @@ struct Parts {
 }
 
 /// A mistake that keeps a text from being a condition.
-struct Fault {
+struct ConditionFault {
     range: Range<usize>,
     message: String,
     help: String,
@@ -82,8 +82,8 @@ fn part(decoder: &mut Decoder<'_>, text: &Text, range: Range<usize>) -> Option<F
     found
 }
 
-fn parse(text: &str) -> Result<Parts, Fault> {
-    let fault = |range: Range<usize>, message: &str, help: &str| Fault {
+fn parse(text: &str) -> Result<Parts, ConditionFault> {
+    let fault = |range: Range<usize>, message: &str, help: &str| ConditionFault {
         range,
         message: message.to_owned(),
         help: help.to_owned(),

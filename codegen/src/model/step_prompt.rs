@@ -1,6 +1,6 @@
 //! Prompts of steps: in the workflow or in a file beside it, with placeholders in double braces.
 
-use super::decoder::{Decoder, Fields, shortened};
+use super::decoder::{Decoder, ObjectFields, shortened};
 use super::prompt_file::{self, WRITE};
 use super::{StepPiece, StepPrompt, StepValue};
 use crate::catalogue::{B19, S04, S09};
@@ -14,7 +14,7 @@ use crate::syntax::Text;
 pub(super) fn prompt(
     decoder: &mut Decoder<'_>,
     files: &PromptFiles,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     step: &Spanned<String>,
 ) -> StepPrompt {
     match (fields.get("prompt"), fields.get("prompt_file")) {

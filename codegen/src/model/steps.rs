@@ -5,10 +5,10 @@ use std::fmt::Display;
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 
-use super::decoder::{Decoder, Field, Fields, shortened};
+use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::hooks::PERMISSIONS;
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
-use super::scope::Table;
+use super::scope::NameTable;
 use super::step_scope::StepScope;
 use super::{
     Execution, Intervene, Permissions, Policy, RoleId, Step, StepId, Steps, header, step_condition,
@@ -19,7 +19,7 @@ use crate::diag::Diagnostic;
 use crate::prompt_files::PromptFiles;
 use crate::span::{Span, Spanned};
 use crate::syntax::limits::{MAX_PROMPTS, exceeded};
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Node, NodeKind};
 
 /// The role that everybody has.
 pub const ANY: &str = "any";
@@ -43,9 +43,9 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     let notices = header.get("notices").is_none_or(|it| decoder.boolean(&it).unwrap_or(true));
     let declared = header.get("roles").map(|it| words(decoder, &it, "role"));
 
-    let tables: Vec<Fields<'_>> = nodes.iter().filter_map(|it| decoder.object(it, &STEP)).collect();
+    let tables: Vec<ObjectFields<'_>> = nodes.iter().filter_map(|it| decoder.object(it, &STEP)).collect();
     let mut scope = StepScope {
-        steps: Table::default(),
+        steps: NameTable::default(),
         has_declared_roles: declared.is_some(),
         roles: declared.unwrap_or_default(),
         files,
@@ -59,7 +59,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     Some(Steps { name: name?, version, description, policy, notices, roles: scope.roles, steps })
 }
 
-fn policy(decoder: &mut Decoder<'_>, header: &Fields<'_>) -> Policy {
+fn policy(decoder: &mut Decoder<'_>, header: &ObjectFields<'_>) -> Policy {
     let default = Policy::default();
     let execution =
         header.get("execution").and_then(|it| decoder.word(&it, &Execution::ALL.map(|it| (it.as_str(), it))));
@@ -73,7 +73,7 @@ fn policy(decoder: &mut Decoder<'_>, header: &Fields<'_>) -> Policy {
 
 fn list<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> &'n [Node] {
     let items = decoder.list(field);
-    if items.is_empty() && matches!(field.value.kind, Kind::Sequence(_)) {
+    if items.is_empty() && matches!(field.value.kind, NodeKind::Sequence(_)) {
         let found = Diagnostic::new(&S04, field.key, "a step workflow has at least one step");
         decoder.report(found.help("add `[[steps]]` with an `id` and a `prompt_file`"));
     }
@@ -84,7 +84,7 @@ fn list<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> &'n [Node] {
 }
 
 /// Adds the name of a step. A second step of one name is reported and left out.
-fn add_name<'n>(decoder: &mut Decoder<'_>, steps: &mut Table<'n>, fields: &Fields<'n>) -> bool {
+fn add_name<'n>(decoder: &mut Decoder<'_>, steps: &mut NameTable<'n>, fields: &ObjectFields<'n>) -> bool {
     let Some(field) = fields.get("id") else { return false };
     let Some(text) = decoder.text(&field) else { return false };
     let name = Spanned::new(text.value.as_str(), field.value.span);
@@ -135,7 +135,7 @@ fn different<T: Clone + Eq + Hash>(
 fn step(
     decoder: &mut Decoder<'_>,
     scope: &mut StepScope<'_>,
-    fields: &Fields<'_>,
+    fields: &ObjectFields<'_>,
     id: StepId,
 ) -> Option<Step> {
     let name = fields.get("id").and_then(|it| decoder.string(&it))?;
@@ -197,7 +197,7 @@ fn number<N: TryFrom<u32> + Into<u32> + Copy + PartialOrd + Display>(
 }
 
 /// The role of a step. Where the workflow declares none, each that a step names is one.
-fn role(decoder: &mut Decoder<'_>, scope: &mut StepScope<'_>, fields: &Fields<'_>) -> Spanned<RoleId> {
+fn role(decoder: &mut Decoder<'_>, scope: &mut StepScope<'_>, fields: &ObjectFields<'_>) -> Spanned<RoleId> {
     let id = |roles: &[Spanned<String>], name: &str| {
         roles.iter().position(|it| it.value == name).map(|index| RoleId(index as u16))
     };

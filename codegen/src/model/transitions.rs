@@ -17,7 +17,7 @@ use crate::syntax::limits::{MAX_ALL_HOOKS, MAX_TRANSITIONS, exceeded};
 
 /// The transitions that could be understood, and what is known of all of them.
 #[derive(Default)]
-pub(super) struct Declared {
+pub(super) struct DeclaredTransitions {
     pub(super) transitions: Vec<Transition>,
     pub(super) ends: Ends,
     /// Number of their hooks together.
@@ -100,8 +100,12 @@ impl Ends {
 }
 
 /// The `transitions` of a workflow.
-pub(super) fn transitions(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Declared {
-    let mut declared = Declared::default();
+pub(super) fn transitions(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    field: &Field<'_>,
+) -> DeclaredTransitions {
+    let mut declared = DeclaredTransitions::default();
     for (number, item) in decoder.list(field).iter().enumerate() {
         transition(decoder, scope, item, number as u32, &mut declared);
         if declared.ends.count > MAX_TRANSITIONS {
@@ -121,7 +125,7 @@ fn transition(
     scope: &Scope<'_>,
     node: &Node,
     number: u32,
-    declared: &mut Declared,
+    declared: &mut DeclaredTransitions,
 ) {
     let Some(fields) = decoder.object(node, &TRANSITION) else {
         declared.ends.add(None, None);

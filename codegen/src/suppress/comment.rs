@@ -10,13 +10,13 @@ pub(super) struct Comment<'t> {
     /// From its `#` to its end.
     pub span: Span,
     /// The names between the parentheses.
-    pub names: Vec<Name<'t>>,
+    pub names: Vec<SuppressedName<'t>>,
     /// True if there is a word behind them.
     pub has_reason: bool,
 }
 
 /// One name in it.
-pub(super) struct Name<'t> {
+pub(super) struct SuppressedName<'t> {
     pub text: &'t str,
     pub span: Span,
 }
@@ -37,7 +37,8 @@ fn allow<'t>(text: &'t str, span: Span, list: &'t str) -> Result<Comment<'t>, Bo
     let Some((list, reason)) = list.split_once(')') else {
         return Err(invalid(span, "the parenthesis after `allow` is not closed"));
     };
-    let names: Vec<Name<'_>> = list.split(',').map(str::trim).map(|it| Name::new(text, it)).collect();
+    let names: Vec<SuppressedName<'_>> =
+        list.split(',').map(str::trim).map(|it| SuppressedName::new(text, it)).collect();
     if names.iter().any(|it| it.text.is_empty()) {
         return Err(invalid(span, "between the parentheses stand the names of checks, with commas"));
     }
@@ -56,7 +57,7 @@ fn invalid(span: Span, message: &str) -> Box<Diagnostic> {
     )
 }
 
-impl<'t> Name<'t> {
+impl<'t> SuppressedName<'t> {
     /// A part of the text, which knows where it is.
     fn new(text: &'t str, part: &'t str) -> Self {
         let start = (part.as_ptr().addr() - text.as_ptr().addr()) as u32;

@@ -5,18 +5,18 @@ use std::ops::Range;
 use crate::diag::Edit;
 use crate::source::{Format, Source};
 use crate::span::Span;
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Node, NodeKind};
 
 /// The lines of a source, and which of them a place belongs to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lines {
-    lines: Vec<Line>,
+pub(super) struct SourceLines {
+    lines: Vec<SourceLine>,
     /// Scalars over several lines, and the line that each begins on. No comment can stand inside.
     bodies: Vec<(Span, usize)>,
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct SourceLine {
     start: usize,
     /// Start of its comment.
     comment: Option<usize>,
@@ -25,7 +25,7 @@ struct Line {
     about: usize,
 }
 
-impl Lines {
+impl SourceLines {
     pub(super) fn new(source: &Source, tree: &Node) -> Self {
         let text = source.text.as_str();
         let mut scalars = Vec::new();
@@ -66,7 +66,7 @@ impl Lines {
         let mut below = None;
         for number in (0..self.lines.len()).rev() {
             let end = self.lines.get(number + 1).map_or(text.len(), |it| it.start);
-            let Line { start, comment, .. } = self.lines[number];
+            let SourceLine { start, comment, .. } = self.lines[number];
             let content = text[start..comment.unwrap_or(end)].trim_start_matches('\u{feff}').trim();
             match (content, comment) {
                 ("", Some(_)) => self.lines[number].about = below.unwrap_or(number),
@@ -87,12 +87,12 @@ pub(super) fn removal(text: &str, comment: Span) -> Edit {
     Edit { span, text: String::new() }
 }
 
-fn split(source: &Source, scalars: &[Span]) -> Vec<Line> {
+fn split(source: &Source, scalars: &[Span]) -> Vec<SourceLine> {
     let mut end = 0;
     let lines = source.text.split_inclusive('\n').enumerate().map(|(about, line)| {
         let start = end;
         end += line.len();
-        Line { start, comment: comment_in(source, start..end, scalars), about }
+        SourceLine { start, comment: comment_in(source, start..end, scalars), about }
     });
     lines.collect()
 }
@@ -116,9 +116,9 @@ fn is_inside(at: usize, scalars: &[Span]) -> bool {
 /// The places of all scalars, keys among them.
 fn gather(node: &Node, scalars: &mut Vec<Span>) {
     match &node.kind {
-        Kind::Scalar(_) => scalars.push(node.span),
-        Kind::Sequence(items) => items.iter().for_each(|it| gather(it, scalars)),
-        Kind::Mapping(entries) => {
+        NodeKind::Scalar(_) => scalars.push(node.span),
+        NodeKind::Sequence(items) => items.iter().for_each(|it| gather(it, scalars)),
+        NodeKind::Mapping(entries) => {
             for (key, value) in entries {
                 gather(key, scalars);
                 gather(value, scalars);

@@ -15,7 +15,7 @@ use crate::suggest;
 use crate::syntax::Node;
 
 use comment::Comment;
-use lines::Lines;
+use lines::SourceLines;
 
 /// Start of every comment that allows something.
 const MARK: &str = "orange:";
@@ -28,7 +28,7 @@ const MAX_SUGGESTIONS: usize = 200;
 /// Which names there are, the caller of [`Self::faults`] says: most checks belong to packages that build on this one.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressions {
-    lines: Lines,
+    lines: SourceLines,
     allowed: Vec<Allowed>,
     /// The names of [`Self::allowed`] by line, to look them up.
     wanted: HashMap<usize, HashSet<String>>,
@@ -55,7 +55,7 @@ impl Suppressions {
         if !source.text.contains(MARK) {
             return Self::default();
         }
-        let mut suppressions = Self { lines: Lines::new(source, tree), ..Self::default() };
+        let mut suppressions = Self { lines: SourceLines::new(source, tree), ..Self::default() };
         for (line, span) in suppressions.lines.comments(&source.text) {
             match comment::read(&source.text, span) {
                 None => {}

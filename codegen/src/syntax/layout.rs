@@ -15,7 +15,7 @@ mod tests;
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The only document's root.
-    pub root: Written,
+    pub root: WrittenNode,
     /// The `---` before it, if there is one.
     pub start: Option<Span>,
     /// Every comment, in order, from its `#` to the end of its text.
@@ -24,7 +24,7 @@ pub struct Layout {
 
 /// One node as it is written.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct WrittenNode {
     /// From its first to after its last character: quotes, brackets and the header of a block scalar included, its anchor
     /// not. Empty where nothing is written. A block scalar ends where the line of its last text ends, and one that keeps
     /// its blank lines after those.
@@ -32,12 +32,12 @@ pub struct Written {
     /// `&name` before it.
     pub anchor: Option<Span>,
     /// Its written form.
-    pub form: Form,
+    pub form: WrittenForm,
 }
 
 /// Written form of a node.
 #[derive(Clone, Debug)]
-pub enum Form {
+pub enum WrittenForm {
     /// Nothing at all.
     Nothing,
     /// `*name`
@@ -61,14 +61,14 @@ pub enum Form {
         /// True if brackets are around it.
         flow: bool,
         /// Its items.
-        items: Vec<Written>,
+        items: Vec<WrittenNode>,
     },
     /// A mapping.
     Mapping {
         /// True if braces are around it.
         flow: bool,
         /// Its keys and values.
-        entries: Vec<(Written, Written)>,
+        entries: Vec<(WrittenNode, WrittenNode)>,
     },
 }
 
@@ -107,7 +107,7 @@ struct Reader<'t> {
     at: u32,
 }
 
-type Read<'t> = (Event<'t>, Span);
+type ReadEvent<'t> = (Event<'t>, Span);
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
@@ -115,7 +115,7 @@ impl<'t> Reader<'t> {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
-    fn document(&mut self) -> Option<Written> {
+    fn document(&mut self) -> Option<WrittenNode> {
         let mut root = None;
         loop {
             let (event, span) = self.next()?;
@@ -133,7 +133,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn next(&mut self) -> Option<Read<'t>> {
+    fn next(&mut self) -> Option<ReadEvent<'t>> {
         let (event, span) = self.parser.next_event()?.ok()?;
         let range = span.byte_range()?;
         let is_sound = event.tag().is_none() && self.text.get(range.clone()).is_some();
@@ -148,7 +148,7 @@ impl<'t> Reader<'t> {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the parser's enum, which it may extend")]
-    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Option<Written> {
+    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Option<WrittenNode> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -156,7 +156,7 @@ impl<'t> Reader<'t> {
             Event::Scalar(value, style, anchor, _) => {
                 let anchor = self.anchor(anchor)?;
                 let (span, form) = self.scalar(&value, style, span)?;
-                Some(Written { span, anchor, form })
+                Some(WrittenNode { span, anchor, form })
             }
             Event::SequenceStart(style, anchor, _) => {
                 let anchor = self.anchor(anchor)?;
@@ -168,7 +168,7 @@ impl<'t> Reader<'t> {
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 self.token(span);
-                Some(Written { span, anchor: None, form: Form::Alias })
+                Some(WrittenNode { span, anchor: None, form: WrittenForm::Alias })
             }
             _ => None,
         }
@@ -184,34 +184,46 @@ impl<'t> Reader<'t> {
         Some(Some(span))
     }
 
-    fn sequence(&mut self, start: Span, flow: bool, anchor: Option<Span>, depth: usize) -> Option<Written> {
-        let mut items: Vec<Written> = Vec::new();
+    fn sequence(
+        &mut self,
+        start: Span,
+        flow: bool,
+        anchor: Option<Span>,
+        depth: usize,
+    ) -> Option<WrittenNode> {
+        let mut items: Vec<WrittenNode> = Vec::new();
         loop {
             match self.next()? {
                 (Event::SequenceEnd, end) => {
                     let end = if flow { end.end } else { items.last().map_or(start.end, |it| it.span.end) };
                     let span = Span::new(start.start, end.max(start.end));
-                    return Some(Written { span, anchor, form: Form::Sequence { flow, items } });
+                    return Some(WrittenNode { span, anchor, form: WrittenForm::Sequence { flow, items } });
                 }
                 (event, span) => items.push(self.node(event, span, depth + 1)?),
             }
         }
     }
 
-    fn mapping(&mut self, start: Span, flow: bool, anchor: Option<Span>, depth: usize) -> Option<Written> {
-        let mut entries: Vec<(Written, Written)> = Vec::new();
+    fn mapping(
+        &mut self,
+        start: Span,
+        flow: bool,
+        anchor: Option<Span>,
+        depth: usize,
+    ) -> Option<WrittenNode> {
+        let mut entries: Vec<(WrittenNode, WrittenNode)> = Vec::new();
         loop {
             match self.next()? {
                 (Event::MappingEnd, end) => {
                     let last = entries.last().map_or(start.end, |(_, it)| it.span.end);
                     let span = Span::new(start.start, if flow { end.end.max(last) } else { last });
-                    return Some(Written { span, anchor, form: Form::Mapping { flow, entries } });
+                    return Some(WrittenNode { span, anchor, form: WrittenForm::Mapping { flow, entries } });
                 }
                 (event, span) => {
                     let key = self.node(event, span, depth + 1)?;
                     let (event, span) = self.next()?;
                     let mut value = self.node(event, span, depth + 1)?;
-                    if matches!(value.form, Form::Nothing) {
+                    if matches!(value.form, WrittenForm::Nothing) {
                         value.span = Span::at(key.span.end);
                     }
                     entries.push((key, value));
@@ -220,20 +232,20 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn scalar(&mut self, value: &str, style: ScalarStyle, span: Span) -> Option<(Span, Form)> {
+    fn scalar(&mut self, value: &str, style: ScalarStyle, span: Span) -> Option<(Span, WrittenForm)> {
         let quotes = match style {
-            ScalarStyle::Plain if span.is_empty() => return Some((span, Form::Nothing)),
+            ScalarStyle::Plain if span.is_empty() => return Some((span, WrittenForm::Nothing)),
             ScalarStyle::Plain => Quotes::None,
             ScalarStyle::SingleQuoted => Quotes::Single,
             ScalarStyle::DoubleQuoted => Quotes::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => return self.block(value, span),
         };
         self.token(span);
-        Some((span, Form::Scalar { quotes, text: value.to_owned() }))
+        Some((span, WrittenForm::Scalar { quotes, text: value.to_owned() }))
     }
 
     /// A block scalar. The parser's span begins with its text, and may end with the indentation of what follows.
-    fn block(&mut self, value: &str, span: Span) -> Option<(Span, Form)> {
+    fn block(&mut self, value: &str, span: Span) -> Option<(Span, WrittenForm)> {
         let header = self.block_header()?;
         let body = self.text[header.end as usize..]
             .find('\n')
@@ -248,7 +260,7 @@ impl<'t> Reader<'t> {
         self.token(header);
         self.token(Span::new(body as u32, (body + raw.len()) as u32));
         let end = if kept.is_empty() { header.end as usize } else { body + kept.len() };
-        Some((Span::new(header.start, end as u32), Form::Block { header, indent }))
+        Some((Span::new(header.start, end as u32), WrittenForm::Block { header, indent }))
     }
 
     /// The `|` or `>` with its signs: what comes first behind the last token, but for signs and comments.

@@ -27,12 +27,12 @@ pub struct Node {
     /// The whole node; a quoted scalar's quotes included. Where nothing was written, the key it is missing from.
     pub span: Span,
     /// Its kind and content.
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// Kind and content of a node.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum NodeKind {
     /// Anything without children.
     Scalar(Scalar),
     /// A list.
@@ -47,12 +47,12 @@ pub struct Scalar {
     /// The decoded text.
     pub text: Text,
     /// Its style in the source, which decides what it may be read as.
-    pub style: Style,
+    pub style: ScalarForm,
 }
 
 /// Style of a scalar in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum ScalarForm {
     /// Without quotes: may be a boolean, an integer, nothing at all, or a string.
     Plain,
     /// In quotes or as a block: a string, whatever it says.
@@ -77,9 +77,9 @@ impl Scalar {
     /// True if it says nothing: an empty value, `~` or `null` without quotes.
     pub fn is_null(&self) -> bool {
         match self.style {
-            Style::Plain => matches!(self.text.value.as_str(), "" | "~" | "null" | "Null" | "NULL"),
-            Style::Quoted => false,
-            Style::Broken => true,
+            ScalarForm::Plain => matches!(self.text.value.as_str(), "" | "~" | "null" | "Null" | "NULL"),
+            ScalarForm::Quoted => false,
+            ScalarForm::Broken => true,
         }
     }
 }

@@ -5,9 +5,9 @@ use crate::diag::Level;
 
 fn scalars(node: &Node, all: &mut Vec<(Span, Scalar)>) {
     match &node.kind {
-        Kind::Scalar(scalar) => all.push((node.span, scalar.clone())),
-        Kind::Sequence(items) => items.iter().for_each(|it| scalars(it, all)),
-        Kind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
+        NodeKind::Scalar(scalar) => all.push((node.span, scalar.clone())),
+        NodeKind::Sequence(items) => items.iter().for_each(|it| scalars(it, all)),
+        NodeKind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
             scalars(key, all);
             scalars(value, all);
         }),
@@ -76,11 +76,11 @@ fn toml_spans_are_exact() {
 #[test]
 fn collections_span_what_they_hold() {
     let text = "a:\n  - b: [1, 2]\n    c: 3 # x\n\nd: 4\n";
-    let Kind::Mapping(entries) = tree(&Source::new("a.yml", text)).kind else { panic!("a mapping") };
+    let NodeKind::Mapping(entries) = tree(&Source::new("a.yml", text)).kind else { panic!("a mapping") };
     assert_eq!(&text[entries[0].1.span.range()], "- b: [1, 2]\n    c: 3");
-    let Kind::Sequence(items) = &entries[0].1.kind else { panic!("a list") };
+    let NodeKind::Sequence(items) = &entries[0].1.kind else { panic!("a list") };
     assert_eq!(&text[items[0].span.range()], "b: [1, 2]\n    c: 3");
-    let Kind::Mapping(entries) = &items[0].kind else { panic!("a mapping") };
+    let NodeKind::Mapping(entries) = &items[0].kind else { panic!("a mapping") };
     assert_eq!(&text[entries[0].1.span.range()], "[1, 2]");
 }
 

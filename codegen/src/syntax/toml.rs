@@ -5,7 +5,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::limits::{self, MAX_DEPTH};
 use super::text::{Notation, Text};
-use super::{Kind, Node, Scalar, Style, conflict};
+use super::{Node, NodeKind, Scalar, ScalarForm, conflict};
 use crate::catalogue::{S01, S03};
 use crate::diag::Diagnostic;
 use crate::span::Span;
@@ -36,7 +36,7 @@ impl Reader<'_> {
     fn document(&mut self, table: &Spanned<DeTable<'_>>) -> Option<Node> {
         let span = Span::new(0, self.text.trim_end().len() as u32);
         let entries = self.table(table.get_ref(), 1);
-        (!entries.is_empty()).then_some(Node { span, kind: Kind::Mapping(entries) })
+        (!entries.is_empty()).then_some(Node { span, kind: NodeKind::Mapping(entries) })
     }
 
     fn table(&mut self, table: &DeTable<'_>, depth: usize) -> Vec<(Node, Node)> {
@@ -57,7 +57,7 @@ impl Reader<'_> {
             }
             return Node {
                 span,
-                kind: Kind::Scalar(Scalar { text: Text::empty(span), style: Style::Broken }),
+                kind: NodeKind::Scalar(Scalar { text: Text::empty(span), style: ScalarForm::Broken }),
             };
         }
         let slice = &self.text[span.range()];
@@ -68,15 +68,15 @@ impl Reader<'_> {
             DeValue::Boolean(it) => self.plain(if *it { "true" } else { "false" }, span),
             DeValue::Array(items) => {
                 let items = items.iter().map(|item| self.value(item, depth + 1)).collect();
-                Node { span, kind: Kind::Sequence(items) }
+                Node { span, kind: NodeKind::Sequence(items) }
             }
-            DeValue::Table(table) => Node { span, kind: Kind::Mapping(self.table(table, depth)) },
+            DeValue::Table(table) => Node { span, kind: NodeKind::Mapping(self.table(table, depth)) },
         }
     }
 
     fn plain(&self, text: &str, span: Span) -> Node {
         let text = Text::verbatim(text.to_owned(), span);
-        Node { span, kind: Kind::Scalar(Scalar { text, style: Style::Plain }) }
+        Node { span, kind: NodeKind::Scalar(Scalar { text, style: ScalarForm::Plain }) }
     }
 
     fn string(&self, value: &str, span: Span) -> Node {
@@ -88,7 +88,7 @@ impl Reader<'_> {
                 Text::decoded(value.to_owned(), span, span.start + opening as u32, self.text, notation)
             }
         };
-        Node { span, kind: Kind::Scalar(Scalar { text, style: Style::Quoted }) }
+        Node { span, kind: NodeKind::Scalar(Scalar { text, style: ScalarForm::Quoted }) }
     }
 
     fn fault(&self, message: &str, range: Option<std::ops::Range<usize>>) -> Diagnostic {

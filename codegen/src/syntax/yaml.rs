@@ -7,7 +7,7 @@ use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
 use super::limits::{self, MAX_ALIAS_NODES, MAX_BYTES, MAX_DEPTH};
 use super::text::{Notation, Text};
-use super::{Kind, Node, Scalar, Style, yaml_error};
+use super::{Node, NodeKind, Scalar, ScalarForm, yaml_error};
 use crate::catalogue::{S01, S04, S07, S10};
 use crate::diag::{Diagnostic, Level};
 use crate::span::Span;
@@ -133,7 +133,7 @@ impl<'t> Reader<'t> {
         match event {
             Event::Scalar(value, style, anchor, _) => {
                 self.name_anchor(anchor)?;
-                let node = Node { span, kind: Kind::Scalar(self.scalar(value, style, span)) };
+                let node = Node { span, kind: NodeKind::Scalar(self.scalar(value, style, span)) };
                 self.keep_anchor(anchor, &node);
                 Ok(node)
             }
@@ -163,7 +163,10 @@ impl<'t> Reader<'t> {
                 (Event::SequenceEnd, end) => {
                     self.read.closed();
                     let end = collection_end(style, end, items.last());
-                    return Ok(Node { span: start.to(end.unwrap_or(start)), kind: Kind::Sequence(items) });
+                    return Ok(Node {
+                        span: start.to(end.unwrap_or(start)),
+                        kind: NodeKind::Sequence(items),
+                    });
                 }
                 (event, span) => items.push(self.node(event, span, depth + 1)?),
             }
@@ -179,7 +182,10 @@ impl<'t> Reader<'t> {
                     self.read.closed();
                     let end = collection_end(style, end, entries.last().map(|(_, value)| value));
                     let entries = self.merged(entries);
-                    return Ok(Node { span: start.to(end.unwrap_or(start)), kind: Kind::Mapping(entries) });
+                    return Ok(Node {
+                        span: start.to(end.unwrap_or(start)),
+                        kind: NodeKind::Mapping(entries),
+                    });
                 }
                 (event, span) => {
                     let key = self.node(event, span, depth + 1)?;
@@ -204,11 +210,13 @@ impl<'t> Reader<'t> {
             own.iter().filter_map(|(key, _)| name_of(key)).collect();
         for (key, value) in merges {
             let sources = match value.kind {
-                Kind::Mapping(entries) => vec![entries],
-                Kind::Sequence(items) if items.iter().all(|it| matches!(it.kind, Kind::Mapping(_))) => {
+                NodeKind::Mapping(entries) => vec![entries],
+                NodeKind::Sequence(items)
+                    if items.iter().all(|it| matches!(it.kind, NodeKind::Mapping(_))) =>
+                {
                     items.into_iter().filter_map(mapping_entries).collect()
                 }
-                Kind::Sequence(_) | Kind::Scalar(_) => {
+                NodeKind::Sequence(_) | NodeKind::Scalar(_) => {
                     let message = "`<<` merges a mapping, and this is none";
                     self.found.push(Diagnostic::new(&S04, key.span.to(value.span), message));
                     continue;
@@ -228,20 +236,20 @@ impl<'t> Reader<'t> {
         match style {
             // The parser says `~` for a value that is not there.
             ScalarStyle::Plain if slice.is_empty() => {
-                Scalar { text: Text::verbatim(String::new(), span), style: Style::Plain }
+                Scalar { text: Text::verbatim(String::new(), span), style: ScalarForm::Plain }
             }
             ScalarStyle::Plain if slice == value => {
-                Scalar { text: Text::verbatim(value.into_owned(), span), style: Style::Plain }
+                Scalar { text: Text::verbatim(value.into_owned(), span), style: ScalarForm::Plain }
             }
-            ScalarStyle::Plain => self.decoded(value, span, span.start, Notation::Bare, Style::Plain),
+            ScalarStyle::Plain => self.decoded(value, span, span.start, Notation::Bare, ScalarForm::Plain),
             ScalarStyle::SingleQuoted => {
-                self.decoded(value, span, span.start + 1, Notation::Single, Style::Quoted)
+                self.decoded(value, span, span.start + 1, Notation::Single, ScalarForm::Quoted)
             }
             ScalarStyle::DoubleQuoted => {
-                self.decoded(value, span, span.start + 1, Notation::Double, Style::Quoted)
+                self.decoded(value, span, span.start + 1, Notation::Double, ScalarForm::Quoted)
             }
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                self.decoded(value, span, span.start, Notation::Bare, Style::Quoted)
+                self.decoded(value, span, span.start, Notation::Bare, ScalarForm::Quoted)
             }
         }
     }
@@ -252,7 +260,7 @@ impl<'t> Reader<'t> {
         span: Span,
         start: u32,
         notation: Notation,
-        style: Style,
+        style: ScalarForm,
     ) -> Scalar {
         let start = start.min(span.end);
         Scalar { text: Text::decoded(value.into_owned(), span, start, self.text, notation), style }
@@ -350,24 +358,24 @@ fn collection_end(style: StructureStyle, end: Span, last: Option<&Node>) -> Opti
 
 /// Stands where an alias could not be expanded, which was reported.
 fn nothing(span: Span) -> Node {
-    Node { span, kind: Kind::Scalar(Scalar { text: Text::empty(span), style: Style::Broken }) }
+    Node { span, kind: NodeKind::Scalar(Scalar { text: Text::empty(span), style: ScalarForm::Broken }) }
 }
 
 fn is_merge_key(key: &Node) -> bool {
-    matches!(&key.kind, Kind::Scalar(it) if it.style == Style::Plain && it.text.value == "<<")
+    matches!(&key.kind, NodeKind::Scalar(it) if it.style == ScalarForm::Plain && it.text.value == "<<")
 }
 
 fn name_of(key: &Node) -> Option<String> {
     match &key.kind {
-        Kind::Scalar(scalar) => Some(scalar.text.value.clone()),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) => Some(scalar.text.value.clone()),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     }
 }
 
 fn mapping_entries(node: Node) -> Option<Vec<(Node, Node)>> {
     match node.kind {
-        Kind::Mapping(entries) => Some(entries),
-        Kind::Sequence(_) | Kind::Scalar(_) => None,
+        NodeKind::Mapping(entries) => Some(entries),
+        NodeKind::Sequence(_) | NodeKind::Scalar(_) => None,
     }
 }
 
@@ -380,9 +388,9 @@ fn measure(node: &Node) -> Measure {
         all.height = all.height.max(below.height + 1);
     };
     match &node.kind {
-        Kind::Scalar(scalar) => all.bytes += scalar.text.value.len(),
-        Kind::Sequence(items) => items.iter().for_each(add),
-        Kind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
+        NodeKind::Scalar(scalar) => all.bytes += scalar.text.value.len(),
+        NodeKind::Sequence(items) => items.iter().for_each(add),
+        NodeKind::Mapping(entries) => entries.iter().for_each(|(key, value)| {
             add(key);
             add(value);
         }),

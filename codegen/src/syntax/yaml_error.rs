@@ -41,7 +41,7 @@ pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, read: &ReadSoFar)
     if let Some(conflict) = conflict::find(text) {
         return conflict;
     }
-    let fault = Fault { text, at, read };
+    let fault = YamlFault { text, at, read };
     match kind {
         ErrorKind::RecursionLimitExceeded => limits::too_deep(Span::at(at as u32)),
         ErrorKind::TabInPlainScalar
@@ -66,13 +66,13 @@ pub(super) fn explain(text: &str, kind: &ErrorKind, at: usize, read: &ReadSoFar)
     }
 }
 
-struct Fault<'f> {
+struct YamlFault<'f> {
     text: &'f str,
     at: usize,
     read: &'f ReadSoFar,
 }
 
-impl Fault<'_> {
+impl YamlFault<'_> {
     fn tab(&self) -> Diagnostic {
         let line_start = self.text[..self.at].rfind('\n').map_or(0, |it| it + 1);
         let tab = lines_from(self.text, line_start).find_map(|(start, line)| {

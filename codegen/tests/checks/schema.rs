@@ -1,6 +1,6 @@
 //! Group S, hooks, prompts and step workflows.
 
-use orange_codegen::recognise::Kind;
+use orange_codegen::recognise::WorkflowKind;
 use orange_codegen::{Compilation, Level, Likeness, Source, check as checks, compile, lower};
 
 use super::{REVIEW, SOUND, added, changed, check, compiled, story, with_hooks};
@@ -303,8 +303,8 @@ fn s08_what_is_no_workflow() {
         check(text, &[&format!("S08 error «{place}» {message}")]);
         assert!(compiled(text).likeness == Likeness::Other, "{text}");
     }
-    assert_eq!(compiled("states: {a: {}}\n").likeness, Likeness::Workflow(Kind::Machine));
-    assert_eq!(compiled("name: a\nstaets: {}\n").likeness, Likeness::Almost(Kind::Machine));
+    assert_eq!(compiled("states: {a: {}}\n").likeness, Likeness::Workflow(WorkflowKind::Machine));
+    assert_eq!(compiled("name: a\nstaets: {}\n").likeness, Likeness::Almost(WorkflowKind::Machine));
 }
 
 #[test]

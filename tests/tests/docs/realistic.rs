@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use orange_analysis::prove::{Judged, Verdict};
+use orange_analysis::prove::{Judged, ProofVerdict};
 use orange_analysis::{lint, plan_proof, plan_scenario, prove, scenario};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::source::SCENARIOS;
@@ -32,7 +32,7 @@ fn realistic_workflows_are_proved() {
             Some(proof) => proof.properties,
             None => prove::prove(&checked, &source).unwrap().properties,
         };
-        let is_open = |it: &&Judged| !matches!(it.verdict, Verdict::Proved { .. });
+        let is_open = |it: &&Judged| !matches!(it.verdict, ProofVerdict::Proved { .. });
         let open: Vec<&str> = properties.iter().filter(is_open).map(|it| it.claim).collect();
         assert!(!properties.is_empty());
         assert_eq!(open, [""; 0], "{}", source.path);

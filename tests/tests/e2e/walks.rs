@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use orange_analysis::search::task::Agent;
-use orange_analysis::walk::{Act, Ended, Happened, Walk};
+use orange_analysis::walk::{Act, Happened, Walk, WalkEnd};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 use orange_core::{Actor, CounterId, Machine};
@@ -194,7 +194,7 @@ impl<'b> Both<'b> {
         }
         for agent in alive {
             for code in [1, 1, 3, 3, 75] {
-                let ended = Ended::of(Some(code), None, String::new());
+                let ended = WalkEnd::of(Some(code), None, String::new());
                 acts.push(Act::End { agent, name: None, ended });
             }
             for _ in 0..2 {
@@ -300,7 +300,7 @@ impl<'b> Both<'b> {
         }
     }
 
-    fn kill(&self, agent: Actor, ended: &Ended) {
+    fn kill(&self, agent: Actor, ended: &WalkEnd) {
         let (spawn, _) = self.alive().into_iter().find(|(_, actor)| *actor == agent).unwrap();
         let exits = self.task.events_of("agent.exited").len();
         let process = self.task.agent(spawn).begun();

@@ -1,6 +1,6 @@
 //! Writes a workflow as nobody should: any indentation, any quotes, any order of keys, brackets and comments anywhere.
 
-use orange_codegen::syntax::{Kind, Node, Style};
+use orange_codegen::syntax::{Node, NodeKind, ScalarForm};
 use orange_tests::random::Random;
 
 /// A scrawled text, and what is known of the comments in it.
@@ -62,19 +62,19 @@ impl Writer<'_> {
     /// A collection on lines of its own; the first begins where the writer stands, if that is behind a dash.
     fn block(&mut self, node: &Node, indent: usize) {
         match &node.kind {
-            Kind::Mapping(entries) => {
+            NodeKind::Mapping(entries) => {
                 for (at, (key, value)) in self.shuffled(entries).into_iter().enumerate() {
                     self.start(at, indent, About::Below(plain_text(key)));
                     self.entry(key, value, indent);
                 }
             }
-            Kind::Sequence(items) => {
+            NodeKind::Sequence(items) => {
                 for (at, item) in items.iter().enumerate() {
                     self.start(at, indent, About::Item);
                     self.item(item, indent);
                 }
             }
-            Kind::Scalar(_) => unreachable!("scalars are written in a line"),
+            NodeKind::Scalar(_) => unreachable!("scalars are written in a line"),
         }
         if self.random.chance(10) {
             self.comment_line(indent, About::Nothing);
@@ -99,16 +99,16 @@ impl Writer<'_> {
         let written = self.scalar(key, false);
         self.out += &format!("{written}:");
         match &value.kind {
-            Kind::Scalar(_) => self.leaf(value, indent, &word),
-            Kind::Mapping(_) | Kind::Sequence(_) if is_empty(value) || self.random.chance(25) => {
+            NodeKind::Scalar(_) => self.leaf(value, indent, &word),
+            NodeKind::Mapping(_) | NodeKind::Sequence(_) if is_empty(value) || self.random.chance(25) => {
                 self.flow_behind(value, &word);
             }
-            Kind::Mapping(_) => {
+            NodeKind::Mapping(_) => {
                 self.end_of_line(About::Line(word.clone()));
                 let step = 1 + self.random.below(6);
                 self.block(value, indent + step);
             }
-            Kind::Sequence(_) => {
+            NodeKind::Sequence(_) => {
                 self.end_of_line(About::Line(word.clone()));
                 let step = self.random.below(5);
                 self.block(value, indent + step);
@@ -119,16 +119,16 @@ impl Writer<'_> {
     fn item(&mut self, value: &Node, indent: usize) {
         self.out.push('-');
         match &value.kind {
-            Kind::Scalar(_) => {
+            NodeKind::Scalar(_) => {
                 let word = plain_text(value);
                 self.leaf(value, indent, &word);
             }
-            Kind::Mapping(_) | Kind::Sequence(_) if is_empty(value) || self.random.chance(25) => {
+            NodeKind::Mapping(_) | NodeKind::Sequence(_) if is_empty(value) || self.random.chance(25) => {
                 self.spaces();
                 self.flow(value);
                 self.end_of_line(About::Bracketed);
             }
-            Kind::Mapping(_) | Kind::Sequence(_) => {
+            NodeKind::Mapping(_) | NodeKind::Sequence(_) => {
                 self.out.push(' ');
                 self.block(value, indent + 2);
             }
@@ -137,10 +137,10 @@ impl Writer<'_> {
 
     /// A scalar behind a key or a dash.
     fn leaf(&mut self, value: &Node, indent: usize, word: &str) {
-        let Kind::Scalar(scalar) = &value.kind else { unreachable!("a leaf is a scalar") };
+        let NodeKind::Scalar(scalar) = &value.kind else { unreachable!("a leaf is a scalar") };
         let text = &scalar.text.value;
         let is_text = text.ends_with('\n') && !text.starts_with([' ', '\n']) && !text.ends_with("\n\n");
-        if scalar.style == Style::Quoted && is_text && !text.contains(['\t', '\r']) {
+        if scalar.style == ScalarForm::Quoted && is_text && !text.contains(['\t', '\r']) {
             self.out += " |";
             self.end_of_line(About::Line(word.to_owned()));
             let indent = indent + 1 + self.random.below(5);
@@ -164,15 +164,16 @@ impl Writer<'_> {
 
     /// A scalar in one line, in one of the forms with the same meaning.
     fn scalar(&mut self, node: &Node, in_flow: bool) -> String {
-        let Kind::Scalar(scalar) = &node.kind else { unreachable!("a scalar is wanted") };
+        let NodeKind::Scalar(scalar) = &node.kind else { unreachable!("a scalar is wanted") };
         let text = &scalar.text.value;
         let is_word = text.starts_with(|it: char| it.is_ascii_alphabetic())
             && text.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-".contains(&it));
         let is_no_text =
             text.bytes().all(|it| it.is_ascii_digit()) || matches!(text.as_str(), "true" | "false" | "null");
-        let is_plain = scalar.style == Style::Plain && !(in_flow && text.contains(['[', ']', '{', '}', ',']));
+        let is_plain =
+            scalar.style == ScalarForm::Plain && !(in_flow && text.contains(['[', ']', '{', '}', ',']));
         match self.random.below(3) {
-            _ if scalar.style == Style::Plain && is_no_text => text.clone(),
+            _ if scalar.style == ScalarForm::Plain && is_no_text => text.clone(),
             0 if is_word || is_plain => text.clone(),
             1 if !text.contains(['\n', '\t', '\r']) => format!("'{}'", text.replace('\'', "''")),
             _ => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
@@ -188,11 +189,11 @@ impl Writer<'_> {
 
     fn flow(&mut self, node: &Node) {
         match &node.kind {
-            Kind::Scalar(_) => {
+            NodeKind::Scalar(_) => {
                 let written = self.scalar(node, true);
                 self.out += &written;
             }
-            Kind::Sequence(items) => {
+            NodeKind::Sequence(items) => {
                 self.out.push('[');
                 for item in items {
                     self.break_in_flow();
@@ -201,7 +202,7 @@ impl Writer<'_> {
                 }
                 self.out.push(']');
             }
-            Kind::Mapping(entries) => {
+            NodeKind::Mapping(entries) => {
                 self.out.push('{');
                 for (key, value) in self.shuffled(entries) {
                     self.break_in_flow();
@@ -287,15 +288,15 @@ fn escaped(it: char) -> String {
 
 fn plain_text(node: &Node) -> String {
     match &node.kind {
-        Kind::Scalar(scalar) => scalar.text.value.clone(),
-        Kind::Sequence(_) | Kind::Mapping(_) => String::new(),
+        NodeKind::Scalar(scalar) => scalar.text.value.clone(),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => String::new(),
     }
 }
 
 fn is_empty(node: &Node) -> bool {
     match &node.kind {
-        Kind::Scalar(_) => false,
-        Kind::Sequence(items) => items.is_empty(),
-        Kind::Mapping(entries) => entries.is_empty(),
+        NodeKind::Scalar(_) => false,
+        NodeKind::Sequence(items) => items.is_empty(),
+        NodeKind::Mapping(entries) => entries.is_empty(),
     }
 }

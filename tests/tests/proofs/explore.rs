@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use orange_analysis::walk::{Act, Ended};
+use orange_analysis::walk::{Act, WalkEnd};
 use orange_core::Actor;
 use orange_tests::monitor::{self, Who};
 use orange_tests::plan::{Applies, DECLARED, Plan};
@@ -77,15 +77,15 @@ fn is_read(plan: &Plan, status: usize, section: &str) -> bool {
     monitor::gates(plan, status).any(|it| it.section == section)
 }
 
-fn ends(plan: &Plan, status: usize) -> Vec<Ended> {
-    let mut ends = vec![Ended::of(Some(0), None, String::new())];
+fn ends(plan: &Plan, status: usize) -> Vec<WalkEnd> {
+    let mut ends = vec![WalkEnd::of(Some(0), None, String::new())];
     for rule in plan.rules.iter().filter(|it| it.status == status) {
         if let Applies::Ended(ending) = &rule.applies {
             let output = ending.output.unwrap_or_default().to_owned();
-            ends.push(Ended::of(ending.codes.first().copied(), ending.signals.first().copied(), output));
+            ends.push(WalkEnd::of(ending.codes.first().copied(), ending.signals.first().copied(), output));
         }
     }
-    ends.extend(times(plan, status).map(|lasted| Ended { lasted, ..Ended::default() }));
+    ends.extend(times(plan, status).map(|lasted| WalkEnd { lasted, ..WalkEnd::default() }));
     ends
 }
 

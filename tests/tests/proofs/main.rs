@@ -9,7 +9,7 @@ mod run;
 
 use std::collections::BTreeMap;
 
-use orange_analysis::prove::{self, Proof, Verdict};
+use orange_analysis::prove::{self, Proof, ProofVerdict};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 use orange_core::{Machine, StateId};
@@ -51,7 +51,7 @@ fn for_each_flow(count: u64, mut judge: impl FnMut(&Plan, &Machine<'_>, &Proof))
 
 fn is_proved(proof: &Proof, name: &str) -> bool {
     let judged = proof.properties.iter().find(|it| it.name == name).unwrap();
-    matches!(judged.verdict, Verdict::Proved { .. })
+    matches!(judged.verdict, ProofVerdict::Proved { .. })
 }
 
 /// The states in which tasks can be created, the first one first.
@@ -167,8 +167,8 @@ fn each_property_is_proved_of_some_and_refuted_of_others() {
     for_each_flow(240, |_, _, proof| {
         for it in &proof.properties {
             let counts = verdicts.entry(it.name).or_default();
-            counts[0] += u32::from(matches!(it.verdict, Verdict::Proved { .. }));
-            counts[1] += u32::from(matches!(it.verdict, Verdict::Refuted { .. }));
+            counts[0] += u32::from(matches!(it.verdict, ProofVerdict::Proved { .. }));
+            counts[1] += u32::from(matches!(it.verdict, ProofVerdict::Refuted { .. }));
         }
     });
     for (property, [proved, refuted]) in &verdicts {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use orange_analysis::missions::{Act, Answer};
+use orange_analysis::missions::{MissionAct, PauseReply};
 use orange_analysis::plan_proof::{self, PlanProof};
 use orange_analysis::plan_walk::PlanWalk;
-use orange_analysis::prove::Verdict;
+use orange_analysis::prove::ProofVerdict;
 use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::{Source, compile};
 use orange_core::mission::{MissionStatus, Report, StepState, StepStatus};
@@ -80,17 +80,21 @@ impl<'p> Attack<'p> {
         self.broken.push(("ends-or-pauses", format!("{MOST_ACTS} acts, and it goes on")));
     }
 
-    fn act(&self, random: &mut Random, failing: usize) -> Option<Act> {
+    fn act(&self, random: &mut Random, failing: usize) -> Option<MissionAct> {
         let mission = &self.walk.mission;
         if mission.status == MissionStatus::Paused {
             let is_asked = mission.asked().is_some();
-            return Some(if is_asked { Act::ACCEPT } else { Act::Continue(Answer::default()) });
+            return Some(if is_asked {
+                MissionAct::ACCEPT
+            } else {
+                MissionAct::Continue(PauseReply::default())
+            });
         }
         let step = StepId(self.active().first().copied()? as u16);
         Some(match random.chance(failing) {
-            true if random.chance(50) => Act::Lose(step),
-            true => Act::Fail(step, "it fails".to_owned()),
-            false => Act::Complete(step, self.report(random, step.index())),
+            true if random.chance(50) => MissionAct::Lose(step),
+            true => MissionAct::Fail(step, "it fails".to_owned()),
+            false => MissionAct::Complete(step, self.report(random, step.index())),
         })
     }
 
@@ -118,9 +122,9 @@ impl<'p> Attack<'p> {
     }
 
     /// Counts an act that has ended the attempt of its step: one that loses an agent may have it started again.
-    fn note(&mut self, act: &Act) {
+    fn note(&mut self, act: &MissionAct) {
         let Some(step) = act.step() else { return };
-        let goes_on = matches!(act, Act::Lose(_)) && self.walk.mission.step(step).status.is_active();
+        let goes_on = matches!(act, MissionAct::Lose(_)) && self.walk.mission.step(step).status.is_active();
         self.ran[step.index()] += u32::from(!goes_on);
     }
 
@@ -197,5 +201,5 @@ impl<'p> Attack<'p> {
 
 fn is_proved(proof: &PlanProof, name: &str) -> bool {
     let judged = proof.properties.iter().find(|it| it.name == name).unwrap();
-    matches!(judged.verdict, Verdict::Proved { .. })
+    matches!(judged.verdict, ProofVerdict::Proved { .. })
 }

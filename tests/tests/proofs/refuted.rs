@@ -1,8 +1,8 @@
 //! A run that refutes a property is taken as a walk, and the monitor sees the breach.
 
-use orange_analysis::prove::{Judged, Verdict};
+use orange_analysis::prove::{Judged, ProofVerdict};
 use orange_analysis::walk::command::Command;
-use orange_analysis::walk::{Act, Ended, Happened};
+use orange_analysis::walk::{Act, Happened, WalkEnd};
 use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::Actor;
 use orange_tests::monitor::Who;
@@ -11,7 +11,7 @@ use crate::run::Watched;
 
 /// The runs with which a property is refuted, each with whether it ends where the property is broken.
 pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
-    let Verdict::Refuted { findings, trace } = &judged.verdict else { return Vec::new() };
+    let ProofVerdict::Refuted { findings, trace } = &judged.verdict else { return Vec::new() };
     // A counter that never rises leaves some loop without a bound, and where no agent is alive none ends: these runs only lead to
     // what a finding is about.
     let is_whole = |code: &str| !matches!(code, "C25" | "C63" | "C68");
@@ -23,7 +23,7 @@ pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
 pub(crate) fn end_all(run: &mut Watched<'_>) {
     for agent in [Actor::Worker, Actor::Reviewer] {
         if run.is_alive(agent) {
-            let act = Act::End { agent, name: None, ended: Ended::default() };
+            let act = Act::End { agent, name: None, ended: WalkEnd::default() };
             run.act(&act, Who::Person, false).map_or_else(|it| panic!("{}", it.0), drop);
         }
     }

@@ -1,7 +1,7 @@
 //! One run of a generated workflow: a walk of `simulate`, and the monitor that watches it.
 
 use orange_analysis::search::task::Agent;
-use orange_analysis::walk::{Act, Ended, Happened, Impossible, Walk};
+use orange_analysis::walk::{Act, Happened, Impossible, Walk, WalkEnd};
 use orange_core as core;
 use orange_core::{Actor, Machine};
 use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
@@ -326,7 +326,7 @@ impl<'r> Watched<'r> {
     }
 
     /// The rule that decides about this end of an agent of the task's state, by the documents.
-    fn decides(&self, agent: Actor, ended: &Ended, visits: &Visits) -> Option<Decides> {
+    fn decides(&self, agent: Actor, ended: &WalkEnd, visits: &Visits) -> Option<Decides> {
         let status = self.monitor.status;
         if monitor::own(self.plan, status) != who(agent) {
             return None;

@@ -32,7 +32,7 @@ pub(crate) struct Cli {
 /// The subcommand to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Check(Check),
+    Check(CheckArgs),
     Completions(crate::cmd::complete::Completions),
     #[command(hide = true)]
     Complete(crate::cmd::complete::Complete),
@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Graph(Graph),
     Init(Init),
     Prove(crate::cmd::prove::Prove),
-    Schema(crate::cmd::schema::Schema),
+    Schema(crate::cmd::schema::SchemaArgs),
     Simulate(crate::cmd::simulate::Simulate),
     Test(crate::cmd::test::Test),
 }
@@ -69,14 +69,14 @@ Examples:
   git show HEAD:flow.yml | orange-workflow check - --stdin-name flow.yml
 
 Exit status: 0 nothing at `deny` or above, 1 something, 2 the work could not be done.")]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Files or folders to check; `-` reads standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
     /// Format of the findings
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
-    pub format: Format,
+    pub format: FindingFormat,
 
     /// Fail on the findings of these checks, or on all `warnings`; `C4` stands for every check whose code begins with it
     #[arg(long, value_delimiter = ',', value_name = "warnings|CHECK")]
@@ -137,7 +137,7 @@ pub(crate) struct Check {
 
 /// Format of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum FindingFormat {
     /// For people: drawn on a terminal, in sentences elsewhere
     Human,
     /// Drawn, with the lines of the file they are about

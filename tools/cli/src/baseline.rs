@@ -21,12 +21,12 @@ const VERSION: u32 = 1;
 pub(crate) struct Baseline {
     /// The folder of the baseline, which its paths begin at.
     folder: PathBuf,
-    known: BTreeMap<String, BTreeMap<Known, usize>>,
+    known: BTreeMap<String, BTreeMap<KnownFinding, usize>>,
 }
 
 /// The part of a finding that does not change when its file is edited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Known {
+struct KnownFinding {
     check: String,
     place: String,
 }
@@ -34,14 +34,14 @@ struct Known {
 /// The file as JSON has it.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct BaselineDocument {
     version: u32,
-    findings: Vec<Entry>,
+    findings: Vec<BaselineEntry>,
 }
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct BaselineEntry {
     file: String,
     check: String,
     place: String,
@@ -67,15 +67,17 @@ impl Baseline {
             let help = format!("write it again with --write-baseline {shown}");
             Failure::new(format!("{shown} is not a baseline: {what}"), help)
         };
-        let document: Document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let document: BaselineDocument =
+            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         if document.version != VERSION {
             return Err(wrong(format!("its version is {}, and {VERSION} is known here", document.version)));
         }
         let mut baseline = Self::empty(path);
-        for Entry { file, check, place, count } in document.findings {
+        for BaselineEntry { file, check, place, count } in document.findings {
             // The file has the names of checks; a person who edits it may also write a code.
             let check = catalogue::find(&check).map_or(check, |it| it.name.to_owned());
-            *baseline.known.entry(file).or_default().entry(Known { check, place }).or_default() += count;
+            *baseline.known.entry(file).or_default().entry(KnownFinding { check, place }).or_default() +=
+                count;
         }
         Ok(baseline)
     }
@@ -104,7 +106,7 @@ impl Baseline {
     ///
     /// The file cannot be written.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
-        let entry = |file: &String, known: &Known, count: usize| Entry {
+        let entry = |file: &String, known: &KnownFinding, count: usize| BaselineEntry {
             file: file.clone(),
             check: known.check.clone(),
             place: known.place.clone(),
@@ -116,7 +118,7 @@ impl Baseline {
             let message = format!("cannot write {}: {why}", path.display());
             Failure::new(message, "see whether the folder is there and you may write to it")
         };
-        let text = serde_json::to_string_pretty(&Document { version: VERSION, findings });
+        let text = serde_json::to_string_pretty(&BaselineDocument { version: VERSION, findings });
         let text = text.map_err(|error| cannot(error.to_string()))? + "\n";
         whole::write(path, &text).map_err(|error| cannot(error.to_string()))
     }
@@ -155,7 +157,7 @@ impl Baseline {
 }
 
 /// Removes each known finding as often as it is known. The rest of the known findings match nothing.
-fn take_out(file: &mut File, mut left: BTreeMap<Known, usize>) -> BTreeMap<Known, usize> {
+fn take_out(file: &mut File, mut left: BTreeMap<KnownFinding, usize>) -> BTreeMap<KnownFinding, usize> {
     let mut stays = vec![true; file.findings().len()];
     for (at, known) in known(file) {
         if let Some(count) = left.get_mut(&known).filter(|it| **it > 0) {
@@ -170,18 +172,20 @@ fn take_out(file: &mut File, mut left: BTreeMap<Known, usize>) -> BTreeMap<Known
 }
 
 /// The findings of a file that a baseline can have, each with its number.
-fn known(file: &File) -> Vec<(usize, Known)> {
+fn known(file: &File) -> Vec<(usize, KnownFinding)> {
     let lesser = |(_, it): &(usize, &Diagnostic)| it.level != Level::Error;
     let mut findings = file.findings().iter().enumerate().filter(lesser).peekable();
     if findings.peek().is_none() {
         return Vec::new();
     }
     let places = file.places();
-    findings.map(|(at, it)| (at, Known { check: it.name().to_owned(), place: places.of(it.span) })).collect()
+    findings
+        .map(|(at, it)| (at, KnownFinding { check: it.name().to_owned(), place: places.of(it.span) }))
+        .collect()
 }
 
-fn describe(file: &str, known: &BTreeMap<Known, usize>) -> Vec<String> {
-    let line = |(Known { check, place }, count): (&Known, &usize)| {
+fn describe(file: &str, known: &BTreeMap<KnownFinding, usize>) -> Vec<String> {
+    let line = |(KnownFinding { check, place }, count): (&KnownFinding, &usize)| {
         let times = if *count == 1 { String::new() } else { format!(", {count} times") };
         format!("{file}: {check} at {place}{times}")
     };

@@ -18,7 +18,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use orange_codegen::{Compilation, Source};
 use sha2::{Digest, Sha256};
 
-use self::entry::Entry;
+use self::entry::CachedWorkflow;
 
 /// Number of files: a run that checks a few texts reads a few of them.
 const FILES: usize = 16;
@@ -31,8 +31,8 @@ const LONGEST: u64 = 512 * 1024;
 pub(crate) struct Cache {
     place: Option<CachePlace>,
     /// Content of each file, by the first digit of its keys, once it is asked for.
-    known: [OnceLock<HashMap<Key, String>>; FILES],
-    new: Mutex<BTreeMap<Key, String>>,
+    known: [OnceLock<HashMap<CacheKey, String>>; FILES],
+    new: Mutex<BTreeMap<CacheKey, String>>,
 }
 
 /// Folder of the cache, and the program that it is for.
@@ -43,7 +43,7 @@ struct CachePlace {
 }
 
 /// The hash of a program, the name of a file and its text, in hexadecimal.
-pub(crate) type Key = String;
+pub(crate) type CacheKey = String;
 
 impl Cache {
     /// The cache of this user; an empty one that is never written where there is no place for it.
@@ -53,7 +53,7 @@ impl Cache {
     }
 
     /// The key of a text; `None` without a cache.
-    pub(crate) fn key(&self, source: &Source) -> Option<Key> {
+    pub(crate) fn key(&self, source: &Source) -> Option<CacheKey> {
         let name = Path::new(&source.path).file_name().unwrap_or(OsStr::new(&source.path));
         let mut hash = self.place.as_ref()?.program.clone();
         hash.update(name.len().to_le_bytes());
@@ -63,15 +63,15 @@ impl Cache {
     }
 
     /// The result of checking a text, if it was checked before.
-    pub(crate) fn get(&self, key: Option<&Key>, text: &str) -> Option<Compilation> {
+    pub(crate) fn get(&self, key: Option<&CacheKey>, text: &str) -> Option<Compilation> {
         let key = key?;
-        let entry: Entry = serde_json::from_str(self.known(digit(key)?)?.get(key)?).ok()?;
+        let entry: CachedWorkflow = serde_json::from_str(self.known(digit(key)?)?.get(key)?).ok()?;
         entry.compilation(text)
     }
 
     /// Remembers what was found in a text.
-    pub(crate) fn put(&self, key: Option<&Key>, compilation: &Compilation) {
-        let (Some(key), Some(entry)) = (key, Entry::of(compilation)) else { return };
+    pub(crate) fn put(&self, key: Option<&CacheKey>, compilation: &Compilation) {
+        let (Some(key), Some(entry)) = (key, CachedWorkflow::of(compilation)) else { return };
         if let Ok(written) = serde_json::to_string(&entry) {
             self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), written);
         }
@@ -93,7 +93,7 @@ impl Cache {
         }
     }
 
-    fn known(&self, digit: usize) -> Option<&HashMap<Key, String>> {
+    fn known(&self, digit: usize) -> Option<&HashMap<CacheKey, String>> {
         let place = self.place.as_ref()?;
         let read = || {
             // A file that cannot be read is as good as none.
@@ -112,7 +112,7 @@ impl CachePlace {
 }
 
 /// The first digit of a key.
-fn digit(key: &Key) -> Option<usize> {
+fn digit(key: &CacheKey) -> Option<usize> {
     usize::try_from(key.chars().next()?.to_digit(16)?).ok()
 }
 

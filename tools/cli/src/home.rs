@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use orange_codegen::Source;
-use orange_codegen::syntax::{self, Kind, Node, limits};
+use orange_codegen::syntax::{self, Node, NodeKind, limits};
 
 use crate::answer::Failure;
 
 /// The tasks in a home, and its broken files.
 #[derive(Debug, Default)]
-pub(crate) struct Home {
+pub(crate) struct HomeTasks {
     /// The tasks, by project and id.
     pub tasks: Vec<Task>,
     /// Files that cannot be read: their path, and why.
@@ -35,9 +35,9 @@ pub(crate) struct Task {
 /// # Errors
 ///
 /// There is no such folder, or it cannot be read.
-pub(crate) fn read(folder: &Path) -> Result<Home, Failure> {
+pub(crate) fn read(folder: &Path) -> Result<HomeTasks, Failure> {
     let tasks = folder.join("tasks");
-    let mut home = Home::default();
+    let mut home = HomeTasks::default();
     for project in folders(&tasks).map_err(|error| no_home(folder, &error))? {
         match folders(&project) {
             Ok(tasks) => tasks.iter().for_each(|task| home.add(&project, task)),
@@ -47,7 +47,7 @@ pub(crate) fn read(folder: &Path) -> Result<Home, Failure> {
     Ok(home)
 }
 
-impl Home {
+impl HomeTasks {
     fn add(&mut self, project: &Path, task: &Path) {
         let file = task.join("TASK.md");
         match text(&file).map_err(|error| error.to_string()).and_then(|text| keys(&text)) {
@@ -121,10 +121,10 @@ fn frontmatter(text: &str) -> Option<&str> {
 
 fn value(tree: &Node, name: &str) -> Option<String> {
     let text = |node: &Node| match &node.kind {
-        Kind::Scalar(scalar) if !scalar.is_null() => Some(scalar.text.value.clone()),
-        Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) if !scalar.is_null() => Some(scalar.text.value.clone()),
+        NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     };
-    let Kind::Mapping(entries) = &tree.kind else { return None };
+    let NodeKind::Mapping(entries) = &tree.kind else { return None };
     entries.iter().find(|(key, _)| text(key).as_deref() == Some(name)).and_then(|(_, value)| text(value))
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum Origin {
 
 /// The files of a run, sorted, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Collected {
+pub(crate) struct CollectedInputs {
     pub inputs: Vec<Input>,
     /// The paths that could not be searched.
     pub failures: Vec<Failure>,
@@ -45,7 +45,7 @@ pub(crate) struct Collected {
 
 /// The result of reading one input.
 #[derive(Debug)]
-pub(crate) enum Reading {
+pub(crate) enum ReadInput {
     Text(Source),
     /// It is not a text of a size that a workflow may have; what could be read of it, and what to say.
     NotText(Source, Box<Diagnostic>),
@@ -54,8 +54,8 @@ pub(crate) enum Reading {
 }
 
 /// Finds the files that these paths name; `-` is standard input and is called `stdin_name`.
-pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected {
-    let mut collected = Collected::default();
+pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> CollectedInputs {
+    let mut collected = CollectedInputs::default();
     for path in paths {
         if path.as_os_str() == "-" {
             let shown = stdin_name.unwrap_or("<stdin>").to_owned();
@@ -79,7 +79,7 @@ pub(crate) fn collect(paths: &[PathBuf], stdin_name: Option<&str>) -> Collected 
     collected
 }
 
-impl Collected {
+impl CollectedInputs {
     fn add(&mut self, path: &Path) {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => self.search(path),
@@ -162,7 +162,7 @@ impl Input {
     }
 
     /// Reads the text, and no more of it than a workflow may have.
-    pub(crate) fn read(&self) -> Reading {
+    pub(crate) fn read(&self) -> ReadInput {
         let read = match &self.origin {
             Origin::Named(path) => fs::File::open(path).and_then(read_file),
             Origin::Found(path) => open_regular(path).and_then(read_file),
@@ -176,9 +176,9 @@ impl Input {
         }
     }
 
-    fn decode(&self, bytes: Vec<u8>) -> Reading {
+    fn decode(&self, bytes: Vec<u8>) -> ReadInput {
         match String::from_utf8(bytes) {
-            Ok(text) => Reading::Text(self.source(text)),
+            Ok(text) => ReadInput::Text(self.source(text)),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
                 let byte = error.as_bytes()[valid];
@@ -188,21 +188,21 @@ impl Input {
                 let finding = Diagnostic::new(&S08, span, message)
                     .label(span, "not UTF-8 from here on")
                     .help("save the file as UTF-8, or name a workflow in YAML or TOML");
-                Reading::NotText(self.source(text), Box::new(finding))
+                ReadInput::NotText(self.source(text), Box::new(finding))
             }
         }
     }
 
-    fn too_large(&self, bytes: &[u8]) -> Reading {
+    fn too_large(&self, bytes: &[u8]) -> ReadInput {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        Reading::NotText(self.source(text), Box::new(limits::too_large()))
+        ReadInput::NotText(self.source(text), Box::new(limits::too_large()))
     }
 
-    fn unreadable(&self, error: &io::Error) -> Reading {
+    fn unreadable(&self, error: &io::Error) -> ReadInput {
         let message = format!("the file cannot be read: {error}");
         let finding = Diagnostic::new(&S08, Span::default(), message)
             .help("see whether it is a file that you may read, or leave it out");
-        Reading::Unreadable(self.source(String::new()), Box::new(finding))
+        ReadInput::Unreadable(self.source(String::new()), Box::new(finding))
     }
 
     fn source(&self, text: String) -> Source {

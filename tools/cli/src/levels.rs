@@ -40,7 +40,7 @@ impl Levels {
     /// # Errors
     ///
     /// An unknown check, one that two flags give different levels, or one whose level no flag may change.
-    pub(crate) fn of_flags(flags: &args::Check) -> Result<Self, Failure> {
+    pub(crate) fn of_flags(flags: &args::CheckArgs) -> Result<Self, Failure> {
         let mut levels = Self::default();
         let named = [
             ("--deny", &flags.deny, Level::Deny),

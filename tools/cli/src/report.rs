@@ -9,7 +9,7 @@ use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syn
 
 use crate::cache::Cache;
 use crate::config::PageUrl;
-use crate::input::{Input, Origin, Reading};
+use crate::input::{Input, Origin, ReadInput};
 use crate::json::Counts;
 
 /// Fewer files than this are not worth a thread.
@@ -119,9 +119,9 @@ impl File {
         Places::new(syntax::parse(&self.source).0.as_ref())
     }
 
-    fn of(reading: Reading, cache: &Cache) -> Self {
+    fn of(reading: ReadInput, cache: &Cache) -> Self {
         match reading {
-            Reading::Text(source) => {
+            ReadInput::Text(source) => {
                 let key = cache.key(&source);
                 let compilation = cache.get(key.as_ref(), &source.text).unwrap_or_else(|| {
                     let compilation = orange_analysis::lint(&source);
@@ -130,7 +130,7 @@ impl File {
                 });
                 Self { source, compilation, docs: None }
             }
-            Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {
+            ReadInput::NotText(source, finding) | ReadInput::Unreadable(source, finding) => {
                 let (diagnostics, likeness) = (vec![*finding], Likeness::of(&source));
                 let compilation = Compilation { diagnostics, likeness, ..Compilation::default() };
                 Self { source, compilation, docs: None }
@@ -181,7 +181,7 @@ fn join<T>(worker: thread::ScopedJoinHandle<'_, T>) -> T {
 fn examine(input: &Input, cache: &Cache) -> InputResult {
     let reading = input.read();
     let is_found =
-        matches!((&input.origin, &reading), (Origin::Found(_), Reading::Text(_) | Reading::NotText(..)));
+        matches!((&input.origin, &reading), (Origin::Found(_), ReadInput::Text(_) | ReadInput::NotText(..)));
     let mut file = File::of(reading, cache);
     match file.compilation.likeness {
         Likeness::Almost(_) | Likeness::Other if is_found => {

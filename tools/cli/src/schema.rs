@@ -5,11 +5,11 @@ mod types;
 use std::collections::BTreeMap;
 
 use orange_analysis::{plan_scenario, scenario};
-use orange_codegen::model::keys::{Key, Names, Object, STEP_WORKFLOW, Takes, WORKFLOW};
+use orange_codegen::model::keys::{Key, NameKind, Object, STEP_WORKFLOW, Takes, WORKFLOW};
 
 pub(crate) use types::Schema;
 
-use types::{Kind, Others};
+use types::{Others, ValueType};
 
 #[cfg(test)]
 mod tests;
@@ -115,7 +115,7 @@ impl Defs {
                 ..Schema::of("string")
             },
             Takes::Scalar => {
-                Schema { kind: Some(Kind::Any(&["string", "number", "boolean"])), ..Schema::default() }
+                Schema { kind: Some(ValueType::Any(&["string", "number", "boolean"])), ..Schema::default() }
             }
             Takes::Object(object) => self.object(object),
             Takes::Tagged(tag, objects) => self.tagged(tag, objects),
@@ -154,7 +154,7 @@ impl Defs {
     fn tagged(&mut self, tag: &str, objects: &[Object]) -> Schema {
         let words = objects.iter().map(|it| it.what).collect();
         Schema {
-            kind: Some(Kind::One("object")),
+            kind: Some(ValueType::One("object")),
             properties: BTreeMap::from([(tag.to_owned(), Schema { words, ..Schema::default() })]),
             all_of: objects.iter().map(|object| self.case(tag, object)).collect(),
             ..Schema::with(tag)
@@ -202,11 +202,11 @@ fn name(what: &str) -> String {
     bare.replace('`', "").replace(' ', "-")
 }
 
-fn pattern(names: Names) -> &'static str {
+fn pattern(names: NameKind) -> &'static str {
     match names {
-        Names::States | Names::Gates => "^[A-Za-z][A-Za-z0-9_-]*$",
-        Names::Harnesses => "^[A-Za-z0-9_][A-Za-z0-9_-]*$",
-        Names::Counters => "^[a-z_][a-z0-9_]*$",
-        Names::Prompts | Names::Steps => r"\S",
+        NameKind::States | NameKind::Gates => "^[A-Za-z][A-Za-z0-9_-]*$",
+        NameKind::Harnesses => "^[A-Za-z0-9_][A-Za-z0-9_-]*$",
+        NameKind::Counters => "^[a-z_][a-z0-9_]*$",
+        NameKind::Prompts | NameKind::Steps => r"\S",
     }
 }

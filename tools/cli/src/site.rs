@@ -4,7 +4,7 @@ use orange_analysis::catalogue::{self, Check};
 
 use crate::output::put;
 
-pub(crate) struct Page {
+pub(crate) struct SitePage {
     /// The name of its file.
     pub file: String,
     /// Its text in Markdown.
@@ -14,10 +14,10 @@ pub(crate) struct Page {
 const INDEX: &str = "index.md";
 
 /// The index, then the page of every check in the order of the index.
-pub(crate) fn pages() -> Vec<Page> {
+pub(crate) fn pages() -> Vec<SitePage> {
     let checks = catalogue::all();
     let pages = (0..checks.len()).map(|at| page(checks, at));
-    let index = Page { file: INDEX.to_owned(), text: index(checks) };
+    let index = SitePage { file: INDEX.to_owned(), text: index(checks) };
     std::iter::once(index).chain(pages).collect()
 }
 
@@ -47,7 +47,7 @@ fn index(checks: &[&Check]) -> String {
     out
 }
 
-fn page(checks: &[&Check], at: usize) -> Page {
+fn page(checks: &[&Check], at: usize) -> SitePage {
     let check = checks[at];
     let (title, body) = catalogue::page(check).split_once("\n\n").unwrap_or((catalogue::page(check), ""));
     let group = catalogue::title(check);
@@ -56,7 +56,7 @@ fn page(checks: &[&Check], at: usize) -> Page {
     let body = linked(body, check);
     let links = links(checks, at);
     let text = format!("{title}\n\n`{level}` · [{group}]({INDEX}#{anchor})\n\n{body}\n---\n\n{links}\n");
-    Page { file: format!("{}.md", check.name), text }
+    SitePage { file: format!("{}.md", check.name), text }
 }
 
 /// Links to the previous page, to the index, and to the next page.

@@ -18,11 +18,11 @@ pub(crate) enum Refusal {
     /// The answer of `orange`.
     Passed(Value),
     /// One of ours, in the form that `docs/json/error.schema.json` describes.
-    Own { error: Failure },
+    Own { error: CallFailure },
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Failure {
+pub(crate) struct CallFailure {
     code: Code,
     message: String,
     help: &'static str,
@@ -38,11 +38,11 @@ enum Code {
 impl Refusal {
     /// The arguments of a tool are wrong.
     pub(crate) fn usage(message: String) -> Refusal {
-        Refusal::Own { error: Failure { code: Code::Usage, message, help: "see the tool's schema" } }
+        Refusal::Own { error: CallFailure { code: Code::Usage, message, help: "see the tool's schema" } }
     }
 
     fn environment(message: String, help: &'static str) -> Refusal {
-        Refusal::Own { error: Failure { code: Code::Environment, message, help } }
+        Refusal::Own { error: CallFailure { code: Code::Environment, message, help } }
     }
 }
 

@@ -22,12 +22,12 @@ pub(crate) struct Tool {
 struct Argument {
     name: &'static str,
     about: &'static str,
-    form: Form,
+    form: ArgumentForm,
 }
 
 /// Form of an argument as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ArgumentForm {
     /// A word without an option, such as the task that the command is about.
     Word,
     /// An option with a value.
@@ -41,21 +41,21 @@ enum Form {
 /// The JSON Schema of a tool's arguments.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Schema {
-    r#type: Type,
-    properties: BTreeMap<&'static str, Property>,
+pub(crate) struct ToolSchema {
+    r#type: SchemaType,
+    properties: BTreeMap<&'static str, ArgumentSchema>,
     additional_properties: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Property {
-    r#type: Type,
+struct ArgumentSchema {
+    r#type: SchemaType,
     description: &'static str,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Type {
+enum SchemaType {
     Boolean,
     Object,
     String,
@@ -69,9 +69,17 @@ pub(crate) const TOOLS: &[Tool] = &[
         only_reads: true,
         command: ["task", "list"],
         arguments: &[
-            Argument { name: "status", about: "Only those with this status.", form: Form::Text("--status") },
-            Argument { name: "project", about: "Only those of this project.", form: Form::Text("--project") },
-            Argument { name: "all", about: "Finished ones too.", form: Form::Switch("--all") },
+            Argument {
+                name: "status",
+                about: "Only those with this status.",
+                form: ArgumentForm::Text("--status"),
+            },
+            Argument {
+                name: "project",
+                about: "Only those of this project.",
+                form: ArgumentForm::Text("--project"),
+            },
+            Argument { name: "all", about: "Finished ones too.", form: ArgumentForm::Switch("--all") },
         ],
     },
     Tool {
@@ -96,22 +104,26 @@ pub(crate) const TOOLS: &[Tool] = &[
         command: ["task", "update"],
         arguments: &[
             TASK,
-            Argument { name: "status", about: "The status to ask for.", form: Form::Text("--status") },
-            Argument { name: "summary", about: "What is to be done.", form: Form::Text("--summary") },
+            Argument {
+                name: "status",
+                about: "The status to ask for.",
+                form: ArgumentForm::Text("--status"),
+            },
+            Argument { name: "summary", about: "What is to be done.", form: ArgumentForm::Text("--summary") },
             Argument {
                 name: "branch",
                 about: "A new name for the task's branch; empty to take over the one that is checked out in its worktree.",
-                form: Form::MaybeText("--branch"),
+                form: ArgumentForm::MaybeText("--branch"),
             },
             Argument {
                 name: "retry_hooks",
                 about: "Runs the hook that failed again, and those that wait for it.",
-                form: Form::Switch("--retry-hooks"),
+                form: ArgumentForm::Switch("--retry-hooks"),
             },
             Argument {
                 name: "dry_run",
                 about: "Only say what would happen.",
-                form: Form::Switch("--dry-run"),
+                form: ArgumentForm::Switch("--dry-run"),
             },
         ],
     },
@@ -132,17 +144,17 @@ pub(crate) const TOOLS: &[Tool] = &[
             Argument {
                 name: "result",
                 about: "One word, such as PASS or FAIL, where the step declares results or a condition reads it.",
-                form: Form::Text("--result"),
+                form: ArgumentForm::Text("--result"),
             },
             Argument {
                 name: "summary",
                 about: "What you have done; later steps and people read it.",
-                form: Form::Text("--summary"),
+                form: ArgumentForm::Text("--summary"),
             },
             Argument {
                 name: "warning",
                 about: "What a person should look at.",
-                form: Form::Text("--warning"),
+                form: ArgumentForm::Text("--warning"),
             },
         ],
     },
@@ -152,19 +164,27 @@ pub(crate) const TOOLS: &[Tool] = &[
         only_reads: false,
         command: ["mission", "start"],
         arguments: &[
-            Argument { name: "workflow", about: "The step workflow, such as dev-task.", form: Form::Word },
-            Argument { name: "prompt", about: "What is to be done.", form: Form::Word },
-            Argument { name: "project", about: "The project.", form: Form::Text("--project") },
-            Argument { name: "branch", about: "The branch to work on.", form: Form::Text("--branch") },
+            Argument {
+                name: "workflow",
+                about: "The step workflow, such as dev-task.",
+                form: ArgumentForm::Word,
+            },
+            Argument { name: "prompt", about: "What is to be done.", form: ArgumentForm::Word },
+            Argument { name: "project", about: "The project.", form: ArgumentForm::Text("--project") },
+            Argument {
+                name: "branch",
+                about: "The branch to work on.",
+                form: ArgumentForm::Text("--branch"),
+            },
             Argument {
                 name: "execution",
                 about: "step: pause after every step; auto: go on.",
-                form: Form::Text("--execution"),
+                form: ArgumentForm::Text("--execution"),
             },
             Argument {
                 name: "intervene",
                 about: "When it pauses: never, on-warning, on-error or always.",
-                form: Form::Text("--intervene"),
+                form: ArgumentForm::Text("--intervene"),
             },
         ],
     },
@@ -185,12 +205,12 @@ pub(crate) const TOOLS: &[Tool] = &[
             Argument {
                 name: "pause",
                 about: "The number of the pause that this answers.",
-                form: Form::Text("--pause"),
+                form: ArgumentForm::Text("--pause"),
             },
             Argument {
                 name: "accept_failure",
                 about: "Take the failure as it is.",
-                form: Form::Switch("--accept-failure"),
+                form: ArgumentForm::Switch("--accept-failure"),
             },
         ],
     },
@@ -199,13 +219,13 @@ pub(crate) const TOOLS: &[Tool] = &[
 const TASK: Argument = Argument {
     name: "task",
     about: "Its id, the start of its id, or its branch; without, the task whose agent asks or whose worktree this is.",
-    form: Form::Word,
+    form: ArgumentForm::Word,
 };
 
 const MISSION: Argument = Argument {
     name: "mission",
     about: "Its id, the start of its id, or its branch; without, the mission whose agent asks or whose worktree this is.",
-    form: Form::Word,
+    form: ArgumentForm::Word,
 };
 
 /// The tool of this name.
@@ -215,9 +235,9 @@ pub(crate) fn named(name: &str) -> Option<&'static Tool> {
 
 impl Tool {
     /// The JSON Schema of its arguments.
-    pub(crate) fn schema(&self) -> Schema {
+    pub(crate) fn schema(&self) -> ToolSchema {
         let properties = self.arguments.iter().map(|argument| (argument.name, argument.property())).collect();
-        Schema { r#type: Type::Object, properties, additional_properties: false }
+        ToolSchema { r#type: SchemaType::Object, properties, additional_properties: false }
     }
 
     /// The words behind `orange` for these arguments, or what is wrong with them.
@@ -230,14 +250,16 @@ impl Tool {
         words.push("--json".to_owned());
         for argument in self.arguments {
             match argument.form {
-                Form::Word => behind.push((argument.name, argument.value::<String>(given)?)),
-                Form::Text(option) => {
+                ArgumentForm::Word => behind.push((argument.name, argument.value::<String>(given)?)),
+                ArgumentForm::Text(option) => {
                     words.extend(argument.value(given)?.map(|text: String| format!("{option}={text}")));
                 }
-                Form::MaybeText(option) => words.extend(argument.value(given)?.map(|text: String| {
-                    if text.is_empty() { option.to_owned() } else { format!("{option}={text}") }
-                })),
-                Form::Switch(option) => {
+                ArgumentForm::MaybeText(option) => {
+                    words.extend(argument.value(given)?.map(|text: String| {
+                        if text.is_empty() { option.to_owned() } else { format!("{option}={text}") }
+                    }))
+                }
+                ArgumentForm::Switch(option) => {
                     words.extend(argument.value(given)?.filter(|on| *on).map(|_: bool| option.to_owned()));
                 }
             }
@@ -255,9 +277,13 @@ impl Tool {
 }
 
 impl Argument {
-    fn property(&self) -> Property {
-        let r#type = if matches!(self.form, Form::Switch(_)) { Type::Boolean } else { Type::String };
-        Property { r#type, description: self.about }
+    fn property(&self) -> ArgumentSchema {
+        let r#type = if matches!(self.form, ArgumentForm::Switch(_)) {
+            SchemaType::Boolean
+        } else {
+            SchemaType::String
+        };
+        ArgumentSchema { r#type, description: self.about }
     }
 
     /// Given value, or its error; `null` is nothing.

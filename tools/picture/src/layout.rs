@@ -20,7 +20,7 @@ pub struct Sizes {
     /// Frame of each box.
     pub frames: Vec<Frame>,
     /// Of each line.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Connector>,
 }
 
 /// The outline of a box.
@@ -34,7 +34,7 @@ pub struct Frame {
 
 /// A line between two boxes, and the size of what is written on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct Connector {
     /// The box where it begins.
     pub from: usize,
     /// The box where it ends, with its head.
@@ -102,7 +102,7 @@ fn aligned(sizes: &Sizes, align: Option<Align>) -> Plan {
         LayoutOptions { align, nodesep: 36.0, edgesep: 18.0, ranksep: 84.0, ..LayoutOptions::default() };
     layout(&mut graph, Some(options));
     let boxes: Vec<Point> = (0..sizes.frames.len()).map(|at| centre(&graph, at)).collect();
-    let found: Vec<Found> =
+    let found: Vec<DagreRoute> =
         sizes.lines.iter().enumerate().map(|(at, line)| found(&graph, at, line)).collect();
     let bands = Bands::of(sizes, &boxes, &found);
     let ports = ports(sizes, &boxes, &found);
@@ -111,7 +111,7 @@ fn aligned(sizes: &Sizes, align: Option<Align>) -> Plan {
 }
 
 /// A line as dagre gives it: where it passes the layers between its boxes.
-struct Found {
+struct DagreRoute {
     passes: Vec<Point>,
     label: Option<(Point, f64)>,
     is_loop: bool,
@@ -124,7 +124,7 @@ fn graph(sizes: &Sizes) -> Graph<NodeLabel, EdgeLabel> {
         let label = NodeLabel { width: size.x, height: size.y, ..NodeLabel::default() };
         graph.set_node(at.to_string(), Some(label));
     }
-    for (at, Line { from, to, label }) in sizes.lines.iter().enumerate() {
+    for (at, Connector { from, to, label }) in sizes.lines.iter().enumerate() {
         let label =
             EdgeLabel { width: label.x, height: label.y, labelpos: LabelPos::Center, ..EdgeLabel::default() };
         graph.set_edge(from.to_string(), to.to_string(), Some(label), Some(&at.to_string()));
@@ -138,7 +138,7 @@ fn centre(graph: &Graph<NodeLabel, EdgeLabel>, at: usize) -> Point {
     Point { x: coordinate(|it| it.x), y: coordinate(|it| it.y) }
 }
 
-fn found(graph: &Graph<NodeLabel, EdgeLabel>, at: usize, line: &Line) -> Found {
+fn found(graph: &Graph<NodeLabel, EdgeLabel>, at: usize, line: &Connector) -> DagreRoute {
     let edge = graph.edge(&line.from.to_string(), &line.to.to_string(), Some(&at.to_string()));
     let points = edge.map(|it| it.points.iter().map(|it| Point { x: it.x, y: it.y }).collect());
     let mut passes: Vec<Point> = points.unwrap_or_default();
@@ -149,14 +149,14 @@ fn found(graph: &Graph<NodeLabel, EdgeLabel>, at: usize, line: &Line) -> Found {
     }
     let place = edge.and_then(|it| Some(Point { x: it.x?, y: it.y? }));
     let label = place.filter(|_| line.label.x > 0.0).map(|it| (it, line.label.y));
-    Found { passes, label, is_loop }
+    DagreRoute { passes, label, is_loop }
 }
 
 /// Extent of each layer above and below its middle: within it, lines run straight past the boxes.
 struct Bands(BTreeMap<i64, f64>);
 
 impl Bands {
-    fn of(sizes: &Sizes, boxes: &[Point], found: &[Found]) -> Self {
+    fn of(sizes: &Sizes, boxes: &[Point], found: &[DagreRoute]) -> Self {
         let of_boxes = boxes.iter().zip(&sizes.frames).map(|(centre, it)| (centre.y, it.size.y));
         let of_labels = found.iter().filter_map(|it| it.label).map(|(centre, height)| (centre.y, height));
         let mut bands = BTreeMap::new();
@@ -179,13 +179,13 @@ impl Bands {
 
 /// The two ends of a line, at the borders of its boxes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ports {
+struct LinePorts {
     start: Point,
     end: Point,
 }
 
 /// One end of a line at one side of a box.
-struct End {
+struct LineEnd {
     line: usize,
     is_start: bool,
     /// Point from which the line comes or to which it goes.
@@ -193,9 +193,9 @@ struct End {
 }
 
 /// Gives the lines at each side of each box an order and distance.
-fn ports(sizes: &Sizes, boxes: &[Point], found: &[Found]) -> Vec<Ports> {
-    let mut sides: BTreeMap<(usize, bool), Vec<End>> = BTreeMap::new();
-    for (line, (Line { from, to, .. }, found)) in sizes.lines.iter().zip(found).enumerate() {
+fn ports(sizes: &Sizes, boxes: &[Point], found: &[DagreRoute]) -> Vec<LinePorts> {
+    let mut sides: BTreeMap<(usize, bool), Vec<LineEnd>> = BTreeMap::new();
+    for (line, (Connector { from, to, .. }, found)) in sizes.lines.iter().zip(found).enumerate() {
         if found.is_loop {
             continue;
         }
@@ -203,16 +203,16 @@ fn ports(sizes: &Sizes, boxes: &[Point], found: &[Found]) -> Vec<Ports> {
         let last = found.passes.last().copied().unwrap_or(boxes[*from]);
         for (at, towards, is_start) in [(*from, first, true), (*to, last, false)] {
             let is_below = towards.y > boxes[at].y;
-            sides.entry((at, is_below)).or_default().push(End { line, is_start, towards });
+            sides.entry((at, is_below)).or_default().push(LineEnd { line, is_start, towards });
         }
     }
-    let mut ports = vec![Ports::default(); sizes.lines.len()];
+    let mut ports = vec![LinePorts::default(); sizes.lines.len()];
     for ((at, is_below), mut ends) in sides {
         ends.sort_by(|a, b| a.towards.x.total_cmp(&b.towards.x));
         let Frame { size, level } = sizes.frames[at];
         let y = boxes[at].y + if is_below { size.y / 2.0 } else { -size.y / 2.0 };
         let wanted = ends.iter().map(|it| it.towards.x).collect();
-        for (End { line, is_start, .. }, x) in ends.iter().zip(spread(wanted, boxes[at].x, level)) {
+        for (LineEnd { line, is_start, .. }, x) in ends.iter().zip(spread(wanted, boxes[at].x, level)) {
             let port = if *is_start { &mut ports[*line].start } else { &mut ports[*line].end };
             *port = Point { x, y };
         }
@@ -236,7 +236,7 @@ fn spread(wanted: Vec<f64>, centre: f64, level: f64) -> Vec<f64> {
     places
 }
 
-fn route(found: Found, ports: Ports, bands: &Bands) -> Route {
+fn route(found: DagreRoute, ports: LinePorts, bands: &Bands) -> Route {
     let label = found.label.map(|(centre, _)| centre);
     if found.is_loop {
         return Route { stretches: out_and_back(&found.passes), label, is_loop: true };

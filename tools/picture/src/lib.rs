@@ -4,4 +4,4 @@ pub mod layout;
 pub mod pen;
 pub mod stroke;
 
-pub use layout::{Frame, Line, Point, Route, Sizes};
+pub use layout::{Connector, Frame, Point, Route, Sizes};

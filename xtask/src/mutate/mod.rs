@@ -63,7 +63,7 @@ const KNOWN: &str = "xtask/mutants.txt";
 
 /// A change and its verdict.
 struct Judged {
-    group: recognise::Kind,
+    group: recognise::WorkflowKind,
     path: String,
     mutant: Mutant,
     fate: Fate,
@@ -134,7 +134,7 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     names.iter().filter(is_ours).map(source).collect()
 }
 
-fn judge(source: &Source, group: recognise::Kind, scenarios: Scenarios) -> Result<Vec<Judged>> {
+fn judge(source: &Source, group: recognise::WorkflowKind, scenarios: Scenarios) -> Result<Vec<Judged>> {
     let before = Before { findings: findings(source), behaviour: same::behaviour(source), scenarios };
     if let Some(failure) = before.scenarios.failures(source).first() {
         return Err(format!("{}: before any change: {failure}", source.path));
@@ -229,14 +229,16 @@ impl Judged {
 
 /// The share of noticed changes of each group, in percent, among those that can be noticed.
 fn scores(judged: &[Judged]) -> [(&'static str, f64); 2] {
-    [("machines", recognise::Kind::Machine), ("plans", recognise::Kind::Steps)].map(|(name, group)| {
-        let of = |fates: fn(&Fate) -> bool| {
-            judged.iter().filter(|it| it.group == group && fates(&it.fate)).count()
-        };
-        let noticed = of(|it| matches!(it, Fate::Checks(_) | Fate::Scenarios(_)));
-        let all = noticed + of(|it| *it == Fate::Survives);
-        (name, if all == 0 { 0.0 } else { 100.0 * noticed as f64 / all as f64 })
-    })
+    [("machines", recognise::WorkflowKind::Machine), ("plans", recognise::WorkflowKind::Steps)].map(
+        |(name, group)| {
+            let of = |fates: fn(&Fate) -> bool| {
+                judged.iter().filter(|it| it.group == group && fates(&it.fate)).count()
+            };
+            let noticed = of(|it| matches!(it, Fate::Checks(_) | Fate::Scenarios(_)));
+            let all = noticed + of(|it| *it == Fate::Survives);
+            (name, if all == 0 { 0.0 } else { 100.0 * noticed as f64 / all as f64 })
+        },
+    )
 }
 
 /// The share of changes with a single finding among those that `check` finds, in percent.

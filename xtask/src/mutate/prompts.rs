@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_analysis::lint::{AgentInState, Facts, Reading, find_heading, with_facts};
-use orange_codegen::syntax::{Kind as NodeKind, Node, Text};
+use orange_codegen::syntax::{Node, NodeKind, Text};
 use orange_codegen::{LineIndex, Source, Span, compile};
 
 use super::mutant::{Mutant, MutantKind};

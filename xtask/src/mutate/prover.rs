@@ -50,7 +50,7 @@ const PROPERTIES: &str = "analysis/src/prove/properties.rs";
 /// The line of [`UNATTENDED`] that says which steps need nobody.
 macro_rules! moves {
     () => {
-        "        SearchStep::Retry { .. } | SearchStep::Request { .. } | SearchStep::Failure { .. } => Part::Moves,"
+        "        SearchStep::Retry { .. } | SearchStep::Request { .. } | SearchStep::Failure { .. } => StepRole::Moves,"
     };
 }
 const MOVES: &str = moves!();
@@ -85,22 +85,22 @@ const WEAKENINGS: &[Weakening] = &[
         UNATTENDED,
         MOVES,
         concat!(
-            "        SearchStep::Request { by: Actor::Engine, .. } if WEAK => Part::NeedsPerson,\n",
+            "        SearchStep::Request { by: Actor::Engine, .. } if WEAK => StepRole::NeedsPerson,\n",
             moves!()
         ),
     ),
     weakening(
         "loops-bounded: an agent that crashes is started again by a person",
         UNATTENDED,
-        "            ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {\n                Part::Moves",
-        "            ExitResult::Crash { respawned: true } if WEAK => Part::NeedsPerson,\n            ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {\n                Part::Moves",
+        "            ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {\n                StepRole::Moves",
+        "            ExitResult::Crash { respawned: true } if WEAK => StepRole::NeedsPerson,\n            ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {\n                StepRole::Moves",
     ),
     weakening(
         "loops-bounded: what an agent asks for, a person wants",
         UNATTENDED,
         MOVES,
         concat!(
-            "        SearchStep::Request { by, .. } if WEAK && by != Actor::Engine => Part::NeedsPerson,\n",
+            "        SearchStep::Request { by, .. } if WEAK && by != Actor::Engine => StepRole::NeedsPerson,\n",
             moves!()
         ),
     ),
@@ -109,7 +109,7 @@ const WEAKENINGS: &[Weakening] = &[
         UNATTENDED,
         MOVES,
         concat!(
-            "        SearchStep::Request { by, .. } if WEAK && by != Actor::Engine && facts.machine.exit_rules_of(facts.search.task(edge.from).status).any(|at| matches!(facts.machine.exit_rules[at].outcome, orange_core::Outcome::MarkDead)) => Part::NeedsPerson,\n",
+            "        SearchStep::Request { by, .. } if WEAK && by != Actor::Engine && facts.machine.exit_rules_of(facts.search.task(edge.from).status).any(|at| matches!(facts.machine.exit_rules[at].outcome, orange_core::Outcome::MarkDead)) => StepRole::NeedsPerson,\n",
             moves!()
         ),
     ),

@@ -17,28 +17,28 @@ use crate::workspace::Workspace;
 pub(super) enum Scenarios {
     /// Of a machine.
     Machine(Vec<scenario::Scenario>),
-    Steps(Vec<plan_scenario::Scenario>),
+    Steps(Vec<plan_scenario::PlanScenario>),
 }
 
 impl Scenarios {
     /// The scenarios of a workflow of this kind, which stand beside it.
-    pub fn beside(source: &Source, group: recognise::Kind, workspace: &Workspace) -> Result<Self> {
+    pub fn beside(source: &Source, group: recognise::WorkflowKind, workspace: &Workspace) -> Result<Self> {
         let stem = source.path.rsplit_once('.').map_or(source.path.as_str(), |(stem, _)| stem);
         let path = format!("{stem}{SCENARIOS}");
         Self::read(&Source::new(&path, workspace.read(&path)?.text), group)
     }
 
-    fn read(source: &Source, group: recognise::Kind) -> Result<Self> {
+    fn read(source: &Source, group: recognise::WorkflowKind) -> Result<Self> {
         let refused = |found: Vec<Diagnostic>| {
             let messages: Vec<&str> = found.iter().map(|it| it.message.as_str()).collect();
             format!("{}: {}", source.path, messages.join("; "))
         };
         match group {
-            recognise::Kind::Machine => {
+            recognise::WorkflowKind::Machine => {
                 let (scenarios, found) = scenario::read(source);
                 scenarios.map(|it| Self::Machine(it.all)).ok_or_else(|| refused(found))
             }
-            recognise::Kind::Steps => {
+            recognise::WorkflowKind::Steps => {
                 let (scenarios, found) = plan_scenario::read(source);
                 scenarios.map(Self::Steps).ok_or_else(|| refused(found))
             }
@@ -63,7 +63,7 @@ impl Scenarios {
     }
 }
 
-fn of_plan(plan: &Plan<'_>, scenarios: &[plan_scenario::Scenario]) -> Vec<String> {
+fn of_plan(plan: &Plan<'_>, scenarios: &[plan_scenario::PlanScenario]) -> Vec<String> {
     let mut coverage = Coverage::default();
     let mut failures = Vec::new();
     for scenario in scenarios {
@@ -86,7 +86,7 @@ fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str, group: recognise::Kind) -> Scenarios {
+    fn read(text: &str, group: recognise::WorkflowKind) -> Scenarios {
         Scenarios::read(&Source::new("flow.test.yml", text), group).unwrap()
     }
 
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_scenario_that_fails_and_a_step_that_none_runs_are_named() {
         let text = "scenarios:\n  - {name: first a, steps: [{complete: a, expect: {steps: {b: running}}}]}\n";
-        let scenarios = read(text, recognise::Kind::Steps);
+        let scenarios = read(text, recognise::WorkflowKind::Steps);
         let failures = |text: &str| scenarios.failures(&Source::new("flow.yml", text));
         assert_eq!(failures(PLAN), [""; 0]);
         let longer = format!("{PLAN}  - {{id: c, prompt: '{{{{context}}}}', depends_on: [b]}}\n");
@@ -107,7 +107,7 @@ mod tests {
     fn a_scenario_of_a_machine_that_fails_is_named() {
         const MACHINE: &str = "name: flow\nstates: {a: {}, b: {terminal: true}}\ntransitions: [{from: a, to: b, hooks: [{action: spawn_next}]}]\n";
         let text = "scenarios:\n  - {name: the end, steps: [{request: b, expect: {hooks: [spawn_next]}}]}\n";
-        let scenarios = read(text, recognise::Kind::Machine);
+        let scenarios = read(text, recognise::WorkflowKind::Machine);
         let failures = |text: &str| scenarios.failures(&Source::new("flow.yml", text));
         assert_eq!(failures(MACHINE), [""; 0]);
         assert_eq!(failures(&MACHINE.replace("spawn_next", "kill_session")), ["\"the end\""]);

@@ -1,6 +1,6 @@
 //! Access to a syntax tree, and small edits of its source.
 
-use orange_codegen::syntax::{Kind, Node};
+use orange_codegen::syntax::{Node, NodeKind};
 use orange_codegen::{Edit, Source, Span, edit};
 
 /// An entry of a mapping: its key and its value.
@@ -21,8 +21,8 @@ impl Entry<'_> {
 /// The entries of a mapping; none of any other node.
 pub(super) fn entries(node: &Node) -> impl Iterator<Item = Entry<'_>> {
     let entries = match &node.kind {
-        Kind::Mapping(entries) => entries.as_slice(),
-        Kind::Sequence(_) | Kind::Scalar(_) => &[],
+        NodeKind::Mapping(entries) => entries.as_slice(),
+        NodeKind::Sequence(_) | NodeKind::Scalar(_) => &[],
     };
     entries.iter().map(|(key, value)| Entry { name: text(key), key, value })
 }
@@ -35,8 +35,8 @@ pub(super) fn entry<'n>(node: &'n Node, key: &str) -> Option<Entry<'n>> {
 /// The items of a list; none of any other node.
 pub(super) fn items(node: &Node) -> &[Node] {
     match &node.kind {
-        Kind::Sequence(items) => items,
-        Kind::Mapping(_) | Kind::Scalar(_) => &[],
+        NodeKind::Sequence(items) => items,
+        NodeKind::Mapping(_) | NodeKind::Scalar(_) => &[],
     }
 }
 
@@ -48,8 +48,8 @@ pub(super) fn items_of<'n>(node: &'n Node, key: &str) -> &'n [Node] {
 /// The text of a scalar; empty for any other node.
 pub(super) fn text(node: &Node) -> &str {
     match &node.kind {
-        Kind::Scalar(scalar) => &scalar.text.value,
-        Kind::Mapping(_) | Kind::Sequence(_) => "",
+        NodeKind::Scalar(scalar) => &scalar.text.value,
+        NodeKind::Mapping(_) | NodeKind::Sequence(_) => "",
     }
 }
 

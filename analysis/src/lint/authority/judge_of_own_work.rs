@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use orange_core::{Actor, StateId};
 
-use super::{CA0, Writer};
+use super::{CA0, VerdictWriter};
 use crate::lint::Facts;
 use crate::search::{EdgeId, SearchStep};
 use orange_codegen::diag::{Diagnostic, Level};
@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         }
     }
     for (state, heading, writer) in judges.writers(facts) {
-        if let Writer::Judged(agent) = writer
+        if let VerdictWriter::Judged(agent) = writer
             && seen.insert((state, agent))
         {
             found.extend(writes(facts, state, heading, agent));
@@ -36,7 +36,7 @@ pub(super) fn states(facts: &Facts<'_>) -> BTreeSet<StateId> {
     let passed =
         facts.search.edges().map(|(_, edge)| edge).filter(|edge| !judges.passing(facts, edge).is_empty());
     let passed = passed.map(|edge| facts.search.task(edge.from).status);
-    let written = judges.writers(facts).filter(|(.., writer)| matches!(writer, Writer::Judged(_)));
+    let written = judges.writers(facts).filter(|(.., writer)| matches!(writer, VerdictWriter::Judged(_)));
     passed.chain(written.map(|(state, ..)| state)).collect()
 }
 

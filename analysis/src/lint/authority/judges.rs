@@ -17,7 +17,7 @@ const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
 #[derive(Debug)]
 pub struct Judges {
     /// The verdicts that decide, by state and heading.
-    pub(super) verdicts: BTreeMap<(StateId, String), Verdicts>,
+    pub(super) verdicts: BTreeMap<(StateId, String), SectionVerdicts>,
     /// By state: whether agents work there. Elsewhere they only judge.
     works: Vec<bool>,
     /// By prompt: whether some agent that works is started with it.
@@ -25,12 +25,12 @@ pub struct Judges {
     /// By transition: whether it goes by a verdict when somebody asks for it, and when an exit rule takes it.
     decided: Vec<[bool; 2]>,
     /// By configuration: what the worker and the reviewer can be there, over all runs.
-    roles: Vec<[Role; 2]>,
+    roles: Vec<[AgentRoles; 2]>,
 }
 
 /// The gates of one state that take a verdict from one section, and the artifacts of its exit rules that do.
 #[derive(Debug)]
-pub(super) struct Verdicts {
+pub(super) struct SectionVerdicts {
     /// The places of the verdicts, in source order.
     pub(super) places: Vec<orange_codegen::span::Span>,
     /// True if every one of them wants something new.
@@ -43,7 +43,7 @@ pub(super) struct Verdicts {
 
 /// Possible roles of an agent that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Role {
+struct AgentRoles {
     /// The step by which one first came there that has worked on the task.
     worked: Option<EdgeId>,
     /// True if one can be there that was started to judge.
@@ -52,7 +52,7 @@ struct Role {
 
 /// Writer of a section that carries a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Writer {
+pub enum VerdictWriter {
     /// Only persons go by it.
     OfPersons,
     /// One that the workflow declares, whose work it is not.
@@ -74,7 +74,7 @@ impl Judges {
         let decided = facts.transitions.iter().map(|it| goes_by_verdict(facts, it)).collect();
         let mut judges = Self { verdicts, works, prompts, decided, roles: Vec::new() };
         if !judges.verdicts.is_empty() {
-            judges.roles = vec![<[Role; 2]>::default(); facts.search.size()];
+            judges.roles = vec![<[AgentRoles; 2]>::default(); facts.search.size()];
             judges.spread(facts);
         }
         judges
@@ -89,7 +89,7 @@ impl Judges {
             for (id, edge) in facts.search.numbered_from(at) {
                 let after = self.after(facts, id, edge);
                 let known = &mut self.roles[edge.to as usize];
-                let joined = [0, 1].map(|agent| Role {
+                let joined = [0, 1].map(|agent| AgentRoles {
                     worked: known[agent].worked.or(after[agent].worked),
                     judges: known[agent].judges || after[agent].judges,
                 });
@@ -104,23 +104,23 @@ impl Judges {
     }
 
     /// Roles of the agents after a step.
-    fn after(&self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) -> [Role; 2] {
+    fn after(&self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) -> [AgentRoles; 2] {
         let (before, next) = (facts.search.task(edge.from), facts.search.task(edge.to));
         AGENTS.map(|agent| {
             let is_unheard = next.unhandled_exit == Some(agent);
             if next.agent(agent) != Agent::Live && !is_unheard {
-                return Role::default();
+                return AgentRoles::default();
             }
             let carried = self.roles[edge.from as usize][slot(agent)];
             let (stays, starts) = lives(facts, edge, before, agent);
             let works = self.works[index(next.status)];
-            let started = starts.into_iter().fold(Role::default(), |role, prompt| {
+            let started = starts.into_iter().fold(AgentRoles::default(), |role, prompt| {
                 let works = works || prompt.is_none_or(|it| self.prompts[usize::from(it.0)]);
-                Role { worked: role.worked.or(works.then_some(id)), judges: role.judges || !works }
+                AgentRoles { worked: role.worked.or(works.then_some(id)), judges: role.judges || !works }
             });
-            let carried = if stays || is_unheard { carried } else { Role::default() };
+            let carried = if stays || is_unheard { carried } else { AgentRoles::default() };
             let worked = carried.worked.is_some() || (works && carried.judges);
-            Role {
+            AgentRoles {
                 worked: worked.then_some(id).or(started.worked),
                 judges: (carried.judges && !works) || started.judges,
             }
@@ -204,24 +204,26 @@ impl Judges {
     }
 
     /// Writer of the section of these verdicts.
-    pub(crate) fn writer(&self, facts: &Facts<'_>, state: StateId, heading: &str) -> Writer {
-        let Some(it) = self.verdicts.get(&(state, heading.to_owned())) else { return Writer::OfPersons };
+    pub(crate) fn writer(&self, facts: &Facts<'_>, state: StateId, heading: &str) -> VerdictWriter {
+        let Some(it) = self.verdicts.get(&(state, heading.to_owned())) else {
+            return VerdictWriter::OfPersons;
+        };
         let goes_by = |edge: &Edge| {
             facts.search.task(edge.from).status == state
                 && self.decided(edge).is_some()
                 && !matches!(edge.step, SearchStep::Request { by: Actor::Human, .. })
         };
         if facts.search.first_edge(goes_by).is_none() {
-            return Writer::OfPersons;
+            return VerdictWriter::OfPersons;
         }
         let may = |agent: &Actor| it.declared.is_none_or(|by| by.allows(*agent));
         let places = facts.search.configurations().filter(|(_, task)| !it.is_fresh || task.status == state);
         let worked = places.flat_map(|(id, _)| self.have_worked(id)).find(may);
         match (worked, it.declared) {
-            (None, Some(_)) => Writer::Declared,
-            (None, None) => Writer::Follows,
-            (Some(agent), Some(_)) => Writer::Judged(agent),
-            (Some(agent), None) => Writer::Unknown(agent),
+            (None, Some(_)) => VerdictWriter::Declared,
+            (None, None) => VerdictWriter::Follows,
+            (Some(agent), Some(_)) => VerdictWriter::Judged(agent),
+            (Some(agent), None) => VerdictWriter::Unknown(agent),
         }
     }
 
@@ -229,7 +231,7 @@ impl Judges {
     pub(crate) fn writers<'j>(
         &'j self,
         facts: &'j Facts<'_>,
-    ) -> impl Iterator<Item = (StateId, &'j str, Writer)> {
+    ) -> impl Iterator<Item = (StateId, &'j str, VerdictWriter)> {
         self.verdicts
             .keys()
             .map(|(state, heading)| (*state, heading.as_str(), self.writer(facts, *state, heading)))
@@ -282,13 +284,13 @@ fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, 
     (stays, starts)
 }
 
-fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {
-    let mut all: BTreeMap<(StateId, String), Verdicts> = BTreeMap::new();
+fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), SectionVerdicts> {
+    let mut all: BTreeMap<(StateId, String), SectionVerdicts> = BTreeMap::new();
     for (state, _) in facts.states() {
         let gates = facts.leaving(state).flat_map(|(_, it)| it.section_gates());
         for gate in gates.chain(artifacts(facts, state)) {
             let Some(verdict) = &gate.verdict else { continue };
-            let known = all.entry((state, gate.section.value.clone())).or_insert(Verdicts {
+            let known = all.entry((state, gate.section.value.clone())).or_insert(SectionVerdicts {
                 places: Vec::new(),
                 is_fresh: true,
                 stale: Vec::new(),
@@ -324,7 +326,7 @@ fn ruled<'f>(facts: &Facts<'f>, transition: &Transition) -> impl Iterator<Item =
 }
 
 /// By state: whether agents work there. They judge where a verdict leads out, unless that is where agents begin.
-fn works(facts: &Facts<'_>, verdicts: &BTreeMap<(StateId, String), Verdicts>) -> Vec<bool> {
+fn works(facts: &Facts<'_>, verdicts: &BTreeMap<(StateId, String), SectionVerdicts>) -> Vec<bool> {
     let (machine, commands) = (facts.machine, facts.workflow.commands);
     let starts = |id: &TransitionId| machine.transition(*id).hooks.iter().any(|hook| hook.spawn().is_some());
     let begins = |state: StateId| {

@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 
 use super::Facts;
 
-pub(crate) use judges::{Judges, Writer};
+pub(crate) use judges::{Judges, VerdictWriter};
 pub(crate) use nobody_asked::{unasked, unasked_run};
 
 super::group! {
@@ -23,7 +23,7 @@ super::group! {
 
 /// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub struct AuthorityLintFacts {
     judges: OnceCell<Judges>,
 }
 

@@ -2,15 +2,18 @@
 
 use orange_core::{Actor, StateId};
 
-use super::{CA1, Judges, Writer, judge_of_own_work};
+use super::{CA1, Judges, VerdictWriter, judge_of_own_work};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let judges = facts.judges();
     let unknown = judges.writers(facts).filter_map(|(state, heading, writer)| match writer {
-        Writer::Unknown(agent) => Some((state, heading, agent)),
-        Writer::OfPersons | Writer::Declared | Writer::Follows | Writer::Judged(_) => None,
+        VerdictWriter::Unknown(agent) => Some((state, heading, agent)),
+        VerdictWriter::OfPersons
+        | VerdictWriter::Declared
+        | VerdictWriter::Follows
+        | VerdictWriter::Judged(_) => None,
     });
     let passed = judge_of_own_work::states(facts);
     let is_crowded = |state: StateId| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::C25;
-use super::shared::{Site, counted, guards, name};
+use super::shared::{GuardSite, counted, guards, name};
 use crate::lint::Facts;
 use crate::search::EdgeId;
 use orange_codegen::diag::{Diagnostic, Witness};
@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let counted = counted(facts);
     let sites = guards(facts);
     let mut budget = MAX_STEPS;
-    let mut read: BTreeMap<CounterId, Vec<&Site<'_>>> = BTreeMap::new();
+    let mut read: BTreeMap<CounterId, Vec<&GuardSite<'_>>> = BTreeMap::new();
     for site in &sites {
         let mut counters: Vec<CounterId> =
             site.guard.expr.comparisons().iter().map(|it| it.counter).collect();
@@ -49,7 +49,7 @@ fn turn(facts: &Facts<'_>, state: StateId, budget: &mut usize) -> Option<Vec<Edg
 fn finding(
     facts: &Facts<'_>,
     counter: CounterId,
-    sites: &[&Site<'_>],
+    sites: &[&GuardSite<'_>],
     turn: &[EdgeId],
 ) -> Option<Diagnostic> {
     let (name, declared) = (name(facts, counter), &facts.workflow.counters[usize::from(counter.0)]);

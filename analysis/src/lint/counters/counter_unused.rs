@@ -6,7 +6,7 @@ use super::C28;
 use super::shared::{counts, guards, is_reviewer};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{CRASH_COUNT, Counter, CounterId, Piece, REVIEW_ROUND, Value};
+use orange_codegen::model::{CRASH_COUNT, Counter, CounterId, PromptPiece, REVIEW_ROUND, Value};
 use orange_codegen::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -23,8 +23,8 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
     let compared = guards.iter().flat_map(|it| it.guard.expr.comparisons()).map(|it| it.counter);
     let prompts = facts.workflow.prompts.iter().flat_map(|it| &it.pieces);
     let shown = prompts.filter_map(|piece| match piece {
-        Piece::Value(Value::Counter(counter)) => Some(*counter),
-        Piece::Value(
+        PromptPiece::Value(Value::Counter(counter)) => Some(*counter),
+        PromptPiece::Value(
             Value::Summary
             | Value::Project
             | Value::Branch
@@ -36,7 +36,7 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
             | Value::Reviewer
             | Value::Port,
         )
-        | Piece::Text(_) => None,
+        | PromptPiece::Text(_) => None,
     });
     let hooks = || facts.workflow.transitions.iter().flat_map(|it| &it.hooks);
     let named = hooks().filter_map(|hook| hook.spawn.as_ref()).any(is_reviewer).then_some(REVIEW_ROUND);

@@ -13,7 +13,7 @@ use orange_codegen::model::{CounterId, StateId};
 const MAX_STEPS: usize = 500_000;
 
 /// A task that was created in a state has got its agent there.
-struct Created {
+struct CreatedTask {
     state: StateId,
     step: EdgeId,
     at: ConfigurationId,
@@ -38,11 +38,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// The tasks that are created in a state other than the first one, each with the step that starts its agent.
-fn created(facts: &Facts<'_>) -> Vec<Created> {
+fn created(facts: &Facts<'_>) -> Vec<CreatedTask> {
     let starts = facts.search.edges().filter(|(_, edge)| edge.step == SearchStep::Start);
     let starts = starts.filter(|(_, edge)| facts.search.arrival(edge.from).is_none());
     starts
-        .map(|(step, edge)| Created { state: facts.search.task(edge.to).status, step, at: edge.to })
+        .map(|(step, edge)| CreatedTask { state: facts.search.task(edge.to).status, step, at: edge.to })
         .collect()
 }
 
@@ -74,7 +74,7 @@ fn bounds<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(CounterId, &'f Guard)> 
 
 fn finding(
     facts: &Facts<'_>,
-    created: &Created,
+    created: &CreatedTask,
     (counter, guard): (CounterId, &Guard),
     least: u32,
     budget: &mut usize,
@@ -100,7 +100,7 @@ fn finding(
 
 fn diagnostic(
     facts: &Facts<'_>,
-    created: &Created,
+    created: &CreatedTask,
     (counter, guard): (CounterId, &Guard),
     values: &[u32],
     least: u32,

@@ -1,7 +1,7 @@
 //! C21: a guard that every value of the counters satisfies.
 
 use super::C21;
-use super::shared::{Decides, Site, guards};
+use super::shared::{GuardOwner, GuardSite, guards};
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
@@ -18,10 +18,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// A clause beside which no other one can hold is those others' fault.
-fn is_alone(site: &Site<'_>) -> bool {
+fn is_alone(site: &GuardSite<'_>) -> bool {
     match site.decides {
-        Decides::Transition(_) => true,
-        Decides::Clause(rule, _) => match &rule.outcome {
+        GuardOwner::Transition(_) => true,
+        GuardOwner::Clause(rule, _) => match &rule.outcome {
             Outcome::ThenWhen(clauses) => clauses.len() == 1,
             Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
         },
@@ -29,21 +29,21 @@ fn is_alone(site: &Site<'_>) -> bool {
 }
 
 /// [`super::guard_never`] reports what cannot be decided; it asks about the same cells.
-fn always(facts: &Facts<'_>, site: &Site<'_>) -> bool {
+fn always(facts: &Facts<'_>, site: &GuardSite<'_>) -> bool {
     let gap = decide::gap(&[&site.guard.expr], &facts.workflow.counters, &mut facts.work.borrow_mut());
     gap.is_ok_and(|gap| gap.is_none())
 }
 
-fn finding(facts: &Facts<'_>, site: &Site<'_>) -> Diagnostic {
+fn finding(facts: &Facts<'_>, site: &GuardSite<'_>) -> Diagnostic {
     let guard = site.guard;
     let message = format!("`{}` holds for every value: it keeps nothing out", guard.text);
     let found = Diagnostic::new(&C21, guard.clause, message)
         .label(guard.clause, "counters are whole numbers from 0 on");
     match site.decides {
-        Decides::Transition(_) => found
+        GuardOwner::Transition(_) => found
             .help("delete `when`, or compare with a number that leaves some values out")
             .fix_if(without(&facts.source.text, guard)),
-        Decides::Clause(_, clause) => {
+        GuardOwner::Clause(_, clause) => {
             let to = facts.name(clause.then.value);
             found.help(format!(
                 "write `then: {to}` in the place of `then_when`, or compare with another number"

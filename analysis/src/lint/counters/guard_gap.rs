@@ -30,13 +30,13 @@ struct Gap<'f> {
 }
 
 /// Parts that tell two gates on one section apart, but for `fresh`.
-type Wish<'f> = (&'f str, bool, Option<bool>, bool, (bool, &'f [&'f str]));
+type SectionWish<'f> = (&'f str, bool, Option<bool>, bool, (bool, &'f [&'f str]));
 
 /// Contents of their sections that the gates of a workflow let through.
 struct Judge<'f> {
     facts: &'f Facts<'f>,
     /// By content of the gate's section.
-    known: HashMap<Wish<'f>, Rc<[bool]>>,
+    known: HashMap<SectionWish<'f>, Rc<[bool]>>,
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {

@@ -1,7 +1,7 @@
 //! C20: a guard that no values of the counters satisfy.
 
 use super::C20;
-use super::shared::{Decides, Site, guards, undecided};
+use super::shared::{GuardOwner, GuardSite, guards, undecided};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::guard::{Expr, decide};
@@ -10,7 +10,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     guards(facts).into_iter().filter_map(|site| judge(facts, &site)).collect()
 }
 
-fn judge(facts: &Facts<'_>, site: &Site<'_>) -> Option<Diagnostic> {
+fn judge(facts: &Facts<'_>, site: &GuardSite<'_>) -> Option<Diagnostic> {
     match holds_somewhere(facts, &site.guard.expr) {
         Some(true) => None,
         Some(false) => Some(never(facts, site)),
@@ -18,13 +18,13 @@ fn judge(facts: &Facts<'_>, site: &Site<'_>) -> Option<Diagnostic> {
     }
 }
 
-fn never(facts: &Facts<'_>, site: &Site<'_>) -> Diagnostic {
+fn never(facts: &Facts<'_>, site: &GuardSite<'_>) -> Diagnostic {
     let guard = site.guard;
     let (so, delete) = match site.decides {
-        Decides::Transition(transition) => {
+        GuardOwner::Transition(transition) => {
             (format!("{} is never open", facts.arrow(transition)), "transition")
         }
-        Decides::Clause(_, clause) => {
+        GuardOwner::Clause(_, clause) => {
             (format!("the clause never leads to `{}`", facts.name(clause.then.value)), "clause")
         }
     };
@@ -39,7 +39,7 @@ fn never(facts: &Facts<'_>, site: &Site<'_>) -> Diagnostic {
 }
 
 /// The guard with `||` in the place of `&&`, where that is all that is wrong with it.
-fn either(facts: &Facts<'_>, site: &Site<'_>) -> Option<String> {
+fn either(facts: &Facts<'_>, site: &GuardSite<'_>) -> Option<String> {
     let Expr::And(parts) = &site.guard.expr else { return None };
     let simple = parts.iter().all(|it| matches!(it, Expr::Compare(_)));
     let holds = simple && holds_somewhere(facts, &Expr::Or(parts.clone()))?;

@@ -6,7 +6,7 @@ use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
 use orange_codegen::model::keys::INCREMENT_REVIEW_ROUND;
-use orange_codegen::model::{CounterId, Hook, Piece, REVIEW_ROUND, Spawn, Transition, Value};
+use orange_codegen::model::{CounterId, Hook, PromptPiece, REVIEW_ROUND, Spawn, Transition, Value};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut transitions: Vec<&Transition> = facts.workflow.transitions.iter().collect();
@@ -30,7 +30,7 @@ fn in_transition(facts: &Facts<'_>, transition: &Transition) -> Vec<Diagnostic> 
 /// Parts that show the counter's value, in words: the reviewer's window, the prompt, or both.
 fn shows(facts: &Facts<'_>, spawn: &Spawn, counter: CounterId) -> Option<&'static str> {
     let prompt = &facts.workflow.prompts[usize::from(spawn.prompt.value.0)];
-    let in_prompt = prompt.pieces.contains(&Piece::Value(Value::Counter(counter)));
+    let in_prompt = prompt.pieces.contains(&PromptPiece::Value(Value::Counter(counter)));
     let in_window = counter == REVIEW_ROUND && is_reviewer(spawn);
     match (in_window, in_prompt) {
         (true, true) => Some("the window `review-<round>` and the prompt have"),

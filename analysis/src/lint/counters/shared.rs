@@ -14,17 +14,17 @@ use orange_codegen::span::{Span, Spanned};
 
 /// A guard and what it decides.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Site<'f> {
+pub(super) struct GuardSite<'f> {
     /// The state that a task is in when it is asked.
     pub state: StateId,
     pub guard: &'f Guard,
     /// Decision that depends on it.
-    pub decides: Decides<'f>,
+    pub decides: GuardOwner<'f>,
 }
 
 /// Decision that depends on a guard.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Decides<'f> {
+pub(super) enum GuardOwner<'f> {
     /// This transition is open or closed; of one `from: [a, b]` the first.
     Transition(&'f Transition),
     /// This clause of a `then_when` is chosen or not.
@@ -32,31 +32,31 @@ pub(super) enum Decides<'f> {
 }
 
 /// Every guard that is written, once: transitions first, then the clauses of exit rules.
-pub(super) fn guards<'f>(facts: &Facts<'f>) -> Vec<Site<'f>> {
+pub(super) fn guards<'f>(facts: &Facts<'f>) -> Vec<GuardSite<'f>> {
     let mut transitions: Vec<&Transition> = facts.workflow.transitions.iter().collect();
     transitions.dedup_by_key(|it| it.declaration);
     let of_transitions = transitions.into_iter().filter_map(|it| {
         let guard = it.when.as_ref()?;
-        Some(Site { state: it.from.value, guard, decides: Decides::Transition(it) })
+        Some(GuardSite { state: it.from.value, guard, decides: GuardOwner::Transition(it) })
     });
     of_transitions.chain(clauses(facts)).collect()
 }
 
-fn clauses<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Site<'f>> + use<'f> {
+fn clauses<'f>(facts: &Facts<'f>) -> impl Iterator<Item = GuardSite<'f>> + use<'f> {
     facts.workflow.exit_monitoring.rules.iter().flat_map(|rule| {
         let clauses: &[Clause] = match &rule.outcome {
             Outcome::ThenWhen(clauses) => clauses,
             Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
         };
-        clauses.iter().map(move |clause| Site {
+        clauses.iter().map(move |clause| GuardSite {
             state: rule.status.value,
             guard: &clause.when,
-            decides: Decides::Clause(rule, clause),
+            decides: GuardOwner::Clause(rule, clause),
         })
     })
 }
 
-impl Site<'_> {
+impl GuardSite<'_> {
     /// The comparisons of a counter in it.
     pub(super) fn comparisons(&self, counter: CounterId) -> impl Iterator<Item = &Compare> {
         self.guard.expr.comparisons().into_iter().filter(move |it| it.counter == counter)

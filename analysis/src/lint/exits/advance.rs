@@ -2,7 +2,7 @@
 
 use orange_core::{StateId, TransitionId};
 
-use super::cases::{Case, Cases};
+use super::cases::{Cases, EndCase};
 use crate::lint::Facts;
 use orange_codegen::guard::decide;
 use orange_codegen::model::{Clause, ExitRule, Outcome};
@@ -29,7 +29,7 @@ pub struct Candidate<'c> {
     /// True if its gate lets through any case in which the rule applies.
     pub is_open: bool,
     /// The cases in which the rule applies and the gate refuses.
-    pub refused: Vec<&'c Case>,
+    pub refused: Vec<&'c EndCase>,
 }
 
 /// Targets of the rules of a state, in their order.

@@ -17,16 +17,16 @@ const MAX_CASES: usize = 4096;
 pub struct Cases {
     pub state: StateId,
     /// The combinations, plain ones first.
-    pub all: Vec<Case>,
+    pub all: Vec<EndCase>,
     /// True if there are more.
     pub cut: bool,
-    parts: Vec<Part>,
-    readers: Vec<Reader>,
+    parts: Vec<SectionOptions>,
+    readers: Vec<SectionReader>,
 }
 
 /// One combination: what stands in each section when the agent of the state ends.
 #[derive(Debug)]
-pub struct Case {
+pub struct EndCase {
     /// The exit rule that decides then, by its number in the machine.
     pub rule: Option<usize>,
     /// The rule about ends that the agent ended for; none where it is an ordinary end.
@@ -36,7 +36,7 @@ pub struct Case {
 
 /// Condition of one section, as far as any of its readers tells it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SectionStanding {
     /// The section does not exist.
     Absent,
     /// It has no line that is not blank.
@@ -48,23 +48,23 @@ pub enum Standing {
 
 /// One section and what can stand there.
 #[derive(Debug)]
-struct Part {
+struct SectionOptions {
     heading: String,
-    contents: Vec<Judged>,
+    contents: Vec<JudgedContent>,
 }
 
 /// One content of a section, and what every reader of that section says of it.
 #[derive(Debug)]
-struct Judged {
-    standing: Standing,
+struct JudgedContent {
+    standing: SectionStanding,
     label: String,
     passes: Vec<bool>,
 }
 
 /// A gate that reads a section, or the artifact of a rule.
 #[derive(Debug)]
-struct Reader {
-    asker: Asker,
+struct SectionReader {
+    asker: SectionAsker,
     /// The number of the gate; of the sections of one gate, one is enough.
     gate: usize,
     part: usize,
@@ -73,7 +73,7 @@ struct Reader {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asker {
+enum SectionAsker {
     Rule(usize),
     Transition(TransitionId),
 }
@@ -119,43 +119,43 @@ impl Cases {
     }
 
     /// True if the artifact of this rule is there, or the agent ended as the rule says.
-    pub fn holds(&self, facts: &Facts<'_>, case: &Case, rule: usize) -> bool {
-        let is_there = self.judgement(case, Asker::Rule(rule)).unwrap_or_default();
+    pub fn holds(&self, facts: &Facts<'_>, case: &EndCase, rule: usize) -> bool {
+        let is_there = self.judgement(case, SectionAsker::Rule(rule)).unwrap_or_default();
         is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end).end())
     }
 
     /// True if the gates of this transition let the case through, or it has none.
-    pub fn passes(&self, case: &Case, transition: TransitionId) -> bool {
-        self.judgement(case, Asker::Transition(transition)).unwrap_or(true)
+    pub fn passes(&self, case: &EndCase, transition: TransitionId) -> bool {
+        self.judgement(case, SectionAsker::Transition(transition)).unwrap_or(true)
     }
 
     /// The section that the first gate of this transition reads which does not let it through.
-    pub fn refused_section(&self, case: &Case, transition: TransitionId) -> Option<&str> {
-        let mut readers = self.readers.iter().filter(|it| it.asker == Asker::Transition(transition));
+    pub fn refused_section(&self, case: &EndCase, transition: TransitionId) -> Option<&str> {
+        let mut readers = self.readers.iter().filter(|it| it.asker == SectionAsker::Transition(transition));
         readers.find(|it| !self.is_met(case, it)).map(|it| self.parts[it.part].heading.as_str())
     }
 
     /// Condition of a section.
-    pub fn standing(&self, case: &Case, heading: &str) -> Option<Standing> {
+    pub fn standing(&self, case: &EndCase, heading: &str) -> Option<SectionStanding> {
         self.content(case, heading).map(|it| it.standing)
     }
 
     /// True if a rule of the state finds there what it asks of this section.
-    pub fn is_read(&self, case: &Case, heading: &str) -> bool {
+    pub fn is_read(&self, case: &EndCase, heading: &str) -> bool {
         let own = self.readers.iter().filter(|it| self.parts[it.part].heading == heading);
-        let mut rules = own.filter(|it| matches!(it.asker, Asker::Rule(_)));
+        let mut rules = own.filter(|it| matches!(it.asker, SectionAsker::Rule(_)));
         rules.any(|it| self.is_passed(case, it))
     }
 
     /// Content of a section, in words: "an empty `## Handoff`".
-    pub fn tell(&self, case: &Case, heading: &str) -> Option<String> {
-        let Judged { standing, label, .. } = self.content(case, heading)?;
+    pub fn tell(&self, case: &EndCase, heading: &str) -> Option<String> {
+        let JudgedContent { standing, label, .. } = self.content(case, heading)?;
         Some(match standing {
-            Standing::Absent => format!("no `{heading}`"),
-            Standing::Empty => format!("an empty `{heading}`"),
-            Standing::Written if label.starts_with("without") => format!("a `{heading}` {label}"),
-            Standing::Written => format!("a `{heading}` with {}", label.replace(" with ", " and ")),
-            Standing::Stale => format!("a `{heading}` that is as it was before"),
+            SectionStanding::Absent => format!("no `{heading}`"),
+            SectionStanding::Empty => format!("an empty `{heading}`"),
+            SectionStanding::Written if label.starts_with("without") => format!("a `{heading}` {label}"),
+            SectionStanding::Written => format!("a `{heading}` with {}", label.replace(" with ", " and ")),
+            SectionStanding::Stale => format!("a `{heading}` that is as it was before"),
         })
     }
 
@@ -164,36 +164,36 @@ impl Cases {
         self.parts.iter().map(|it| it.heading.as_str())
     }
 
-    fn content(&self, case: &Case, heading: &str) -> Option<&Judged> {
+    fn content(&self, case: &EndCase, heading: &str) -> Option<&JudgedContent> {
         let at = self.parts.iter().position(|it| it.heading == heading)?;
         Some(&self.parts[at].contents[case.choice[at]])
     }
 
     /// True if everything that it asks for is there; `None` if it asks for nothing.
-    fn judgement(&self, case: &Case, asker: Asker) -> Option<bool> {
+    fn judgement(&self, case: &EndCase, asker: SectionAsker) -> Option<bool> {
         let mut readers = self.readers.iter().filter(|it| it.asker == asker).peekable();
         readers.peek()?;
         Some(readers.all(|it| self.is_met(case, it)))
     }
 
     /// True if the gate of this reader holds, by it or by another section.
-    fn is_met(&self, case: &Case, reader: &Reader) -> bool {
-        let same = |it: &&Reader| (it.asker, it.gate) == (reader.asker, reader.gate);
+    fn is_met(&self, case: &EndCase, reader: &SectionReader) -> bool {
+        let same = |it: &&SectionReader| (it.asker, it.gate) == (reader.asker, reader.gate);
         self.readers.iter().filter(same).any(|it| self.is_passed(case, it))
     }
 
-    fn is_passed(&self, case: &Case, Reader { part, place, .. }: &Reader) -> bool {
+    fn is_passed(&self, case: &EndCase, SectionReader { part, place, .. }: &SectionReader) -> bool {
         self.parts[*part].contents[case.choice[*part]].passes[*place]
     }
 
-    fn add_reader(&mut self, (asker, gate): (Asker, usize), heading: &str) {
+    fn add_reader(&mut self, (asker, gate): (SectionAsker, usize), heading: &str) {
         let known = self.parts.iter().position(|it| it.heading == heading);
         let part = known.unwrap_or_else(|| {
-            self.parts.push(Part { heading: heading.to_owned(), contents: Vec::new() });
+            self.parts.push(SectionOptions { heading: heading.to_owned(), contents: Vec::new() });
             self.parts.len() - 1
         });
         let place = self.readers.iter().filter(|it| it.part == part).count();
-        self.readers.push(Reader { asker, gate, part, place });
+        self.readers.push(SectionReader { asker, gate, part, place });
     }
 
     /// Every choice of one content for each section, the last section the fastest, with every end.
@@ -201,7 +201,7 @@ impl Cases {
         let mut choice = vec![0; self.parts.len()];
         loop {
             for end in std::iter::once(None).chain(ends::rules(facts.machine, self.state).map(Some)) {
-                let mut case = Case { rule: None, end, choice: choice.clone() };
+                let mut case = EndCase { rule: None, end, choice: choice.clone() };
                 case.rule = facts.machine.exit_rule(self.state, |rule| self.holds(facts, &case, rule));
                 self.all.push(case);
             }
@@ -221,11 +221,11 @@ impl Cases {
 }
 
 /// The artifacts of a state's rules, and the gates of the transitions that these can take, each with its number.
-fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, usize, &'f SectionGate<'f>)> {
+fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(SectionAsker, usize, &'f SectionGate<'f>)> {
     fn sections<'g>(
-        asker: Asker,
+        asker: SectionAsker,
         gates: &'g [Gate<'g>],
-    ) -> impl Iterator<Item = (Asker, usize, &'g SectionGate<'g>)> {
+    ) -> impl Iterator<Item = (SectionAsker, usize, &'g SectionGate<'g>)> {
         let numbered = gates.iter().enumerate();
         numbered.flat_map(move |(at, gate)| gate.sections().iter().map(move |it| (asker, at, it)))
     }
@@ -234,27 +234,27 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, usize, &'f Secti
     let mut askers = Vec::new();
     let mut targets = Vec::new();
     for rule in machine.exit_rules_of(state) {
-        askers.extend(sections(Asker::Rule(rule), machine.exit_rules[rule].condition.gates()));
+        askers.extend(sections(SectionAsker::Rule(rule), machine.exit_rules[rule].condition.gates()));
         targets.extend(machine.exit_rules[rule].outcome.targets());
     }
     targets.sort_unstable();
     targets.dedup();
     for id in targets.into_iter().flat_map(|to| machine.between(state, to)) {
-        askers.extend(sections(Asker::Transition(id), machine.transition(id).gates));
+        askers.extend(sections(SectionAsker::Transition(id), machine.transition(id).gates));
     }
     askers
 }
 
 /// The contents of a section that its readers judge differently, or that a reader of the finding would.
-fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<Judged> {
-    let mut kept: Vec<Judged> = Vec::new();
+fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<JudgedContent> {
+    let mut kept: Vec<JudgedContent> = Vec::new();
     let candidates = candidates(gates);
     let stale =
         candidates.iter().filter(|it| can_be_stale && it.text.is_some()).map(|it| judge(gates, it, true));
     for judged in candidates.iter().map(|it| judge(gates, it, false)).chain(stale) {
-        let same = |it: &Judged| it.standing == judged.standing && it.passes == judged.passes;
+        let same = |it: &JudgedContent| it.standing == judged.standing && it.passes == judged.passes;
         let is_old_news =
-            judged.standing == Standing::Stale && kept.iter().any(|it| it.passes == judged.passes);
+            judged.standing == SectionStanding::Stale && kept.iter().any(|it| it.passes == judged.passes);
         if !kept.iter().any(same) && !is_old_news {
             kept.push(judged);
         }
@@ -262,7 +262,7 @@ fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<Judged> {
     kept
 }
 
-fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> Judged {
+fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> JudgedContent {
     let Content { label, text } = content;
     let heading = gates.first().map_or("", |gate| gate.section);
     let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
@@ -272,11 +272,11 @@ fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> Judged {
         when: When::Passed,
     });
     let standing = match text {
-        None => Standing::Absent,
-        Some(_) if seen => Standing::Stale,
-        Some(text) if text.is_empty() => Standing::Empty,
-        Some(_) => Standing::Written,
+        None => SectionStanding::Absent,
+        Some(_) if seen => SectionStanding::Stale,
+        Some(text) if text.is_empty() => SectionStanding::Empty,
+        Some(_) => SectionStanding::Written,
     };
     let passes = gates.iter().map(|gate| check_section(gate, &body, stale.as_slice()).is_ok()).collect();
-    Judged { standing, label: label.clone(), passes }
+    JudgedContent { standing, label: label.clone(), passes }
 }

@@ -9,7 +9,7 @@ const MIN_BUDGET: usize = 200_000;
 
 /// The steps of a state that have to do with one section.
 #[derive(Debug)]
-pub struct Steps<O> {
+pub struct SectionSteps<O> {
     /// Those in which a gate lets the section through.
     pub passing: Vec<EdgeId>,
     /// Those in which it is accepted, a gate having seen it and nobody having written it again, and by whom.
@@ -33,7 +33,7 @@ enum Arrival {
     Step(EdgeId),
 }
 
-impl<O> Default for Steps<O> {
+impl<O> Default for SectionSteps<O> {
     fn default() -> Self {
         Self { passing: Vec::new(), accepting: HashMap::default() }
     }
@@ -64,7 +64,7 @@ impl<'s, 'm> ComingBack<'s, 'm> {
     /// looked at, and what is left of it stays.
     pub fn runs<O: Copy + Ord>(
         mut self,
-        steps: &Steps<O>,
+        steps: &SectionSteps<O>,
         distances: &[u32],
         budget: &mut usize,
     ) -> BTreeMap<O, Vec<EdgeId>> {

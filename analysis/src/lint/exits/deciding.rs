@@ -7,7 +7,7 @@ use orange_core::{Gate, SectionGate, SeenSection, TransitionId, When, check_sect
 use crate::lint::Facts;
 use crate::search::ends;
 use crate::search::sections::{Content, Sections};
-use crate::search::task::Written;
+use crate::search::task::WrittenSection;
 use crate::search::{Edge, SearchStep};
 
 /// Judgement of the artifacts of all rules on every content that the search tells apart.
@@ -94,7 +94,7 @@ fn needed(facts: &Facts<'_>, any: &AnyArtifact, edge: &Edge) -> Vec<usize> {
     }
     let stands = any.iter().map(|it| (it.section, it, it.stands(facts, edge)));
     let holding: Vec<_> = stands.filter(|(_, it, written)| it.holds_in(written)).collect();
-    let is_new = |written: &Written| !written.is_stale();
+    let is_new = |written: &WrittenSection| !written.is_stale();
     let has_new = holding.iter().any(|(.., written)| is_new(written));
     holding.iter().filter(|(.., it)| !has_new || is_new(it)).map(|(section, ..)| *section).collect()
 }
@@ -107,14 +107,14 @@ impl Artifact {
     }
 
     /// Content of its section after the writing in a step.
-    fn stands(&self, facts: &Facts<'_>, edge: &Edge) -> Written {
+    fn stands(&self, facts: &Facts<'_>, edge: &Edge) -> WrittenSection {
         let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == self.section);
-        let fresh = |content| Written { content, seen: false, stood: false };
+        let fresh = |content| WrittenSection { content, seen: false, stood: false };
         let stands = facts.search.task(edge.from).section(self.section);
         wrote.map_or(stands, |it| fresh(it.content))
     }
 
-    fn holds_in(&self, written: &Written) -> bool {
+    fn holds_in(&self, written: &WrittenSection) -> bool {
         self.holds[usize::from(written.content)][usize::from(written.is_stale())]
     }
 }

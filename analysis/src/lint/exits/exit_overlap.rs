@@ -3,7 +3,7 @@
 use orange_core::Condition;
 
 use super::C45;
-use super::cases::{Case, Cases};
+use super::cases::{Cases, EndCase};
 use super::text::condition_of;
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
@@ -54,7 +54,7 @@ fn earlier(facts: &Facts<'_>, cases: &Cases, rule: usize) -> Vec<usize> {
     earlier
 }
 
-fn applies(facts: &Facts<'_>, cases: &Cases, case: &Case, rule: usize) -> bool {
+fn applies(facts: &Facts<'_>, cases: &Cases, case: &EndCase, rule: usize) -> bool {
     match facts.machine.exit_rules[rule].condition {
         Condition::Always => true,
         Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) => {

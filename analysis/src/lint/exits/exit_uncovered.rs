@@ -3,7 +3,7 @@
 use orange_core::Condition;
 
 use super::C44;
-use super::cases::{Case, Cases, Standing};
+use super::cases::{Cases, EndCase, SectionStanding};
 use super::text::{any_of, condition_of};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// No rule applies, so that nothing happens.
 fn unmatched(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
-    let open: Vec<&Case> = cases.all.iter().filter(|case| case.rule.is_none()).collect();
+    let open: Vec<&EndCase> = cases.all.iter().filter(|case| case.rule.is_none()).collect();
     let first = open.first()?;
     let how = match &cases.headings().collect::<Vec<_>>()[..] {
         [] => "for any other reason".to_owned(),
@@ -52,7 +52,7 @@ fn no_verdict(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
         Some((rule, cases.headings().find(|it| is_written_without(facts, cases, case, it))?))
     })?;
     let taken = cases.all.iter().filter(|it| it.rule == Some(rule));
-    let taken: Vec<&Case> = taken.filter(|it| is_written_without(facts, cases, it, heading)).collect();
+    let taken: Vec<&EndCase> = taken.filter(|it| is_written_without(facts, cases, it, heading)).collect();
     let what = any_of(descriptions(cases, &taken, heading));
     let status = facts.name(cases.state);
     let place = condition_of(facts, facts.exit_rules[rule]);
@@ -78,8 +78,8 @@ fn takes_for_absent(facts: &Facts<'_>, rule: usize) -> bool {
     is_for_absent && goes_on
 }
 
-fn is_written_without(facts: &Facts<'_>, cases: &Cases, case: &Case, heading: &str) -> bool {
-    cases.standing(case, heading) == Some(Standing::Written)
+fn is_written_without(facts: &Facts<'_>, cases: &Cases, case: &EndCase, heading: &str) -> bool {
+    cases.standing(case, heading) == Some(SectionStanding::Written)
         && !cases.is_read(case, heading)
         && verdict_rules(facts, cases, heading).next().is_some()
 }
@@ -97,7 +97,7 @@ fn verdict_rules<'r>(
 }
 
 /// Contents of a section in these cases, in words, each once.
-fn descriptions(cases: &Cases, of: &[&Case], heading: &str) -> Vec<String> {
+fn descriptions(cases: &Cases, of: &[&EndCase], heading: &str) -> Vec<String> {
     let mut descriptions: Vec<String> = of.iter().filter_map(|case| cases.tell(case, heading)).collect();
     descriptions.sort_unstable();
     descriptions.dedup();

@@ -47,7 +47,7 @@ super::group! {
 
 /// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub struct ExitLintFacts {
     cases: OnceCell<Vec<Cases>>,
     deciding: OnceCell<Deciding>,
     lives: OnceCell<Lives>,

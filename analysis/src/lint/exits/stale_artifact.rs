@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use orange_core::{StateId, TransitionId};
 
 use super::C49;
-use super::coming_back::{self, ComingBack, Steps};
+use super::coming_back::{self, ComingBack, SectionSteps};
 use super::text::wishes;
 use crate::lint::Facts;
 use crate::search::components::Components;
@@ -29,8 +29,8 @@ enum Owner {
 
 /// Steps and rules of one place.
 #[derive(Debug, Default)]
-struct Visits {
-    steps: Steps<Owner>,
+struct SectionVisits {
+    steps: SectionSteps<Owner>,
     /// The exit rules that accept it, too, and whose transition has a gate.
     rules: BTreeMap<TransitionId, usize>,
 }
@@ -38,7 +38,7 @@ struct Visits {
 /// One transition or rule that accepts something stale.
 struct Acceptance<'a> {
     place: SectionInState,
-    visits: &'a Visits,
+    visits: &'a SectionVisits,
     owner: Owner,
     run: &'a [EdgeId],
 }
@@ -78,8 +78,8 @@ fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
 }
 
 /// Every place and what happens there, by one look at every step.
-fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
-    let mut places: BTreeMap<SectionInState, Visits> = BTreeMap::new();
+fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, SectionVisits> {
+    let mut places: BTreeMap<SectionInState, SectionVisits> = BTreeMap::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
         let status = facts.search.task(edge.from).status;

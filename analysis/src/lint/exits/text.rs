@@ -1,7 +1,7 @@
 //! Places that the lints of exit rules point at, and texts that they advise to write.
 
 use crate::lint::Facts;
-use orange_codegen::model::{Condition, ExitRule, Fields, Gate, SectionGate};
+use orange_codegen::model::{Condition, ExitRule, Gate, RequiredFields, SectionGate};
 use orange_codegen::span::Span;
 
 /// Place where a rule says when it applies: its artifact, how the agent ended, or its first line.
@@ -53,8 +53,8 @@ pub fn wishes(gate: &SectionGate, fresh: bool) -> String {
     if !gate.fields.names().is_empty() {
         let names: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
         text += &match gate.fields {
-            Fields::Any(_) => format!(", fields: [{}]", names.join(", ")),
-            Fields::All(_) => format!(", fields: {{all: [{}]}}", names.join(", ")),
+            RequiredFields::Any(_) => format!(", fields: [{}]", names.join(", ")),
+            RequiredFields::All(_) => format!(", fields: {{all: [{}]}}", names.join(", ")),
         };
     }
     text + "}"

@@ -18,7 +18,7 @@ use orange_codegen::span::Span;
 const MAX_STEPS: usize = 2_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let entries = Entries::of(facts);
+    let entries = StateEntries::of(facts);
     let (mut found, mut reported) = (Vec::new(), BTreeSet::new());
     let mut budget = MAX_STEPS;
     for gated in gated(facts).filter(|it| entries.may_lead_round(facts, it)) {
@@ -139,7 +139,7 @@ fn round_review(facts: &Facts<'_>, id: TransitionId, review: &Transition, gate: 
 }
 
 /// The configurations by state, and the states that are entered while a section is absent.
-struct Entries {
+struct StateEntries {
     sorted: Vec<ConfigurationId>,
     /// By state, then by section: how many states it is entered from, none, one, or more.
     without: Vec<[EnteredFrom; MAX_SECTIONS]>,
@@ -153,7 +153,7 @@ enum EnteredFrom {
     Several,
 }
 
-impl Entries {
+impl StateEntries {
     fn of(facts: &Facts<'_>) -> Self {
         let mut without = vec![[EnteredFrom::Nowhere; MAX_SECTIONS]; facts.workflow.states.len()];
         for (_, edge) in facts.search.edges() {
@@ -205,7 +205,12 @@ fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
 }
 
 /// A shortest path from where the gate stands to what is behind it, of two steps or more, by requests alone.
-fn round(facts: &Facts<'_>, entries: &Entries, gated: &Gated<'_>, budget: &mut usize) -> Option<Vec<EdgeId>> {
+fn round(
+    facts: &Facts<'_>,
+    entries: &StateEntries,
+    gated: &Gated<'_>,
+    budget: &mut usize,
+) -> Option<Vec<EdgeId>> {
     let search = facts.search;
     let (from, to) = (gated.transition.from.value, gated.transition.to.value);
     let absent = |id: &ConfigurationId| search.task(*id).section(gated.section).content == ABSENT;

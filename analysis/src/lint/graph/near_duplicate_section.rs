@@ -11,10 +11,10 @@ use orange_codegen::span::Span;
 use orange_codegen::suggest;
 
 /// The sections that gates and exit rules read, with the places of their headings.
-type Read<'f> = BTreeMap<&'f str, Vec<Span>>;
+type ReadSections<'f> = BTreeMap<&'f str, Vec<Span>>;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let mut read = Read::new();
+    let mut read = ReadSections::new();
     let rules = facts.exit_rules.iter().flat_map(|it| it.condition.section_gates());
     for gate in facts.transitions.iter().flat_map(|it| it.section_gates()).chain(rules) {
         note(&mut read, gate);
@@ -33,7 +33,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found.collect()
 }
 
-fn note<'f>(read: &mut Read<'f>, gate: &'f SectionGate) {
+fn note<'f>(read: &mut ReadSections<'f>, gate: &'f SectionGate) {
     let places = read.entry(gate.section.value.as_str()).or_default();
     // Transitions of one declaration have one gate.
     if gate.reviewer.is_none() && !places.contains(&gate.section.span) {
@@ -49,7 +49,7 @@ fn alike<'k>(odd: &str, known: &[&'k str]) -> Option<&'k str> {
     suggest::closest(odd, known)
 }
 
-fn finding(odd: &str, meant: &str, read: &Read<'_>) -> Diagnostic {
+fn finding(odd: &str, meant: &str, read: &ReadSections<'_>) -> Diagnostic {
     let [places, others] = [odd, meant].map(|it| read[it].as_slice());
     let place = places.first().copied().unwrap_or_default();
     let message =

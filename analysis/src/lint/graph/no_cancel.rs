@@ -30,13 +30,13 @@ fn lacks(facts: &Facts<'_>, id: StateId, state: &State, cancel: StateId) -> bool
 
 /// Resources that a task in a state can hold.
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct HeldResources {
     session: bool,
     workspace: bool,
 }
 
-fn held(facts: &Facts<'_>) -> Vec<Held> {
-    let mut held = vec![Held::default(); facts.workflow.states.len()];
+fn held(facts: &Facts<'_>) -> Vec<HeldResources> {
+    let mut held = vec![HeldResources::default(); facts.workflow.states.len()];
     for (_, task) in facts.search.configurations() {
         let held = &mut held[usize::from(task.status.0)];
         held.session |= task.session;
@@ -45,7 +45,12 @@ fn held(facts: &Facts<'_>) -> Vec<Held> {
     held
 }
 
-fn finding(facts: &Facts<'_>, (id, state): (StateId, &State), cancel: StateId, held: Held) -> Diagnostic {
+fn finding(
+    facts: &Facts<'_>,
+    (id, state): (StateId, &State),
+    cancel: StateId,
+    held: HeldResources,
+) -> Diagnostic {
     let (name, end) = (&state.name.value, facts.name(cancel));
     let declared = facts.machine.between(id, cancel).next().map(|it| facts.transition(it));
     let why = match declared {
@@ -64,7 +69,7 @@ fn finding(facts: &Facts<'_>, (id, state): (StateId, &State), cancel: StateId, h
 }
 
 /// The hooks that give back what is held.
-fn hooks(held: Held) -> String {
+fn hooks(held: HeldResources) -> String {
     let hooks = [(held.session, "kill_session"), (held.workspace, "release_workspace")];
     let hooks: Vec<String> =
         hooks.iter().filter(|it| it.0).map(|(_, name)| format!("{{action: {name}}}")).collect();

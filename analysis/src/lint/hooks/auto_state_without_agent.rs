@@ -11,7 +11,7 @@ use orange_codegen::diag::Diagnostic;
 
 /// Facts of the search about one transition.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct TransitionFacts {
     /// A step after which the agent is there, or the exit rules are asked about its end at once.
     manned: bool,
     /// The first step of all.
@@ -22,7 +22,7 @@ struct Seen {
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let candidates: Vec<bool> = facts.machine.transitions.iter().map(|it| is_candidate(facts, it)).collect();
-    let mut seen = vec![Seen::default(); candidates.len()];
+    let mut seen = vec![TransitionFacts::default(); candidates.len()];
     for (id, edge) in facts.search.edges() {
         let transition = edge.step.transition().map(|it| it.0 as usize);
         if let Some(at) = transition.filter(|at| candidates[*at]) {
@@ -47,7 +47,7 @@ fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
     !to.terminal && !to.waits_for_human && !transition.hooks.iter().any(starts)
 }
 
-impl Seen {
+impl TransitionFacts {
     fn add(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         let (before, after) = (facts.search.task(edge.from), facts.search.task(edge.to));
         let agent = facts.machine.state(after.status).agent;
@@ -66,7 +66,7 @@ impl Seen {
     }
 }
 
-fn finding(facts: &Facts<'_>, id: TransitionId, seen: Seen) -> Option<Diagnostic> {
+fn finding(facts: &Facts<'_>, id: TransitionId, seen: TransitionFacts) -> Option<Diagnostic> {
     let is_always = !seen.manned && facts.search.cut().is_none();
     let edge = if is_always { seen.first? } else { seen.by_person? };
     let transition = facts.transition(id);

@@ -14,7 +14,7 @@ use orange_codegen::diag::Diagnostic;
 
 /// Facts of the search about one hook.
 #[derive(Default)]
-struct Seen {
+struct HookFacts {
     /// A step in which a worker was there.
     worked: bool,
     /// The first step in which none was, and after which nothing starts one.
@@ -30,7 +30,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     if !facts.search.happens(is_missing) {
         return Vec::new();
     }
-    let mut hooks: BTreeMap<(u32, HookIndex), Seen> = BTreeMap::new();
+    let mut hooks: BTreeMap<(u32, HookIndex), HookFacts> = BTreeMap::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = edge.step.transition() else { continue };
         let declaration = facts.transition(transition).declaration;
@@ -47,7 +47,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     hooks.into_iter().filter_map(|((_, index), seen)| finding(facts, index, &seen)).collect()
 }
 
-impl Seen {
+impl HookFacts {
     fn miss(&mut self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) {
         self.missed.get_or_insert(id);
         self.by_rule |= matches!(edge.step, SearchStep::Exit { agent: Actor::Worker, .. });
@@ -64,7 +64,7 @@ fn is_mended(facts: &Facts<'_>, task: &Task) -> bool {
     state.waits_for_human || state.terminal || starts_worker == Some(true)
 }
 
-fn finding(facts: &Facts<'_>, index: HookIndex, seen: &Seen) -> Option<Diagnostic> {
+fn finding(facts: &Facts<'_>, index: HookIndex, seen: &HookFacts) -> Option<Diagnostic> {
     let is_never = !seen.worked && facts.search.cut().is_none();
     let edge = facts.search.edge(seen.missed?);
     let is_message = |edge: &Edge| -> Option<bool> {

@@ -12,7 +12,7 @@ use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::Transition;
 
 /// A later hook that should have come before an earlier one.
-struct Order {
+struct HookOrder {
     later: usize,
     /// Effect of the earlier hook, in words.
     earlier_part: &'static str,
@@ -46,11 +46,11 @@ fn last_of_each(hooks: &[Hook<'_>]) -> BTreeMap<&'static str, usize> {
 }
 
 /// The order that a hook breaks with a later one.
-fn broken(hooks: &[Hook<'_>], at: usize, last: &BTreeMap<&'static str, usize>) -> Option<Order> {
+fn broken(hooks: &[Hook<'_>], at: usize, last: &BTreeMap<&'static str, usize>) -> Option<HookOrder> {
     let later = last.values().copied().filter(|later| *later > at);
     let broken = later.filter_map(|later| {
         let (earlier_part, later_part) = clash(&hooks[at], &hooks[later])?;
-        Some(Order { later, earlier_part, later_part })
+        Some(HookOrder { later, earlier_part, later_part })
     });
     broken.min_by_key(|it| it.later)
 }
@@ -88,7 +88,7 @@ fn finding(
     transition: &Transition,
     hooks: &[Hook<'_>],
     at: usize,
-    order: &Order,
+    order: &HookOrder,
 ) -> Diagnostic {
     let (earlier, later) = (&transition.hooks[at], &transition.hooks[order.later]);
     let (earlier_name, later_name) = (hooks[at].name(), hooks[order.later].name());

@@ -16,7 +16,7 @@ use orange_codegen::model::{Gate, State, StateId};
 use orange_codegen::span::Span;
 
 /// Texts about one hook.
-struct Words {
+struct ConflictWords {
     /// Effect of the hook, after the arrow of its transition.
     does: String,
     /// Problem of the hook, in words.
@@ -32,22 +32,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     hooks.chain(of_gates(facts)).chain(of_leftovers(facts)).collect()
 }
 
-fn words(facts: &Facts<'_>, hook: &str, event: Event) -> Option<Words> {
+fn words(facts: &Facts<'_>, hook: &str, event: Event) -> Option<ConflictWords> {
     match event {
-        Event::SpawnBesideWorktree => Some(Words {
+        Event::SpawnBesideWorktree => Some(ConflictWords {
             does: "starts an agent that works without a worktree, while the task may hold one".to_owned(),
             part: "starts no agent while the task holds a worktree",
             help: "put `- action: release_workspace` before this hook, or take `workspace: none` away"
                 .to_owned(),
             before: Some("release_workspace"),
         }),
-        Event::AcquireUnderAgent(alive) => Some(Words {
+        Event::AcquireUnderAgent(alive) => Some(ConflictWords {
             does: format!("takes a worktree while the {alive} may still be alive in the task's folder"),
             part: "takes no worktree while an agent works in the folder",
             help: "put `- action: kill_session` before this hook".to_owned(),
             before: Some("kill_session"),
         }),
-        Event::ReleaseUnderAgent(alive) => Some(Words {
+        Event::ReleaseUnderAgent(alive) => Some(ConflictWords {
             does: format!("gives back what the {alive} may still be alive in"),
             part: "gives nothing back while an agent works there",
             help: "put `- action: kill_session` before this hook".to_owned(),
@@ -56,7 +56,7 @@ fn words(facts: &Facts<'_>, hook: &str, event: Event) -> Option<Words> {
         Event::NoWorktreeToUse => {
             let states = facts.workflow.states.iter().filter(|state| works_without(state));
             let states: Vec<String> = states.map(|state| format!("`{}`", state.name.value)).collect();
-            Some(Words {
+            Some(ConflictWords {
                 does: format!("runs `{hook}` where the task has no worktree"),
                 part: "has no worktree with work in it, and fails",
                 help: format!(

@@ -33,7 +33,7 @@ pub struct Command {
     /// The name that it gives.
     pub name: String,
     /// Meaning of that name.
-    pub target: Target,
+    pub target: StatusTarget,
     /// The verdict for which its line gives it, if that names one alone before it.
     pub verdict: Option<Verdict>,
     /// The name in the source.
@@ -42,7 +42,7 @@ pub struct Command {
 
 /// Status that a command gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum StatusTarget {
     State(StateId),
     /// A name that no state has.
     Unknown,
@@ -63,8 +63,8 @@ impl Reading {
     /// The commands that name a state, with that state.
     pub fn targets(&self) -> impl Iterator<Item = (&Command, StateId)> {
         self.commands.iter().filter_map(|it| match it.target {
-            Target::State(to) => Some((it, to)),
-            Target::Unknown | Target::Open => None,
+            StatusTarget::State(to) => Some((it, to)),
+            StatusTarget::Unknown | StatusTarget::Open => None,
         })
     }
 }
@@ -88,9 +88,9 @@ pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
         }
         let written = &value[name.clone()];
         let target = match states.get(written) {
-            _ if name.is_empty() || value[name.end..].starts_with(['|', '/']) => Target::Open,
-            Some(state) => Target::State(*state),
-            None => Target::Unknown,
+            _ if name.is_empty() || value[name.end..].starts_with(['|', '/']) => StatusTarget::Open,
+            Some(state) => StatusTarget::State(*state),
+            None => StatusTarget::Unknown,
         };
         let verdict = verdict_before(&value[before]);
         Some(Command { name: written.to_owned(), target, verdict, span: text.locate(name.start, name.end) })
@@ -257,9 +257,9 @@ mod tests {
     #[track_caller]
     fn check(prompt: &str, expect: &[&str]) {
         let commands = reading(prompt).commands.into_iter().map(|it| match it.target {
-            Target::State(_) => it.name,
-            Target::Open => format!("<{}>", it.name),
-            Target::Unknown => format!("!{}", it.name),
+            StatusTarget::State(_) => it.name,
+            StatusTarget::Open => format!("<{}>", it.name),
+            StatusTarget::Unknown => format!("!{}", it.name),
         });
         assert_eq!(commands.collect::<Vec<_>>(), expect, "{prompt}");
     }

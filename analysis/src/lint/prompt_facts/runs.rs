@@ -14,7 +14,7 @@ pub struct AgentInState {
 
 /// Start of an agent with a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct PromptStart {
     /// The agent, and where it then is.
     pub place: AgentInState,
     /// The transition that starts it; absent where it is started again.
@@ -22,12 +22,12 @@ pub struct Start {
 }
 
 /// By prompt: how agents are started with it.
-pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<Start>> {
+pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<PromptStart>> {
     let mut starts = vec![Vec::new(); machine.prompts.len()];
     let mut add = |hook: &Hook<'_>, state: StateId, transition: Option<TransitionId>| {
         if let Some(spawn) = hook.spawn() {
             let place = AgentInState { state, actor: spawn.actor() };
-            starts[usize::from(spawn.prompt.0)].push(Start { place, transition });
+            starts[usize::from(spawn.prompt.0)].push(PromptStart { place, transition });
         }
     };
     for (id, transition) in (0u32..).map(TransitionId).zip(machine.transitions) {

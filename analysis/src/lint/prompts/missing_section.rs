@@ -7,11 +7,11 @@ use orange_core::{Hook, PromptId, has_word};
 use super::C81;
 use super::shared::{Prompted, named_section, prompt, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Command, Start, Target};
+use crate::lint::prompt_facts::{Command, PromptStart, StatusTarget};
 use crate::search::task::ABSENT;
 use crate::search::{ExitResult, SearchStep};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Fields, Gate, SectionGate, Transition};
+use orange_codegen::model::{Gate, RequiredFields, SectionGate, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -20,14 +20,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     for granted in &facts.commands().granted {
         let it = prompt(facts, granted.prompt);
         let command = &it.reading.commands[granted.command];
-        let (Some(start), Target::State(to)) = (it.starts.first(), command.target) else { continue };
+        let (Some(start), StatusTarget::State(to)) = (it.starts.first(), command.target) else { continue };
         for place in &granted.from {
             let between = facts.machine.between(place.state, to);
             let open = between.filter(|id| facts.machine.transition(*id).by.allows(place.actor));
             let open: Vec<&Transition> = open.map(|id| facts.transition(id)).collect();
             let is_its_own = |gate: &&SectionGate| is_its_own(facts, granted.prompt, &it, gate);
             let Some((transition, unnamed)) = closed(&it, &open, is_its_own) else { continue };
-            let missing: Vec<Missing<'_>> = unnamed
+            let missing: Vec<MissingPart<'_>> = unnamed
                 .into_iter()
                 .filter(|(gate, _)| bare.may_lack(facts, &it, gate))
                 .filter(|(gate, _)| reported.insert((granted.prompt, gate.section.value.as_str())))
@@ -41,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// A section that a gate reads, and what the prompt does not name of it.
-type Missing<'f> = (&'f SectionGate, Want);
+type MissingPart<'f> = (&'f SectionGate, Want);
 
 /// The first of these transitions, when the prompt lacks something that a gate of each of them wants, with all that it lacks of
 /// the first. Where one of several sections is enough, the first of them counts.
@@ -49,7 +49,7 @@ fn closed<'f>(
     it: &Prompted<'_>,
     transitions: &[&'f Transition],
     is_its_own: impl Fn(&&SectionGate) -> bool,
-) -> Option<(&'f Transition, Vec<Missing<'f>>)> {
+) -> Option<(&'f Transition, Vec<MissingPart<'f>>)> {
     let closing = |of: &&'f Transition| {
         let wanted = |gate: &'f SectionGate| Some((gate, wanted(it, gate)?));
         let unnamed = |gate: &'f Gate| gate.sections().iter().filter(|it| is_its_own(it)).find_map(wanted);
@@ -99,14 +99,15 @@ fn wanted(it: &Prompted<'_>, gate: &SectionGate) -> Option<Want> {
 
 fn finding(
     facts: &Facts<'_>,
-    (it, start): (&Prompted<'_>, &Start),
+    (it, start): (&Prompted<'_>, &PromptStart),
     command: &Command,
     transition: &Transition,
-    missing: &[Missing<'_>],
+    missing: &[MissingPart<'_>],
 ) -> Diagnostic {
     let (name, arrow) = (it.name, facts.arrow(transition));
-    let all =
-        |tell: &dyn Fn(&Missing<'_>) -> String| missing.iter().map(tell).collect::<Vec<_>>().join(" and ");
+    let all = |tell: &dyn Fn(&MissingPart<'_>) -> String| {
+        missing.iter().map(tell).collect::<Vec<_>>().join(" and ")
+    };
     let (lacks, lines) = (all(&lacks), all(&|(gate, _)| format!("`{}`", line(gate))));
     let message =
         format!("`{name}` has a command for {arrow} and does not name {lacks}, which the gate wants");
@@ -123,7 +124,7 @@ fn finding(
 }
 
 /// Part that a prompt does not name, in words.
-fn lacks((gate, want): &Missing<'_>) -> String {
+fn lacks((gate, want): &MissingPart<'_>) -> String {
     let section = &gate.section.value;
     match want {
         Want::Section => format!("`{section}`"),
@@ -139,8 +140,8 @@ fn line(gate: &SectionGate) -> String {
     let fields: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
     let lines = match gate.fields {
         _ if fields.is_empty() => String::new(),
-        Fields::Any(_) => format!(", with a line that begins with {}:", fields.join(": or ")),
-        Fields::All(_) => format!(", with lines that begin with {}:", fields.join(": and ")),
+        RequiredFields::Any(_) => format!(", with a line that begins with {}:", fields.join(": or ")),
+        RequiredFields::All(_) => format!(", with lines that begin with {}:", fields.join(": and ")),
     };
     match &gate.verdict {
         Some(_) => format!("Write {section} to TASK.md; its first line is Verdict: PASS or Verdict: FAIL"),

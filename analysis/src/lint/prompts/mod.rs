@@ -21,7 +21,7 @@ mod tests;
 
 use std::cell::OnceCell;
 
-use self::places::Commands;
+use self::places::PromptedCommands;
 use super::Facts;
 
 super::group! {
@@ -41,13 +41,13 @@ super::group! {
 
 /// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
-pub struct Shared {
-    commands: OnceCell<Commands>,
+pub struct PromptLintFacts {
+    commands: OnceCell<PromptedCommands>,
 }
 
 impl Facts<'_> {
     /// Refused and granted commands of all prompts and messages.
-    fn commands(&self) -> &Commands {
-        self.prompts.commands.get_or_init(|| Commands::of(self))
+    fn commands(&self) -> &PromptedCommands {
+        self.prompts.commands.get_or_init(|| PromptedCommands::of(self))
     }
 }

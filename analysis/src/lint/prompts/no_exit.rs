@@ -6,22 +6,26 @@ use std::collections::BTreeSet;
 use orange_core::{Actor, Gate, SectionGate, Transition, TransitionId, Verdict};
 
 use super::C82;
-use super::shared::{Origin, Prompted, any_of, names, prompt, prompts, started};
+use super::shared::{InstructionOrigin, Prompted, any_of, names, prompt, prompts, started};
 use super::unnamed::unnamed;
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{AgentInState, Start, Target, Walker, survives};
+use crate::lint::prompt_facts::{AgentInState, PromptStart, StatusTarget, Walker, survives};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::StateId;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let commands = facts.commands();
-    let unknown = prompts(facts).filter(|it| !it.reading.unknown.is_empty()).map(|it| Origin::Prompt(it.id));
-    let refused: BTreeSet<Origin> = commands.refused.iter().map(|it| it.by).chain(unknown).collect();
+    let unknown =
+        prompts(facts).filter(|it| !it.reading.unknown.is_empty()).map(|it| InstructionOrigin::Prompt(it.id));
+    let refused: BTreeSet<InstructionOrigin> =
+        commands.refused.iter().map(|it| it.by).chain(unknown).collect();
     let mut walker = Walker::new(facts.machine);
     let mut reported = BTreeSet::new();
     let mut found = Vec::new();
     // Of a command that the engine refuses, or that is none, the finding says so.
-    for granted in commands.granted.iter().rev().filter(|it| !refused.contains(&Origin::Prompt(it.prompt))) {
+    for granted in
+        commands.granted.iter().rev().filter(|it| !refused.contains(&InstructionOrigin::Prompt(it.prompt)))
+    {
         let it = prompt(facts, granted.prompt);
         let (Some(start), Some(place)) = (it.starts.first(), granted.to) else { continue };
         let is_alone = !facts.waits(place.state) && !reported.contains(&it.id);
@@ -30,7 +34,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             found.push(alone(facts, &it, start, (granted.command, place)));
         }
     }
-    for it in prompts(facts).filter(|it| !refused.contains(&Origin::Prompt(it.id))) {
+    for it in prompts(facts).filter(|it| !refused.contains(&InstructionOrigin::Prompt(it.id))) {
         // Where only some starts lack a command, `respawn-branch-missing` says so.
         let mut starts = it.starts.iter().filter(|start| !targets(facts, start.place).is_empty()).peekable();
         let Some(first) = starts.peek().copied() else { continue };
@@ -47,7 +51,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// nothing.
 fn stays(facts: &Facts<'_>, it: &Prompted<'_>, place: AgentInState, walker: &mut Walker<'_>) -> bool {
     let machine = facts.machine;
-    let is_open = it.reading.commands.iter().any(|it| !matches!(it.target, Target::State(_)));
+    let is_open = it.reading.commands.iter().any(|it| !matches!(it.target, StatusTarget::State(_)));
     if is_open || targets(facts, place).is_empty() {
         return false;
     }
@@ -72,7 +76,7 @@ fn targets(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
     targets.filter(|to| place.may_request(facts.machine, *to)).collect()
 }
 
-fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> Diagnostic {
+fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart) -> Diagnostic {
     let Prompted { name, prompt, .. } = it;
     let state = facts.name(start.place.state);
     let targets = targets(facts, start.place);
@@ -91,7 +95,7 @@ fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> Diagnostic {
 fn alone(
     facts: &Facts<'_>,
     it: &Prompted<'_>,
-    start: &Start,
+    start: &PromptStart,
     (command, left): (usize, AgentInState),
 ) -> Diagnostic {
     let (name, state, last) = (it.name, facts.name(left.state), it.reading.commands[command].span);

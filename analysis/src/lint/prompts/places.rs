@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashSet};
 
 use orange_core::{Actor, PromptId, TransitionId};
 
-use super::shared::{Instructions, Origin, all_instructions};
-use crate::lint::prompt_facts::{AgentInState, Target, Walker, survives};
+use super::shared::{InstructionOrigin, Instructions, all_instructions};
+use crate::lint::prompt_facts::{AgentInState, StatusTarget, Walker, survives};
 use crate::lint::{ActorKind, Facts};
 
 /// A command that no transition allows, wherever its agent can be.
 #[derive(Debug)]
-pub(super) struct Refused {
-    pub by: Origin,
+pub(super) struct RefusedCommand {
+    pub by: InstructionOrigin,
     /// Index of the command among those of the text.
     pub command: usize,
     /// Places where the agent can be when it gives it; empty if the command names no state.
@@ -35,12 +35,12 @@ const MAX_PLACES: usize = 2_000_000;
 
 /// Refused and granted commands of all prompts and messages.
 #[derive(Debug, Default)]
-pub(super) struct Commands {
-    pub refused: Vec<Refused>,
+pub(super) struct PromptedCommands {
+    pub refused: Vec<RefusedCommand>,
     pub granted: Vec<Granted>,
 }
 
-impl Commands {
+impl PromptedCommands {
     /// Goes through the commands of every prompt and message in their order. An agent may pass over any of them, and others may take
     /// the task on, so that with each command that is granted the agent can be in one more place.
     pub fn of(facts: &Facts<'_>) -> Self {
@@ -69,12 +69,12 @@ impl Commands {
         for (at, command) in it.reading.commands.iter().enumerate() {
             *looked_at += here.len();
             let to = match command.target {
-                Target::State(to) => to,
-                Target::Unknown => {
-                    self.refused.push(Refused { by: it.by, command: at, from: Vec::new() });
+                StatusTarget::State(to) => to,
+                StatusTarget::Unknown => {
+                    self.refused.push(RefusedCommand { by: it.by, command: at, from: Vec::new() });
                     continue;
                 }
-                Target::Open => {
+                StatusTarget::Open => {
                     here = walker.closure(here.into_iter(), |_, _| true)?;
                     known = here.iter().copied().collect();
                     continue;
@@ -82,7 +82,7 @@ impl Commands {
             };
             let able: Vec<AgentInState> = here.iter().filter(|it| can(it, to)).copied().collect();
             if able.is_empty() && !here.is_empty() {
-                self.refused.push(Refused { by: it.by, command: at, from: here.clone() });
+                self.refused.push(RefusedCommand { by: it.by, command: at, from: here.clone() });
                 // The rest of the prompt is for an agent that this has been granted to.
                 let granted: BTreeSet<AgentInState> =
                     here.iter().map(|it| AgentInState { state: to, ..*it }).collect();
@@ -102,7 +102,7 @@ impl Commands {
                 let more = walker.closure(arrived.iter().copied(), |by, id| others_take(facts, by, id))?;
                 here.extend(more.into_iter().filter(|it| known.insert(*it)));
             }
-            if let Origin::Prompt(prompt) = it.by {
+            if let InstructionOrigin::Prompt(prompt) = it.by {
                 self.granted.push(Granted { prompt, command: at, from: able, to: arrived.first().copied() });
             }
         }
@@ -124,8 +124,8 @@ fn beginnings(
     }
     let starts = it.starts.iter().map(|it| it.place);
     match it.by {
-        Origin::Message(_) => it.runs.map(<[AgentInState]>::to_vec),
-        Origin::Prompt(_) => walker.closure(starts, |by, id| others_take(facts, by, id)),
+        InstructionOrigin::Message(_) => it.runs.map(<[AgentInState]>::to_vec),
+        InstructionOrigin::Prompt(_) => walker.closure(starts, |by, id| others_take(facts, by, id)),
     }
 }
 

@@ -1,10 +1,10 @@
 //! C80: a prompt or a message names a command that no transition allows, wherever its agent can be.
 
 use super::C80;
-use super::places::Refused;
+use super::places::RefusedCommand;
 use super::shared::{Instructions, instructions, list, names};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{AgentInState, Command, Target};
+use crate::lint::prompt_facts::{AgentInState, Command, StatusTarget};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::edit;
 use orange_codegen::model::StateId;
@@ -20,12 +20,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     facts.commands().refused.iter().map(|it| finding(facts, it)).collect()
 }
 
-fn finding(facts: &Facts<'_>, it: &Refused) -> Diagnostic {
+fn finding(facts: &Facts<'_>, it: &RefusedCommand) -> Diagnostic {
     let by = instructions(facts.prompt_facts, it.by);
     let command = &by.reading.commands[it.command];
     match command.target {
-        Target::State(to) => illegal(facts, it, &by, (command, to)),
-        Target::Unknown | Target::Open => unknown(facts, &by, command),
+        StatusTarget::State(to) => illegal(facts, it, &by, (command, to)),
+        StatusTarget::Unknown | StatusTarget::Open => unknown(facts, &by, command),
     }
 }
 
@@ -43,7 +43,7 @@ fn unknown(facts: &Facts<'_>, by: &Instructions<'_>, command: &Command) -> Diagn
 
 fn illegal(
     facts: &Facts<'_>,
-    it: &Refused,
+    it: &RefusedCommand,
     by: &Instructions<'_>,
     (command, to): (&Command, StateId),
 ) -> Diagnostic {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::C86;
 use super::shared::{Prompted, list, prompts, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Start, Target};
+use crate::lint::prompt_facts::{PromptStart, StatusTarget};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::StateId;
 
@@ -14,27 +14,34 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
-    let starts: BTreeMap<StateId, &Start> = it.starts.iter().rev().map(|it| (it.place.state, it)).collect();
-    let (known, missing): (Vec<&Start>, Vec<&Start>) =
+    let starts: BTreeMap<StateId, &PromptStart> =
+        it.starts.iter().rev().map(|it| (it.place.state, it)).collect();
+    let (known, missing): (Vec<&PromptStart>, Vec<&PromptStart>) =
         starts.into_values().partition(|start| leads_on(facts, it, start));
     (!known.is_empty() && !missing.is_empty()).then(|| finding(facts, it, &known, &missing))
 }
 
 /// True if one of its commands leads on from the place where an agent is started.
-fn leads_on(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool {
+fn leads_on(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart) -> bool {
     let cancel = facts.machine.commands.cancel;
     it.reading.commands.iter().any(|command| match command.target {
-        Target::State(to) => {
+        StatusTarget::State(to) => {
             to != start.place.state && Some(to) != cancel && start.place.may_request(facts.machine, to)
         }
-        Target::Open => true,
-        Target::Unknown => false,
+        StatusTarget::Open => true,
+        StatusTarget::Unknown => false,
     })
 }
 
-fn finding(facts: &Facts<'_>, it: &Prompted<'_>, known: &[&Start], missing: &[&Start]) -> Diagnostic {
-    let names =
-        |starts: &[&Start]| -> Vec<&str> { starts.iter().map(|it| facts.name(it.place.state)).collect() };
+fn finding(
+    facts: &Facts<'_>,
+    it: &Prompted<'_>,
+    known: &[&PromptStart],
+    missing: &[&PromptStart],
+) -> Diagnostic {
+    let names = |starts: &[&PromptStart]| -> Vec<&str> {
+        starts.iter().map(|it| facts.name(it.place.state)).collect()
+    };
     let (known, states) = (names(known), names(missing));
     let message = format!(
         "`{}` has commands for agents that are started in {}, and none that leads on from {}",

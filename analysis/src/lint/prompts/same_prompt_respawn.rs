@@ -5,7 +5,7 @@ use orange_core::Actor;
 use super::C89;
 use super::shared::{prompts, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::Start;
+use crate::lint::prompt_facts::PromptStart;
 use orange_codegen::diag::Diagnostic;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -13,7 +13,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     for it in prompts(facts) {
         for again in it.starts.iter().filter(|it| it.transition.is_none() && it.place.actor == Actor::Worker)
         {
-            let is_first = |start: &&Start| start.transition.is_some() && start.place == again.place;
+            let is_first = |start: &&PromptStart| start.transition.is_some() && start.place == again.place;
             let Some(first) = it.starts.iter().find(is_first) else { continue };
             let (name, state) = (it.name, facts.name(again.place.state));
             let message = format!(

@@ -3,7 +3,7 @@
 use orange_core::{PromptId, StateId};
 
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{AgentInState, PromptFacts, Reading, Start, find_heading};
+use crate::lint::prompt_facts::{AgentInState, PromptFacts, PromptStart, Reading, find_heading};
 use orange_codegen::model::{Prompt, SectionGate};
 use orange_codegen::span::Span;
 
@@ -15,7 +15,7 @@ pub(super) struct Prompted<'f> {
     pub prompt: &'f Prompt,
     pub reading: &'f Reading,
     /// Starts of agents with it; empty for one that is not used.
-    pub starts: &'f [Start],
+    pub starts: &'f [PromptStart],
 }
 
 /// Every prompt, in source order.
@@ -46,7 +46,7 @@ pub(super) fn prompt<'f>(facts: &Facts<'f>, id: PromptId) -> Prompted<'f> {
 
 /// Origin of instructions: a prompt, or a hook's message by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Origin {
+pub(super) enum InstructionOrigin {
     Prompt(PromptId),
     Message(usize),
 }
@@ -54,10 +54,10 @@ pub(super) enum Origin {
 /// A prompt or a message, and who reads it where.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instructions<'f> {
-    pub by: Origin,
+    pub by: InstructionOrigin,
     pub reading: &'f Reading,
     /// Readers, and the state of the task then; empty for a prompt that is not used.
-    pub starts: &'f [Start],
+    pub starts: &'f [PromptStart],
     /// Places where the task can be while they act on them; `None` if there are more than the walker looks at.
     pub runs: Option<&'f [AgentInState]>,
 }
@@ -65,20 +65,20 @@ pub(super) struct Instructions<'f> {
 /// Every prompt and every message.
 pub(super) fn all_instructions<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Instructions<'f>> + use<'f> {
     let prompt_facts = facts.prompt_facts;
-    let prompts = (0u16..).zip(&prompt_facts.readings).map(|(id, _)| Origin::Prompt(PromptId(id)));
-    let messages = (0..prompt_facts.messages.len()).map(Origin::Message);
+    let prompts = (0u16..).zip(&prompt_facts.readings).map(|(id, _)| InstructionOrigin::Prompt(PromptId(id)));
+    let messages = (0..prompt_facts.messages.len()).map(InstructionOrigin::Message);
     prompts.chain(messages).map(|by| instructions(prompt_facts, by))
 }
 
 /// The prompt or the message.
-pub(super) fn instructions(prompt_facts: &PromptFacts, by: Origin) -> Instructions<'_> {
+pub(super) fn instructions(prompt_facts: &PromptFacts, by: InstructionOrigin) -> Instructions<'_> {
     match by {
-        Origin::Prompt(id) => {
+        InstructionOrigin::Prompt(id) => {
             let at = usize::from(id.0);
             let runs = prompt_facts.runs[at].as_deref();
             Instructions { by, reading: &prompt_facts.readings[at], starts: &prompt_facts.starts[at], runs }
         }
-        Origin::Message(at) => {
+        InstructionOrigin::Message(at) => {
             let message = &prompt_facts.messages[at];
             let runs = message.runs.as_deref();
             Instructions { by, reading: &message.reading, starts: &message.starts, runs }
@@ -90,8 +90,8 @@ impl Instructions<'_> {
     /// Name of the instructions in a finding.
     pub fn name(&self, facts: &Facts<'_>) -> String {
         match self.by {
-            Origin::Prompt(id) => format!("`{}`", prompt(facts, id).name),
-            Origin::Message(_) => {
+            InstructionOrigin::Prompt(id) => format!("`{}`", prompt(facts, id).name),
+            InstructionOrigin::Message(_) => {
                 let first = self.starts.iter().find_map(|it| it.transition);
                 let arrow = first.map_or_else(String::new, |id| facts.arrow(facts.transition(id)));
                 format!("the message of {arrow}")
@@ -102,16 +102,16 @@ impl Instructions<'_> {
     /// Reader of the instructions: `the agent` or `the person`.
     pub fn reader(&self, facts: &Facts<'_>) -> &'static str {
         match self.by {
-            Origin::Message(at) if facts.prompt_facts.messages[at].is_for_person() => "the person",
-            Origin::Prompt(_) | Origin::Message(_) => "the agent",
+            InstructionOrigin::Message(at) if facts.prompt_facts.messages[at].is_for_person() => "the person",
+            InstructionOrigin::Prompt(_) | InstructionOrigin::Message(_) => "the agent",
         }
     }
 
     /// Place where the reader gets them, and the words that say so.
-    pub fn given(&self, facts: &Facts<'_>, start: &Start) -> (Span, String) {
+    pub fn given(&self, facts: &Facts<'_>, start: &PromptStart) -> (Span, String) {
         match self.by {
-            Origin::Prompt(id) => started(facts, &prompt(facts, id), start),
-            Origin::Message(at) => {
+            InstructionOrigin::Prompt(id) => started(facts, &prompt(facts, id), start),
+            InstructionOrigin::Message(at) => {
                 let state = facts.name(start.place.state);
                 let span = facts.first_line(facts.prompt_facts.messages[at].hook);
                 (span, format!("{} reads it when the task is in `{state}`", self.reader(facts)))
@@ -121,7 +121,7 @@ impl Instructions<'_> {
 }
 
 /// Place where an agent is started with a prompt, and the words that say so.
-pub(super) fn started(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> (Span, String) {
+pub(super) fn started(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart) -> (Span, String) {
     let Prompted { id, name, .. } = it;
     match start.transition {
         Some(start_id) => {

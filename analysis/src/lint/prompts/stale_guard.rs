@@ -6,7 +6,7 @@ use super::C85;
 use crate::lint::Facts;
 use crate::lint::counters::literal_equals_bound::{Literal, literals};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Hook, Piece, Prompt, Value};
+use orange_codegen::model::{Hook, Prompt, PromptPiece, Value};
 use orange_codegen::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -21,7 +21,7 @@ fn in_hook(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic>
     let hooks = facts.machine.transition(id).hooks;
     let prompt = &facts.workflow.prompts[usize::from(hooks[at].spawn()?.prompt.0)];
     let later = (at + 1..hooks.len()).filter_map(|at| Some((at, hooks[at].counter?)));
-    let shown = |counter: &CounterId| prompt.pieces.contains(&Piece::Value(Value::Counter(*counter)));
+    let shown = |counter: &CounterId| prompt.pieces.contains(&PromptPiece::Value(Value::Counter(*counter)));
     later.filter(|(_, counter)| shown(counter)).find_map(|(count, counter)| {
         let compared = compared(facts, prompt, counter)?;
         let declared = &facts.transition(id).hooks;

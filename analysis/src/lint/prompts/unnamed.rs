@@ -7,13 +7,13 @@ use orange_core::Actor;
 use super::C82;
 use super::shared::{Prompted, any_of, named_section, names, prompts, started};
 use crate::lint::Facts;
-use crate::lint::prompt_facts::{Start, Target};
+use crate::lint::prompt_facts::{PromptStart, StatusTarget};
 use crate::search::{EdgeId, SearchStep, Wrote};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::StateId;
 
 /// In which state an agent is, which one it is, and which section it writes.
-type Case = (StateId, Actor, u8);
+type SectionWriter = (StateId, Actor, u8);
 
 /// The states that exactly are open for some content of a section, with the first step that shows it.
 type OpenStates = BTreeMap<Vec<StateId>, EdgeId>;
@@ -26,9 +26,9 @@ pub(super) fn unnamed(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// States that are open after each thing that an agent can write, over all runs.
-fn cases(facts: &Facts<'_>) -> BTreeMap<Case, OpenStates> {
+fn cases(facts: &Facts<'_>) -> BTreeMap<SectionWriter, OpenStates> {
     let search = facts.search;
-    let mut cases: BTreeMap<Case, OpenStates> = BTreeMap::new();
+    let mut cases: BTreeMap<SectionWriter, OpenStates> = BTreeMap::new();
     for (id, task) in search.configurations() {
         let mut open: Vec<(Wrote, Actor, EdgeId, Vec<StateId>)> = Vec::new();
         for (edge, step) in search.numbered_from(id) {
@@ -57,8 +57,8 @@ fn cases(facts: &Facts<'_>) -> BTreeMap<Case, OpenStates> {
 fn from_start(
     facts: &Facts<'_>,
     it: &Prompted<'_>,
-    start: &Start,
-    cases: &BTreeMap<Case, OpenStates>,
+    start: &PromptStart,
+    cases: &BTreeMap<SectionWriter, OpenStates>,
 ) -> Option<Diagnostic> {
     let place = start.place;
     let of_start = (place.state, place.actor, 0)..=(place.state, place.actor, u8::MAX);
@@ -79,13 +79,13 @@ fn names_section(facts: &Facts<'_>, it: &Prompted<'_>, section: u8) -> bool {
 /// True if a command of the prompt names this state. A name that no state has may have been meant for it.
 fn names_state(it: &Prompted<'_>, state: StateId) -> bool {
     it.reading.commands.iter().any(|it| match it.target {
-        Target::State(to) => to == state,
-        Target::Open | Target::Unknown => true,
+        StatusTarget::State(to) => to == state,
+        StatusTarget::Open | StatusTarget::Unknown => true,
     })
 }
 
 /// True if a command leads on by a transition without a gate. To give up does not lead on.
-fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool {
+fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart) -> bool {
     let place = start.place;
     let free = |to| {
         let mut between = facts.machine.between(place.state, to).map(|id| facts.machine.transition(id));
@@ -98,7 +98,7 @@ fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool
 fn finding(
     facts: &Facts<'_>,
     it: &Prompted<'_>,
-    start: &Start,
+    start: &PromptStart,
     (open, edge): (&[StateId], EdgeId),
 ) -> Diagnostic {
     let (search, name, step) = (facts.search, it.name, facts.search.edge(edge));

@@ -3,7 +3,7 @@
 use orange_core::has_word;
 
 use super::C88;
-use super::shared::{Origin, Prompted, instructions, named_section, prompts, verdict_gates};
+use super::shared::{InstructionOrigin, Prompted, instructions, named_section, prompts, verdict_gates};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{SectionGate, Verdict};
@@ -20,7 +20,7 @@ fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
         return None;
     }
     let loose: Vec<&SectionGate> =
-        verdict_gates(facts, &instructions(facts.prompt_facts, Origin::Prompt(it.id)))
+        verdict_gates(facts, &instructions(facts.prompt_facts, InstructionOrigin::Prompt(it.id)))
             .filter(|gate| !gate.strict)
             .collect();
     let gate =

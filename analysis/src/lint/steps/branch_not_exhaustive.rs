@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::B09;
 use super::facts::{StepFacts, each};
-use crate::missions::{Act, ConfigurationId};
+use crate::missions::{MissionAct, MissionConfigurationId};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Field, StepCondition, StepId};
 
@@ -49,12 +49,16 @@ fn unread_report(
     facts: &StepFacts<'_>,
     read: StepId,
     is_read: impl Fn(&str) -> bool,
-) -> Option<ConfigurationId> {
-    let reports = |act: &Act| match act {
-        Act::Complete(step, report) => {
+) -> Option<MissionConfigurationId> {
+    let reports = |act: &MissionAct| match act {
+        MissionAct::Complete(step, report) => {
             *step == read && report.result.as_deref().is_some_and(|it| !is_read(it))
         }
-        Act::Fail(..) | Act::Lose(_) | Act::Continue(_) | Act::Retry(_) | Act::Cancel => false,
+        MissionAct::Fail(..)
+        | MissionAct::Lose(_)
+        | MissionAct::Continue(_)
+        | MissionAct::Retry(_)
+        | MissionAct::Cancel => false,
     };
     facts.search.edges().iter().find(|edge| reports(&edge.act)).map(|edge| edge.to)
 }

@@ -2,7 +2,7 @@
 
 use super::B10;
 use super::facts::{StepFacts, each};
-use crate::missions::ConfigurationId;
+use crate::missions::MissionConfigurationId;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::StepId;
 use orange_core::mission::{Mission, StepStatus};
@@ -25,7 +25,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     })
 }
 
-fn both_queued(facts: &StepFacts<'_>, (a, b): (StepId, StepId)) -> Option<ConfigurationId> {
+fn both_queued(facts: &StepFacts<'_>, (a, b): (StepId, StepId)) -> Option<MissionConfigurationId> {
     let is_queued = |mission: &Mission, id: StepId| mission.step(id).status == StepStatus::Queued;
     facts.search.find(|it| is_queued(it, a) && is_queued(it, b))
 }

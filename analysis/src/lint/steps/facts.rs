@@ -8,7 +8,7 @@ use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
 use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
 use crate::lint::MAX_TRACED;
-use crate::missions::{ConfigurationId, Failures, MissionSearch, Scope};
+use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
 
 /// Everything about one checked step workflow.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct StepFacts<'f> {
     /// Every run of the plan.
     pub search: MissionSearch<'f>,
     /// The order of the steps.
-    before: Before,
+    before: EarlierSteps,
     /// The steps with a condition.
     conditional: Vec<StepId>,
     /// Pairs of steps that do not wait for each other, the first one first: each step with the nearest one before it.
@@ -35,12 +35,13 @@ impl<'f> StepFacts<'f> {
     /// Gathers what lints ask for.
     pub fn new(steps: &'f Steps, plan: &'f Plan<'f>) -> Self {
         let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
-        let search = MissionSearch::run(plan, Scope { policy, failures: Failures::Handled, by_hand: false });
+        let search =
+            MissionSearch::run(plan, SearchScope { policy, failures: Failures::Handled, by_hand: false });
         let edges =
             || plan.step_ids().flat_map(|id| plan.step(id).depends_on.iter().map(move |it| (id, *it)));
         let connected = edges().flat_map(|(a, b)| [a, b]).collect();
         let conditional = plan.step_ids().filter(|id| plan.step(*id).condition.is_some()).collect();
-        let before = Before::of(plan);
+        let before = EarlierSteps::of(plan);
         let (unordered, traced) = (Vec::new(), Cell::new(0));
         let mut facts = Self { steps, plan, search, before, conditional, unordered, connected, traced };
         facts.unordered = facts.pairs();
@@ -61,7 +62,7 @@ impl<'f> StepFacts<'f> {
     }
 
     /// The first run to this mission, as readers see it; none beyond [`MAX_TRACED`] acts of all traces.
-    pub(super) fn tell(&self, to: Option<ConfigurationId>, end: String) -> Option<Trace> {
+    pub(super) fn tell(&self, to: Option<MissionConfigurationId>, end: String) -> Option<Trace> {
         let to = to?;
         let total = self.traced.get() + self.search.run_to(to).len();
         if total > MAX_TRACED {
@@ -135,9 +136,9 @@ fn exclude_each_other(a: &[plan::StepCondition<'_>], b: &[plan::StepCondition<'_
 
 /// For each step those for which it waits, directly or not, a bit each: workflows may have thousands of steps.
 #[derive(Debug)]
-struct Before(Vec<Vec<u64>>);
+struct EarlierSteps(Vec<Vec<u64>>);
 
-impl Before {
+impl EarlierSteps {
     fn of(plan: &Plan<'_>) -> Self {
         let mut before = vec![vec![0; plan.steps.len().div_ceil(64)]; plan.steps.len()];
         for id in plan.order {

@@ -5,7 +5,7 @@ use crate::span::Span;
 
 const COUNTERS: [&str; 3] = ["review_round", "crash_count", "r"];
 
-fn parsed(input: &str) -> Result<Expr, Vec<Fault>> {
+fn parsed(input: &str) -> Result<Expr, Vec<ClauseFault>> {
     let text = Text::verbatim(input.to_owned(), Span::new(0, input.len() as u32));
     parse(&text, &mut |name| {
         let at = COUNTERS.iter().position(|it| *it == name);

@@ -3,21 +3,21 @@
 use super::*;
 
 /// The nodes of a text in order, each as it is written, and what it is.
-fn show(text: &str, node: &Written, out: &mut Vec<String>) {
+fn show(text: &str, node: &WrittenNode, out: &mut Vec<String>) {
     let slice = &text[node.span.range()];
     let anchor = node.anchor.map_or("", |it| &text[it.range()]);
     match &node.form {
-        Form::Nothing => out.push(format!("{anchor}nothing")),
-        Form::Alias => out.push(format!("alias {slice}")),
-        Form::Scalar { quotes, .. } => out.push(format!("{anchor}{quotes:?} {slice}")),
-        Form::Block { header, indent } => {
+        WrittenForm::Nothing => out.push(format!("{anchor}nothing")),
+        WrittenForm::Alias => out.push(format!("alias {slice}")),
+        WrittenForm::Scalar { quotes, .. } => out.push(format!("{anchor}{quotes:?} {slice}")),
+        WrittenForm::Block { header, indent } => {
             out.push(format!("{anchor}block {} {indent} {slice:?}", &text[header.range()]));
         }
-        Form::Sequence { flow, items } => {
+        WrittenForm::Sequence { flow, items } => {
             out.push(format!("{anchor}{} of {}", if *flow { "[]" } else { "-" }, items.len()));
             items.iter().for_each(|it| show(text, it, out));
         }
-        Form::Mapping { flow, entries } => {
+        WrittenForm::Mapping { flow, entries } => {
             out.push(format!("{anchor}{} of {}", if *flow { "{}" } else { ":" }, entries.len()));
             entries.iter().for_each(|(key, value)| {
                 show(text, key, out);

@@ -2,7 +2,7 @@
 
 use orange_analysis::catalogue;
 use orange_codegen::diag::{Edit, Fix, Label, Trace, TraceStep, Witness};
-use orange_codegen::recognise::Kind;
+use orange_codegen::recognise::WorkflowKind;
 use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Span, Spanned};
 use serde::{Deserialize, Serialize};
 
@@ -10,46 +10,46 @@ const LEVELS: [Level; 5] = [Level::Error, Level::Deny, Level::Warn, Level::Info,
 
 /// A workflow, and what was found in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct CachedWorkflow {
     /// True if it is a step workflow.
     steps: bool,
-    name: (Range, String),
-    found: Vec<Found>,
+    name: (ByteRange, String),
+    found: Vec<CachedFinding>,
 }
 
 /// The first byte of a place, and the byte after its last one.
-type Range = (u32, u32);
+type ByteRange = (u32, u32);
 
 /// A finding, with the code of its check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Found {
+struct CachedFinding {
     check: String,
     level: String,
     message: String,
-    place: Range,
-    labels: Vec<(Range, String)>,
+    place: ByteRange,
+    labels: Vec<(ByteRange, String)>,
     about: Vec<String>,
-    fault: Vec<Found>,
+    fault: Vec<CachedFinding>,
     witness: Option<(Vec<(String, u32)>, String)>,
-    trace: Option<(String, Vec<RunStep>, Option<String>)>,
+    trace: Option<(String, Vec<CachedRunStep>, Option<String>)>,
     help: Option<String>,
     fix: Option<Mend>,
 }
 
 /// Title of a fix, its edits, and true if they can only mean what the author meant.
-type Mend = (String, Vec<(Range, String)>, bool);
+type Mend = (String, Vec<(ByteRange, String)>, bool);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct RunStep {
+struct CachedRunStep {
     by: String,
     does: String,
     to: String,
     hooks: Vec<String>,
-    place: Option<Range>,
+    place: Option<ByteRange>,
     script: Vec<String>,
 }
 
-impl Entry {
+impl CachedWorkflow {
     /// Entry for a workflow that can be compiled; none if it names other files, on which its findings depend, too.
     pub(super) fn of(compilation: &Compilation) -> Option<Self> {
         let checked = compilation.checked.as_ref().filter(|it| it.prompt_files().is_empty());
@@ -59,26 +59,26 @@ impl Entry {
             return None;
         };
         Some(Self {
-            steps: kind == Kind::Steps,
+            steps: kind == WorkflowKind::Steps,
             name: (place(name.span), name.value.clone()),
-            found: compilation.diagnostics.iter().map(Found::of).collect(),
+            found: compilation.diagnostics.iter().map(CachedFinding::of).collect(),
         })
     }
 
     /// The compilation as the compiler gives it; `None` of an entry with a check that this program does not have, or a
     /// place that the text does not have.
     pub(super) fn compilation(self, text: &str) -> Option<Compilation> {
-        let is_in_text = |(start, end): Range| {
+        let is_in_text = |(start, end): ByteRange| {
             let [start, end] = [start, end].map(|it| usize::try_from(it).unwrap_or(usize::MAX));
             text.get(start..end).is_some()
         };
         if !(is_in_text(self.name.0) && self.found.iter().all(|it| it.has_places(&is_in_text))) {
             return None;
         }
-        let kind = if self.steps { Kind::Steps } else { Kind::Machine };
+        let kind = if self.steps { WorkflowKind::Steps } else { WorkflowKind::Machine };
         let (at, value) = self.name;
         Some(Compilation {
-            diagnostics: self.found.into_iter().map(Found::diagnostic).collect::<Option<_>>()?,
+            diagnostics: self.found.into_iter().map(CachedFinding::diagnostic).collect::<Option<_>>()?,
             name: Some(Spanned { value, span: span(at) }),
             likeness: Likeness::Workflow(kind),
             ..Compilation::default()
@@ -86,7 +86,7 @@ impl Entry {
     }
 }
 
-impl Found {
+impl CachedFinding {
     fn of(found: &Diagnostic) -> Self {
         let labels = found.labels.iter().map(|it| (place(it.span), it.message.clone()));
         let edits = |fix: &Fix| fix.edits.iter().map(|it| (place(it.span), it.text.clone())).collect();
@@ -99,16 +99,15 @@ impl Found {
             about: found.about.clone(),
             fault: found.fault.iter().map(Self::of).collect(),
             witness: found.witness.as_ref().map(|it| (it.values.clone(), it.range.clone())),
-            trace: found
-                .trace
-                .as_ref()
-                .map(|it| (it.start.clone(), it.steps.iter().map(RunStep::of).collect(), it.end.clone())),
+            trace: found.trace.as_ref().map(|it| {
+                (it.start.clone(), it.steps.iter().map(CachedRunStep::of).collect(), it.end.clone())
+            }),
             help: found.help.clone(),
             fix: found.fix.as_ref().map(|it| (it.title.clone(), edits(it), it.safe)),
         }
     }
 
-    fn has_places(&self, are_there: &impl Fn(Range) -> bool) -> bool {
+    fn has_places(&self, are_there: &impl Fn(ByteRange) -> bool) -> bool {
         let labels = self.labels.iter().map(|it| it.0);
         let edits = self.fix.iter().flat_map(|it| &it.1).map(|it| it.0);
         let steps = self.trace.iter().flat_map(|it| &it.1).filter_map(|it| it.place);
@@ -130,7 +129,7 @@ impl Found {
             witness: self.witness.map(|(values, range)| Witness { values, range }),
             trace: self.trace.map(|(start, steps, end)| Trace {
                 start,
-                steps: steps.into_iter().map(RunStep::trace_step).collect(),
+                steps: steps.into_iter().map(CachedRunStep::trace_step).collect(),
                 end,
             }),
             help: self.help,
@@ -143,7 +142,7 @@ impl Found {
     }
 }
 
-impl RunStep {
+impl CachedRunStep {
     fn of(step: &TraceStep) -> Self {
         let TraceStep { by, does, to, hooks, span, script } = step.clone();
         Self { by, does, to, hooks, place: span.map(place), script }
@@ -155,11 +154,11 @@ impl RunStep {
     }
 }
 
-fn place(span: Span) -> Range {
+fn place(span: Span) -> ByteRange {
     (span.start, span.end)
 }
 
-fn span((start, end): Range) -> Span {
+fn span((start, end): ByteRange) -> Span {
     Span { start, end }
 }
 
@@ -180,10 +179,10 @@ mod tests {
             for cut in cuts.windows(2).step_by(3) {
                 let changed = format!("{}{}", &text[..cut[0]], &text[cut[1]..]);
                 let compilation = orange_analysis::lint(&Source::new(name, changed.as_str()));
-                let Some(kept) = Entry::of(&compilation) else { continue };
+                let Some(kept) = CachedWorkflow::of(&compilation) else { continue };
                 let written = serde_json::to_string(&kept).unwrap();
                 assert!(!written.contains('\n'));
-                let read: Entry = serde_json::from_str(&written).unwrap();
+                let read: CachedWorkflow = serde_json::from_str(&written).unwrap();
                 let again = read.clone().compilation(&changed).unwrap();
                 assert!(read.compilation("").is_none(), "another text lacks its places");
                 assert_eq!(format!("{:?}", again.diagnostics), format!("{:?}", compilation.diagnostics));
@@ -198,7 +197,7 @@ mod tests {
     fn a_check_of_another_program_is_unknown() {
         let found = r#"{"check":"Z99","level":"warn","message":"","place":[0,1],"labels":[],"about":[],"fault":[],
             "witness":null,"trace":null,"help":null,"fix":null}"#;
-        let kept: Entry =
+        let kept: CachedWorkflow =
             serde_json::from_str(&format!(r#"{{"steps":false,"name":[[0,1],"x"],"found":[{found}]}}"#))
                 .unwrap();
         assert!(kept.compilation("name").is_none());

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use crate::answer::{Answer, Exit, Failure};
-use crate::args::{self, Format};
+use crate::args::{self, FindingFormat};
 use crate::baseline::Baseline;
 use crate::cache::Cache;
 use crate::cmd::{mend, watch};
 use crate::config::Configs;
-use crate::input::{self, Collected, Input};
+use crate::input::{self, CollectedInputs, Input};
 use crate::json::{self, CheckAnswer, Counts};
 use crate::levels::{self, Levels};
 use crate::output::{self, printable, put};
@@ -16,28 +16,29 @@ use crate::report::{Report, Skipped};
 use crate::screen::Styles;
 
 /// The settings that give findings their levels, and what is known of texts.
-struct Rules {
+struct CheckRules {
     cache: Cache,
     configs: Configs,
     flags: Levels,
     baseline: Option<Baseline>,
 }
 
-pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
+pub(super) fn run(args: &args::CheckArgs, styles: Styles) -> Result<Answer, Answer> {
     if args.watch {
         return Ok(watch::run(args, styles.out.is_terminal, || once(args, styles))?);
     }
     once(args, styles)
 }
 
-fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
+fn once(args: &args::CheckArgs, styles: Styles) -> Result<Answer, Answer> {
     let flags = Levels::of_flags(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
+    let CollectedInputs { mut inputs, mut failures } =
+        input::collect(&args.paths, args.stdin_name.as_deref());
     let mut configs = if args.no_config { Configs::default() } else { Configs::of(&inputs) };
     failures.extend(configs.take_failures());
     let cache = if args.no_cache { Cache::default() } else { Cache::of_user() };
-    let rules = Rules { cache, configs, flags, baseline };
+    let rules = CheckRules { cache, configs, flags, baseline };
     let mending = mend::run(args, &mut inputs, |inputs| rules.examine(inputs));
     failures.extend(mending.failures);
     let mut report = rules.examine(&inputs);
@@ -73,7 +74,7 @@ fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
     Ok(Answer { out, err, exit })
 }
 
-impl Rules {
+impl CheckRules {
     /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
         let mut report = Report::new(inputs, &self.cache);
@@ -95,7 +96,7 @@ impl Rules {
     }
 
     /// Entries of the baseline that match nothing.
-    fn gone(&self, report: &Report, args: &args::Check) -> String {
+    fn gone(&self, report: &Report, args: &args::CheckArgs) -> String {
         let (Some(baseline), Some(path)) = (&self.baseline, &args.baseline) else { return String::new() };
         let gone: Vec<_> = report.gone.iter().cloned().chain(baseline.of_missing_files()).collect();
         let mut out = String::new();
@@ -127,13 +128,17 @@ fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<St
 fn written(
     report: &Report,
     failures: &[Failure],
-    args: &args::Check,
+    args: &args::CheckArgs,
     styles: Styles,
 ) -> Result<String, Failure> {
     let statistics = args.statistics.then(|| output::statistics(report));
     match (args.format, statistics) {
-        (Format::Json, statistics) => json::written(&CheckAnswer { statistics, ..CheckAnswer::new(report) }),
-        (Format::Human, Some(statistics)) => Ok(output::table(&statistics) + &output::summary(report) + "\n"),
+        (FindingFormat::Json, statistics) => {
+            json::written(&CheckAnswer { statistics, ..CheckAnswer::new(report) })
+        }
+        (FindingFormat::Human, Some(statistics)) => {
+            Ok(output::table(&statistics) + &output::summary(report) + "\n")
+        }
         (_, Some(_)) => Err(Failure::new(
             "--statistics has no form in this format",
             "leave `--format` out, or write `--format json`",
@@ -142,18 +147,23 @@ fn written(
     }
 }
 
-fn shown(report: &Report, failures: &[Failure], format: Format, styles: Styles) -> Result<String, Failure> {
+fn shown(
+    report: &Report,
+    failures: &[Failure],
+    format: FindingFormat,
+    styles: Styles,
+) -> Result<String, Failure> {
     match format {
-        Format::Human => Ok(output::human(report, styles.out)),
-        Format::Graphical => Ok(output::human(report, styles.out.drawn())),
-        Format::Narrated => Ok(output::human(report, styles.out.narrated())),
-        Format::Short => Ok(output::short(report)),
-        Format::Json => json::written(&CheckAnswer::new(report)),
-        Format::Sarif => output::sarif(report, failures),
-        Format::Github => Ok(output::github(report)),
-        Format::Gitlab => output::gitlab(report),
-        Format::Rdjson => output::rdjson(report),
-        Format::Junit => Ok(output::junit::findings(report, failures)),
+        FindingFormat::Human => Ok(output::human(report, styles.out)),
+        FindingFormat::Graphical => Ok(output::human(report, styles.out.drawn())),
+        FindingFormat::Narrated => Ok(output::human(report, styles.out.narrated())),
+        FindingFormat::Short => Ok(output::short(report)),
+        FindingFormat::Json => json::written(&CheckAnswer::new(report)),
+        FindingFormat::Sarif => output::sarif(report, failures),
+        FindingFormat::Github => Ok(output::github(report)),
+        FindingFormat::Gitlab => output::gitlab(report),
+        FindingFormat::Rdjson => output::rdjson(report),
+        FindingFormat::Junit => Ok(output::junit::findings(report, failures)),
     }
 }
 
@@ -167,7 +177,7 @@ fn skipped(skipped: &[Skipped]) -> String {
     out
 }
 
-fn nothing_to_check(args: &args::Check) -> Failure {
+fn nothing_to_check(args: &args::CheckArgs) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|it| it.display().to_string()).collect();
     Failure::new(
         format!("no workflow found in {}", paths.join(", ")),

@@ -43,15 +43,15 @@ pub(crate) struct Complete {
 
 /// Kind of a value's names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
+enum ValueNames {
     Checks,
     Files,
 }
 
 /// The placeholders of each kind.
-const TAGS: [(Names, &[&str]); 2] = [
-    (Names::Checks, &["CHECK", "CODE|NAME", "warnings|CHECK"]),
-    (Names::Files, &["DIR", "FILE", "NEW", "OLD", "OUT", "PATH", "STATES|FILE"]),
+const TAGS: [(ValueNames, &[&str]); 2] = [
+    (ValueNames::Checks, &["CHECK", "CODE|NAME", "warnings|CHECK"]),
+    (ValueNames::Files, &["DIR", "FILE", "NEW", "OLD", "OUT", "PATH", "STATES|FILE"]),
 ];
 
 /// `orange-workflow completions SHELL`
@@ -79,9 +79,9 @@ fn candidates(words: &[String]) -> Vec<(String, String)> {
     let line: Vec<OsString> =
         std::iter::once("orange-workflow").chain(words.iter().map(String::as_str)).map(Into::into).collect();
     let found = complete(&mut asking(Cli::command()), line, words.len(), None).unwrap_or_default();
-    let found = found.iter().filter(|it| !it.is_hide_set()).flat_map(|it| match Names::asked_by(it) {
-        Some(Names::Files) => vec![(String::new(), "a file or folder".to_owned())],
-        Some(Names::Checks) => checks(last),
+    let found = found.iter().filter(|it| !it.is_hide_set()).flat_map(|it| match ValueNames::asked_by(it) {
+        Some(ValueNames::Files) => vec![(String::new(), "a file or folder".to_owned())],
+        Some(ValueNames::Checks) => checks(last),
         None => {
             let about = it.get_help().map(ToString::to_string).unwrap_or_default();
             vec![(it.get_value().to_string_lossy().into_owned(), about)]
@@ -103,7 +103,7 @@ fn candidates(words: &[String]) -> Vec<(String, String)> {
 
 /// The command with a completer for each value that is a name: it answers with what it is asked for.
 fn asking(command: clap::Command) -> clap::Command {
-    let marked = command.mut_args(|arg| match Names::of(&arg) {
+    let marked = command.mut_args(|arg| match ValueNames::of(&arg) {
         Some(names) => arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
             vec![CompletionCandidate::new(typed).tag(Some(names.tag().into()))]
         })),
@@ -120,7 +120,7 @@ fn checks(typed: &str) -> Vec<(String, String)> {
     fitting.map(|it| (format!("{before}{}", it.name), catalogue::summary(it).to_owned())).collect()
 }
 
-impl Names {
+impl ValueNames {
     fn of(arg: &clap::Arg) -> Option<Self> {
         if !arg.get_possible_values().is_empty() {
             return None;
@@ -183,7 +183,7 @@ mod tests {
             for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
                 let placeholder =
                     arg.get_value_names().unwrap_or_default().first().map_or("", |it| it.as_str());
-                let is_known = Names::of(arg).is_some()
+                let is_known = ValueNames::of(arg).is_some()
                     || !arg.get_possible_values().is_empty()
                     || FREE.contains(&placeholder);
                 assert!(is_known, "{}: {placeholder}", command.get_name());

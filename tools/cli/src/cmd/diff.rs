@@ -10,10 +10,10 @@ use orange_codegen::{Checked, Diagnostic};
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
-use crate::home::{self, Home, Task};
+use crate::home::{self, HomeTasks, Task};
 use crate::input::not_both_from_stdin;
 use crate::json::{self, DiffAnswer, StrandedTask};
-use crate::output::{Changes, changed_steps, changed_steps_short, printable, put};
+use crate::output::{DiffOutput, changed_steps, changed_steps_short, printable, put};
 use crate::report::File;
 use crate::screen::Styles;
 
@@ -46,12 +46,12 @@ pub(crate) struct Diff {
 
     /// Format of the changes
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
-    pub format: Format,
+    pub format: ChangeFormat,
 }
 
 /// Format of the changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ChangeFormat {
     /// With the lines of both files that they are about
     Human,
     /// One line each
@@ -67,9 +67,9 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     if let Some(changes) = step_changes(&checked_old, &checked_new) {
         let answer = DiffAnswer::of_steps((&old.source, &new.source), &changes);
         let out = match args.format {
-            Format::Human => changed_steps(&answer, styles.out.width),
-            Format::Short => changed_steps_short(&answer),
-            Format::Json => json::written(&answer)?,
+            ChangeFormat::Human => changed_steps(&answer, styles.out.width),
+            ChangeFormat::Short => changed_steps_short(&answer),
+            ChangeFormat::Json => json::written(&answer)?,
         };
         return Ok(Answer::text(out));
     }
@@ -81,11 +81,11 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
     let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
     let answer = DiffAnswer::new((&old.source, &new.source), &comparison, stranded, &home.broken);
-    let changes = Changes { old: &old.source, new: &new.source, comparison: &comparison, answer: &answer };
+    let changes = DiffOutput { old: &old.source, new: &new.source, comparison: &comparison, answer: &answer };
     let out = match args.format {
-        Format::Human => changes.human(styles.out),
-        Format::Short => changes.short(),
-        Format::Json => json::written(&answer)?,
+        ChangeFormat::Human => changes.human(styles.out),
+        ChangeFormat::Short => changes.short(),
+        ChangeFormat::Json => json::written(&answer)?,
     };
     let exit = if comparison.is_breaking() { Exit::Found } else { Exit::Clean };
     Ok(Answer { out, err: unread(&home), exit })
@@ -123,7 +123,7 @@ fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
 
 /// The tasks of the old workflow that no transition of the new one leads on.
 fn stranded<'h>(
-    home: &'h Home,
+    home: &'h HomeTasks,
     comparison: &Comparison,
     (old, new): (&Checked, &Checked),
 ) -> Vec<StrandedTask<'h>> {
@@ -141,7 +141,7 @@ fn stranded<'h>(
     stranded.collect()
 }
 
-fn unread(home: &Home) -> String {
+fn unread(home: &HomeTasks) -> String {
     let mut err = String::new();
     for (path, why) in &home.broken {
         put(&mut err, format_args!("skipped {}: {}\n", printable(path), printable(why)));

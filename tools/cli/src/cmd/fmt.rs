@@ -6,8 +6,8 @@ use clap::Args;
 use orange_codegen::{Format, Likeness, Source};
 
 use crate::answer::{Answer, Exit, Failure};
-use crate::fmt::{Left, format};
-use crate::input::{self, Collected, Input, Origin, Reading};
+use crate::fmt::{NotFormatted, format};
+use crate::input::{self, CollectedInputs, Input, Origin, ReadInput};
 use crate::output::{printable, put};
 use crate::whole;
 
@@ -38,7 +38,7 @@ pub(crate) struct Fmt {
 }
 
 pub(super) fn run(args: &Fmt) -> Result<Answer, Answer> {
-    let Collected { inputs, failures } = input::collect(&args.paths, args.stdin_name.as_deref());
+    let CollectedInputs { inputs, failures } = input::collect(&args.paths, args.stdin_name.as_deref());
     let mut run =
         Formatting { args, out: String::new(), err: String::new(), changed: 0, looked_at: 0, failures };
     for input in &inputs {
@@ -62,8 +62,8 @@ impl Formatting<'_> {
     fn look_at(&mut self, input: &Input) -> Result<(), Failure> {
         let shown = printable(&input.shown);
         let source = match input.read() {
-            Reading::Text(source) => source,
-            Reading::NotText(_, finding) | Reading::Unreadable(_, finding) => {
+            ReadInput::Text(source) => source,
+            ReadInput::NotText(_, finding) | ReadInput::Unreadable(_, finding) => {
                 let help = finding.help.unwrap_or_else(|| "leave it out".to_owned());
                 return Err(Failure::new(format!("{shown}: {}", finding.message), help));
             }
@@ -121,13 +121,13 @@ impl Formatting<'_> {
     }
 }
 
-fn refusal(shown: &str, left: Left) -> Failure {
+fn refusal(shown: &str, left: NotFormatted) -> Failure {
     match left {
-        Left::Broken => Failure::new(
+        NotFormatted::Broken => Failure::new(
             format!("{shown} is left as it is: its YAML is broken, or written as no workflow is"),
             format!("mend it first: `orange-workflow check {shown}` says what is wrong"),
         ),
-        Left::Different(what) => Failure::new(
+        NotFormatted::Different(what) => Failure::new(
             format!("{shown} is left as it is: formatted, {what}"),
             "please report this as a bug of orange-workflow, with the file",
         ),

@@ -11,7 +11,7 @@ use crate::output::put;
 use crate::whole;
 
 /// A small sound workflow in which only the name is replaced.
-struct Template {
+struct WorkflowTemplate {
     text: &'static str,
     /// Its scenarios.
     scenarios: &'static str,
@@ -21,7 +21,7 @@ struct Template {
     endings: &'static [&'static str],
 }
 
-const STATES: &[Template] = &[Template {
+const STATES: &[WorkflowTemplate] = &[WorkflowTemplate {
     text: include_str!("../../templates/workflow.yml"),
     scenarios: include_str!("../../templates/workflow.test.yml"),
     name: ("\nname: ", "\n"),
@@ -29,14 +29,14 @@ const STATES: &[Template] = &[Template {
 }];
 
 /// A step workflow in both formats.
-const STEPS: &[Template] = &[
-    Template {
+const STEPS: &[WorkflowTemplate] = &[
+    WorkflowTemplate {
         text: include_str!("../../templates/steps.toml"),
         scenarios: include_str!("../../templates/steps.test.yml"),
         name: ("\nname = \"", "\"\n"),
         endings: &["toml"],
     },
-    Template {
+    WorkflowTemplate {
         text: include_str!("../../templates/steps.yml"),
         scenarios: include_str!("../../templates/steps.test.yml"),
         name: ("\n  name: ", "\n"),
@@ -86,9 +86,12 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// The template for the ending of this path, and the path, which gets the ending of the first one if it has none.
-fn of_path<'t>(templates: &'t [Template], path: &Path) -> Result<(&'t Template, PathBuf), Failure> {
+fn of_path<'t>(
+    templates: &'t [WorkflowTemplate],
+    path: &Path,
+) -> Result<(&'t WorkflowTemplate, PathBuf), Failure> {
     let ending = path.extension().map(|it| it.to_str().unwrap_or_default());
-    let fits = |it: &&Template| ending.is_none_or(|ending| it.endings.contains(&ending));
+    let fits = |it: &&WorkflowTemplate| ending.is_none_or(|ending| it.endings.contains(&ending));
     if let Some(template) = templates.iter().find(fits) {
         let is_without = ending.is_none();
         return Ok((
@@ -104,7 +107,7 @@ fn of_path<'t>(templates: &'t [Template], path: &Path) -> Result<(&'t Template, 
     ))
 }
 
-impl Template {
+impl WorkflowTemplate {
     fn ending(&self) -> &'static str {
         self.endings.first().copied().unwrap_or_default()
     }

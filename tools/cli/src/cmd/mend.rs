@@ -23,7 +23,11 @@ pub(super) struct Mending {
 
 /// Makes the fixes that the flags ask for. Afterwards the inputs have the texts to check: a text that is not written
 /// replaces the text of its file in memory. `examine` gives the findings of inputs with their levels.
-pub(super) fn run(args: &args::Check, inputs: &mut [Input], examine: impl Fn(&[Input]) -> Report) -> Mending {
+pub(super) fn run(
+    args: &args::CheckArgs,
+    inputs: &mut [Input],
+    examine: impl Fn(&[Input]) -> Report,
+) -> Mending {
     let mut mending = Mending::default();
     let Some(reach) = reach(args) else { return mending };
     mending.hold(inputs);
@@ -47,7 +51,7 @@ pub(super) fn run(args: &args::Check, inputs: &mut [Input], examine: impl Fn(&[I
     mending
 }
 
-fn reach(args: &args::Check) -> Option<Reach> {
+fn reach(args: &args::CheckArgs) -> Option<Reach> {
     match (args.unsafe_fixes, args.fix || args.diff) {
         (true, _) => Some(Reach::All),
         (false, true) => Some(Reach::Safe),
@@ -76,7 +80,7 @@ impl Mending {
         }
     }
 
-    fn tell(&mut self, args: &args::Check, path: &str, mended: &Mended) {
+    fn tell(&mut self, args: &args::CheckArgs, path: &str, mended: &Mended) {
         let path = printable(path);
         if mended.made > 0 {
             let (verb, fixes) = (if args.diff { "would make" } else { "made" }, mended.made);
@@ -95,7 +99,7 @@ impl Mending {
 }
 
 /// Writes the changed files, or keeps the text in memory if nothing is written.
-fn put_back(args: &args::Check, input: &mut Input, file: &File, mended: &Mended) -> Result<(), Failure> {
+fn put_back(args: &args::CheckArgs, input: &mut Input, file: &File, mended: &Mended) -> Result<(), Failure> {
     match &input.origin {
         Origin::Named(_) | Origin::Found(_) if mended.made == 0 => Ok(()),
         Origin::Named(path) | Origin::Found(path) if !args.diff => {

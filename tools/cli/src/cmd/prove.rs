@@ -28,12 +28,12 @@ pub(crate) struct Prove {
 
     /// Format of the proof
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
-    pub format: Format,
+    pub format: ProofFormat,
 }
 
 /// Format of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ProofFormat {
     /// For people
     Human,
     /// One JSON object
@@ -52,12 +52,12 @@ pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
     }
 }
 
-fn answered(answer: &ProveAnswer<'_>, format: Format, styles: Styles) -> Result<Answer, Failure> {
+fn answered(answer: &ProveAnswer<'_>, format: ProofFormat, styles: Styles) -> Result<Answer, Failure> {
     let out = match format {
-        Format::Human => output::proof(answer, styles.out),
-        Format::Json => json::written(answer)?,
+        ProofFormat::Human => output::proof(answer, styles.out),
+        ProofFormat::Json => json::written(answer)?,
     };
-    let is_proved = answer.properties.iter().all(|it| it.verdict == json::Verdict::Proved);
+    let is_proved = answer.properties.iter().all(|it| it.verdict == json::ShownVerdict::Proved);
     let exit = if is_proved { Exit::Clean } else { Exit::Found };
     Ok(Answer { out, err: String::new(), exit })
 }

@@ -19,7 +19,7 @@ Examples:
   orange-workflow schema
   orange-workflow schema -o workflow.schema.json
   orange-workflow schema --scenarios -o scenarios.schema.json")]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArgs {
     /// The schema of files of scenarios (`*.test.yml`)
     #[arg(long)]
     pub scenarios: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Schema {
     pub output: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Schema) -> Result<Answer, Answer> {
+pub(super) fn run(args: &SchemaArgs) -> Result<Answer, Answer> {
     let text = json::written(&if args.scenarios { scenarios() } else { schema() })?;
     Ok(one::deliver(text, args.output.as_deref())?)
 }

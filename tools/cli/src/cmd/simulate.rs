@@ -146,8 +146,8 @@ fn lines(trace: &Trace) -> impl Iterator<Item = &str> {
 /// The run that breaks a property.
 fn broken<'j>(name: &str, mut properties: impl Iterator<Item = &'j prove::Judged>) -> Result<Trace, Failure> {
     let trace = properties.find(|it| it.name == name).and_then(|it| match &it.verdict {
-        prove::Verdict::Refuted { trace, .. } => trace.clone(),
-        prove::Verdict::Proved { .. } | prove::Verdict::Undecided { .. } => None,
+        prove::ProofVerdict::Refuted { trace, .. } => trace.clone(),
+        prove::ProofVerdict::Proved { .. } | prove::ProofVerdict::Undecided { .. } => None,
     });
     trace.ok_or_else(|| {
         let message = format!("--trace: no run breaks a property `{name}` here");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use orange_analysis::plan_scenario;
 use orange_analysis::plan_walk::Coverage;
-use orange_analysis::scenario::{self, Failed, Scenarios};
+use orange_analysis::scenario::{self, FailedExpectation, Scenarios};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::source::{SCENARIOS, Source, is_scenario_file};
 use orange_codegen::span::Spanned;
@@ -17,12 +17,12 @@ use orange_core::{Machine, TransitionId};
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
-use crate::input::{self, Input, Reading};
+use crate::input::{self, Input, ReadInput};
 use crate::json::{
     self, CoverageAnswer, ScenarioAnswer, ScenarioFailure, ScenarioFile, SpanLocation, TestAnswer,
 };
 use crate::output;
-use crate::output::scenarios::{self, Refused, TRANSITIONS};
+use crate::output::scenarios::{self, RefusedFile, TRANSITIONS};
 use crate::report::File;
 use crate::screen::Styles;
 
@@ -62,12 +62,12 @@ pub(crate) struct Test {
 
     /// Format of the results
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
-    format: Format,
+    format: ResultFormat,
 }
 
 /// Format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ResultFormat {
     /// For people
     Human,
     /// One JSON object
@@ -85,16 +85,16 @@ pub(super) fn run(args: &Test, styles: Styles) -> Result<Answer, Answer> {
             Ok(ran) => files.push(ran),
             Err(answer) => {
                 err += &answer.err;
-                refused.push(Refused { path: path.display().to_string(), why: answer.err });
+                refused.push(RefusedFile { path: path.display().to_string(), why: answer.err });
             }
         }
     }
     let answer = TestAnswer::new(files);
     let out = match args.format {
-        Format::Human => scenarios::human(&answer),
-        Format::Json => json::written(&answer)?,
-        Format::Junit => scenarios::xml(&answer, &refused),
-        Format::Github => scenarios::github(&answer, &refused),
+        ResultFormat::Human => scenarios::human(&answer),
+        ResultFormat::Json => json::written(&answer)?,
+        ResultFormat::Junit => scenarios::xml(&answer, &refused),
+        ResultFormat::Github => scenarios::github(&answer, &refused),
     };
     let exit = match (refused.is_empty(), answer.failed) {
         (false, _) => Exit::Failed,
@@ -124,16 +124,17 @@ fn scenario_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 fn file(path: &Path, styles: Styles) -> Result<ScenarioFile, Answer> {
     let reading = Input::named(path)?.read();
-    if matches!(&reading, Reading::Text(source) if !is_scenario_file(path) && scenario::is_workflow(source)) {
+    if matches!(&reading, ReadInput::Text(source) if !is_scenario_file(path) && scenario::is_workflow(source))
+    {
         return Err(no_scenarios(path).into());
     }
     let workflow = match &reading {
-        Reading::Text(source) => workflow_of(path, scenario::workflow(source).as_deref()),
-        Reading::NotText(..) | Reading::Unreadable(..) => workflow_of(path, None),
+        ReadInput::Text(source) => workflow_of(path, scenario::workflow(source).as_deref()),
+        ReadInput::NotText(..) | ReadInput::Unreadable(..) => workflow_of(path, None),
     };
     let loaded = workflow.map_err(Answer::from).and_then(|it| one::load(&it, styles));
     // Without its workflow, nobody knows which of the two languages a file of scenarios is written in.
-    let is_readable = matches!(&reading, Reading::Text(source) if syntax::parse(source).0.is_some());
+    let is_readable = matches!(&reading, ReadInput::Text(source) if syntax::parse(source).0.is_some());
     let loaded = match loaded {
         Err(refused) if is_readable => return Err(refused),
         loaded => loaded,
@@ -187,7 +188,7 @@ fn of_machine(source: &Source, scenarios: &Scenarios, machine: &Machine<'_>) -> 
     ScenarioFile { file: source.path.clone(), scenarios: ran, coverage }
 }
 
-fn of_plan(source: &Source, scenarios: &[plan_scenario::Scenario], plan: &Plan<'_>) -> ScenarioFile {
+fn of_plan(source: &Source, scenarios: &[plan_scenario::PlanScenario], plan: &Plan<'_>) -> ScenarioFile {
     let index = LineIndex::new(&source.text);
     let mut coverage = Coverage::default();
     let ran = scenarios.iter().map(|it| {
@@ -203,7 +204,11 @@ fn of_plan(source: &Source, scenarios: &[plan_scenario::Scenario], plan: &Plan<'
     ScenarioFile { file: source.path.clone(), scenarios: ran, coverage }
 }
 
-fn scenario_answer(name: &Spanned<String>, failed: &[Failed], index: &LineIndex<'_>) -> ScenarioAnswer {
+fn scenario_answer(
+    name: &Spanned<String>,
+    failed: &[FailedExpectation],
+    index: &LineIndex<'_>,
+) -> ScenarioAnswer {
     let at = |span: Span| SpanLocation::of(span, index);
     let failures: Vec<ScenarioFailure> = failed
         .iter()
@@ -214,16 +219,18 @@ fn scenario_answer(name: &Spanned<String>, failed: &[Failed], index: &LineIndex<
 }
 
 fn read_scenarios<T>(
-    reading: Reading,
+    reading: ReadInput,
     read: impl Fn(&Source) -> (Option<T>, Vec<Diagnostic>),
     styles: Styles,
 ) -> Result<(File, T), Answer> {
     let (source, scenarios, diagnostics) = match reading {
-        Reading::Text(source) => {
+        ReadInput::Text(source) => {
             let (scenarios, found) = read(&source);
             (source, scenarios, found)
         }
-        Reading::NotText(source, found) | Reading::Unreadable(source, found) => (source, None, vec![*found]),
+        ReadInput::NotText(source, found) | ReadInput::Unreadable(source, found) => {
+            (source, None, vec![*found])
+        }
     };
     let compilation = Compilation { diagnostics, ..Compilation::default() };
     let file = File { source, compilation, docs: None };

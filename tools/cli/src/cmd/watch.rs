@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use orange_codegen::Source;
-use orange_codegen::syntax::{self, Kind, Node};
+use orange_codegen::syntax::{self, Node, NodeKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::answer::{Answer, Failure};
 use crate::args;
 use crate::config;
-use crate::input::{self, Input, Reading};
+use crate::input::{self, Input, ReadInput};
 use crate::paths;
 
 /// Editors write a file in several steps; a check waits until nothing has happened for so long.
@@ -37,7 +37,7 @@ enum Of {
 }
 
 /// The folders that are watched.
-struct Watch {
+struct FolderWatch {
     inotify: OwnedFd,
     folders: BTreeMap<i32, Of>,
 }
@@ -53,14 +53,14 @@ enum Woken {
 /// Prints an answer of `once`, and again each one that differs from the last, until Ctrl-C ends the process or the reader
 /// of standard output goes away.
 pub(super) fn run(
-    args: &args::Check,
+    args: &args::CheckArgs,
     is_terminal: bool,
     once: impl Fn() -> Result<Answer, Answer>,
 ) -> Result<Answer, Failure> {
     if args.paths.iter().any(|it| it.as_os_str() == "-") {
         return Err(Failure::new("standard input cannot be watched", "name files or folders"));
     }
-    let mut watch = Watch::new().map_err(cannot_watch)?;
+    let mut watch = FolderWatch::new().map_err(cannot_watch)?;
     let mut shown = None;
     loop {
         // What changes while the files are read wakes the next wait.
@@ -102,14 +102,14 @@ fn cannot_watch(error: Errno) -> Failure {
     Failure::new(format!("cannot watch the files: {error}"), help)
 }
 
-impl Watch {
+impl FolderWatch {
     fn new() -> rustix::io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         Ok(Self { inotify, folders: BTreeMap::new() })
     }
 
     /// Watches the folders of these paths, of the files that their workflows name, and of the configurations above them.
-    fn follow(&mut self, args: &args::Check) -> rustix::io::Result<()> {
+    fn follow(&mut self, args: &args::CheckArgs) -> rustix::io::Result<()> {
         let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
         for path in &args.paths {
             match path.is_dir() {
@@ -218,7 +218,7 @@ impl Watch {
 
 /// The files that a workflow has the names of, such as those of prompts.
 fn named_by(input: &Input) -> Vec<PathBuf> {
-    let Reading::Text(source) = input.read() else { return Vec::new() };
+    let ReadInput::Text(source) = input.read() else { return Vec::new() };
     let mut named = Vec::new();
     if let (Some(tree), _) = syntax::parse(&source) {
         gather(&tree, &source, &mut named);
@@ -228,11 +228,11 @@ fn named_by(input: &Input) -> Vec<PathBuf> {
 
 fn gather(node: &Node, source: &Source, named: &mut Vec<PathBuf>) {
     match &node.kind {
-        Kind::Scalar(scalar) if scalar.text.value.contains('/') && !scalar.text.value.contains('\n') => {
+        NodeKind::Scalar(scalar) if scalar.text.value.contains('/') && !scalar.text.value.contains('\n') => {
             named.extend(source.prompt_files.path(&scalar.text.value));
         }
-        Kind::Scalar(_) => {}
-        Kind::Sequence(items) => items.iter().for_each(|it| gather(it, source, named)),
-        Kind::Mapping(entries) => entries.iter().for_each(|(_, value)| gather(value, source, named)),
+        NodeKind::Scalar(_) => {}
+        NodeKind::Sequence(items) => items.iter().for_each(|it| gather(it, source, named)),
+        NodeKind::Mapping(entries) => entries.iter().for_each(|(_, value)| gather(value, source, named)),
     }
 }

@@ -1,6 +1,6 @@
 //! Reads a configuration and reports its errors with their places.
 
-use orange_codegen::syntax::{self, Kind, Node};
+use orange_codegen::syntax::{self, Node, NodeKind};
 use orange_codegen::{Format, Level, LineIndex, Source, Span, suggest};
 
 use super::glob::Glob;
@@ -76,8 +76,8 @@ impl Reader<'_> {
 
     fn globs(&mut self, node: &Node) -> Vec<Glob> {
         let items = match &node.kind {
-            Kind::Sequence(items) => items.as_slice(),
-            Kind::Scalar(_) | Kind::Mapping(_) => std::slice::from_ref(node),
+            NodeKind::Sequence(items) => items.as_slice(),
+            NodeKind::Scalar(_) | NodeKind::Mapping(_) => std::slice::from_ref(node),
         };
         items.iter().filter_map(|it| self.glob(it)).collect()
     }
@@ -111,7 +111,7 @@ impl Reader<'_> {
 
     /// `"warn"`, or `{ level = "warn", reason = "…" }`.
     fn level(&mut self, node: &Node) -> Option<(Level, Span)> {
-        let Kind::Mapping(_) = &node.kind else { return self.word(node) };
+        let NodeKind::Mapping(_) = &node.kind else { return self.word(node) };
         let mut level = None;
         for (key, name, value) in self.entries(node, "a level") {
             match name {
@@ -144,10 +144,10 @@ impl Reader<'_> {
 
     fn entries<'n>(&mut self, node: &'n Node, what: &str) -> Vec<(&'n Node, &'n str, &'n Node)> {
         match &node.kind {
-            Kind::Mapping(entries) => {
+            NodeKind::Mapping(entries) => {
                 entries.iter().filter_map(|(key, value)| Some((key, text(key)?, value))).collect()
             }
-            Kind::Scalar(_) | Kind::Sequence(_) => {
+            NodeKind::Scalar(_) | NodeKind::Sequence(_) => {
                 self.fault(node.span, &format!("{what} takes a table"), "see docs/linting.md for its form");
                 Vec::new()
             }
@@ -156,8 +156,8 @@ impl Reader<'_> {
 
     fn list<'n>(&mut self, node: &'n Node, what: &str) -> &'n [Node] {
         match &node.kind {
-            Kind::Sequence(items) => items,
-            Kind::Scalar(_) | Kind::Mapping(_) => {
+            NodeKind::Sequence(items) => items,
+            NodeKind::Scalar(_) | NodeKind::Mapping(_) => {
                 self.fault(node.span, &format!("`{what}` takes a list"), &format!("write `[[{what}]]`"));
                 &[]
             }
@@ -180,7 +180,7 @@ impl Reader<'_> {
 
 fn text(node: &Node) -> Option<&str> {
     match &node.kind {
-        Kind::Scalar(scalar) => Some(&scalar.text.value),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) => Some(&scalar.text.value),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     }
 }

@@ -6,7 +6,7 @@ use orange_codegen::{Diagnostic, Level};
 
 /// The effect of an edit on the findings.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum EditEffect {
     /// There are fewer findings.
     Better,
     /// There is a new finding, or none less; in words.
@@ -15,17 +15,17 @@ pub(super) enum Verdict {
 
 /// Compares the findings before and after. There may be no new finding at `error`, and none at `deny` unless the text had
 /// errors, which hide such findings. There must be fewer findings, the worst level counted first.
-pub(super) fn judge(before: &[Diagnostic], after: &[Diagnostic]) -> Verdict {
+pub(super) fn judge(before: &[Diagnostic], after: &[Diagnostic]) -> EditEffect {
     let had_errors = before.iter().any(|it| it.level == Level::Error);
     let levels: &[Level] = if had_errors { &[Level::Error] } else { &[Level::Error, Level::Deny] };
     if let Some(new) = levels.iter().find_map(|level| new_at(*level, before, after)) {
         let (level, code, name) = (new.level.as_str(), new.code(), new.name());
-        return Verdict::Worse(format!("there would be a new {level}[{code} {name}]: {}", new.message));
+        return EditEffect::Worse(format!("there would be a new {level}[{code} {name}]: {}", new.message));
     }
     if counts(after) < counts(before) {
-        Verdict::Better
+        EditEffect::Better
     } else {
-        Verdict::Worse("there would be no less to find".to_owned())
+        EditEffect::Worse("there would be no less to find".to_owned())
     }
 }
 

@@ -14,7 +14,7 @@ use orange_codegen::{Diagnostic, Fix};
 pub(crate) use diff::unified;
 
 use apply::apply;
-use judge::{Verdict, judge};
+use judge::{EditEffect, judge};
 
 /// The number of checks of one file, after which no more fixes are made.
 const MAX_CHECKS: usize = 200;
@@ -38,12 +38,12 @@ pub(crate) struct Mended {
     /// The number of fixes that were made.
     pub made: usize,
     /// The fixes that were not made, and why.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedFix>,
 }
 
 /// A fix that was tried and not made.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedFix {
     pub title: String,
     /// The findings that it would have caused.
     pub why: String,
@@ -53,8 +53,14 @@ pub(crate) struct Refused {
 /// that causes a new finding, or removes none, is not made.
 pub(crate) fn mend(text: &str, reach: Reach, check: impl Fn(&str) -> Vec<Diagnostic>) -> Mended {
     let findings = check(text);
-    let mut work =
-        Work { text: text.to_owned(), findings, reach, made: 0, refused: Vec::new(), seen: HashSet::new() };
+    let mut work = FixWork {
+        text: text.to_owned(),
+        findings,
+        reach,
+        made: 0,
+        refused: Vec::new(),
+        seen: HashSet::new(),
+    };
     let mut checks = 1;
     while checks < MAX_CHECKS {
         let fixes = work.pending();
@@ -66,17 +72,17 @@ pub(crate) fn mend(text: &str, reach: Reach, check: impl Fn(&str) -> Vec<Diagnos
     Mended { text: work.text, made: work.made, refused: work.refused }
 }
 
-struct Work {
+struct FixWork {
     text: String,
     findings: Vec<Diagnostic>,
     reach: Reach,
     made: usize,
-    refused: Vec<Refused>,
+    refused: Vec<RefusedFix>,
     /// The texts that were refused, which are not tried again.
     seen: HashSet<(String, String)>,
 }
 
-impl Work {
+impl FixWork {
     /// The fixes to make next, in the order of the findings; no two touch the same text.
     fn pending(&self) -> Vec<(String, Fix)> {
         let mut pending: Vec<(String, Fix)> = Vec::new();
@@ -118,7 +124,7 @@ impl Work {
 
     fn refuse(&mut self, (message, fix): &(String, Fix), why: String) {
         self.seen.insert((message.clone(), fix.title.clone()));
-        self.refused.push(Refused { title: fix.title.clone(), why });
+        self.refused.push(RefusedFix { title: fix.title.clone(), why });
     }
 
     /// Makes fixes if the text has fewer findings then; else returns the findings that they would cause.
@@ -130,13 +136,13 @@ impl Work {
         let text = apply(&self.text, fixes.iter().map(|(_, fix)| fix));
         let findings = check(&text);
         match judge(&self.findings, &findings) {
-            Verdict::Better => {
+            EditEffect::Better => {
                 self.text = text;
                 self.findings = findings;
                 self.made += fixes.len();
                 None
             }
-            Verdict::Worse(why) => Some(why),
+            EditEffect::Worse(why) => Some(why),
         }
     }
 }

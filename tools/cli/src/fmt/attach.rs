@@ -1,13 +1,13 @@
 //! Comments with the nodes that they belong to, and the author's blank lines.
 
 use orange_codegen::Span;
-use orange_codegen::syntax::layout::{Form, Layout, Written};
+use orange_codegen::syntax::layout::{Layout, WrittenForm, WrittenNode};
 
 /// A whole text, its comments attached.
 #[derive(Debug)]
-pub(super) struct Document<'t> {
+pub(super) struct CommentedText<'t> {
     /// Comments before the `---`.
-    pub before: Vec<Line<'t>>,
+    pub before: Vec<CommentLine<'t>>,
     /// True if there is a `---`.
     pub starts: bool,
     /// Everything else.
@@ -23,22 +23,22 @@ pub(super) struct Collection<'t> {
     /// True if a comment stands between its brackets.
     pub commented: bool,
     /// Its entries or items.
-    pub pieces: Vec<Piece<'t>>,
+    pub pieces: Vec<CollectionItem<'t>>,
     /// Comments behind the last of them.
-    pub tail: Vec<Line<'t>>,
+    pub tail: Vec<CommentLine<'t>>,
 }
 
 /// An entry of a mapping, or an item of a list.
 #[derive(Debug)]
-pub(super) struct Piece<'t> {
+pub(super) struct CollectionItem<'t> {
     /// Comments on lines of their own before it.
-    pub leading: Vec<Line<'t>>,
+    pub leading: Vec<CommentLine<'t>>,
     /// True if a blank line is before it and its comments.
     pub blank: bool,
     /// True if a blank line is between its comments and it.
     pub apart: bool,
     /// The key, if it is an entry.
-    pub key: Option<&'t Written>,
+    pub key: Option<&'t WrittenNode>,
     /// The anchor of its value.
     pub anchor: Option<Span>,
     pub value: Value<'t>,
@@ -52,7 +52,7 @@ pub(super) enum Value<'t> {
     /// A scalar, an alias, or nothing.
     Leaf {
         /// As it is written.
-        written: &'t Written,
+        written: &'t WrittenNode,
         is_guard: bool,
     },
     /// A list or a mapping.
@@ -61,7 +61,7 @@ pub(super) enum Value<'t> {
 
 /// A comment on a line of its own.
 #[derive(Debug)]
-pub(super) struct Line<'t> {
+pub(super) struct CommentLine<'t> {
     /// True if a blank line is before it.
     pub blank: bool,
     /// From its `#` on.
@@ -78,7 +78,7 @@ pub(super) struct Trailing<'t> {
 }
 
 /// Gives every comment of a text its place. `None` where the root is not a plain mapping, or a key is not a word.
-pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<Document<'t>> {
+pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<CommentedText<'t>> {
     if !has_words_for_keys(text, &layout.root) {
         return None;
     }
@@ -87,7 +87,7 @@ pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<Document<'
     let mut root = attacher.collection(&layout.root)?;
     root.tail.extend(attacher.lines_before(u32::MAX));
     let is_plain = root.is_mapping && layout.root.anchor.is_none();
-    is_plain.then_some(Document { before, starts: layout.start.is_some(), root })
+    is_plain.then_some(CommentedText { before, starts: layout.start.is_some(), root })
 }
 
 struct Attacher<'t> {
@@ -97,23 +97,26 @@ struct Attacher<'t> {
 }
 
 impl<'t> Attacher<'t> {
-    fn collection(&mut self, written: &'t Written) -> Option<Collection<'t>> {
+    fn collection(&mut self, written: &'t WrittenNode) -> Option<Collection<'t>> {
         let before = self.comments.len();
         let (flow, is_mapping, pieces) = match &written.form {
-            Form::Sequence { flow, items } => {
+            WrittenForm::Sequence { flow, items } => {
                 (*flow, false, items.iter().map(|it| self.piece(None, it)).collect())
             }
-            Form::Mapping { flow, entries } => {
+            WrittenForm::Mapping { flow, entries } => {
                 (*flow, true, entries.iter().map(|(key, it)| self.piece(Some(key), it)).collect())
             }
-            Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => return None,
+            WrittenForm::Nothing
+            | WrittenForm::Alias
+            | WrittenForm::Scalar { .. }
+            | WrittenForm::Block { .. } => return None,
         };
         let tail = if flow { self.lines_before(written.span.end) } else { self.tail(written.span) };
         let commented = flow && self.comments.len() < before;
         Some(Collection { flow, is_mapping, commented, pieces, tail })
     }
 
-    fn piece(&mut self, key: Option<&'t Written>, written: &'t Written) -> Piece<'t> {
+    fn piece(&mut self, key: Option<&'t WrittenNode>, written: &'t WrittenNode) -> CollectionItem<'t> {
         let start = first_byte(key.unwrap_or(written));
         let mut leading = self.lines_before(start);
         let blank = leading.first().map_or_else(|| self.is_below_blank(start), |it| it.blank);
@@ -123,18 +126,18 @@ impl<'t> Attacher<'t> {
         let on_last_line = self.behind(written.span.end);
         let trailing = match (on_first_line, on_last_line) {
             (Some(first), Some(last)) => {
-                leading.push(Line { blank: false, text: last.text });
+                leading.push(CommentLine { blank: false, text: last.text });
                 Some(first)
             }
             (first, last) => first.or(last),
         };
-        Piece { leading, blank, apart, key, anchor: written.anchor, value, trailing }
+        CollectionItem { leading, blank, apart, key, anchor: written.anchor, value, trailing }
     }
 
     /// A value. What is said between a key and it, or in a list of nothing, has no line of its own there: it comes to
     /// stand before the key.
-    fn value(&mut self, written: &'t Written, leading: &mut Vec<Line<'t>>) -> Value<'t> {
-        if let Form::Block { .. } = written.form {
+    fn value(&mut self, written: &'t WrittenNode, leading: &mut Vec<CommentLine<'t>>) -> Value<'t> {
+        if let WrittenForm::Block { .. } = written.form {
             leading.extend(self.lines_before(written.span.end));
         } else if !is_block(written) {
             leading.extend(self.lines_before(first_byte(written)));
@@ -151,14 +154,14 @@ impl<'t> Attacher<'t> {
     }
 
     /// The comments before a place that have none yet.
-    fn lines_before(&mut self, place: u32) -> Vec<Line<'t>> {
+    fn lines_before(&mut self, place: u32) -> Vec<CommentLine<'t>> {
         let count = self.comments.iter().take_while(|it| it.start < place).count();
         self.take(count)
     }
 
     /// The comments behind the last piece of a block that begin no further left than its pieces do, unless what
     /// follows begins there, too: then they are about that.
-    fn tail(&mut self, block: Span) -> Vec<Line<'t>> {
+    fn tail(&mut self, block: Span) -> Vec<CommentLine<'t>> {
         let column = self.column(block.start);
         let next = self.next_content(block.end);
         if next.is_some_and(|it| self.column(it) >= column) {
@@ -169,25 +172,29 @@ impl<'t> Attacher<'t> {
         self.take(count)
     }
 
-    fn take(&mut self, count: usize) -> Vec<Line<'t>> {
+    fn take(&mut self, count: usize) -> Vec<CommentLine<'t>> {
         let (taken, rest) = self.comments.split_at(count);
         self.comments = rest;
-        taken.iter().map(|it| Line { blank: self.is_below_blank(it.start), text: self.slice(*it) }).collect()
+        taken
+            .iter()
+            .map(|it| CommentLine { blank: self.is_below_blank(it.start), text: self.slice(*it) })
+            .collect()
     }
 
     /// The comment on the line of a key, before the value begins: behind the colon, the bracket that opens a list, or the
     /// header of a block scalar.
-    fn on_the_line_of(&mut self, key_end: u32, value: &Written) -> Option<Trailing<'t>> {
+    fn on_the_line_of(&mut self, key_end: u32, value: &WrittenNode) -> Option<Trailing<'t>> {
         let begins = match &value.form {
-            Form::Sequence { flow: true, items } => items.first().map_or(value.span.end, first_byte),
-            Form::Mapping { flow: true, entries } => {
+            WrittenForm::Sequence { flow: true, items } => items.first().map_or(value.span.end, first_byte),
+            WrittenForm::Mapping { flow: true, entries } => {
                 entries.first().map_or(value.span.end, |(key, _)| first_byte(key))
             }
-            Form::Block { .. } => value.span.end,
-            Form::Nothing => u32::MAX,
-            Form::Alias | Form::Scalar { .. } | Form::Sequence { .. } | Form::Mapping { .. } => {
-                first_byte(value)
-            }
+            WrittenForm::Block { .. } => value.span.end,
+            WrittenForm::Nothing => u32::MAX,
+            WrittenForm::Alias
+            | WrittenForm::Scalar { .. }
+            | WrittenForm::Sequence { .. }
+            | WrittenForm::Mapping { .. } => first_byte(value),
         };
         let comment = self.comments.first().filter(|it| it.start < begins)?;
         let is_there =
@@ -249,23 +256,30 @@ impl<'t> Attacher<'t> {
     }
 }
 
-fn has_words_for_keys(text: &str, written: &Written) -> bool {
-    let is_word = |key: &Written| {
-        matches!(key.form, Form::Scalar { .. } | Form::Alias) && !text[key.span.range()].contains('\n')
+fn has_words_for_keys(text: &str, written: &WrittenNode) -> bool {
+    let is_word = |key: &WrittenNode| {
+        matches!(key.form, WrittenForm::Scalar { .. } | WrittenForm::Alias)
+            && !text[key.span.range()].contains('\n')
     };
     match &written.form {
-        Form::Sequence { items, .. } => items.iter().all(|it| has_words_for_keys(text, it)),
-        Form::Mapping { entries, .. } => {
+        WrittenForm::Sequence { items, .. } => items.iter().all(|it| has_words_for_keys(text, it)),
+        WrittenForm::Mapping { entries, .. } => {
             entries.iter().all(|(key, value)| is_word(key) && has_words_for_keys(text, value))
         }
-        Form::Nothing | Form::Alias | Form::Scalar { .. } | Form::Block { .. } => true,
+        WrittenForm::Nothing
+        | WrittenForm::Alias
+        | WrittenForm::Scalar { .. }
+        | WrittenForm::Block { .. } => true,
     }
 }
 
-fn is_block(written: &Written) -> bool {
-    matches!(written.form, Form::Sequence { flow: false, .. } | Form::Mapping { flow: false, .. })
+fn is_block(written: &WrittenNode) -> bool {
+    matches!(
+        written.form,
+        WrittenForm::Sequence { flow: false, .. } | WrittenForm::Mapping { flow: false, .. }
+    )
 }
 
-fn first_byte(written: &Written) -> u32 {
+fn first_byte(written: &WrittenNode) -> u32 {
     written.anchor.map_or(written.span.start, |it| it.start)
 }

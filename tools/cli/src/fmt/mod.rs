@@ -23,7 +23,7 @@ const MAX_WIDTH: usize = 100;
 
 /// Reason for which a text is not formatted.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum NotFormatted {
     /// It cannot be read, or has syntax that no workflow has.
     Broken,
     /// The formatted workflow would differ, in these words. That is a bug of ours.
@@ -36,12 +36,12 @@ pub(crate) enum Left {
 /// # Errors
 ///
 /// The text has to be left as it is.
-pub(crate) fn format(source: &Source) -> Result<String, Left> {
-    let text = laid_out(&source.text).ok_or(Left::Broken)?;
+pub(crate) fn format(source: &Source) -> Result<String, NotFormatted> {
+    let text = laid_out(&source.text).ok_or(NotFormatted::Broken)?;
     let after = Source { text, ..source.clone() };
     match difference(source, &after) {
         None => Ok(after.text),
-        Some(difference) => Err(Left::Different(difference)),
+        Some(difference) => Err(NotFormatted::Different(difference)),
     }
 }
 

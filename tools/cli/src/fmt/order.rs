@@ -1,9 +1,9 @@
 //! The order of keys: that of the language's own tables.
 
 use orange_codegen::model::keys::{Key, Object, STEP_WORKFLOW, Takes, WORKFLOW};
-use orange_codegen::syntax::layout::{Form, Written};
+use orange_codegen::syntax::layout::{WrittenForm, WrittenNode};
 
-use super::attach::{Collection, Line, Piece, Value};
+use super::attach::{Collection, CollectionItem, CommentLine, Value};
 
 /// Puts the keys of a whole file into order, and marks its guards. Where there are anchors, keys stay where they are: an
 /// alias may not come before what it stands for.
@@ -18,14 +18,14 @@ pub(super) fn order(root: &mut Collection<'_>) {
 }
 
 /// The head of a file: its first comments, and whether a blank line is below them.
-type Header<'t> = (Vec<Line<'t>>, bool);
+type LeadingComments<'t> = (Vec<CommentLine<'t>>, bool);
 
-fn take_header<'t>(root: &mut Collection<'t>) -> Header<'t> {
+fn take_header<'t>(root: &mut Collection<'t>) -> LeadingComments<'t> {
     root.pieces.first_mut().map(|it| (std::mem::take(&mut it.leading), it.apart)).unwrap_or_default()
 }
 
 /// The head stays the head, whichever key is now the first.
-fn put_header<'t>(root: &mut Collection<'t>, (mut header, apart): Header<'t>) {
+fn put_header<'t>(root: &mut Collection<'t>, (mut header, apart): LeadingComments<'t>) {
     let Some(first) = root.pieces.first_mut() else { return };
     if first.leading.is_empty() {
         first.apart = apart;
@@ -46,7 +46,7 @@ fn comments_before_dashes(collection: &mut Collection<'_>) {
 }
 
 fn object(mapping: &mut Collection<'_>, object: &'static Object, sort: bool) {
-    let slot = |piece: &Piece<'_>| object.keys.iter().position(|key| Some(key.name) == name(piece));
+    let slot = |piece: &CollectionItem<'_>| object.keys.iter().position(|key| Some(key.name) == name(piece));
     if sort {
         mapping.pieces.sort_by_key(|piece| slot(piece).unwrap_or(object.keys.len()));
     }
@@ -107,7 +107,7 @@ fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
     }
 }
 
-fn name<'p>(piece: &Piece<'p>) -> Option<&'p str> {
+fn name<'p>(piece: &CollectionItem<'p>) -> Option<&'p str> {
     piece.key.and_then(scalar)
 }
 
@@ -118,12 +118,14 @@ fn leaf<'p>(value: &Value<'p>) -> Option<&'p str> {
     }
 }
 
-fn scalar(written: &Written) -> Option<&str> {
+fn scalar(written: &WrittenNode) -> Option<&str> {
     match &written.form {
-        Form::Scalar { text, .. } => Some(text),
-        Form::Nothing | Form::Alias | Form::Block { .. } | Form::Sequence { .. } | Form::Mapping { .. } => {
-            None
-        }
+        WrittenForm::Scalar { text, .. } => Some(text),
+        WrittenForm::Nothing
+        | WrittenForm::Alias
+        | WrittenForm::Block { .. }
+        | WrittenForm::Sequence { .. }
+        | WrittenForm::Mapping { .. } => None,
     }
 }
 

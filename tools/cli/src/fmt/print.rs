@@ -1,10 +1,10 @@
 //! Prints a text whose comments are attached.
 
 use orange_codegen::Span;
-use orange_codegen::syntax::layout::{Form, Written};
+use orange_codegen::syntax::layout::{WrittenForm, WrittenNode};
 
 use super::MAX_WIDTH;
-use super::attach::{Collection, Document, Line, Piece, Trailing, Value};
+use super::attach::{Collection, CollectionItem, CommentLine, CommentedText, Trailing, Value};
 use super::scalar;
 
 /// Spaces of one level.
@@ -14,7 +14,7 @@ const STEP: usize = 2;
 const MIN_GAP: usize = 2;
 
 /// The formatted text, with `\n` at the end of every line.
-pub(super) fn print(text: &str, document: &Document<'_>) -> String {
+pub(super) fn print(text: &str, document: &CommentedText<'_>) -> String {
     let mut printer = Printer { text, out: String::new(), dash: None, open: false };
     printer.comments(&document.before, 0);
     if document.starts {
@@ -72,7 +72,7 @@ impl Printer<'_> {
     }
 
     /// Comments one below the other; whether a blank line is before the first is for others to say.
-    fn comments(&mut self, lines: &[Line<'_>], indent: usize) {
+    fn comments(&mut self, lines: &[CommentLine<'_>], indent: usize) {
         for (at, line) in lines.iter().enumerate() {
             if at > 0 {
                 self.comment(line, indent);
@@ -82,14 +82,14 @@ impl Printer<'_> {
         }
     }
 
-    fn comment(&mut self, line: &Line<'_>, indent: usize) {
+    fn comment(&mut self, line: &CommentLine<'_>, indent: usize) {
         if line.blank {
             self.blank();
         }
         self.line(indent, line.text);
     }
 
-    fn piece(&mut self, piece: &Piece<'_>, indent: usize) {
+    fn piece(&mut self, piece: &CollectionItem<'_>, indent: usize) {
         let head = self.head(piece);
         match &piece.value {
             Value::Leaf { written, is_guard } => self.leaf(piece, &head, written, *is_guard, indent),
@@ -117,11 +117,18 @@ impl Printer<'_> {
         }
     }
 
-    fn leaf(&mut self, piece: &Piece<'_>, head: &str, written: &Written, is_guard: bool, indent: usize) {
-        if let Form::Block { header, indent: inside } = &written.form {
+    fn leaf(
+        &mut self,
+        piece: &CollectionItem<'_>,
+        head: &str,
+        written: &WrittenNode,
+        is_guard: bool,
+        indent: usize,
+    ) {
+        if let WrittenForm::Block { header, indent: inside } = &written.form {
             return self.block(piece, head, written, (*header, *inside), indent);
         }
-        if let Form::Nothing = written.form {
+        if let WrittenForm::Nothing = written.form {
             return self.headline(indent, head, piece.trailing.as_ref());
         }
         let lines = scalar::lines(self.text, written, is_guard, false);
@@ -137,9 +144,9 @@ impl Printer<'_> {
     /// A scalar below `|` or `>`: its lines are moved and otherwise left alone.
     fn block(
         &mut self,
-        piece: &Piece<'_>,
+        piece: &CollectionItem<'_>,
         head: &str,
-        written: &Written,
+        written: &WrittenNode,
         (header, inside): (Span, usize),
         indent: usize,
     ) {
@@ -165,26 +172,31 @@ impl Printer<'_> {
     }
 
     /// A key with its colon, or a dash, and the anchor of what follows.
-    fn head(&self, piece: &Piece<'_>) -> String {
+    fn head(&self, piece: &CollectionItem<'_>) -> String {
         let anchor = piece.anchor.map_or(String::new(), |it| format!(" {}", &self.text[it.range()]));
         piece.key.map_or_else(|| format!("-{anchor}"), |key| format!("{}:{anchor}", self.key(key, false)))
     }
 
-    fn key(&self, key: &Written, in_flow: bool) -> String {
+    fn key(&self, key: &WrittenNode, in_flow: bool) -> String {
         let anchor = key.anchor.map_or(String::new(), |it| format!("{} ", &self.text[it.range()]));
-        let space = if let Form::Alias = key.form { " " } else { "" };
+        let space = if let WrittenForm::Alias = key.form { " " } else { "" };
         format!("{anchor}{}{space}", scalar::lines(self.text, key, false, in_flow).join(" "))
     }
 
-    fn is_section(&self, piece: &Piece<'_>) -> bool {
+    fn is_section(&self, piece: &CollectionItem<'_>) -> bool {
         match &piece.value {
-            Value::Leaf { written, .. } => matches!(written.form, Form::Block { .. }),
+            Value::Leaf { written, .. } => matches!(written.form, WrittenForm::Block { .. }),
             Value::Collection(inner) => self.in_one_line(piece, inner, 0).is_none(),
         }
     }
 
     /// A collection between brackets, where the author has put it there and it fits.
-    fn in_one_line(&self, piece: &Piece<'_>, inner: &Collection<'_>, indent: usize) -> Option<String> {
+    fn in_one_line(
+        &self,
+        piece: &CollectionItem<'_>,
+        inner: &Collection<'_>,
+        indent: usize,
+    ) -> Option<String> {
         let flow = self.flow(inner)?;
         let used = self.dash.as_deref().map_or(indent, width) + width(&self.head(piece)) + 1;
         (inner.pieces.is_empty() || used + width(&flow) <= MAX_WIDTH).then_some(flow)
@@ -199,7 +211,7 @@ impl Printer<'_> {
         Some(if collection.is_mapping { format!("{{{inside}}}") } else { format!("[{inside}]") })
     }
 
-    fn flow_piece(&self, piece: &Piece<'_>) -> Option<String> {
+    fn flow_piece(&self, piece: &CollectionItem<'_>) -> Option<String> {
         let value = match &piece.value {
             Value::Leaf { written, is_guard } => {
                 match scalar::lines(self.text, written, *is_guard, true).as_slice() {

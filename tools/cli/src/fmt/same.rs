@@ -2,7 +2,7 @@
 
 use orange_codegen::emit::{self, Options};
 use orange_codegen::syntax::layout::layout;
-use orange_codegen::syntax::{self, Kind, Node, Scalar};
+use orange_codegen::syntax::{self, Node, NodeKind, Scalar};
 use orange_codegen::{Compilation, Source, compile};
 
 use super::scalar::is_plain;
@@ -25,17 +25,17 @@ pub(super) fn difference(before: &Source, after: &Source) -> Option<String> {
 /// True if two nodes have the same meaning, with keys in any order.
 fn same(old: &Node, new: &Node) -> bool {
     match (&old.kind, &new.kind) {
-        (Kind::Scalar(old), Kind::Scalar(new)) => same_scalar(old, new),
-        (Kind::Sequence(old), Kind::Sequence(new)) => {
+        (NodeKind::Scalar(old), NodeKind::Scalar(new)) => same_scalar(old, new),
+        (NodeKind::Sequence(old), NodeKind::Sequence(new)) => {
             old.len() == new.len() && old.iter().zip(new).all(|(old, new)| same(old, new))
         }
-        (Kind::Mapping(old), Kind::Mapping(new)) => {
+        (NodeKind::Mapping(old), NodeKind::Mapping(new)) => {
             let (old, new) = (by_key(old), by_key(new));
             let same_entry =
                 |(old, new): (&&(Node, Node), &&(Node, Node))| same(&old.0, &new.0) && same(&old.1, &new.1);
             old.len() == new.len() && old.iter().zip(&new).all(same_entry)
         }
-        (Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_), _) => false,
+        (NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_), _) => false,
     }
 }
 
@@ -52,8 +52,8 @@ fn is_guard(text: &str) -> bool {
 
 fn by_key(entries: &[(Node, Node)]) -> Vec<&(Node, Node)> {
     let key = |entry: &&(Node, Node)| match &entry.0.kind {
-        Kind::Scalar(scalar) => Some(scalar.text.value.clone()),
-        Kind::Sequence(_) | Kind::Mapping(_) => None,
+        NodeKind::Scalar(scalar) => Some(scalar.text.value.clone()),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
     };
     let mut sorted: Vec<_> = entries.iter().collect();
     sorted.sort_by_cached_key(key);

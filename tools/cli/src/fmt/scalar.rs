@@ -1,12 +1,12 @@
 //! Scalars: quotes where they are needed, and double ones.
 
-use orange_codegen::syntax::layout::{Form, Quotes, Written};
+use orange_codegen::syntax::layout::{Quotes, WrittenForm, WrittenNode};
 
 /// The lines of a scalar or an alias, the first as it stands behind its key; the others without their indentation.
 /// `in_flow` says whether brackets are around it.
-pub(super) fn lines(text: &str, written: &Written, is_guard: bool, in_flow: bool) -> Vec<String> {
+pub(super) fn lines(text: &str, written: &WrittenNode, is_guard: bool, in_flow: bool) -> Vec<String> {
     let slice = &text[written.span.range()];
-    let Form::Scalar { quotes, text } = &written.form else { return vec![slice.to_owned()] };
+    let WrittenForm::Scalar { quotes, text } = &written.form else { return vec![slice.to_owned()] };
     if is_guard && !text.contains(char::is_control) {
         return vec![in_quotes(text)];
     }

@@ -1,6 +1,6 @@
 //! The language of Graphviz: <https://graphviz.org/doc/info/lang.html>.
 
-use super::{Edge, Graph, Kind, Node, Taker};
+use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Taker};
 use crate::output::put;
 
 const MARKED: &str = ", color=\"#d9480f\", penwidth=3";
@@ -23,25 +23,25 @@ pub(crate) fn dot(graph: &Graph) -> String {
     out
 }
 
-fn of_node(node: &Node) -> String {
+fn of_node(node: &GraphNode) -> String {
     let lines: Vec<String> = node.text().into_iter().chain(node.mark.label()).collect();
     let entry = if node.entry { ", penwidth=2" } else { "" };
     let mark = if node.mark.on { MARKED } else { entry };
     format!("label={}, {}{mark}", quoted(&lines), shape(node.kind))
 }
 
-fn shape(kind: Kind) -> &'static str {
+fn shape(kind: GraphNodeKind) -> &'static str {
     match kind {
-        Kind::Start => "shape=box, style=\"rounded,filled\", fillcolor=\"#ddf4ff\"",
-        Kind::Work => "shape=box, style=filled, fillcolor=\"#dafbe1\"",
-        Kind::Wait => "shape=hexagon, style=filled, fillcolor=\"#fff8c5\"",
-        Kind::Crash | Kind::Handler => "shape=octagon, style=filled, fillcolor=\"#ffebe9\"",
-        Kind::End => "shape=box, style=\"rounded,filled\", peripheries=2, fillcolor=\"#eaeef2\"",
+        GraphNodeKind::Start => "shape=box, style=\"rounded,filled\", fillcolor=\"#ddf4ff\"",
+        GraphNodeKind::Work => "shape=box, style=filled, fillcolor=\"#dafbe1\"",
+        GraphNodeKind::Wait => "shape=hexagon, style=filled, fillcolor=\"#fff8c5\"",
+        GraphNodeKind::Crash | GraphNodeKind::Handler => "shape=octagon, style=filled, fillcolor=\"#ffebe9\"",
+        GraphNodeKind::End => "shape=box, style=\"rounded,filled\", peripheries=2, fillcolor=\"#eaeef2\"",
     }
 }
 
 /// The attributes of the arrow of an actor who asks, and of the dashed one of the engine. Loops and failures are dashed.
-fn of_edge(edge: &Edge) -> Vec<String> {
+fn of_edge(edge: &GraphEdge) -> Vec<String> {
     let asked = attributes(edge, edge.asked(), None);
     let ended = || attributes(edge, edge.ended(), Some("style=dashed"));
     match edge.taker {
@@ -52,7 +52,7 @@ fn of_edge(edge: &Edge) -> Vec<String> {
     }
 }
 
-fn attributes(edge: &Edge, lines: Vec<String>, style: Option<&str>) -> String {
+fn attributes(edge: &GraphEdge, lines: Vec<String>, style: Option<&str>) -> String {
     let lines: Vec<String> = edge.mark.label().into_iter().chain(lines).collect();
     let label = (!lines.is_empty()).then(|| format!("label={}", quoted(&lines)));
     let mark = edge.mark.on.then(|| MARKED.trim_start_matches(", ").to_owned());
@@ -85,24 +85,27 @@ mod tests {
 
     #[test]
     fn a_graph_in_dot() {
-        let node = |name: &str, kind| Node { name: name.to_owned(), kind, ..Node::default() };
+        let node = |name: &str, kind| GraphNode { name: name.to_owned(), kind, ..GraphNode::default() };
         let graph = Graph {
             name: "two".into(),
-            nodes: vec![node("digraph", Kind::Start), Node { entry: true, ..node("a\"\\N", Kind::Crash) }],
+            nodes: vec![
+                node("digraph", GraphNodeKind::Start),
+                GraphNode { entry: true, ..node("a\"\\N", GraphNodeKind::Crash) },
+            ],
             edges: vec![
-                Edge {
+                GraphEdge {
                     to: 1,
                     lines: vec!["## R".into(), "a < 2".into()],
                     taker: Taker::AskerOrEngine,
-                    ..Edge::default()
+                    ..GraphEdge::default()
                 },
-                Edge {
+                GraphEdge {
                     to: 1,
                     taker: Taker::Engine,
                     mark: Mark { on: true, steps: vec![2] },
-                    ..Edge::default()
+                    ..GraphEdge::default()
                 },
-                Edge { from: 1, ..Edge::default() },
+                GraphEdge { from: 1, ..GraphEdge::default() },
             ],
             caption: vec!["C62".into()],
             has_steps: false,

@@ -4,7 +4,7 @@ use orange_codegen::{LineIndex, Span};
 use orange_core::mission::MissionStatus;
 
 use super::run::{Run, RunStep};
-use super::{Edge, Graph};
+use super::{Graph, GraphEdge};
 use crate::answer::Failure;
 
 impl Graph {
@@ -85,8 +85,8 @@ impl Graph {
         number: usize,
         index: &LineIndex<'_>,
     ) -> Result<(), Failure> {
-        let between = |it: &&mut Edge| (it.from, it.to) == (from, to);
-        let follows = |it: &Edge| step.line.is_some_and(|line| it.stands_in(line, index));
+        let between = |it: &&mut GraphEdge| (it.from, it.to) == (from, to);
+        let follows = |it: &GraphEdge| step.line.is_some_and(|line| it.stands_in(line, index));
         let is_followed = self.edges.iter().any(|it| (it.from, it.to) == (from, to) && follows(it));
         let mut taken = 0;
         for edge in self.edges.iter_mut().filter(between).filter(|it| !is_followed || follows(it)) {
@@ -119,7 +119,7 @@ impl Graph {
     }
 }
 
-impl Edge {
+impl GraphEdge {
     /// True if a declaration of it covers this line.
     fn stands_in(&self, line: u32, index: &LineIndex<'_>) -> bool {
         let covers =

@@ -2,16 +2,17 @@
 
 use orange_codegen::Span;
 use orange_codegen::model::{
-    Actors, Condition, Deadline, Ending, ExitMonitoring, ExitRule, Fields, Gate, OnFailure, Outcome,
+    Actors, Condition, Deadline, Ending, ExitMonitoring, ExitRule, Gate, OnFailure, Outcome, RequiredFields,
     SectionGate, StateId, Transition, Workflow,
 };
 
-use super::{Edge, Graph, Kind, Mark, Node, Taker};
+use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Mark, Taker};
 
 impl Graph {
     pub(super) fn of_machine(workflow: &Workflow) -> Self {
-        let mut edges = workflow.transitions.iter().map(|it| Edge::of_transition(workflow, it)).collect();
-        for edge in workflow.transitions.iter().filter_map(Edge::of_failed_hook) {
+        let mut edges =
+            workflow.transitions.iter().map(|it| GraphEdge::of_transition(workflow, it)).collect();
+        for edge in workflow.transitions.iter().filter_map(GraphEdge::of_failed_hook) {
             add_exit(&mut edges, edge);
         }
         for rule in &workflow.exit_monitoring.rules {
@@ -19,12 +20,12 @@ impl Graph {
                 add_exit(&mut edges, edge);
             }
         }
-        let nodes = (0..workflow.states.len()).map(|at| Node::of_state(workflow, StateId(at as u16)));
+        let nodes = (0..workflow.states.len()).map(|at| GraphNode::of_state(workflow, StateId(at as u16)));
         Self { name: workflow.name.value.clone(), nodes: nodes.collect(), edges, ..Self::default() }
     }
 }
 
-impl Node {
+impl GraphNode {
     fn of_state(workflow: &Workflow, id: StateId) -> Self {
         let state = &workflow.states[usize::from(id.0)];
         let respawn = state.respawn_prompt.as_ref().map(|it| it.span);
@@ -39,18 +40,18 @@ impl Node {
     }
 }
 
-fn kind(workflow: &Workflow, id: StateId) -> Kind {
+fn kind(workflow: &Workflow, id: StateId) -> GraphNodeKind {
     let state = &workflow.states[usize::from(id.0)];
     if state.terminal {
-        Kind::End
+        GraphNodeKind::End
     } else if id == workflow.initial {
-        Kind::Start
+        GraphNodeKind::Start
     } else if workflow.commands.crash == Some(id) {
-        Kind::Crash
+        GraphNodeKind::Crash
     } else if state.wait.is_some() || !advances(&workflow.exit_monitoring, id) {
-        Kind::Wait
+        GraphNodeKind::Wait
     } else {
-        Kind::Work
+        GraphNodeKind::Work
     }
 }
 
@@ -65,7 +66,7 @@ fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
     })
 }
 
-impl Edge {
+impl GraphEdge {
     fn of_transition(workflow: &Workflow, transition: &Transition) -> Self {
         let when = transition.when.as_ref().map(|it| it.text.clone());
         Self {
@@ -94,7 +95,7 @@ impl Edge {
     }
 }
 
-fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
+fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<GraphEdge> {
     let from = rule.status.value;
     let condition = match &rule.condition {
         Condition::HasArtifact(gates) => gates.iter().map(gate).collect(),
@@ -109,17 +110,17 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
     let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
     match &rule.outcome {
         Outcome::Then(to) => {
-            vec![Edge { after: deadline, ..Edge::of_exit(from, to.value, lines(None), rule.span) }]
+            vec![GraphEdge { after: deadline, ..GraphEdge::of_exit(from, to.value, lines(None), rule.span) }]
         }
         Outcome::ThenWhen(clauses) => clauses
             .iter()
-            .map(|it| Edge::of_exit(from, it.then.value, lines(Some(&it.when.text)), rule.span))
+            .map(|it| GraphEdge::of_exit(from, it.then.value, lines(Some(&it.when.text)), rule.span))
             .collect(),
         Outcome::Crash { stuck_after, .. } => {
             let crash = workflow.commands.crash.filter(|to| is_declared(workflow, from, *to));
             let times = if *stuck_after == 1 { "crash" } else { "crashes" };
             let after = Some(format!("after {stuck_after} {times}"));
-            let edge = |to| Edge { after, ..Edge::of_exit(from, to, Vec::new(), rule.span) };
+            let edge = |to| GraphEdge { after, ..GraphEdge::of_exit(from, to, Vec::new(), rule.span) };
             crash.map(edge).into_iter().collect()
         }
         Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
@@ -150,8 +151,8 @@ fn is_declared(workflow: &Workflow, from: StateId, to: StateId) -> bool {
 }
 
 /// An exit rule with the conditions of a transition is one edge with it.
-fn add_exit(edges: &mut Vec<Edge>, exit: Edge) {
-    let same = |it: &&mut Edge| {
+fn add_exit(edges: &mut Vec<GraphEdge>, exit: GraphEdge) {
+    let same = |it: &&mut GraphEdge| {
         let is_other = it.after.is_some() && exit.after.is_some() && it.after != exit.after;
         (it.from, it.to, &it.lines) == (exit.from, exit.to, &exit.lines) && !is_other
     };
@@ -181,8 +182,8 @@ fn section_gate(gate: &SectionGate) -> String {
     let verdict = gate.verdict.iter().map(|it| it.value.as_str().to_owned());
     let names: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
     let fields = match gate.fields {
-        Fields::Any(_) => names.join(", "),
-        Fields::All(_) => names.join(" and "),
+        RequiredFields::Any(_) => names.join(", "),
+        RequiredFields::All(_) => names.join(" and "),
     };
     let fields = Some(fields).filter(|it| !it.is_empty());
     let strict = gate.strict.then(|| "strict".to_owned());

@@ -1,6 +1,6 @@
 //! Mermaid, as GitHub renders it: <https://mermaid.js.org/syntax/flowchart.html>.
 
-use super::{Edge, Graph, Kind, Node, Taker};
+use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Taker};
 use crate::output::put;
 
 /// Colours that are read on a light page as on a dark one; shapes say the same without them.
@@ -38,7 +38,7 @@ pub(crate) fn mermaid(graph: &Graph) -> String {
 }
 
 /// One arrow for an actor who asks, a dashed one for the engine, a loop or a failure.
-fn arrows(edge: &Edge) -> Vec<String> {
+fn arrows(edge: &GraphEdge) -> Vec<String> {
     let asked = arrow("-->", &numbered(edge, edge.asked()));
     match edge.taker {
         Taker::Asker => vec![asked],
@@ -52,25 +52,25 @@ fn arrow(line: &str, lines: &[String]) -> String {
     if lines.is_empty() { line.to_owned() } else { format!("{line}|\"{}\"|", text(lines)) }
 }
 
-fn numbered(edge: &Edge, lines: Vec<String>) -> Vec<String> {
+fn numbered(edge: &GraphEdge, lines: Vec<String>) -> Vec<String> {
     edge.mark.label().into_iter().chain(lines).collect()
 }
 
-fn shape(node: &Node) -> String {
+fn shape(node: &GraphNode) -> String {
     let lines: Vec<String> = node.text().into_iter().chain(node.mark.label()).collect();
     let text = text(&lines);
     match node.kind {
-        Kind::Start => format!("([\"{text}\"])"),
-        Kind::Work => format!("[\"{text}\"]"),
-        Kind::Wait => format!("{{{{\"{text}\"}}}}"),
-        Kind::Crash | Kind::Handler => format!("[/\"{text}\"\\]"),
-        Kind::End => format!("(((\"{text}\")))"),
+        GraphNodeKind::Start => format!("([\"{text}\"])"),
+        GraphNodeKind::Work => format!("[\"{text}\"]"),
+        GraphNodeKind::Wait => format!("{{{{\"{text}\"}}}}"),
+        GraphNodeKind::Crash | GraphNodeKind::Handler => format!("[/\"{text}\"\\]"),
+        GraphNodeKind::End => format!("(((\"{text}\")))"),
     }
 }
 
 /// The definitions of the classes that are used, and which nodes have those that are not a kind.
 fn classes(graph: &Graph) -> String {
-    let numbers = |has: fn(&Node) -> bool| {
+    let numbers = |has: fn(&GraphNode) -> bool| {
         let nodes = graph.nodes.iter().enumerate().filter(|(_, node)| has(node));
         nodes.map(|(at, _)| format!("s{at}")).collect::<Vec<_>>().join(",")
     };
@@ -124,27 +124,27 @@ mod tests {
 
     #[test]
     fn a_graph_in_mermaid() {
-        let node = |name: &str, kind| Node { name: name.to_owned(), kind, ..Node::default() };
+        let node = |name: &str, kind| GraphNode { name: name.to_owned(), kind, ..GraphNode::default() };
         let graph = Graph {
             name: "two".into(),
             nodes: vec![
-                Node { entry: true, ..node("end", Kind::Start) },
-                Node { mark: Mark { on: true, steps: vec![] }, ..node("Δ", Kind::End) },
+                GraphNode { entry: true, ..node("end", GraphNodeKind::Start) },
+                GraphNode { mark: Mark { on: true, steps: vec![] }, ..node("Δ", GraphNodeKind::End) },
             ],
             edges: vec![
-                Edge { from: 0, to: 1, taker: Taker::AskerOrEngine, ..Edge::default() },
-                Edge {
+                GraphEdge { from: 0, to: 1, taker: Taker::AskerOrEngine, ..GraphEdge::default() },
+                GraphEdge {
                     from: 0,
                     to: 1,
                     lines: vec!["## \"R\";".into(), "a < 2 && b".into()],
                     mark: Mark { on: true, steps: vec![1, 3] },
-                    ..Edge::default()
+                    ..GraphEdge::default()
                 },
-                Edge {
+                GraphEdge {
                     to: 1,
                     after: Some("after 2 crashes".into()),
                     taker: Taker::Engine,
-                    ..Edge::default()
+                    ..GraphEdge::default()
                 },
             ],
             caption: vec!["C62 it".into()],

@@ -20,8 +20,8 @@ pub(crate) use svg::svg;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
     name: String,
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
+    nodes: Vec<GraphNode>,
+    edges: Vec<GraphEdge>,
     /// The description of the highlights, line by line; empty if there is none.
     caption: Vec<String>,
     /// True if the nodes are steps; else they are states.
@@ -30,11 +30,11 @@ pub(crate) struct Graph {
 
 /// A state or a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Node {
+struct GraphNode {
     name: String,
     /// More text about it.
     lines: Vec<String>,
-    kind: Kind,
+    kind: GraphNodeKind,
     /// True if a task may be created here.
     entry: bool,
     /// Places of its declarations in the source.
@@ -44,7 +44,7 @@ struct Node {
 
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum GraphNodeKind {
     /// A task or a mission begins here.
     Start,
     /// An agent works here, and exit rules move the task on after its end.
@@ -62,7 +62,7 @@ enum Kind {
 
 /// A transition, an exit rule, a dependency, a step sent back or a handler, between nodes by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Edge {
+struct GraphEdge {
     from: usize,
     to: usize,
     /// The gate and the guard.
@@ -120,14 +120,14 @@ impl Graph {
     }
 }
 
-impl Node {
+impl GraphNode {
     /// All its text.
     fn text(&self) -> Vec<String> {
         std::iter::once(&self.name).chain(&self.lines).cloned().collect()
     }
 }
 
-impl Edge {
+impl GraphEdge {
     /// Its text about the actors who ask for it.
     fn asked(&self) -> Vec<String> {
         self.lines.iter().chain(&self.by).cloned().collect()
@@ -146,7 +146,7 @@ impl Edge {
     }
 }
 
-impl Kind {
+impl GraphNodeKind {
     /// Every kind, in the order of a legend.
     const ALL: [Self; 6] = [Self::Start, Self::Work, Self::Wait, Self::Crash, Self::Handler, Self::End];
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Graph;
 use crate::answer::Failure;
-use crate::input::{Input, Reading};
+use crate::input::{Input, ReadInput};
 
 /// A run of a workflow.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) struct RunStep {
 
 /// A run with its headline.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct HighlightedRun {
     pub run: Run,
     /// Description in one line.
     pub headline: String,
@@ -43,12 +43,12 @@ pub(crate) struct Shown {
 
 /// The runs in the output of `check --format json`.
 #[derive(Deserialize)]
-struct Report {
-    diagnostics: Vec<Found>,
+struct CheckReport {
+    diagnostics: Vec<RunFinding>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct RunFinding {
     code: String,
     name: String,
     message: String,
@@ -56,11 +56,11 @@ struct Found {
     #[serde(default)]
     trace: Vec<String>,
     #[serde(default)]
-    steps: Vec<Acted>,
+    steps: Vec<ActedStep>,
 }
 
 #[derive(Deserialize)]
-struct Acted {
+struct ActedStep {
     by: String,
     does: String,
     to: String,
@@ -73,11 +73,16 @@ struct Acted {
 /// # Errors
 ///
 /// It is neither, or there is no such run in the file.
-pub(crate) fn read(value: &str, graph: &Graph, file: &str, check: Option<&Check>) -> Result<Shown, Failure> {
+pub(crate) fn read(
+    value: &str,
+    graph: &Graph,
+    file: &str,
+    check: Option<&Check>,
+) -> Result<HighlightedRun, Failure> {
     let states: Vec<&str> = value.split(',').map(str::trim).collect();
     let unknown = states.iter().find(|it| graph.node(it).is_none());
     match unknown {
-        None => Ok(Shown { run: Run::through(&states), headline: states.join(" → ") }),
+        None => Ok(HighlightedRun { run: Run::through(&states), headline: states.join(" → ") }),
         Some(_) if value == "-" || Path::new(value).is_file() => chosen(&report(value)?, value, file, check),
         Some(unknown) => Err(neither(value, unknown, graph)),
     }
@@ -108,11 +113,11 @@ pub(crate) fn headline(finding: &Diagnostic) -> String {
     format!("{} {}: {}", finding.code(), finding.name(), finding.message)
 }
 
-fn report(path: &str) -> Result<Report, Failure> {
+fn report(path: &str) -> Result<CheckReport, Failure> {
     let input = Input::named(Path::new(path))?;
     let text = match input.read() {
-        Reading::Text(source) => source.text,
-        Reading::NotText(_, finding) | Reading::Unreadable(_, finding) => {
+        ReadInput::Text(source) => source.text,
+        ReadInput::NotText(_, finding) | ReadInput::Unreadable(_, finding) => {
             return Err(no_report(&input.shown, &finding.message));
         }
     };
@@ -127,11 +132,16 @@ fn no_report(shown: &str, why: &str) -> Failure {
 }
 
 /// The first finding about this file, and of this check if one is given, that has a run.
-fn chosen(report: &Report, path: &str, file: &str, check: Option<&Check>) -> Result<Shown, Failure> {
-    let is_wanted = |it: &&Found| check.is_none_or(|check| check.code == it.code);
-    let here: Vec<&Found> = report.diagnostics.iter().filter(|it| it.file == file).collect();
+fn chosen(
+    report: &CheckReport,
+    path: &str,
+    file: &str,
+    check: Option<&Check>,
+) -> Result<HighlightedRun, Failure> {
+    let is_wanted = |it: &&RunFinding| check.is_none_or(|check| check.code == it.code);
+    let here: Vec<&RunFinding> = report.diagnostics.iter().filter(|it| it.file == file).collect();
     let found = here.iter().copied().filter(is_wanted).find(|it| !it.trace.is_empty());
-    found.map(Found::shown).ok_or_else(|| {
+    found.map(RunFinding::shown).ok_or_else(|| {
         let wanted = check.map(|it| format!(" of `{}`", it.name)).unwrap_or_default();
         let files: BTreeSet<&str> = report.diagnostics.iter().map(|it| it.file.as_str()).collect();
         let help = if here.is_empty() && !files.is_empty() {
@@ -144,9 +154,9 @@ fn chosen(report: &Report, path: &str, file: &str, check: Option<&Check>) -> Res
     })
 }
 
-impl Found {
-    fn shown(&self) -> Shown {
-        let step = |it: &Acted| RunStep {
+impl RunFinding {
+    fn shown(&self) -> HighlightedRun {
+        let step = |it: &ActedStep| RunStep {
             label: Some(format!("{}: {}", it.by, it.does)),
             to: it.to.clone(),
             line: it.line,
@@ -156,7 +166,7 @@ impl Found {
         if !self.steps.is_empty() {
             run.steps = self.steps.iter().map(step).collect();
         }
-        Shown { run, headline: format!("{} {}: {}", self.code, self.name, self.message) }
+        HighlightedRun { run, headline: format!("{} {}: {}", self.code, self.name, self.message) }
     }
 }
 

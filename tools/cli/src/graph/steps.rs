@@ -2,27 +2,28 @@
 
 use orange_codegen::model::{Step, StepCondition, StepId, Steps};
 
-use super::{Edge, Graph, Kind, Mark, Node, Taker};
+use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Mark, Taker};
 
 impl Graph {
     pub(super) fn of_steps(steps: &Steps) -> Self {
-        let edges = steps.steps.iter().enumerate().flat_map(|(at, step)| Edge::of_step(at, step)).collect();
+        let edges =
+            steps.steps.iter().enumerate().flat_map(|(at, step)| GraphEdge::of_step(at, step)).collect();
         let handlers: Vec<StepId> = steps.steps.iter().filter_map(|it| Some(it.on_fail?.value)).collect();
         let nodes = steps.steps.iter().enumerate();
-        let nodes = nodes.map(|(at, step)| Node {
+        let nodes = nodes.map(|(at, step)| GraphNode {
             kind: match handlers.iter().any(|it| it.index() == at) {
-                true => Kind::Handler,
-                false if step.depends_on.is_empty() => Kind::Start,
-                false => Kind::Work,
+                true => GraphNodeKind::Handler,
+                false if step.depends_on.is_empty() => GraphNodeKind::Start,
+                false => GraphNodeKind::Work,
             },
-            ..Node::of_step(steps, step)
+            ..GraphNode::of_step(steps, step)
         });
         let nodes = nodes.collect();
         Self { name: steps.name.value.clone(), nodes, edges, has_steps: true, ..Self::default() }
     }
 }
 
-impl Edge {
+impl GraphEdge {
     /// The edges that a step declares: from its dependencies, back to what it runs again, and to its handler.
     fn of_step(at: usize, step: &Step) -> Vec<Self> {
         let condition = step.condition.as_ref().filter(|it| is_direct(step, it));
@@ -68,7 +69,7 @@ fn compared(condition: &StepCondition) -> String {
     format!("{} == '{}'", condition.field.as_str(), condition.value.value)
 }
 
-impl Node {
+impl GraphNode {
     fn of_step(steps: &Steps, step: &Step) -> Self {
         let role = format!("role: {}", steps.roles[usize::from(step.role.value.0)].value);
         let condition = step.condition.iter().filter(|it| !is_direct(step, it));
@@ -77,7 +78,7 @@ impl Node {
         Self {
             name: step.id.value.clone(),
             lines: [role].into_iter().chain(harness).chain(condition).collect(),
-            kind: Kind::Work,
+            kind: GraphNodeKind::Work,
             entry: false,
             spans: vec![step.span],
             mark: Mark::default(),

@@ -1,7 +1,7 @@
 //! `orange-workflow diff`.
 
 use orange_analysis::evolution::{self, Comparison, Side};
-use orange_analysis::step_changes::{StepChange, What};
+use orange_analysis::step_changes::{DifferenceKind, StepChange};
 use orange_codegen::{LineIndex, Source, Span};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) struct DiffAnswer<'l> {
     /// True if a change is breaking.
     pub breaking: bool,
     /// The changes for running tasks.
-    pub diagnostics: Vec<Change<'l>>,
+    pub diagnostics: Vec<ShownChange<'l>>,
     /// The tasks of `--home` that the new workflow would strand.
     pub tasks: Vec<StrandedTask<'l>>,
     /// Files and folders in `--home` that could not be read.
@@ -49,8 +49,8 @@ pub(crate) struct ChangedStep<'l> {
 
 /// A change.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Change<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Change"))]
+pub(crate) struct ShownChange<'l> {
     #[serde(flatten)]
     pub finding: Finding<'l>,
     /// True if a running task may be refused what it was allowed, or stay where it is for ever.
@@ -109,7 +109,7 @@ impl<'l> DiffAnswer<'l> {
             old: &old.path,
             new: &new.path,
             breaking: comparison.is_breaking(),
-            diagnostics: comparison.changes.iter().map(|it| Change::new(it, &sides)).collect(),
+            diagnostics: comparison.changes.iter().map(|it| ShownChange::new(it, &sides)).collect(),
             tasks,
             unreadable: unreadable.iter().map(|(file, why)| UnreadableFile { file, why }).collect(),
             steps: Vec::new(),
@@ -137,9 +137,9 @@ impl<'l> ChangedStep<'l> {
     fn new(change: &'l StepChange, old: &LineIndex<'_>, new: &LineIndex<'_>) -> Self {
         let text = |it: &'l String| Some(it.as_str()).filter(|it| !it.is_empty());
         let (what, before, after) = match &change.what {
-            What::Added => ("added", None, None),
-            What::Removed => ("removed", None, None),
-            What::Key { key, before, after } => (*key, text(before), text(after)),
+            DifferenceKind::Added => ("added", None, None),
+            DifferenceKind::Removed => ("removed", None, None),
+            DifferenceKind::Key { key, before, after } => (*key, text(before), text(after)),
         };
         let line = |span: Option<Span>, index: &LineIndex<'_>| span.map(|it| index.position(it.start).line);
         Self {
@@ -153,8 +153,8 @@ impl<'l> ChangedStep<'l> {
     }
 }
 
-impl<'l> Change<'l> {
-    fn new(change: &'l evolution::Change, [old, new]: &[(&'l str, LineIndex<'_>); 2]) -> Self {
+impl<'l> ShownChange<'l> {
+    fn new(change: &'l evolution::ChangeFinding, [old, new]: &[(&'l str, LineIndex<'_>); 2]) -> Self {
         let ((file, index), (other, other_index)) = match change.side {
             Side::Old => (old, new),
             Side::New => (new, old),

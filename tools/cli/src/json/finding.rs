@@ -22,7 +22,7 @@ pub(crate) struct Finding<'l> {
     #[serde(flatten)]
     pub location: SpanLocation,
     /// The places in the file that the message speaks of.
-    pub labels: Vec<Label<'l>>,
+    pub labels: Vec<ShownLabel<'l>>,
     /// Values of counters for which it shows.
     pub witness: Option<BTreeMap<&'l str, u32>>,
     /// The states of the shortest run that leads to it.
@@ -35,7 +35,7 @@ pub(crate) struct Finding<'l> {
     /// The remedy.
     pub help: Option<&'l str>,
     /// Edits that apply it.
-    pub fix: Option<Fix<'l>>,
+    pub fix: Option<ShownFix<'l>>,
     /// The published page of its check, if `docs` in `orange-workflow.toml` says where pages are published.
     pub url: Option<String>,
 }
@@ -56,8 +56,8 @@ pub(crate) struct SpanLocation {
 
 /// A place that a message speaks of.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Label<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Label"))]
+pub(crate) struct ShownLabel<'l> {
     #[serde(flatten)]
     pub location: SpanLocation,
     /// Text about the place.
@@ -84,20 +84,20 @@ pub(crate) struct FindingStep<'l> {
 
 /// Edits that correct what is wrong.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Fix<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Fix"))]
+pub(crate) struct ShownFix<'l> {
     /// Effect of the edits, as an imperative.
     pub title: &'l str,
     /// True if `--fix` makes them; otherwise only `--unsafe-fixes` does.
     pub safe: bool,
     /// The edits, which do not overlap.
-    pub edits: Vec<Edit<'l>>,
+    pub edits: Vec<ShownEdit<'l>>,
 }
 
 /// A replacement in the file.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Edit<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Edit"))]
+pub(crate) struct ShownEdit<'l> {
     #[serde(flatten)]
     pub location: SpanLocation,
     /// The new text.
@@ -117,13 +117,13 @@ impl<'l> Finding<'l> {
             message: &finding.message,
             file,
             location: SpanLocation::of(finding.span, index),
-            labels: finding.labels.iter().map(|it| Label::new(it, index)).collect(),
+            labels: finding.labels.iter().map(|it| ShownLabel::new(it, index)).collect(),
             witness: finding.witness.as_ref().map(values),
             trace: finding.trace.as_ref().map(Trace::states).unwrap_or_default(),
             steps: steps.map(|it| FindingStep::new(it, index)).collect(),
             run: finding.trace.as_ref(),
             help: finding.help.as_deref(),
-            fix: finding.fix.as_ref().map(|it| Fix::new(it, index)),
+            fix: finding.fix.as_ref().map(|it| ShownFix::new(it, index)),
             url: None,
         }
     }
@@ -137,7 +137,7 @@ impl SpanLocation {
     }
 }
 
-impl<'l> Label<'l> {
+impl<'l> ShownLabel<'l> {
     fn new(label: &'l diag::Label, index: &LineIndex<'_>) -> Self {
         Self { location: SpanLocation::of(label.span, index), message: &label.message }
     }
@@ -150,9 +150,10 @@ impl<'l> FindingStep<'l> {
     }
 }
 
-impl<'l> Fix<'l> {
+impl<'l> ShownFix<'l> {
     fn new(fix: &'l diag::Fix, index: &LineIndex<'_>) -> Self {
-        let edit = |it: &'l diag::Edit| Edit { location: SpanLocation::of(it.span, index), text: &it.text };
+        let edit =
+            |it: &'l diag::Edit| ShownEdit { location: SpanLocation::of(it.span, index), text: &it.text };
         Self { title: &fix.title, safe: fix.safe, edits: fix.edits.iter().map(edit).collect() }
     }
 }

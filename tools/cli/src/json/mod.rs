@@ -14,7 +14,8 @@ pub(crate) use check::{CheckAnswer, Counts, Statistic};
 pub(crate) use diff::{ChangedStep, DiffAnswer, StrandedTask};
 pub(crate) use finding::{Finding, SpanLocation};
 pub(crate) use prove::{
-    CountedRun, End, Figures, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,
+    MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty, ShownVerdict,
+    StepFigures,
 };
 pub(crate) use test::{CoverageAnswer, ScenarioAnswer, ScenarioFailure, ScenarioFile, TestAnswer};
 

@@ -18,23 +18,23 @@ pub(crate) struct ProveAnswer<'l> {
     /// The name of the workflow.
     pub workflow: &'l str,
     /// Every property, with its verdict.
-    pub properties: Vec<Property<'l>>,
+    pub properties: Vec<ShownProperty<'l>>,
     /// Size of the workflow, and its longest runs without a person; those of a step workflow have other keys.
-    pub figures: Figures<'l>,
+    pub figures: ShownFigures<'l>,
     /// Assumptions of the verdicts, and facts that they leave out.
     pub rests_on: &'static [&'static str],
 }
 
 /// A property of the workflow.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Property<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Property"))]
+pub(crate) struct ShownProperty<'l> {
     /// Its name.
     pub name: &'static str,
     /// The claim, in a sentence.
     pub claim: &'static str,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ShownVerdict,
     /// Argument for it; null unless it is proved.
     pub argument: Option<&'l str>,
     /// The bound that cut the search, or what the workflow does not say; null unless it is undecided.
@@ -50,9 +50,9 @@ pub(crate) struct Property<'l> {
 
 /// Verdict on a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Verdict"))]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum ShownVerdict {
     /// It holds, whatever happens.
     Proved,
     /// A finding or a run breaks it.
@@ -63,9 +63,9 @@ pub(crate) enum Verdict {
 
 /// The figures of a workflow.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Figures"))]
 #[serde(untagged)]
-pub(crate) enum Figures<'l> {
+pub(crate) enum ShownFigures<'l> {
     /// Those of a state machine.
     Machine(MachineFigures<'l>),
     /// Those of a step workflow.
@@ -83,17 +83,17 @@ pub(crate) struct StepFigures<'l> {
     /// The most attempts of one mission, beside retries by hand; null when there is no bound.
     pub attempts: Option<u32>,
     /// The most attempts at each step, and the most agents of one attempt.
-    pub by_step: Vec<Attempts<'l>>,
+    pub by_step: Vec<ShownAttempts<'l>>,
     /// Every end, beside retries by hand.
-    pub ends: Vec<End<'l>>,
+    pub ends: Vec<ShownEnd<'l>>,
     /// True if the search was cut, so that there may be more than was found.
     pub is_cut: bool,
 }
 
 /// Number of attempts at one step.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Attempts<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Attempts"))]
+pub(crate) struct ShownAttempts<'l> {
     /// The step.
     pub step: &'l str,
     /// The most attempts; null when there is no bound.
@@ -104,8 +104,8 @@ pub(crate) struct Attempts<'l> {
 
 /// A possible end of a mission.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct End<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "End"))]
+pub(crate) struct ShownEnd<'l> {
     /// `completed` or `failed`.
     pub status: &'static str,
     /// The steps that have run.
@@ -127,19 +127,19 @@ pub(crate) struct MachineFigures<'l> {
     /// Number of steps that lead from one to another.
     pub steps: usize,
     /// The longest run without a person; null when it has no end.
-    pub longest_run: Option<CountedRun<'l>>,
+    pub longest_run: Option<ShownCountedRun<'l>>,
     /// The most agents that start after one step of a person; null when there is no bound.
-    pub agents: Option<CountedRun<'l>>,
+    pub agents: Option<ShownCountedRun<'l>>,
     /// The most agents after one step of a person, with those that start again after a crash; null without a bound.
-    pub agents_with_restarts: Option<CountedRun<'l>>,
+    pub agents_with_restarts: Option<ShownCountedRun<'l>>,
     /// The states in which a crash leaves the task to a person.
     pub waits_after_crash: &'l [String],
 }
 
 /// A run and what it counts.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct CountedRun<'l> {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "CountedRun"))]
+pub(crate) struct ShownCountedRun<'l> {
     /// Transitions, or agents.
     pub count: u64,
     /// The states of the run.
@@ -150,21 +150,25 @@ impl<'l> ProveAnswer<'l> {
     /// The whole proof.
     pub(crate) fn new<F>(proof: &'l Proof<F>, rests_on: &'static [&'static str], source: &'l Source) -> Self
     where
-        Figures<'l>: From<&'l F>,
+        ShownFigures<'l>: From<&'l F>,
     {
         let index = LineIndex::new(&source.text);
         Self {
             version: VERSION,
             file: &source.path,
             workflow: &proof.workflow,
-            properties: proof.properties.iter().map(|it| Property::new(it, &source.path, &index)).collect(),
-            figures: Figures::from(&proof.figures),
+            properties: proof
+                .properties
+                .iter()
+                .map(|it| ShownProperty::new(it, &source.path, &index))
+                .collect(),
+            figures: ShownFigures::from(&proof.figures),
             rests_on,
         }
     }
 }
 
-impl<'l> Property<'l> {
+impl<'l> ShownProperty<'l> {
     fn new(judged: &'l Judged, path: &'l str, index: &LineIndex<'_>) -> Self {
         let of = |verdict| Self {
             name: judged.name,
@@ -177,19 +181,21 @@ impl<'l> Property<'l> {
             findings: Vec::new(),
         };
         match &judged.verdict {
-            prove::Verdict::Proved { argument } => Self { argument: Some(argument), ..of(Verdict::Proved) },
-            prove::Verdict::Refuted { findings, trace } => Self {
+            prove::ProofVerdict::Proved { argument } => {
+                Self { argument: Some(argument), ..of(ShownVerdict::Proved) }
+            }
+            prove::ProofVerdict::Refuted { findings, trace } => Self {
                 trace: trace.as_ref().map(Trace::states).unwrap_or_default(),
                 run: trace.as_ref(),
                 findings: findings.iter().map(|it| Finding::new(it, path, index)).collect(),
-                ..of(Verdict::Refuted)
+                ..of(ShownVerdict::Refuted)
             },
-            prove::Verdict::Undecided { cut } => Self { cut: Some(cut), ..of(Verdict::Undecided) },
+            prove::ProofVerdict::Undecided { cut } => Self { cut: Some(cut), ..of(ShownVerdict::Undecided) },
         }
     }
 }
 
-impl Verdict {
+impl ShownVerdict {
     /// Its name.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -200,24 +206,27 @@ impl Verdict {
     }
 }
 
-impl<'l> From<&'l prove::Figures> for Figures<'l> {
+impl<'l> From<&'l prove::Figures> for ShownFigures<'l> {
     fn from(figures: &'l prove::Figures) -> Self {
         Self::Machine(MachineFigures {
             configurations: figures.configurations,
             steps: figures.steps,
-            longest_run: figures.longest_run.as_ref().map(CountedRun::new),
-            agents: figures.agents.as_ref().map(CountedRun::new),
-            agents_with_restarts: figures.agents_with_restarts.as_ref().map(CountedRun::new),
+            longest_run: figures.longest_run.as_ref().map(ShownCountedRun::new),
+            agents: figures.agents.as_ref().map(ShownCountedRun::new),
+            agents_with_restarts: figures.agents_with_restarts.as_ref().map(ShownCountedRun::new),
             waits_after_crash: &figures.waits_after_crash,
         })
     }
 }
 
-impl<'l> From<&'l PlanFigures> for Figures<'l> {
+impl<'l> From<&'l PlanFigures> for ShownFigures<'l> {
     fn from(figures: &'l PlanFigures) -> Self {
-        let by_step =
-            figures.by_step.iter().map(|it| Attempts { step: &it.step, most: it.most, agents: it.agents });
-        let ends = figures.ends.iter().map(|it| End {
+        let by_step = figures.by_step.iter().map(|it| ShownAttempts {
+            step: &it.step,
+            most: it.most,
+            agents: it.agents,
+        });
+        let ends = figures.ends.iter().map(|it| ShownEnd {
             status: it.status,
             ran: &it.ran,
             failed: &it.failed,
@@ -235,7 +244,7 @@ impl<'l> From<&'l PlanFigures> for Figures<'l> {
     }
 }
 
-impl<'l> CountedRun<'l> {
+impl<'l> ShownCountedRun<'l> {
     fn new(run: &'l prove::CountedRun) -> Self {
         Self { count: run.count, states: &run.states }
     }

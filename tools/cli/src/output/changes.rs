@@ -1,6 +1,6 @@
 //! Changes between two workflows, and the tasks that are the worse for them.
 
-use orange_analysis::evolution::{Change, Comparison, Side};
+use orange_analysis::evolution::{ChangeFinding, Comparison, Side};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source};
 
@@ -13,7 +13,7 @@ use crate::report::{File, Report};
 use crate::screen::Style;
 
 /// The whole output of `diff`.
-pub(crate) struct Changes<'c> {
+pub(crate) struct DiffOutput<'c> {
     /// The workflow that tasks were started with.
     pub old: &'c Source,
     /// The workflow that replaces it.
@@ -24,7 +24,7 @@ pub(crate) struct Changes<'c> {
     pub answer: &'c DiffAnswer<'c>,
 }
 
-impl Changes<'_> {
+impl DiffOutput<'_> {
     /// Each change with the lines of both files, then the tasks, then a summary. Empty without a change.
     pub(crate) fn human(&self, style: Style) -> String {
         let mut out = String::new();
@@ -56,7 +56,7 @@ impl Changes<'_> {
     }
 
     /// The place in the other file, with its line.
-    fn beside(&self, change: &Change, label: &Label, style: Style) -> String {
+    fn beside(&self, change: &ChangeFinding, label: &Label, style: Style) -> String {
         let source = self.source(other(change.side));
         if style.drawn {
             let excerpt = Renderer::new(source).place(label);
@@ -98,7 +98,7 @@ impl Changes<'_> {
     }
 
     /// One change as a file of its own, so that it is shown as every finding is.
-    fn file(&self, change: &Change) -> File {
+    fn file(&self, change: &ChangeFinding) -> File {
         let diagnostics: Vec<Diagnostic> = vec![change.finding.clone()];
         let compilation = Compilation { diagnostics, ..Compilation::default() };
         File { source: self.source(change.side).clone(), compilation, docs: None }

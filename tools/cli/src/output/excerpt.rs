@@ -25,7 +25,7 @@ const BEFORE: usize = 30;
 pub(super) struct Excerpt {
     name: String,
     text: String,
-    blocks: Vec<Block>,
+    blocks: Vec<ExcerptBlock>,
     /// Place of each shown span in `text`, and in the source.
     places: Vec<(SourceSpan, Position)>,
 }
@@ -44,7 +44,7 @@ pub(super) fn quote(text: &str, at: usize) -> String {
 
 /// Neighbouring lines.
 #[derive(Debug)]
-struct Block {
+struct ExcerptBlock {
     /// The number of the first line, from 0.
     first: usize,
     lines: usize,
@@ -53,19 +53,19 @@ struct Block {
 
 /// A line of the source without its end.
 #[derive(Clone, Debug)]
-struct Line {
+struct ExcerptLine {
     number: usize,
     range: Range<usize>,
 }
 
 /// A span that is to be shown, and where it begins.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
+struct ExcerptSpan {
     span: Span,
     position: Position,
 }
 
-impl Wanted {
+impl ExcerptSpan {
     fn line(&self) -> usize {
         self.position.line as usize - 1
     }
@@ -75,8 +75,10 @@ impl Excerpt {
     /// The lines of these spans, with one line before and after each, cut to this width. Of a span over several lines the
     /// first is shown.
     pub(super) fn new(source: &Source, index: &LineIndex<'_>, spans: &[Span], width: usize) -> Self {
-        let wanted: Vec<Wanted> =
-            spans.iter().map(|span| Wanted { span: *span, position: index.position(span.start) }).collect();
+        let wanted: Vec<ExcerptSpan> = spans
+            .iter()
+            .map(|span| ExcerptSpan { span: *span, position: index.position(span.start) })
+            .collect();
         let mut excerpt =
             Self { name: source.path.clone(), text: String::new(), blocks: Vec::new(), places: Vec::new() };
         let mut moved = BTreeMap::new();
@@ -87,7 +89,7 @@ impl Excerpt {
             excerpt.copy(&source.text, line, &here, &mut moved, width.saturating_sub(MARGIN));
             excerpt.extend_blocks(line.number, start);
         }
-        for Wanted { span, position } in wanted {
+        for ExcerptSpan { span, position } in wanted {
             let shown = moved.get(&span).cloned().unwrap_or(0..0);
             excerpt.places.push(((shown.start, shown.len()).into(), position));
         }
@@ -132,7 +134,7 @@ impl Excerpt {
     fn copy(
         &mut self,
         text: &str,
-        line: &Line,
+        line: &ExcerptLine,
         spans: &[Span],
         moved: &mut BTreeMap<Span, Range<usize>>,
         max: usize,
@@ -168,7 +170,7 @@ impl Excerpt {
                 block.lines += 1;
                 block.text.end = end;
             }
-            Some(_) | None => self.blocks.push(Block { first: number, lines: 1, text: start..end }),
+            Some(_) | None => self.blocks.push(ExcerptBlock { first: number, lines: 1, text: start..end }),
         }
     }
 }
@@ -198,11 +200,11 @@ impl SourceCode for Excerpt {
 }
 
 /// The lines of these places and their neighbours, by number.
-fn lines(text: &str, wanted: &[Wanted]) -> BTreeMap<usize, Line> {
+fn lines(text: &str, wanted: &[ExcerptSpan]) -> BTreeMap<usize, ExcerptLine> {
     let mut lines = BTreeMap::new();
     let mut add = |number, at| {
         let range = line_around(text, at);
-        lines.insert(number, Line { number, range: range.clone() });
+        lines.insert(number, ExcerptLine { number, range: range.clone() });
         range
     };
     for it in wanted {

@@ -14,22 +14,22 @@ use crate::report::Report;
 
 /// One finding as GitLab reads it.
 #[derive(Serialize)]
-struct Issue {
+struct GitlabIssue {
     description: String,
     check_name: String,
     fingerprint: String,
     severity: &'static str,
-    location: Location,
+    location: GitlabLocation,
 }
 
 #[derive(Serialize)]
-struct Location {
+struct GitlabLocation {
     path: String,
-    lines: Lines,
+    lines: GitlabLines,
 }
 
 #[derive(Serialize)]
-struct Lines {
+struct GitlabLines {
     begin: u32,
     end: u32,
 }
@@ -49,12 +49,15 @@ pub(crate) fn gitlab(report: &Report) -> Result<String, Failure> {
         issues.extend(file.findings().iter().map(|finding| {
             let SpanLocation { line, end_line, .. } = SpanLocation::of(finding.span, &index);
             let known = format!("{path}:{}", fingerprints.next(finding).text);
-            Issue {
+            GitlabIssue {
                 description: printable(&message(finding, &index)).into_owned(),
                 check_name: format!("{} {}", finding.code(), finding.name()),
                 fingerprint: format!("{:016x}", fnv1a(known.bytes())),
                 severity: severity(finding.level),
-                location: Location { path: path.clone(), lines: Lines { begin: line, end: end_line } },
+                location: GitlabLocation {
+                    path: path.clone(),
+                    lines: GitlabLines { begin: line, end: end_line },
+                },
             }
         }));
     }

@@ -8,20 +8,20 @@ use crate::answer::Failure;
 use crate::report::{File, Report};
 
 /// A file with its cases.
-pub(crate) struct Suite {
+pub(crate) struct TestSuite {
     /// The path of the file.
     pub name: String,
-    pub cases: Vec<Case>,
+    pub cases: Vec<TestCase>,
 }
 
 /// Something that passed or did not.
-pub(crate) struct Case {
+pub(crate) struct TestCase {
     pub name: String,
-    pub end: End,
+    pub end: CaseResult,
 }
 
 /// Result of a case.
-pub(crate) enum End {
+pub(crate) enum CaseResult {
     /// It passed, with something to say or not.
     Passed(Option<String>),
     /// It failed: a line, and the whole text.
@@ -37,28 +37,28 @@ pub(crate) enum End {
 
 /// The findings of a run. One below `deny` fails no case, as it fails no run.
 pub(crate) fn findings(report: &Report, failures: &[Failure]) -> String {
-    let mut suites: Vec<Suite> = report.files.iter().map(suite).collect();
+    let mut suites: Vec<TestSuite> = report.files.iter().map(suite).collect();
     suites.extend(failed(failures));
     junit(&suites)
 }
 
 /// The inputs that could not be looked at, if there are any.
-pub(crate) fn failed(failures: &[Failure]) -> Option<Suite> {
-    let cases: Vec<Case> = failures
+pub(crate) fn failed(failures: &[Failure]) -> Option<TestSuite> {
+    let cases: Vec<TestCase> = failures
         .iter()
-        .map(|it| Case { name: it.message().to_owned(), end: End::Error(it.to_string()) })
+        .map(|it| TestCase { name: it.message().to_owned(), end: CaseResult::Error(it.to_string()) })
         .collect();
-    (!cases.is_empty()).then(|| Suite { name: "orange-workflow".to_owned(), cases })
+    (!cases.is_empty()).then(|| TestSuite { name: "orange-workflow".to_owned(), cases })
 }
 
 /// The whole document.
-pub(crate) fn junit(suites: &[Suite]) -> String {
+pub(crate) fn junit(suites: &[TestSuite]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let all: Vec<&Case> = suites.iter().flat_map(|it| &it.cases).collect();
+    let all: Vec<&TestCase> = suites.iter().flat_map(|it| &it.cases).collect();
     put(&mut out, format_args!("<testsuites name=\"orange-workflow\"{}>\n", counts(&all)));
     for suite in suites {
         let name = attribute(&suite.name);
-        let cases: Vec<&Case> = suite.cases.iter().collect();
+        let cases: Vec<&TestCase> = suite.cases.iter().collect();
         put(&mut out, format_args!("  <testsuite name=\"{name}\"{}>\n", counts(&cases)));
         for case in &suite.cases {
             put(&mut out, format_args!("    {}\n", element(case, &name)));
@@ -68,9 +68,9 @@ pub(crate) fn junit(suites: &[Suite]) -> String {
     out + "</testsuites>\n"
 }
 
-fn suite(file: &File) -> Suite {
+fn suite(file: &File) -> TestSuite {
     let index = LineIndex::new(&file.source.text);
-    let mut cases: Vec<Case> = file
+    let mut cases: Vec<TestCase> = file
         .findings()
         .iter()
         .map(|finding| {
@@ -80,34 +80,34 @@ fn suite(file: &File) -> Suite {
             let end = if finding.level <= Level::Deny {
                 let path = &file.source.path;
                 let text = format!("{path}:{}:{}: {text}", at.line, at.column);
-                End::Failed { message: finding.message.clone(), text }
+                CaseResult::Failed { message: finding.message.clone(), text }
             } else {
-                End::Passed(Some(text))
+                CaseResult::Passed(Some(text))
             };
-            Case { name: format!("{code} {name}, line {}, column {}", at.line, at.column), end }
+            TestCase { name: format!("{code} {name}, line {}, column {}", at.line, at.column), end }
         })
         .collect();
     if cases.is_empty() {
-        cases.push(Case { name: "nothing wrong".to_owned(), end: End::Passed(None) });
+        cases.push(TestCase { name: "nothing wrong".to_owned(), end: CaseResult::Passed(None) });
     }
-    Suite { name: file.source.path.clone(), cases }
+    TestSuite { name: file.source.path.clone(), cases }
 }
 
-fn counts(cases: &[&Case]) -> String {
-    let failures = cases.iter().filter(|it| matches!(it.end, End::Failed { .. })).count();
-    let errors = cases.iter().filter(|it| matches!(it.end, End::Error(_))).count();
+fn counts(cases: &[&TestCase]) -> String {
+    let failures = cases.iter().filter(|it| matches!(it.end, CaseResult::Failed { .. })).count();
+    let errors = cases.iter().filter(|it| matches!(it.end, CaseResult::Error(_))).count();
     format!(" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", cases.len())
 }
 
-fn element(case: &Case, class: &str) -> String {
+fn element(case: &TestCase, class: &str) -> String {
     let name = attribute(&case.name);
     let inside = match &case.end {
-        End::Passed(None) => return format!("<testcase name=\"{name}\" classname=\"{class}\"/>"),
-        End::Passed(Some(said)) => format!("<system-out>{}</system-out>", content(said)),
-        End::Failed { message, text } => {
+        CaseResult::Passed(None) => return format!("<testcase name=\"{name}\" classname=\"{class}\"/>"),
+        CaseResult::Passed(Some(said)) => format!("<system-out>{}</system-out>", content(said)),
+        CaseResult::Failed { message, text } => {
             format!("<failure message=\"{}\">{}</failure>", attribute(message), content(text))
         }
-        End::Error(text) => format!("<error>{}</error>", content(text)),
+        CaseResult::Error(text) => format!("<error>{}</error>", content(text)),
     };
     format!("<testcase name=\"{name}\" classname=\"{class}\">{inside}</testcase>")
 }

@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 pub(crate) use changed_steps::{changed_steps, changed_steps_short};
-pub(crate) use changes::Changes;
+pub(crate) use changes::DiffOutput;
 pub(crate) use github::github;
 pub(crate) use gitlab::gitlab;
 pub(crate) use human::{findings, human, in_words, summary};

@@ -15,7 +15,7 @@ pub(super) fn tell(
     index: &LineIndex<'_>,
     width: usize,
 ) {
-    let teller = Teller { source, index };
+    let teller = NarratedTeller { source, index };
     put(out, format_args!("{}\n", wrap(&teller.headline(finding), width).join("\n  ")));
     paragraph(out, &sentence(&finding.message), width);
     for place in teller.places(finding) {
@@ -33,12 +33,12 @@ pub(super) fn tell(
     paragraph(out, &format!("More: orange-workflow explain {}", finding.code()), width);
 }
 
-struct Teller<'s> {
+struct NarratedTeller<'s> {
     source: &'s Source,
     index: &'s LineIndex<'s>,
 }
 
-impl Teller<'_> {
+impl NarratedTeller<'_> {
     /// `Warning C84 unknown-placeholder, at flow.yml:14:12:`
     fn headline(&self, finding: &Diagnostic) -> String {
         let (code, name, path) = (finding.code(), finding.name(), printable(&self.source.path));

@@ -4,21 +4,22 @@ use orange_codegen::Trace;
 
 use super::{narrated, printable, put, wrap};
 use crate::json::{
-    CountedRun, End, Figures, Finding, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,
+    Finding, MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty,
+    ShownVerdict, StepFigures,
 };
 use crate::screen::Style;
 
 /// The whole proof, a paragraph for each property.
 pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
-    let teller = Teller { style };
+    let teller = ProofTeller { style };
     let mut out = format!("{}: {}\n\n", printable(proof.file), summary(proof));
     for property in &proof.properties {
         teller.property(&mut out, property);
         out.push('\n');
     }
     match &proof.figures {
-        Figures::Machine(it) => figures(&mut out, it, style.width),
-        Figures::Steps(it) => step_figures(&mut out, it, style.width),
+        ShownFigures::Machine(it) => figures(&mut out, it, style.width),
+        ShownFigures::Steps(it) => step_figures(&mut out, it, style.width),
     }
     out.push_str("\nWhat this rests on\n");
     proof.rests_on.iter().for_each(|it| paragraph(&mut out, "  - ", it, style.width));
@@ -27,7 +28,7 @@ pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
 
 /// "6 properties: 4 proved, 2 refuted"
 fn summary(proof: &ProveAnswer<'_>) -> String {
-    let kinds = [Verdict::Proved, Verdict::Refuted, Verdict::Undecided].map(|verdict| {
+    let kinds = [ShownVerdict::Proved, ShownVerdict::Refuted, ShownVerdict::Undecided].map(|verdict| {
         let count = proof.properties.iter().filter(|it| it.verdict == verdict).count();
         (count, format!("{count} {}", verdict.as_str()))
     });
@@ -35,12 +36,12 @@ fn summary(proof: &ProveAnswer<'_>) -> String {
     format!("{} properties: {}", proof.properties.len(), kinds.join(", "))
 }
 
-struct Teller {
+struct ProofTeller {
     style: Style,
 }
 
-impl Teller {
-    fn property(&self, out: &mut String, property: &Property<'_>) {
+impl ProofTeller {
+    fn property(&self, out: &mut String, property: &ShownProperty<'_>) {
         let headline = format!("{}: {}", property.verdict.as_str(), property.claim);
         put(
             out,
@@ -70,11 +71,11 @@ impl Teller {
         paragraph(out, "    ", &format!("run: {run}"), self.style.width);
     }
 
-    fn coloured(&self, verdict: Verdict, text: &str) -> String {
+    fn coloured(&self, verdict: ShownVerdict, text: &str) -> String {
         let colour = match verdict {
-            Verdict::Proved => 32,
-            Verdict::Refuted => 31,
-            Verdict::Undecided => 33,
+            ShownVerdict::Proved => 32,
+            ShownVerdict::Refuted => 31,
+            ShownVerdict::Undecided => 33,
         };
         if self.style.drawn && self.style.colour {
             format!("\u{1b}[{colour}m{text}\u{1b}[0m")
@@ -127,7 +128,7 @@ fn step_figures(out: &mut String, figures: &StepFigures<'_>, width: usize) {
 }
 
 /// "failed: plan, implement and review have run; review has failed"
-fn summary_of(end: &End<'_>) -> String {
+fn summary_of(end: &ShownEnd<'_>) -> String {
     let mut text = format!("{}: {}", end.status, listed(end.ran, "has run", "have run"));
     if !end.failed.is_empty() {
         text += &format!("; {}", listed(end.failed, "has failed", "have failed"));
@@ -146,7 +147,7 @@ fn listed(names: &[String], is: &str, are: &str) -> String {
     }
 }
 
-fn states(run: &CountedRun<'_>) -> String {
+fn states(run: &ShownCountedRun<'_>) -> String {
     run.states.join(" → ")
 }
 

@@ -13,34 +13,34 @@ use crate::report::{File, Report};
 
 #[derive(Serialize)]
 struct DiagnosticResult<'r> {
-    source: Source,
-    diagnostics: Vec<Found<'r>>,
+    source: RdjsonSource,
+    diagnostics: Vec<RdjsonDiagnostic<'r>>,
 }
 
 #[derive(Serialize)]
-struct Source {
+struct RdjsonSource {
     name: &'static str,
 }
 
 #[derive(Serialize)]
-struct Found<'r> {
+struct RdjsonDiagnostic<'r> {
     message: String,
-    location: Location,
+    location: RdjsonLocation,
     severity: &'static str,
-    code: Code,
+    code: RdjsonCode,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suggestions: Vec<Suggestion<'r>>,
 }
 
 #[derive(Serialize)]
-struct Location {
+struct RdjsonLocation {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    range: Option<Range>,
+    range: Option<RdjsonRange>,
 }
 
 #[derive(Serialize)]
-struct Code {
+struct RdjsonCode {
     value: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
@@ -48,20 +48,20 @@ struct Code {
 
 #[derive(Serialize)]
 struct Suggestion<'r> {
-    range: Range,
+    range: RdjsonRange,
     text: &'r str,
 }
 
 /// The end is the position behind the last byte.
 #[derive(Clone, Copy, Serialize)]
-struct Range {
-    start: Position,
-    end: Position,
+struct RdjsonRange {
+    start: RdjsonPosition,
+    end: RdjsonPosition,
 }
 
 /// Both count from 1, columns in bytes.
 #[derive(Clone, Copy, Serialize)]
-struct Position {
+struct RdjsonPosition {
     line: u32,
     column: usize,
 }
@@ -79,21 +79,26 @@ pub(crate) fn rdjson(report: &Report) -> Result<String, Failure> {
         let path = repositories.path(&file.source.path);
         diagnostics.extend(file.findings().iter().map(|it| found(it, file, &path, &index)));
     }
-    json::written(&DiagnosticResult { source: Source { name: "orange-workflow" }, diagnostics })
+    json::written(&DiagnosticResult { source: RdjsonSource { name: "orange-workflow" }, diagnostics })
 }
 
-fn found<'r>(finding: &'r Diagnostic, file: &File, path: &str, index: &LineIndex<'_>) -> Found<'r> {
+fn found<'r>(
+    finding: &'r Diagnostic,
+    file: &File,
+    path: &str,
+    index: &LineIndex<'_>,
+) -> RdjsonDiagnostic<'r> {
     let text = &file.source.text;
     let range = (!is_about_the_whole_file(finding)).then(|| range(finding.span, text, index));
-    Found {
+    RdjsonDiagnostic {
         message: printable(&message(finding, index)).into_owned(),
-        location: Location { path: path.to_owned(), range },
+        location: RdjsonLocation { path: path.to_owned(), range },
         severity: match finding.level {
             Level::Error | Level::Deny => "ERROR",
             Level::Warn => "WARNING",
             Level::Info | Level::Allow => "INFO",
         },
-        code: Code { value: finding.code(), url: file.page(finding) },
+        code: RdjsonCode { value: finding.code(), url: file.page(finding) },
         suggestions: finding.fix.iter().filter_map(|it| suggestion(it, text, index)).collect(),
     }
 }
@@ -106,11 +111,11 @@ fn suggestion<'r>(fix: &'r Fix, text: &str, index: &LineIndex<'_>) -> Option<Sug
     }
 }
 
-fn range(span: Span, text: &str, index: &LineIndex<'_>) -> Range {
+fn range(span: Span, text: &str, index: &LineIndex<'_>) -> RdjsonRange {
     let position = |at: u32| {
         let before = &text[..text.floor_char_boundary(at as usize)];
         let line_start = before.rfind('\n').map_or(0, |it| it + 1);
-        Position { line: index.position(at).line, column: before.len() - line_start + 1 }
+        RdjsonPosition { line: index.position(at).line, column: before.len() - line_start + 1 }
     };
-    Range { start: position(span.start), end: position(span.end) }
+    RdjsonRange { start: position(span.start), end: position(span.end) }
 }

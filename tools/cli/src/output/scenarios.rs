@@ -1,13 +1,13 @@
 //! Results of scenarios, for people and for continuous integration.
 
 use super::github::{data, property};
-use super::junit::{Case, End, Suite, junit};
+use super::junit::{CaseResult, TestCase, TestSuite, junit};
 use super::{printable, put};
 use crate::json::{CoverageAnswer, ScenarioAnswer, ScenarioFile, TestAnswer};
 use crate::paths::Repositories;
 
 /// A file whose scenarios cannot be run, and why.
-pub(crate) struct Refused {
+pub(crate) struct RefusedFile {
     pub path: String,
     /// The whole text of the error.
     pub why: String,
@@ -43,7 +43,7 @@ pub(crate) fn human(answer: &TestAnswer) -> String {
 pub(crate) const TRANSITIONS: &str = "transitions";
 
 /// An annotation for everything that was not as expected, and for each file that cannot be run.
-pub(crate) fn github(answer: &TestAnswer, refused: &[Refused]) -> String {
+pub(crate) fn github(answer: &TestAnswer, refused: &[RefusedFile]) -> String {
     let mut repositories = Repositories::default();
     let mut out = String::new();
     for file in &answer.files {
@@ -65,30 +65,30 @@ pub(crate) fn github(answer: &TestAnswer, refused: &[Refused]) -> String {
 }
 
 /// A suite for each file, and a case for each scenario.
-pub(crate) fn xml(answer: &TestAnswer, refused: &[Refused]) -> String {
+pub(crate) fn xml(answer: &TestAnswer, refused: &[RefusedFile]) -> String {
     let suites = answer.files.iter().map(|file| {
         let cases = file.scenarios.iter().map(|it| case(it, &file.file));
-        Suite { name: file.file.clone(), cases: cases.collect() }
+        TestSuite { name: file.file.clone(), cases: cases.collect() }
     });
     let refused = refused.iter().map(|it| {
-        let case = Case { name: "cannot be run".to_owned(), end: End::Error(it.why.clone()) };
-        Suite { name: it.path.clone(), cases: vec![case] }
+        let case = TestCase { name: "cannot be run".to_owned(), end: CaseResult::Error(it.why.clone()) };
+        TestSuite { name: it.path.clone(), cases: vec![case] }
     });
     junit(&suites.chain(refused).collect::<Vec<_>>())
 }
 
-fn case(scenario: &ScenarioAnswer, path: &str) -> Case {
+fn case(scenario: &ScenarioAnswer, path: &str) -> TestCase {
     let lines = scenario.failures.iter().map(|it| {
         let (line, column) = (it.location.line, it.location.column);
         format!("{path}:{line}:{column}: {}", it.message)
     });
     let end = match scenario.failures.first() {
-        None => End::Passed(None),
+        None => CaseResult::Passed(None),
         Some(first) => {
-            End::Failed { message: first.message.clone(), text: lines.collect::<Vec<_>>().join("\n") }
+            CaseResult::Failed { message: first.message.clone(), text: lines.collect::<Vec<_>>().join("\n") }
         }
     };
-    Case { name: scenario.name.clone(), end }
+    TestCase { name: scenario.name.clone(), end }
 }
 
 fn failures(file: &ScenarioFile) -> impl Iterator<Item = (&ScenarioAnswer, &crate::json::ScenarioFailure)> {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use orange_codegen::syntax::{self, Kind, Node, Style};
+use orange_codegen::syntax::{self, Node, NodeKind, ScalarForm};
 use orange_codegen::{Level, Source, compile};
 
 use serde_json::{Value, json};
@@ -36,18 +36,18 @@ fn validator() -> Validator {
 /// A tree as readers of YAML 1.2 see it.
 fn value(node: &Node) -> Value {
     match &node.kind {
-        Kind::Mapping(entries) => entries
+        NodeKind::Mapping(entries) => entries
             .iter()
             .map(|(key, it)| (value(key).as_str().unwrap_or_default().to_owned(), value(it)))
             .collect(),
-        Kind::Sequence(items) => items.iter().map(value).collect(),
-        Kind::Scalar(it) if it.style == Style::Plain => match it.text.value.as_str() {
+        NodeKind::Sequence(items) => items.iter().map(value).collect(),
+        NodeKind::Scalar(it) if it.style == ScalarForm::Plain => match it.text.value.as_str() {
             "" | "~" | "null" => Value::Null,
             "true" => json!(true),
             "false" => json!(false),
             text => text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number)),
         },
-        Kind::Scalar(it) => json!(it.text.value),
+        NodeKind::Scalar(it) => json!(it.text.value),
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Schema {
     #[serde(skip_serializing_if = "is_absent")]
     pub(super) description: Option<&'static str>,
     #[serde(rename = "type", skip_serializing_if = "is_absent")]
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<ValueType>,
     #[serde(rename = "const", skip_serializing_if = "is_absent")]
     pub(super) constant: Option<String>,
     #[serde(rename = "enum", skip_serializing_if = "is_absent")]
@@ -61,7 +61,7 @@ pub(crate) struct Schema {
 /// Type of a value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Kind {
+pub(super) enum ValueType {
     One(&'static str),
     Any(&'static [&'static str]),
 }
@@ -77,7 +77,7 @@ pub(super) enum Others {
 impl Schema {
     /// A value of this kind.
     pub(super) fn of(kind: &'static str) -> Self {
-        Self { kind: Some(Kind::One(kind)), ..Self::default() }
+        Self { kind: Some(ValueType::One(kind)), ..Self::default() }
     }
 
     /// An object whose values are all of this kind.

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use orange_analysis::missions::Act;
+use orange_analysis::missions::MissionAct;
 use orange_analysis::plan_walk::command::{Command, HELP};
-use orange_analysis::plan_walk::{Happened, PlanWalk, pause_name, refusal_name};
+use orange_analysis::plan_walk::{ActResult, PlanWalk, pause_name, refusal_name};
 use orange_core::mission::{AnswerEffect, Effect, Pause, PauseReason};
 use orange_core::plan::{Plan, Policy, StepId};
 
@@ -30,7 +30,7 @@ impl<'p> Simulation<PlanWalk<'p>> {
         }
     }
 
-    fn act(&mut self, act: &Act, out: &mut impl Write) -> io::Result<()> {
+    fn act(&mut self, act: &MissionAct, out: &mut impl Write) -> io::Result<()> {
         let before = self.walk.clone();
         match self.walk.act(act, None) {
             Ok(happened) => {
@@ -46,7 +46,7 @@ impl<'p> Simulation<PlanWalk<'p>> {
         }
     }
 
-    fn happened(&self, happened: &Happened, out: &mut impl Write) -> io::Result<()> {
+    fn happened(&self, happened: &ActResult, out: &mut impl Write) -> io::Result<()> {
         for (step, before) in &happened.changed {
             let now = self.walk.mission.step(*step).status;
             writeln!(out, "{}: {} → {}", self.name(*step), before.as_str(), now.as_str())?;

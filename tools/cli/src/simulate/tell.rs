@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use orange_analysis::search::task::Agent;
-use orange_analysis::walk::{Happened, Ran, Walk};
+use orange_analysis::walk::{Happened, HookRun, Walk};
 use orange_core::{Actor, Cause, CounterId, Machine, StateId};
 
 /// One thing that happened.
@@ -59,7 +59,7 @@ fn who(machine: &Machine<'_>, actor: Actor) -> String {
     }
 }
 
-fn ran(hooks: &[Ran], out: &mut impl Write) -> io::Result<()> {
+fn ran(hooks: &[HookRun], out: &mut impl Write) -> io::Result<()> {
     for hook in hooks {
         match hook.note() {
             Some(note) => writeln!(out, "  {}: {note}", hook.hook)?,

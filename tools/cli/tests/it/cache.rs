@@ -34,7 +34,7 @@ prompts: {worker: {include: worker.md}}
 ";
 
 /// The exit status of a run, its answer, and what it says beside it.
-type Answer = (i32, String, String);
+type RunOutput = (i32, String, String);
 
 /// A folder with a cache of its own.
 struct Cached(Scratch);
@@ -52,7 +52,7 @@ impl Cached {
         command
     }
 
-    fn answer(&self, more: &[&str]) -> Answer {
+    fn answer(&self, more: &[&str]) -> RunOutput {
         let output = self.command(more).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
@@ -78,7 +78,7 @@ impl Cached {
 
     /// Checks that a run with the cache answers like one without it, and that one again, in several forms.
     #[track_caller]
-    fn check(&self) -> Answer {
+    fn check(&self) -> RunOutput {
         let formats = ["human", "short", "json", "sarif", "junit"];
         let answers = formats.map(|format| {
             let plain = self.answer(&["--no-cache", "--format", format]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use orange_codegen::Source;
-use orange_codegen::syntax::{self, Kind, Node};
+use orange_codegen::syntax::{self, Node, NodeKind};
 
 use crate::scratch::{CLEAN, Scratch};
 
@@ -26,17 +26,17 @@ fn parsed(file: &str) -> Node {
 }
 
 fn get<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
-    let Kind::Mapping(entries) = &node.kind else { panic!("no mapping with {key}") };
+    let NodeKind::Mapping(entries) = &node.kind else { panic!("no mapping with {key}") };
     entries.iter().find(|(it, _)| text(it) == key).map(|(_, value)| value)
 }
 
 fn items(node: &Node) -> &[Node] {
-    let Kind::Sequence(items) = &node.kind else { panic!("no list") };
+    let NodeKind::Sequence(items) = &node.kind else { panic!("no list") };
     items
 }
 
 fn text(node: &Node) -> &str {
-    let Kind::Scalar(scalar) = &node.kind else { panic!("no scalar") };
+    let NodeKind::Scalar(scalar) = &node.kind else { panic!("no scalar") };
     &scalar.text.value
 }
 
@@ -132,7 +132,7 @@ fn scripts_of_the_action_have_no_expressions() {
     for step in items(get(get(&action, "runs").unwrap(), "steps").unwrap()) {
         assert!(!text(get(step, "run").unwrap()).contains("${{"));
         let Some(env) = get(step, "env") else { continue };
-        let Kind::Mapping(entries) = &env.kind else { panic!("no mapping") };
+        let NodeKind::Mapping(entries) = &env.kind else { panic!("no mapping") };
         for (_, value) in entries {
             let name = text(value).trim_start_matches("${{ inputs.").trim_end_matches(" }}");
             assert!(get(inputs, name).is_some(), "{name}");

@@ -10,13 +10,13 @@ use crate::scratch::{CLEAN, Scratch};
 use crate::terminal::Terminal;
 
 /// A watch whose output is read; it is ended with the test.
-struct Watched {
+struct WatchedCheck {
     child: Child,
     out: ChildStdout,
     read: String,
 }
 
-impl Watched {
+impl WatchedCheck {
     fn new(scratch: &Scratch, args: &[&str]) -> Self {
         let mut command = scratch.command(&[&["check", "--watch"], args].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -38,7 +38,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedCheck {
     fn drop(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -48,7 +48,7 @@ impl Drop for Watched {
 #[test]
 fn every_change_is_checked() {
     let scratch = Scratch::with(&[("flows/broken.yml", BROKEN), ("flows/warned.yml", WARNED)]);
-    let mut watched = Watched::new(&scratch, &["flows", "--format", "short"]);
+    let mut watched = WatchedCheck::new(&scratch, &["flows", "--format", "short"]);
     watched.wait_for("A01 unknown-to");
     // A new file, a file in a new folder, one that is replaced as editors do it, and a configuration.
     scratch.write("flows/other.yml", BROKEN.replace("doen", "dome"));
@@ -70,7 +70,7 @@ fn every_change_is_checked() {
 fn a_prompt_in_another_folder_is_watched() {
     let scratch = Scratch::with(&[("flow.toml", include_str!("../../../../tests/fixtures/dev-task.toml"))]);
     scratch.write_prompts();
-    let mut watched = Watched::new(&scratch, &["flow.toml", "--format", "short"]);
+    let mut watched = WatchedCheck::new(&scratch, &["flow.toml", "--format", "short"]);
     watched.wait_for("name-mismatch");
     fs::write(scratch.path().join("do/review.md"), "Judge {{mission_promt}}.\n").unwrap();
     watched.wait_for("unknown-template-var");

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_api::{Error, ErrorKind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt};
+use orange_api::{
+    Error, ErrorKind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! In a picture with many lines, an end that many states lead to stands beside each of them: lines to one place would cross it all.
 
-use super::super::{Edge, Graph, Kind, Mark, Node};
+use super::super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Mark};
 
 /// A picture with fewer lines has each state once.
 const MANY_LINES: usize = 100;
@@ -14,7 +14,7 @@ pub(super) fn with_own_ends(graph: &Graph) -> Graph {
     if graph.has_steps || graph.edges.len() <= MANY_LINES {
         return copied;
     }
-    for (end, node) in graph.nodes.iter().enumerate().filter(|(_, it)| it.kind == Kind::End) {
+    for (end, node) in graph.nodes.iter().enumerate().filter(|(_, it)| it.kind == GraphNodeKind::End) {
         let mut sources: Vec<usize> = lines_to(graph, end).map(|it| it.from).collect();
         sources.sort_unstable();
         sources.dedup();
@@ -28,7 +28,7 @@ pub(super) fn with_own_ends(graph: &Graph) -> Graph {
                 .collect();
             let is_marked = !is_reached || lines.iter().any(|line| graph.edges[*line].mark.on);
             let mark = if is_marked { node.mark.clone() } else { Mark::default() };
-            let copy = Node { mark, ..node.clone() };
+            let copy = GraphNode { mark, ..node.clone() };
             // The first state keeps the end itself.
             if number == 0 {
                 copied.nodes[end] = copy;
@@ -41,6 +41,6 @@ pub(super) fn with_own_ends(graph: &Graph) -> Graph {
     copied
 }
 
-fn lines_to(graph: &Graph, end: usize) -> impl Iterator<Item = &Edge> {
+fn lines_to(graph: &Graph, end: usize) -> impl Iterator<Item = &GraphEdge> {
     graph.edges.iter().filter(move |it| it.to == end)
 }

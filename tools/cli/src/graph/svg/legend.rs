@@ -3,7 +3,7 @@
 use orange_picture::Point;
 use orange_picture::pen::{escape, number, width};
 
-use super::super::{Graph, Kind, Taker};
+use super::super::{Graph, GraphNodeKind, Taker};
 use super::shape;
 use crate::output::put;
 
@@ -14,8 +14,8 @@ const GAP: f64 = 22.0;
 
 /// Sample that an entry shows.
 #[derive(Clone, Copy)]
-enum Sample {
-    Shape(Kind),
+enum LegendSample {
+    Shape(GraphNodeKind),
     Entry,
     Line(Taker),
 }
@@ -36,11 +36,13 @@ pub(super) fn legend(out: &mut String, graph: &Graph, left: f64, top: f64, right
     at.y + ROW / 2.0
 }
 
-fn entries(graph: &Graph) -> Vec<(Sample, &'static str)> {
-    let has_kind = |kind: &Kind| graph.nodes.iter().any(|it| it.kind == *kind);
+fn entries(graph: &Graph) -> Vec<(LegendSample, &'static str)> {
+    let has_kind = |kind: &GraphNodeKind| graph.nodes.iter().any(|it| it.kind == *kind);
     let has_taker = |taker: Taker| graph.edges.iter().any(|it| it.taker == taker);
-    let kinds = Kind::ALL.into_iter().filter(has_kind).map(|it| (Sample::Shape(it), it.meaning()));
-    let entry = graph.nodes.iter().any(|it| it.entry).then_some((Sample::Entry, "tasks may be created here"));
+    let kinds =
+        GraphNodeKind::ALL.into_iter().filter(has_kind).map(|it| (LegendSample::Shape(it), it.meaning()));
+    let entry =
+        graph.nodes.iter().any(|it| it.entry).then_some((LegendSample::Entry, "tasks may be created here"));
     let lines = [
         (Taker::Asker, "when asked for"),
         (Taker::Engine, "by the engine, when an agent ended"),
@@ -54,25 +56,25 @@ fn entries(graph: &Graph) -> Vec<(Sample, &'static str)> {
     lines.dedup_by_key(|(_, meaning)| *meaning);
     kinds
         .chain(entry)
-        .chain(lines.into_iter().map(|(taker, meaning)| (Sample::Line(taker), meaning)))
+        .chain(lines.into_iter().map(|(taker, meaning)| (LegendSample::Line(taker), meaning)))
         .collect()
 }
 
-fn draw(out: &mut String, sample: Sample, centre: Point) {
+fn draw(out: &mut String, sample: LegendSample, centre: Point) {
     let (left, right) = (number(centre.x - SAMPLE.x / 2.0), number(centre.x + SAMPLE.x / 2.0));
     let mut line = |class: &str, y: f64| {
         let y = number(y);
         put(out, format_args!("<path class=\"{class}\" d=\"M{left} {y}H{right}\"/>"));
     };
     match sample {
-        Sample::Shape(kind) => shape::outline(out, kind, centre, SAMPLE),
-        Sample::Entry => {
+        LegendSample::Shape(kind) => shape::outline(out, kind, centre, SAMPLE),
+        LegendSample::Entry => {
             let (x, y) = (number(centre.x + SAMPLE.x / 2.0 - 5.0), number(centre.y));
             put(out, format_args!("<circle class=\"entry\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"));
         }
-        Sample::Line(Taker::Asker) => line("line", centre.y),
-        Sample::Line(Taker::Engine | Taker::Loop | Taker::Failure) => line("line engine", centre.y),
-        Sample::Line(Taker::AskerOrEngine) => {
+        LegendSample::Line(Taker::Asker) => line("line", centre.y),
+        LegendSample::Line(Taker::Engine | Taker::Loop | Taker::Failure) => line("line engine", centre.y),
+        LegendSample::Line(Taker::AskerOrEngine) => {
             line("line", centre.y - 2.0);
             line("line engine", centre.y + 2.5);
         }

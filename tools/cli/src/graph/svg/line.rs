@@ -5,14 +5,14 @@ use orange_picture::pen::{number, width};
 use orange_picture::stroke::{self, LABEL_SIZE, label_size};
 use orange_picture::{Point, Route};
 
-use super::super::{Edge, Taker};
+use super::super::{GraphEdge, Taker};
 use crate::output::put;
 
 /// Distance of the engine's line from the other.
 const BESIDE: f64 = 4.5;
 
 /// The line of an edge with its head.
-pub(super) fn line(out: &mut String, edge: &Edge, route: &Route) {
+pub(super) fn line(out: &mut String, edge: &GraphEdge, route: &Route) {
     if route.stretches.is_empty() {
         return;
     }

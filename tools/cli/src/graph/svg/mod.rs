@@ -7,9 +7,9 @@ mod shape;
 
 use orange_picture::layout::{self, Plan};
 use orange_picture::pen::{self, escape, number};
-use orange_picture::{Line, Point, Sizes, stroke};
+use orange_picture::{Connector, Point, Sizes, stroke};
 
-use super::{Edge, Graph, Kind, Mark, Node, Taker};
+use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Mark, Taker};
 use crate::answer::Failure;
 use crate::output::put;
 
@@ -42,24 +42,24 @@ pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
     let graph = &copies::with_own_ends(graph);
     let ends = |at| graph.edges.iter().filter(|it| it.from == at || it.to == at).count();
     let frames = graph.nodes.iter().enumerate().map(|(at, node)| shape::frame(node, ends(at)));
-    let lines = graph.edges.iter().map(|edge| Line {
+    let lines = graph.edges.iter().map(|edge| Connector {
         from: edge.from,
         to: edge.to,
         label: stroke::label_size(&written(edge)),
     });
     let sizes = Sizes { frames: frames.collect(), lines: lines.collect() };
-    Ok(Page::new(graph, &sizes, layout::plan(&sizes)).draw(&words))
+    Ok(GraphLayout::new(graph, &sizes, layout::plan(&sizes)).draw(&words))
 }
 
 /// The text on an edge. Dashes, not the text, say that an agent has ended.
-fn written(edge: &Edge) -> Vec<String> {
+fn written(edge: &GraphEdge) -> Vec<String> {
     let or = if edge.taker == Taker::AskerOrEngine { "or " } else { "" };
     let after = edge.after.as_ref().map(|it| format!("{or}{it}"));
     edge.asked().iter().flat_map(|it| pen::broken(it, LABEL_LENGTH)).chain(after).collect()
 }
 
 /// The positions of all parts.
-struct Page<'g> {
+struct GraphLayout<'g> {
     graph: &'g Graph,
     sizes: &'g Sizes,
     plan: Plan,
@@ -67,7 +67,7 @@ struct Page<'g> {
     bottom: f64,
 }
 
-impl<'g> Page<'g> {
+impl<'g> GraphLayout<'g> {
     /// Moves the plan to its place on the canvas.
     fn new(graph: &'g Graph, sizes: &'g Sizes, mut plan: Plan) -> Self {
         let (least, greatest) = plan.extent(sizes);
@@ -172,7 +172,7 @@ impl<'g> Page<'g> {
     }
 
     /// An edge in words.
-    fn describe(&self, edge: &Edge) -> String {
+    fn describe(&self, edge: &GraphEdge) -> String {
         let name = |at: usize| self.graph.nodes[at].name.as_str();
         let taken = match edge.taker {
             Taker::Asker | Taker::Loop | Taker::Failure => None,
@@ -206,7 +206,7 @@ fn document(graph: &Graph, words: &str, body: &str, (width, height): (f64, f64))
 
 /// The picture in words.
 fn description(graph: &Graph) -> String {
-    let of_kind = |kind: Kind| {
+    let of_kind = |kind: GraphNodeKind| {
         let names = graph.nodes.iter().filter(|it| it.kind == kind).map(|it| it.name.as_str());
         let names: Vec<&str> = names.collect();
         (!names.is_empty()).then(|| format!("{}: {}.", kind.meaning(), names.join(", ")))
@@ -214,11 +214,14 @@ fn description(graph: &Graph) -> String {
     let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
     let nodes = if graph.has_steps { format!("{nodes} steps") } else { format!("{nodes} states") };
     let counted = format!("{nodes}, {edges} arrows between them.");
-    std::iter::once(counted).chain(Kind::ALL.into_iter().filter_map(of_kind)).collect::<Vec<_>>().join(" ")
+    std::iter::once(counted)
+        .chain(GraphNodeKind::ALL.into_iter().filter_map(of_kind))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A node in words.
-fn described(node: &Node) -> String {
+fn described(node: &GraphNode) -> String {
     let more = node.lines.iter().map(String::as_str);
     let describe: Vec<&str> = std::iter::once(node.kind.meaning()).chain(more).collect();
     format!("{}: {}", node.name, describe.join(", "))

@@ -3,7 +3,7 @@
 use orange_picture::pen::{escape, number, width};
 use orange_picture::{Frame, Point};
 
-use super::super::{Kind, Node};
+use super::super::{GraphNode, GraphNodeKind};
 use crate::output::put;
 
 const NAME_SIZE: f64 = 14.0;
@@ -18,22 +18,22 @@ const CORNER: f64 = 10.0;
 const SLANT: f64 = 14.0;
 
 /// Size of the box of a node at which so many lines end.
-pub(super) fn frame(node: &Node, ends: usize) -> Frame {
+pub(super) fn frame(node: &GraphNode, ends: usize) -> Frame {
     let more = node.lines.iter().map(|it| width(it, MORE_SIZE)).fold(0.0, f64::max);
     let text = width(&node.name, NAME_SIZE).max(more);
     let height = HEIGHT + MORE_HEIGHT * node.lines.len() as f64;
     let (around, beside) = match node.kind {
-        Kind::Start | Kind::End => (36.0, HEIGHT),
-        Kind::Work => (28.0, 16.0),
-        Kind::Wait => (2.0 * SLANT + 16.0, 2.0 * SLANT + 8.0),
-        Kind::Crash | Kind::Handler => (32.0, 2.0 * CORNER + 8.0),
+        GraphNodeKind::Start | GraphNodeKind::End => (36.0, HEIGHT),
+        GraphNodeKind::Work => (28.0, 16.0),
+        GraphNodeKind::Wait => (2.0 * SLANT + 16.0, 2.0 * SLANT + 8.0),
+        GraphNodeKind::Crash | GraphNodeKind::Handler => (32.0, 2.0 * CORNER + 8.0),
     };
     let size = Point { x: (text + around).max(ROOM * ends as f64).max(70.0), y: height };
     Frame { size, level: size.x - beside }
 }
 
 /// The box of a node around a point, with what is written in it.
-pub(super) fn node(out: &mut String, node: &Node, centre: Point, size: Point) {
+pub(super) fn node(out: &mut String, node: &GraphNode, centre: Point, size: Point) {
     outline(out, node.kind, centre, size);
     if node.entry {
         let (x, y) = (number(centre.x - size.x / 2.0), number(centre.y));
@@ -56,17 +56,17 @@ pub(super) fn node(out: &mut String, node: &Node, centre: Point, size: Point) {
 }
 
 /// The shape of a kind.
-pub(super) fn outline(out: &mut String, kind: Kind, centre: Point, size: Point) {
+pub(super) fn outline(out: &mut String, kind: GraphNodeKind, centre: Point, size: Point) {
     let class = kind.class();
     match kind {
-        Kind::Start => rectangle(out, &format!("state {class}"), centre, size, size.y / 2.0),
-        Kind::Work => rectangle(out, &format!("state {class}"), centre, size, 4.0),
-        Kind::Wait => polygon(out, class, centre, size, (SLANT.min(size.y / 2.0), size.y / 2.0)),
-        Kind::Crash | Kind::Handler => {
+        GraphNodeKind::Start => rectangle(out, &format!("state {class}"), centre, size, size.y / 2.0),
+        GraphNodeKind::Work => rectangle(out, &format!("state {class}"), centre, size, 4.0),
+        GraphNodeKind::Wait => polygon(out, class, centre, size, (SLANT.min(size.y / 2.0), size.y / 2.0)),
+        GraphNodeKind::Crash | GraphNodeKind::Handler => {
             let corner = CORNER.min(size.y / 3.0);
             polygon(out, class, centre, size, (corner, corner));
         }
-        Kind::End => {
+        GraphNodeKind::End => {
             rectangle(out, &format!("state {class}"), centre, size, size.y / 2.0);
             let inner = Point { x: size.x - 7.0, y: size.y - 7.0 };
             rectangle(out, &format!("state {class} inner"), centre, inner, inner.y / 2.0);

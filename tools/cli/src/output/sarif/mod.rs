@@ -17,9 +17,10 @@ use crate::paths::Repositories;
 use crate::report::{File, Report};
 
 use types::{
-    ArtifactChange, ArtifactLocation, CodeFlow, Configuration, Described, Driver, Fix, Found, Help,
-    Invocation, Location, LogicalLocation, Notification, PhysicalLocation, Region, Replacement, Rule,
-    SarifLog, SarifRun, Text, TextOf, ThreadFlow, ThreadFlowLocation, Tool,
+    ArtifactChange, ArtifactLocation, BorrowedText, CodeFlow, Configuration, Described, Help, Invocation,
+    LogicalLocation, Notification, PhysicalLocation, Region, Replacement, SarifDriver, SarifFix,
+    SarifLocation, SarifLog, SarifResult, SarifRule, SarifRun, SarifText, SarifTool, ThreadFlow,
+    ThreadFlowLocation,
 };
 
 const SCHEMA: &str =
@@ -43,7 +44,7 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
     let files = report.files.iter().filter(|it| !it.findings().is_empty());
     let results = files.flat_map(|file| {
         let artifact = artifact(&repositories.path(&file.source.path));
-        Teller::new(file, artifact).results(file, &rules)
+        SarifTeller::new(file, artifact).results(file, &rules)
     });
     let run = SarifRun {
         tool: tool(report.files.iter().find_map(|it| it.docs.as_ref())),
@@ -60,26 +61,26 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
 }
 
 /// Writes the findings of one file.
-struct Teller<'r> {
+struct SarifTeller<'r> {
     artifact: ArtifactLocation,
     index: LineIndex<'r>,
 }
 
-impl<'r> Teller<'r> {
+impl<'r> SarifTeller<'r> {
     fn new(file: &'r File, artifact: ArtifactLocation) -> Self {
         Self { artifact, index: LineIndex::new(&file.source.text) }
     }
 
-    fn results(&self, file: &'r File, rules: &HashMap<&str, usize>) -> Vec<Found<'r>> {
+    fn results(&self, file: &'r File, rules: &HashMap<&str, usize>) -> Vec<SarifResult<'r>> {
         let mut fingerprints = Fingerprints::new(file.places());
         let results = file.findings().iter().map(|finding| {
             let fingerprint = fingerprints.next(finding);
-            Found {
+            SarifResult {
                 rule_id: finding.code(),
                 rule_index: rules.get(finding.code()).copied(),
                 level: level(finding.level),
                 message: text(message(finding)),
-                locations: [Location {
+                locations: [SarifLocation {
                     logical_locations: vec![LogicalLocation { fully_qualified_name: fingerprint.place }],
                     ..self.of_finding(finding)
                 }],
@@ -92,8 +93,8 @@ impl<'r> Teller<'r> {
         results.collect()
     }
 
-    fn labels(&self, finding: &Diagnostic) -> Vec<Location> {
-        let labels = finding.labels.iter().enumerate().map(|(at, label)| Location {
+    fn labels(&self, finding: &Diagnostic) -> Vec<SarifLocation> {
+        let labels = finding.labels.iter().enumerate().map(|(at, label)| SarifLocation {
             id: Some(at + 1),
             message: Some(text(&label.message)),
             ..self.location(label.span)
@@ -109,19 +110,19 @@ impl<'r> Teller<'r> {
         let locations = std::iter::once(start).chain(steps).chain(end).enumerate();
         let locations = locations.map(|(at, (span, said))| {
             let location = span.map_or_else(|| self.of_finding(finding), |it| self.location(it));
-            let location = Location { message: Some(text(said)), ..location };
+            let location = SarifLocation { message: Some(text(said)), ..location };
             ThreadFlowLocation { location, execution_order: at + 1 }
         });
         CodeFlow { thread_flows: [ThreadFlow { locations: locations.collect() }] }
     }
 
-    fn fix(&self, fix: &'r orange_codegen::Fix) -> Fix<'r> {
+    fn fix(&self, fix: &'r orange_codegen::Fix) -> SarifFix<'r> {
         let doubt = if fix.safe { "" } else { "; this may not be what was meant" };
         let replacements = fix.edits.iter().map(|edit| Replacement {
             deleted_region: self.region(edit.span),
-            inserted_content: TextOf { text: &edit.text },
+            inserted_content: BorrowedText { text: &edit.text },
         });
-        Fix {
+        SarifFix {
             description: text(format!("{}{doubt}", fix.title)),
             artifact_changes: [ArtifactChange {
                 artifact_location: self.artifact.clone(),
@@ -130,18 +131,18 @@ impl<'r> Teller<'r> {
         }
     }
 
-    fn of_finding(&self, finding: &Diagnostic) -> Location {
+    fn of_finding(&self, finding: &Diagnostic) -> SarifLocation {
         let region = (!is_about_the_whole_file(finding)).then(|| self.region(finding.span));
         self.at(region)
     }
 
-    fn location(&self, span: Span) -> Location {
+    fn location(&self, span: Span) -> SarifLocation {
         self.at(Some(self.region(span)))
     }
 
-    fn at(&self, region: Option<Region>) -> Location {
+    fn at(&self, region: Option<Region>) -> SarifLocation {
         let physical_location = PhysicalLocation { artifact_location: self.artifact.clone(), region };
-        Location { id: None, physical_location, logical_locations: Vec::new(), message: None }
+        SarifLocation { id: None, physical_location, logical_locations: Vec::new(), message: None }
     }
 
     fn region(&self, span: Span) -> Region {
@@ -151,15 +152,15 @@ impl<'r> Teller<'r> {
 }
 
 /// The tool, with the addresses of its pages where a configuration says those.
-fn tool(docs: Option<&PageUrl>) -> Tool {
+fn tool(docs: Option<&PageUrl>) -> SarifTool {
     let version = env!("CARGO_PKG_VERSION");
     let rules = catalogue::all().iter().map(|it| rule(it, docs)).collect();
-    Tool { driver: Driver { name: "orange-workflow", version, semantic_version: version, rules } }
+    SarifTool { driver: SarifDriver { name: "orange-workflow", version, semantic_version: version, rules } }
 }
 
-fn rule(check: &'static Check, docs: Option<&PageUrl>) -> Rule {
+fn rule(check: &'static Check, docs: Option<&PageUrl>) -> SarifRule {
     let summary = catalogue::summary(check).replace('\n', " ");
-    Rule {
+    SarifRule {
         id: check.code,
         name: check.name,
         help: Help {
@@ -183,7 +184,7 @@ fn invocation(failures: &[Failure]) -> Invocation<'_> {
 }
 
 fn notification(failure: &Failure) -> Notification<'_> {
-    Notification { level: "error", message: TextOf { text: failure.message() } }
+    Notification { level: "error", message: BorrowedText { text: failure.message() } }
 }
 
 /// Paths in and outside of repositories, as URIs.
@@ -231,8 +232,8 @@ fn describe(step: &TraceStep) -> String {
     format!("{}: {} → `{}`{hooks}", step.by, step.does, step.to)
 }
 
-fn text(text: impl Into<String>) -> Text {
-    Text { text: text.into() }
+fn text(text: impl Into<String>) -> SarifText {
+    SarifText { text: text.into() }
 }
 
 #[cfg(test)]

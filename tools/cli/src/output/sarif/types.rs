@@ -16,33 +16,33 @@ pub(super) struct SarifLog<'r> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SarifRun<'r> {
-    pub tool: Tool,
+    pub tool: SarifTool,
     pub column_kind: &'static str,
     pub original_uri_base_ids: BTreeMap<&'static str, Described>,
     pub invocations: [Invocation<'r>; 1],
-    pub results: Vec<Found<'r>>,
+    pub results: Vec<SarifResult<'r>>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Tool {
-    pub driver: Driver,
+pub(super) struct SarifTool {
+    pub driver: SarifDriver,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Driver {
+pub(super) struct SarifDriver {
     pub name: &'static str,
     pub version: &'static str,
     pub semantic_version: &'static str,
-    pub rules: Vec<Rule>,
+    pub rules: Vec<SarifRule>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Rule {
+pub(super) struct SarifRule {
     pub id: &'static str,
     pub name: &'static str,
-    pub short_description: Text,
+    pub short_description: SarifText,
     pub help: Help,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help_uri: Option<String>,
@@ -63,7 +63,7 @@ pub(super) struct Configuration {
 
 #[derive(Serialize)]
 pub(super) struct Described {
-    pub description: Text,
+    pub description: SarifText,
 }
 
 #[derive(Serialize)]
@@ -77,38 +77,38 @@ pub(super) struct Invocation<'r> {
 #[derive(Serialize)]
 pub(super) struct Notification<'r> {
     pub level: &'static str,
-    pub message: TextOf<'r>,
+    pub message: BorrowedText<'r>,
 }
 
 /// A finding, which the standard calls a result.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Found<'r> {
+pub(super) struct SarifResult<'r> {
     pub rule_id: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_index: Option<usize>,
     pub level: &'static str,
-    pub message: Text,
-    pub locations: [Location; 1],
+    pub message: SarifText,
+    pub locations: [SarifLocation; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub related_locations: Vec<Location>,
+    pub related_locations: Vec<SarifLocation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub code_flows: Vec<CodeFlow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fixes: Vec<Fix<'r>>,
+    pub fixes: Vec<SarifFix<'r>>,
     pub partial_fingerprints: BTreeMap<&'static str, String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Location {
+pub(super) struct SarifLocation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<usize>,
     pub physical_location: PhysicalLocation,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logical_locations: Vec<LogicalLocation>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Text>,
+    pub message: Option<SarifText>,
 }
 
 #[derive(Serialize)]
@@ -156,14 +156,14 @@ pub(super) struct ThreadFlow {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadFlowLocation {
-    pub location: Location,
+    pub location: SarifLocation,
     pub execution_order: usize,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Fix<'r> {
-    pub description: Text,
+pub(super) struct SarifFix<'r> {
+    pub description: SarifText,
     pub artifact_changes: [ArtifactChange<'r>; 1],
 }
 
@@ -178,15 +178,15 @@ pub(super) struct ArtifactChange<'r> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Replacement<'r> {
     pub deleted_region: Region,
-    pub inserted_content: TextOf<'r>,
+    pub inserted_content: BorrowedText<'r>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Text {
+pub(super) struct SarifText {
     pub text: String,
 }
 
 #[derive(Serialize)]
-pub(super) struct TextOf<'r> {
+pub(super) struct BorrowedText<'r> {
     pub text: &'r str,
 }

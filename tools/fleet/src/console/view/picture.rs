@@ -5,7 +5,7 @@ use orange_core::mission::{Mission, StepState, StepStatus};
 use orange_core::plan::{Plan, Step, StepId};
 use orange_picture::layout::{self, Plan as Layout};
 use orange_picture::pen::{escape, number, width};
-use orange_picture::{Frame, Line, Point, Sizes, stroke};
+use orange_picture::{Connector, Frame, Point, Sizes, stroke};
 
 use super::text;
 use super::words::{Tone, standing};
@@ -99,8 +99,8 @@ fn frame(plan: &Plan<'_>, step: &Step<'_>, height: f64) -> Frame {
     Frame { size, level: size.x - 20.0 }
 }
 
-fn line_of(arrow: &Arrow) -> Line {
-    Line { from: arrow.from.index(), to: arrow.to.index(), label: stroke::label_size(&arrow.label) }
+fn line_of(arrow: &Arrow) -> Connector {
+    Connector { from: arrow.from.index(), to: arrow.to.index(), label: stroke::label_size(&arrow.label) }
 }
 
 fn body(

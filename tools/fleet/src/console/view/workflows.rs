@@ -1,8 +1,8 @@
 //! The workflows that missions follow: each step workflow with its plan and what is proved of it.
 
 use maud::{Markup, html};
-use orange_analysis::plan_proof::{End, PlanFigures, PlanProof, RESTS_ON};
-use orange_analysis::prove::{Judged, Verdict};
+use orange_analysis::plan_proof::{MissionEnd, PlanFigures, PlanProof, RESTS_ON};
+use orange_analysis::prove::{Judged, ProofVerdict};
 use orange_core::plan::Plan;
 
 use super::words::{self, Tone, counted};
@@ -122,17 +122,19 @@ fn proved(proof: &PlanProof) -> Markup {
 
 fn property(judged: &Judged) -> Markup {
     let (tone, word) = match &judged.verdict {
-        Verdict::Proved { .. } => (Tone::Good, "proved"),
-        Verdict::Refuted { .. } => (Tone::Bad, "refuted"),
-        Verdict::Undecided { .. } => (Tone::Ask, "undecided"),
+        ProofVerdict::Proved { .. } => (Tone::Good, "proved"),
+        ProofVerdict::Refuted { .. } => (Tone::Bad, "refuted"),
+        ProofVerdict::Undecided { .. } => (Tone::Ask, "undecided"),
     };
     html! {
         li {
             p { (badge(tone, word)) " " strong { (judged.claim) } }
             @match &judged.verdict {
-                Verdict::Proved { argument } => { p.note { (argument) } }
-                Verdict::Undecided { cut } => { p.note { "Nothing that breaks it was found, and it is not proved: " (cut) } }
-                Verdict::Refuted { findings, trace } => {
+                ProofVerdict::Proved { argument } => { p.note { (argument) } }
+                ProofVerdict::Undecided { cut } => {
+                    p.note { "Nothing that breaks it was found, and it is not proved: " (cut) }
+                }
+                ProofVerdict::Refuted { findings, trace } => {
                     @for finding in findings { p.note { (finding.code()) " " (finding.message) } }
                     @if let Some(trace) = trace { p.note { "Run: " (text::cut(&trace.to_string(), text::SUMMARY).0) } }
                 }
@@ -142,7 +144,7 @@ fn property(judged: &Judged) -> Markup {
 }
 
 /// "completed: plan and review have run"
-fn ends(end: &End) -> String {
+fn ends(end: &MissionEnd) -> String {
     let mut text = format!("{}: {}", end.status, listed(&end.ran, "has run", "have run"));
     if !end.failed.is_empty() {
         text += &format!("; {}", listed(&end.failed, "has failed", "have failed"));
