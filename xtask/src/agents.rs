@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use self::table::Record;
+use self::table::AgentResults;
 use crate::Result;
 use crate::workspace::Workspace;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Agents) -> Result<ExitCode>
         test.env("ORANGE_AGENTS", "latest");
     }
     let status = test.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
-    let record = Record::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
+    let record = AgentResults::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
     let page = workspace.read(PAGE)?;
     let table = record.table();
     print!("\n{table}\n");

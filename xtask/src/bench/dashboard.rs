@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Row;
+use super::FigureRow;
 use crate::Result;
 use crate::scratch::Scratch;
 
@@ -20,7 +20,7 @@ struct Dashboard<'s> {
 }
 
 /// The rows of the table: first frame, key to frame, idle, memory.
-pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let tasks = if quick { 50 } else { 500 };
     let scratch = Scratch::new(orange, "#!/bin/sh\nexec sleep 1000000\n")?;
     for number in 0..tasks {
@@ -37,7 +37,7 @@ pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
     let memory = dashboard.memory()?;
     dashboard.close()?;
     scratch.remove()?;
-    let row = |what: String, figure: f64, budget: &str, most: f64| Row {
+    let row = |what: String, figure: f64, budget: &str, most: f64| FigureRow {
         what,
         figures: vec![format!("{figure:.1}")],
         budget: budget.to_owned(),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Row;
-use super::processes::{Runs, large_workflow, text, write};
+use super::FigureRow;
+use super::processes::{MeasuredRuns, large_workflow, text, write};
 use crate::Result;
 use crate::workspace::{Workspace, answer};
 
@@ -34,7 +34,7 @@ pub(super) fn install(workspace: &Workspace) -> Result<PathBuf> {
 /// gets one of the same length.
 pub(super) fn rows(
     workspace: &Workspace,
-    runs: &mut Runs,
+    runs: &mut MeasuredRuns,
     checker: &Path,
     peers: &Path,
     scratch: &Path,
@@ -85,7 +85,7 @@ fn github_workflow(lines: usize) -> String {
 }
 
 /// The instructions of a check, which other load does not change.
-pub(super) fn instructions(checker: &Path, workspace: &Workspace, scratch: &Path) -> Result<Vec<Row>> {
+pub(super) fn instructions(checker: &Path, workspace: &Workspace, scratch: &Path) -> Result<Vec<FigureRow>> {
     let mut files = vec![("default.yml".to_string(), 1, workspace.root.join("workflows/default.yml"))];
     for states in [100, 1_000, 10_000] {
         let path = scratch.join(format!("count-{states}.yml"));
@@ -104,7 +104,7 @@ pub(super) fn instructions(checker: &Path, workspace: &Workspace, scratch: &Path
                     String::new()
                 },
             ];
-            Ok(Row { what: format!("check of {what}"), figures, budget: String::new(), kept: None })
+            Ok(FigureRow { what: format!("check of {what}"), figures, budget: String::new(), kept: None })
         })
         .collect()
 }

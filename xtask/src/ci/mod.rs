@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use self::step::{CiResult, CiStep, Work, run_beside, run_in_order, summary};
+use self::step::{CiResult, CiStep, StepWork, run_beside, run_in_order, summary};
 use crate::Result;
 use crate::workspace::Workspace;
 
@@ -55,11 +55,11 @@ fn before(workspace: &Workspace, quick: bool) -> Result<Vec<CiStep>> {
     let build = ["build", "--workspace", "--all-targets", "--features", FLEET_FEATURES];
     let mut steps = vec![
         CiStep::run("fmt", workspace.cargo(["fmt", "--all", "--check"])),
-        CiStep::new("tidy", Work::Tidy),
-        CiStep::new("golden files", Work::Golden),
+        CiStep::new("tidy", StepWork::Tidy),
+        CiStep::new("golden files", StepWork::Golden),
     ];
     if !quick {
-        steps.push(CiStep::new("build for the torture", Work::Armed));
+        steps.push(CiStep::new("build for the torture", StepWork::Armed));
     }
     steps.push(CiStep::run("build", workspace.cargo(build)));
     Ok(steps)

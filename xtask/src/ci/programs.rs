@@ -35,17 +35,17 @@ const GOLDEN: [&str; 4] = ["golden", "diagnostics", "pages", "typed"];
 
 /// Message of cargo about a thing that it has built.
 #[derive(Deserialize)]
-struct Message {
+struct CargoMessage {
     reason: String,
     #[serde(default)]
     manifest_path: PathBuf,
     executable: Option<PathBuf>,
-    target: Option<Target>,
+    target: Option<CargoTarget>,
     profile: Option<Profile>,
 }
 
 #[derive(Deserialize)]
-struct Target {
+struct CargoTarget {
     name: String,
     kind: Vec<String>,
 }
@@ -98,7 +98,7 @@ fn found(workspace: &Workspace, features: &str) -> Result<Vec<TestProgram>> {
 }
 
 impl TestProgram {
-    fn of(message: Message) -> Option<TestProgram> {
+    fn of(message: CargoMessage) -> Option<TestProgram> {
         let target = message.target.filter(|_| message.reason == "compiler-artifact")?;
         message.profile.filter(|profile| profile.test)?;
         Some(TestProgram {

@@ -10,7 +10,7 @@ use orange_fleet::host::sqlite::SqliteHost;
 
 use crate::{Result, cpu_of};
 
-pub(crate) enum Store {
+pub(crate) enum LoadStore {
     /// The gateway's own file.
     File,
     /// The address of a database of Postgres.
@@ -19,61 +19,61 @@ pub(crate) enum Store {
     Restate(crate::restate::Restate),
 }
 
-impl Store {
+impl LoadStore {
     /// The store of this name: nothing for a file, `restate` for a server that is started now, or the address of a database. `program` is
     /// `orange-fleet`. `None` if there is no such server on this machine.
-    pub(crate) fn named(name: Option<String>, program: &Path) -> Result<Option<Store>> {
+    pub(crate) fn named(name: Option<String>, program: &Path) -> Result<Option<LoadStore>> {
         match name {
-            None => Ok(Some(Store::File)),
+            None => Ok(Some(LoadStore::File)),
             Some(name) if name == "restate" => restate(program),
-            Some(address) => Ok(Some(Store::Postgres(address))),
+            Some(address) => Ok(Some(LoadStore::Postgres(address))),
         }
     }
 
     pub(crate) fn is_file(&self) -> bool {
-        matches!(self, Store::File)
+        matches!(self, LoadStore::File)
     }
 
     /// Value of `--store` of the gateway; the gateway's own file if it is `None`.
     pub(crate) fn option(&self) -> Option<&str> {
         match self {
-            Store::File => None,
-            Store::Postgres(address) => Some(address),
+            LoadStore::File => None,
+            LoadStore::Postgres(address) => Some(address),
             #[cfg(feature = "restate")]
-            Store::Restate(server) => Some(&server.address),
+            LoadStore::Restate(server) => Some(&server.address),
         }
     }
 
     /// Opens it without a gateway, whose folder this is.
     pub(crate) fn open(&self, folder: &Path) -> Result<Arc<dyn Host>> {
         match self {
-            Store::File => Ok(Arc::new(SqliteHost::open(&folder.join("fleet.db"))?)),
-            Store::Postgres(address) => {
+            LoadStore::File => Ok(Arc::new(SqliteHost::open(&folder.join("fleet.db"))?)),
+            LoadStore::Postgres(address) => {
                 Ok(Arc::new(PostgresHost::open(&Address::read(address, &|_| None)?)?))
             }
             #[cfg(feature = "restate")]
-            Store::Restate(server) => server.open(),
+            LoadStore::Restate(server) => server.open(),
         }
     }
 
     /// The processor time of the processes of its server.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         match self {
-            Store::File => Ok(Duration::ZERO),
-            Store::Postgres(address) => cpu_of_postgres(address),
+            LoadStore::File => Ok(Duration::ZERO),
+            LoadStore::Postgres(address) => cpu_of_postgres(address),
             #[cfg(feature = "restate")]
-            Store::Restate(server) => server.cpu(),
+            LoadStore::Restate(server) => server.cpu(),
         }
     }
 }
 
 #[cfg(feature = "restate")]
-fn restate(program: &Path) -> Result<Option<Store>> {
-    Ok(crate::restate::Restate::start(program)?.map(Store::Restate))
+fn restate(program: &Path) -> Result<Option<LoadStore>> {
+    Ok(crate::restate::Restate::start(program)?.map(LoadStore::Restate))
 }
 
 #[cfg(not(feature = "restate"))]
-fn restate(_: &Path) -> Result<Option<Store>> {
+fn restate(_: &Path) -> Result<Option<LoadStore>> {
     Err("this program is built without the feature `restate`".into())
 }
 

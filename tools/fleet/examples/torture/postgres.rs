@@ -16,7 +16,7 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 pub(crate) const NAME: &str = "fleet";
 
 #[derive(Debug)]
-pub(crate) struct Postgres {
+pub(crate) struct TorturePostgres {
     process: Process,
     programs: Programs,
     folder: PathBuf,
@@ -37,10 +37,10 @@ pub(crate) fn lacks() -> Option<String> {
     folder_of_programs().is_none().then(|| format!("there is no Postgres in {DEBIAN}"))
 }
 
-impl Postgres {
+impl TorturePostgres {
     /// A server with one empty database.
-    pub(crate) fn new(folder: &Path) -> Result<Postgres, String> {
-        let mut server = Postgres::prepare(folder)?;
+    pub(crate) fn new(folder: &Path) -> Result<TorturePostgres, String> {
+        let mut server = TorturePostgres::prepare(folder)?;
         let data = server.data();
         let made = ["-D", &data, "-A", "trust", "-U", NAME, "-E", "UTF8", "--locale=C"];
         run(&mut server.programs.command("initdb", &made))?;
@@ -51,19 +51,20 @@ impl Postgres {
     }
 
     /// A server that repeats what this one does, before that one answers.
-    pub(crate) fn standby(folder: &Path, of: &Postgres) -> Result<Postgres, String> {
-        let mut standby = Postgres::prepare(folder)?;
+    pub(crate) fn standby(folder: &Path, of: &TorturePostgres) -> Result<TorturePostgres, String> {
+        let mut standby = TorturePostgres::prepare(folder)?;
         standby.copy(of)?;
         Ok(standby)
     }
 
-    /// Takes the work of its primary over, which is dead. That one becomes the standby of this one with [`Postgres::copy`].
+    /// Takes the work of its primary over, which is dead. That one becomes the standby of this one with
+    /// [`TorturePostgres::copy`].
     pub(crate) fn promote(&self) -> Result<(), String> {
         self.sql("select pg_promote()").map(drop)
     }
 
     /// Begins again as the standby of that server, and waits until that one answers nothing before this one has written it.
-    pub(crate) fn copy(&mut self, of: &Postgres) -> Result<(), String> {
+    pub(crate) fn copy(&mut self, of: &TorturePostgres) -> Result<(), String> {
         // Children of a killed server may still have the old folder open.
         self.copies += 1;
         let (data, from) = (self.data(), of.place());
@@ -88,7 +89,7 @@ impl Postgres {
         self.folder.display().to_string()
     }
 
-    fn prepare(folder: &Path) -> Result<Postgres, String> {
+    fn prepare(folder: &Path) -> Result<TorturePostgres, String> {
         let cause = |error: std::io::Error| error.to_string();
         let programs = folder_of_programs().ok_or("there is no Postgres")?;
         std::fs::create_dir(folder).map_err(cause)?;
@@ -101,7 +102,7 @@ impl Postgres {
         }
         let programs = Programs { folder: programs, is_root };
         let process = Process::new("postgres", Path::new("postgres"), Vec::new(), PathBuf::new());
-        let mut server = Postgres { process, programs, folder: folder.to_owned(), copies: 0 };
+        let mut server = TorturePostgres { process, programs, folder: folder.to_owned(), copies: 0 };
         server.process = server.served();
         Ok(server)
     }
@@ -131,7 +132,7 @@ impl Postgres {
     }
 }
 
-impl Server for Postgres {
+impl Server for TorturePostgres {
     fn process(&mut self) -> &mut Process {
         &mut self.process
     }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::Path;
 
-use crate::postgres::{self, NAME, Postgres};
+use crate::postgres::{self, NAME, TorturePostgres};
 use crate::process::Process;
 use crate::restate;
 
@@ -18,7 +18,7 @@ pub(crate) struct StoreKind {
     /// Reason for which it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
     /// Starts it in this folder. The second path is that of `orange-fleet`.
-    pub(crate) start: fn(&Path, &Path) -> Result<Store, String>,
+    pub(crate) start: fn(&Path, &Path) -> Result<RunningStore, String>,
 }
 
 /// Every kind of store.
@@ -28,7 +28,7 @@ pub(crate) const STORES: &[StoreKind] = &[
         gateways: 1,
         has_agents: true,
         lacks: || None,
-        start: |_, _| Ok(Store { option: None, servers: Servers::None }),
+        start: |_, _| Ok(RunningStore { option: None, servers: Servers::None }),
     },
     StoreKind { name: "postgres", gateways: 2, has_agents: true, lacks: postgres::lacks, start: one_server },
     StoreKind {
@@ -54,7 +54,7 @@ pub(crate) trait Server: Debug {
 
 /// A store that runs.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct RunningStore {
     /// Value of `--store`; the gateway's own file if it is `None`.
     pub(crate) option: Option<String>,
     servers: Servers,
@@ -65,14 +65,14 @@ pub(crate) struct Store {
 enum Servers {
     /// It is a file.
     None,
-    One(Postgres),
+    One(TorturePostgres),
     /// The second one has everything that the first has answered, and takes over.
-    Pair(Box<[Postgres; 2]>),
+    Pair(Box<[TorturePostgres; 2]>),
     /// The second one is called by the first.
     WithService(restate::Restate, Process),
 }
 
-impl Store {
+impl RunningStore {
     /// The server that answers the gateways.
     pub(crate) fn server(&mut self) -> Option<&mut dyn Server> {
         match &mut self.servers {
@@ -119,21 +119,21 @@ impl Store {
     }
 }
 
-fn one_server(folder: &Path, _: &Path) -> Result<Store, String> {
-    let server = Postgres::new(&folder.join("postgres"))?;
+fn one_server(folder: &Path, _: &Path) -> Result<RunningStore, String> {
+    let server = TorturePostgres::new(&folder.join("postgres"))?;
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
-    Ok(Store { option, servers: Servers::One(server) })
+    Ok(RunningStore { option, servers: Servers::One(server) })
 }
 
-fn two_servers(folder: &Path, _: &Path) -> Result<Store, String> {
-    let server = Postgres::new(&folder.join("postgres-1"))?;
-    let standby = Postgres::standby(&folder.join("postgres-2"), &server)?;
+fn two_servers(folder: &Path, _: &Path) -> Result<RunningStore, String> {
+    let server = TorturePostgres::new(&folder.join("postgres-1"))?;
+    let standby = TorturePostgres::standby(&folder.join("postgres-2"), &server)?;
     let places = format!("{},{}", server.place(), standby.place());
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={places}"));
-    Ok(Store { option, servers: Servers::Pair(Box::new([server, standby])) })
+    Ok(RunningStore { option, servers: Servers::Pair(Box::new([server, standby])) })
 }
 
-fn with_log(folder: &Path, fleet: &Path) -> Result<Store, String> {
+fn with_log(folder: &Path, fleet: &Path) -> Result<RunningStore, String> {
     let (server, service) = restate::start(folder, fleet)?;
-    Ok(Store { option: Some(server.address()), servers: Servers::WithService(server, service) })
+    Ok(RunningStore { option: Some(server.address()), servers: Servers::WithService(server, service) })
 }

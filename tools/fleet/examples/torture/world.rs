@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::audit::{Found, Record};
-use crate::client::Client;
+use crate::audit::{AuditRecord, StoreContents};
+use crate::client::TortureClient;
 use crate::dice::Dice;
 use crate::ledger::Ledger;
 use crate::process::Process;
-use crate::proxy::{Counts, Proxy};
-use crate::store::{Store, StoreKind};
+use crate::proxy::{ConnectionCounts, Proxy};
+use crate::store::{RunningStore, StoreKind};
 
 /// Time after which something counts as stuck: far more than it ever takes, on a busy machine too.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
@@ -27,17 +27,17 @@ const WORKFLOWS: [(&str, &str); 2] =
 
 /// A fleet. Its processes end with it.
 pub(crate) struct World {
-    pub(crate) store: Store,
+    pub(crate) store: RunningStore,
     pub(crate) gateways: Vec<Process>,
     pub(crate) proxies: Vec<Proxy>,
-    pub(crate) counts: Arc<Counts>,
+    pub(crate) counts: Arc<ConnectionCounts>,
     pub(crate) ledger: Arc<Ledger>,
     /// The run is over: clients end.
     pub(crate) is_over: Arc<AtomicBool>,
     /// It asks the gateways themselves, and not through the network.
-    pub(crate) direct: Client,
+    pub(crate) direct: TortureClient,
     /// It asks through the network.
-    pub(crate) client: Client,
+    pub(crate) client: TortureClient,
     pub(crate) colony: String,
     addresses: Vec<SocketAddr>,
     program: PathBuf,
@@ -78,7 +78,7 @@ impl World {
             .collect::<Result<_, _>>()
             .map_err(cause)?;
         let named = |addresses: Vec<SocketAddr>| addresses.iter().map(|it| format!("http://{it}")).collect();
-        let client = |addresses| Client::new(named(addresses), token.trim(), &ledger, &is_over);
+        let client = |addresses| TortureClient::new(named(addresses), token.trim(), &ledger, &is_over);
         let (direct, through) =
             (client(addresses.clone()), client(proxies.iter().map(|it| it.address).collect()));
         let repository = repository.unwrap_or(Path::new("/srv/none.git"));
@@ -115,12 +115,12 @@ impl World {
     }
 
     /// Everything of the store, as the gateways answer it.
-    pub(crate) fn read(&self) -> Result<Found, String> {
+    pub(crate) fn read(&self) -> Result<StoreContents, String> {
         let get = |path: &str| {
             let answer = self.direct.ask("GET", path, None, None).filter(|it| it.is_success());
             answer.map(|it| it.body).ok_or_else(|| format!("GET {path} is not answered"))
         };
-        let mut found = Found { status: get("/v1/status")?, ..Found::default() };
+        let mut found = StoreContents { status: get("/v1/status")?, ..StoreContents::default() };
         let mut after = 0;
         loop {
             let page = get(&format!("/v1/events?after={after}&limit=500"))?;
@@ -170,7 +170,7 @@ impl World {
 fn gateway(
     folder: &Path,
     program: &Path,
-    store: &Store,
+    store: &RunningStore,
     address: SocketAddr,
     lease: Duration,
     number: usize,
@@ -185,8 +185,8 @@ fn gateway(
     Process::new(&name, program, words, log).that_says_ready()
 }
 
-fn record(record: &Value) -> Record {
-    Record {
+fn record(record: &Value) -> AuditRecord {
+    AuditRecord {
         seq: record["seq"].as_u64().unwrap_or_default(),
         mission: record["mission_id"].as_str().map(str::to_owned),
         kind: record["kind"].as_str().unwrap_or_default().to_owned(),

@@ -17,7 +17,7 @@ use orange_core::scheduler::{Item, Scheduler, Waiting};
 use orange_core::{mission as core_mission, scheduler as core_scheduler};
 use serde_json::Value;
 
-use crate::host::{About, Call, Delivery, Event, Reply};
+use crate::host::{ActorCall, CallDetails, Delivery, Event, Reply};
 
 /// A mission, as a host has loaded it.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct SchedulerActor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Todo {
     /// Something concerns a mission: [`Cascade::mission`] or [`Cascade::no_mission`].
-    Mission { id: String, what: Happening },
+    Mission { id: String, what: MissionHappening },
     /// Something happens to a scheduler: [`Cascade::scheduler`] or [`Cascade::no_colony`].
     Scheduler {
         id: String,
@@ -58,7 +58,7 @@ pub enum Todo {
 
 /// Event that concerns a mission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum MissionHappening {
     Event(core_mission::Event),
     /// A crab has got a step.
     Offered {
@@ -83,7 +83,7 @@ pub enum Happening {
 
 /// Change that a host writes down, in the given order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum HostChange {
     /// An entry of the history.
     Record {
         colony: String,
@@ -147,7 +147,7 @@ pub enum CrabChange {
 /// One call and everything that follows from it.
 #[derive(Debug)]
 pub struct Cascade {
-    about: About,
+    about: CallDetails,
     /// The attempt whose end a crab reports by this call: that crab need not end its agent.
     reported: Option<(String, StepId, u32)>,
     todo: VecDeque<Todo>,
@@ -157,12 +157,12 @@ pub struct Cascade {
 
 impl Cascade {
     /// The cascade of a call.
-    pub fn new(call: Call) -> Cascade {
-        let Call { event, about, .. } = call;
+    pub fn new(call: ActorCall) -> Cascade {
+        let ActorCall { event, about, .. } = call;
         let (first, reported) = match event {
             Event::Mission { id, event } => {
                 let reported = ended_by(&event).map(|(step, attempt)| (id.clone(), step, attempt));
-                (Todo::Mission { id, what: Happening::Event(event) }, reported)
+                (Todo::Mission { id, what: MissionHappening::Event(event) }, reported)
             }
             Event::Scheduler { id, event } => (Todo::Scheduler { id, event }, None),
         };
@@ -172,15 +172,15 @@ impl Cascade {
     /// The cascade that follows the making of a mission, which begins at once.
     pub fn created(mission: &str) -> Cascade {
         let id = mission.to_owned();
-        let first = Todo::Mission { id, what: Happening::Event(core_mission::Event::Begin) };
+        let first = Todo::Mission { id, what: MissionHappening::Event(core_mission::Event::Begin) };
         let todo = VecDeque::from([first]);
-        Cascade { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+        Cascade { about: CallDetails::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
     /// The cascade in which a scheduler hears again what a mission wants, as after an outage. Nothing follows if it knows.
     pub fn reminded(actor: &MissionActor) -> Cascade {
         let todo = VecDeque::from([want(actor)]);
-        Cascade { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+        Cascade { about: CallDetails::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
     /// Takes the next action; none when all is done.

@@ -7,7 +7,7 @@ use orange_api::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Said;
-use super::store::{Store, folder};
+use super::store::{StoreOption, folder};
 use crate::host::sqlite::SqliteHost;
 
 /// `orange-fleet backup …`
@@ -35,18 +35,18 @@ pub struct BackupArgs {
 impl BackupArgs {
     pub(super) fn run(self) -> Result<Said> {
         let BackupArgs { to, dir, store } = self;
-        let store = Store::named(store.as_deref(), &folder(dir.as_deref())?)?;
+        let store = StoreOption::named(store.as_deref(), &folder(dir.as_deref())?)?;
         if to.exists() {
             return Err(Error::new(Kind::Refused, format!("{} is there already", to.display()))
                 .help("name a file that is not there"));
         }
         let copied = match &store {
-            Store::Sqlite(path) if !path.exists() => {
+            StoreOption::Sqlite(path) if !path.exists() => {
                 return Err(Error::new(Kind::NotFound, format!("there is no store {}", path.display()))
                     .help("`--dir` names the folder of the gateway, and `--store` another store"));
             }
-            Store::Sqlite(path) => SqliteHost::copy(path, &to),
-            Store::Postgres(_) => {
+            StoreOption::Sqlite(path) => SqliteHost::copy(path, &to),
+            StoreOption::Postgres(_) => {
                 return Err(Error::new(
                     Kind::Usage,
                     "a store in Postgres is copied with the tools of Postgres",
@@ -54,7 +54,7 @@ impl BackupArgs {
                 .help("run `pg_dump --schema orange_fleet`, and copy the folder `tokens`"));
             }
             #[cfg(feature = "restate")]
-            Store::Restate(address) => crate::host::restate::RestateHost::copy(address, &to),
+            StoreOption::Restate(address) => crate::host::restate::RestateHost::copy(address, &to),
         };
         copied.map_err(|cause| {
             Error::new(Kind::Environment, format!("no copy was made: {cause}"))

@@ -12,7 +12,7 @@ use super::Said;
 use super::client::ClientArgs;
 use super::status::{or_dash, table};
 use super::store::folder;
-use crate::serve::auth::{Rights, Stored, Tokens};
+use crate::serve::auth::{Rights, StoredToken, Tokens};
 
 /// `orange-fleet token …`
 #[derive(Debug, Subcommand)]
@@ -89,8 +89,8 @@ impl ListedToken {
     }
 }
 
-impl From<Stored> for ListedToken {
-    fn from(stored: Stored) -> ListedToken {
+impl From<StoredToken> for ListedToken {
+    fn from(stored: StoredToken) -> ListedToken {
         ListedToken::new(&stored.id, &stored.name, stored.rights)
     }
 }

@@ -4,7 +4,7 @@ use orange_api::{MissionStep, ShownMission};
 use orange_core::mission::{MissionStatus, StepStatus};
 
 use super::decide::Local;
-use super::job::Verdict;
+use super::job::AttemptVerdict;
 
 /// The state of the step of this name. `is_late` says that a worktree would be free by now.
 pub fn local(mission: &ShownMission, step: &str, is_late: bool) -> Local {
@@ -38,17 +38,17 @@ fn standing(mission: &ShownMission, step: &MissionStep, has_session: bool) -> Lo
     }
 }
 
-fn completed(step: &MissionStep) -> Verdict {
-    Verdict::Completed {
+fn completed(step: &MissionStep) -> AttemptVerdict {
+    AttemptVerdict::Completed {
         result: step.result.clone(),
         summary: step.summary.clone().unwrap_or_default(),
         warning: step.attempts.last().and_then(|it| it.warning.clone()),
     }
 }
 
-fn failed(step: &MissionStep) -> Verdict {
+fn failed(step: &MissionStep) -> AttemptVerdict {
     let reason = step.reason.as_ref().or(step.failure.as_ref());
-    Verdict::failed(reason.cloned().unwrap_or_else(|| "its agents ended without a report".to_owned()))
+    AttemptVerdict::failed(reason.cloned().unwrap_or_else(|| "its agents ended without a report".to_owned()))
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
         let running = step(StepStatus::Running);
         check(&mission(MissionStatus::Running, Some("s"), running), &Local::Running { has_agent: true });
         check(&mission(MissionStatus::Paused, Some("s"), step(StepStatus::Completed)), &Local::Ending);
-        let completed = Verdict::Completed {
+        let completed = AttemptVerdict::Completed {
             result: Some("PASS".to_owned()),
             summary: "done".to_owned(),
             warning: Some("slow".to_owned()),
@@ -127,14 +127,14 @@ mod tests {
         let over = mission(MissionStatus::Paused, None, step(StepStatus::Completed));
         check(&over, &Local::Ended(completed));
         let failed = mission(MissionStatus::Failed, None, step(StepStatus::Failed));
-        check(&failed, &Local::Ended(Verdict::failed("it ended")));
+        check(&failed, &Local::Ended(AttemptVerdict::failed("it ended")));
     }
 
     #[test]
     fn a_step_that_another_one_failed_says_so() {
         let failure = "plan did not run, because fetch failed".to_owned();
         let because = MissionStep { failure: Some(failure), reason: None, ..step(StepStatus::Failed) };
-        let expect = Local::Ended(Verdict::failed("plan did not run, because fetch failed"));
+        let expect = Local::Ended(AttemptVerdict::failed("plan did not run, because fetch failed"));
         check(&mission(MissionStatus::Failed, None, because), &expect);
     }
 

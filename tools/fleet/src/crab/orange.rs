@@ -10,7 +10,7 @@ use orange_api::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::program::Call;
+use super::program::WantedCall;
 use super::workflow;
 
 /// Time limit of one call: a worktree is made, and files of another one are backed up.
@@ -29,7 +29,7 @@ pub struct Engine {
 
 /// Arguments for the start of a mission.
 #[derive(Clone, Copy, Debug)]
-pub struct NewMission<'m> {
+pub struct MissionArguments<'m> {
     pub project: &'m str,
     /// The name of the workflow.
     pub workflow: &'m str,
@@ -96,8 +96,8 @@ impl Engine {
     }
 
     /// Starts a mission, and gives its id.
-    pub fn start(&self, new: NewMission<'_>) -> Result<String> {
-        let NewMission { project, workflow, branch, attempt, prompt, harness, review_harness } = new;
+    pub fn start(&self, new: MissionArguments<'_>) -> Result<String> {
+        let MissionArguments { project, workflow, branch, attempt, prompt, harness, review_harness } = new;
         let before = attempt.saturating_sub(1).to_string();
         let mut words = vec!["mission", "start", "--project", project, "--branch", branch, "--no-notices"];
         words.extend(["--attempts-before", &before]);
@@ -171,8 +171,8 @@ impl Engine {
         self.call(&[&["--json"], words].concat()).input(input).limit(PATIENCE).json()
     }
 
-    fn call(&self, words: &[&str]) -> Call<'_> {
-        let call = Call::new(&self.program).args(words.iter().copied());
+    fn call(&self, words: &[&str]) -> WantedCall<'_> {
+        let call = WantedCall::new(&self.program).args(words.iter().copied());
         call.env("ORANGE_HOME", &self.home).env("ORANGE_TMUX_SOCKET", &self.socket)
     }
 }

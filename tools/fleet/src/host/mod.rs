@@ -38,7 +38,7 @@ pub trait Host: Send + Sync + 'static {
     ///
     /// A key that is sent again with its event is answered as the first time; with another event it is a conflict. The
     /// answer is given after the event is durable. A refused event changes nothing.
-    fn apply(&self, call: Call) -> Later<'_, Reply>;
+    fn apply(&self, call: ActorCall) -> Later<'_, Reply>;
 
     fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;
 
@@ -58,10 +58,10 @@ pub trait Host: Send + Sync + 'static {
     fn colony(&self, id: &str) -> Later<'_, Option<ColonyState>>;
 
     /// Every record after this number, the oldest first, of one mission if it is named.
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>>;
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<HistoryRecord>>;
 
     /// Counts for the first screen and for metrics.
-    fn counts(&self) -> Later<'_, Counts>;
+    fn counts(&self) -> Later<'_, StoreCounts>;
 
     /// Removes missions that ended before this time, and keys and records that nobody needs.
     fn forget(&self, ended_before: Millis) -> Later<'_, u64>;
@@ -81,17 +81,17 @@ pub trait Host: Send + Sync + 'static {
 
 /// One event for one actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct ActorCall {
     /// Idempotency key.
     pub key: Option<String>,
     pub event: Event,
     /// Details for the records, beside the event.
-    pub about: About,
+    pub about: CallDetails,
 }
 
 /// The crab that asks, and details that no decision needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct CallDetails {
     /// The crab that asks.
     pub crab: Option<String>,
     /// The name of a crab that registers, for people.
@@ -360,7 +360,7 @@ pub struct ColonyState {
 
 /// Something that has happened, for histories and followers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct HistoryRecord {
     /// Its number; rises with every record of the store.
     pub seq: u64,
     pub time: Millis,
@@ -375,7 +375,7 @@ pub struct Record {
 
 /// Counts of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct StoreCounts {
     /// Missions by status.
     pub missions: Vec<(String, u64)>,
     /// Crabs: known, parked, with a lease, with a fault.

@@ -18,12 +18,12 @@ use crate::host::{ColonyState, Delivery, HostError, Reply};
 const BEHIND: usize = 16;
 
 /// A colony and one of its crabs.
-type Key = (String, String);
+type CrabKey = (String, String);
 
 /// The crabs that wait here.
 #[derive(Debug, Default)]
 pub struct Connected {
-    channels: Mutex<HashMap<Key, CrabChannel>>,
+    channels: Mutex<HashMap<CrabKey, CrabChannel>>,
     made: AtomicU64,
 }
 
@@ -38,19 +38,19 @@ struct CrabChannel {
 /// The other end: a crab that waits. A newer connection of the same crab ends it.
 pub struct Connection {
     gateway: Arc<Gateway>,
-    key: Key,
+    key: CrabKey,
     number: u64,
     messages: mpsc::Receiver<Notice>,
     waits: Arc<AtomicBool>,
 }
 
 impl Connected {
-    fn channels(&self) -> MutexGuard<'_, HashMap<Key, CrabChannel>> {
+    fn channels(&self) -> MutexGuard<'_, HashMap<CrabKey, CrabChannel>> {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The crabs that wait for work here.
-    fn waiting(&self) -> Vec<Key> {
+    fn waiting(&self) -> Vec<CrabKey> {
         let channels = self.channels();
         channels
             .iter()
@@ -128,7 +128,7 @@ impl Connection {
     }
 
     /// The gateway and the crab, if this is its newest connection and it was waiting. It is not reached any more.
-    fn gone(&self) -> Option<(Arc<Gateway>, Key)> {
+    fn gone(&self) -> Option<(Arc<Gateway>, CrabKey)> {
         let mut channels = self.gateway.connected.channels();
         channels.get(&self.key).filter(|it| it.number == self.number)?;
         channels.remove(&self.key);

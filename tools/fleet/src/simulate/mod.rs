@@ -12,7 +12,7 @@ use orange_core::plan::StepId;
 use orange_core::scheduler::{self, Event as SchedulerEvent, Item};
 use tokio::sync::{broadcast, mpsc, watch};
 
-use crate::host::{About, Call, Delivery, Event, Host, HostError, Instruction, Reply};
+use crate::host::{ActorCall, CallDetails, Delivery, Event, Host, HostError, Instruction, Reply};
 
 /// Time for which a crab waits for an offer before it asks again.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub type Agent = dyn Fn(&str, StepId, u32) -> Report + Send + Sync;
 
 /// Crabs of one colony.
-pub struct Crabs {
+pub struct SimulatedCrabs {
     /// The host, which may be another one after a restart.
     pub host: Arc<dyn Host>,
     pub colony: String,
@@ -38,10 +38,10 @@ pub struct Crabs {
     name: String,
 }
 
-impl Crabs {
+impl SimulatedCrabs {
     /// Crabs of a colony. `name` differs from that of every other group of crabs of the store.
-    pub fn new(host: Arc<dyn Host>, colony: &str, name: &str, agent: Arc<Agent>) -> Arc<Crabs> {
-        Arc::new(Crabs {
+    pub fn new(host: Arc<dyn Host>, colony: &str, name: &str, agent: Arc<Agent>) -> Arc<SimulatedCrabs> {
+        Arc::new(SimulatedCrabs {
             host,
             colony: colony.to_owned(),
             agent,
@@ -56,7 +56,7 @@ impl Crabs {
     /// # Errors
     /// The host refuses what it has to accept.
     pub async fn run(
-        self: Arc<Crabs>,
+        self: Arc<SimulatedCrabs>,
         roles: Vec<Vec<String>>,
         stop: watch::Receiver<bool>,
     ) -> Result<(), String> {
@@ -79,7 +79,7 @@ impl Crabs {
     }
 
     async fn crab(
-        self: Arc<Crabs>,
+        self: Arc<SimulatedCrabs>,
         id: String,
         roles: Vec<String>,
         mut letters: mpsc::UnboundedReceiver<Instruction>,
@@ -146,8 +146,8 @@ impl Crabs {
     /// Repeats a call with one key until there is an answer.
     async fn ask(&self, crab: &str, event: Event) -> Result<Reply, String> {
         let key = format!("{}-{}", self.name, self.keys.fetch_add(1, Ordering::Relaxed));
-        let about = About { crab: Some(crab.to_owned()), ..About::default() };
-        let call = Call { key: Some(key), event, about };
+        let about = CallDetails { crab: Some(crab.to_owned()), ..CallDetails::default() };
+        let call = ActorCall { key: Some(key), event, about };
         loop {
             match self.host.apply(call.clone()).await {
                 Ok(outcome) => return Ok(outcome),

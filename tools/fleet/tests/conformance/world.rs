@@ -7,7 +7,7 @@ use orange_core::mission::{Event as MissionEvent, Report};
 use orange_core::plan::{Plan, Policy, StepId};
 use orange_core::scheduler::{Event as SchedulerEvent, Item};
 use orange_fleet::host::{
-    About, Call, ColonyState, Event, Host, HostError, MissionFilter, NewColony, NewMission, Reply,
+    ActorCall, CallDetails, ColonyState, Event, Host, HostError, MissionFilter, NewColony, NewMission, Reply,
     StoredMission,
 };
 use orange_fleet::plans::PLANS;
@@ -116,8 +116,8 @@ impl World {
     /// One call. `crab` is empty for a person.
     pub async fn apply(&self, key: Option<&str>, crab: &str, event: Event) -> Result<Reply, HostError> {
         let crab = (!crab.is_empty()).then(|| crab.to_owned());
-        let about = About { crab, ..About::default() };
-        self.host.apply(Call { key: key.map(str::to_owned), event, about }).await
+        let about = CallDetails { crab, ..CallDetails::default() };
+        self.host.apply(ActorCall { key: key.map(str::to_owned), event, about }).await
     }
 
     pub async fn register(&self, crab: &str, roles: &str) -> Reply {

@@ -5,8 +5,8 @@ use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_core::scheduler::{self, Event as SchedulerEvent, Item, SILENT_SWEEPS, UNACCEPTED_SWEEPS};
 
 use super::memory::{COLONY, Memory, by, step};
-use crate::actors::{Change, CrabChange};
-use crate::host::{About, Delivery, Instruction, Reply};
+use crate::actors::{CrabChange, HostChange};
+use crate::host::{CallDetails, Delivery, Instruction, Reply};
 use crate::simulate::measure::APART;
 
 /// A colony with a crab for each role, all parked.
@@ -126,7 +126,7 @@ fn a_failure_that_the_gateway_reports_ends_the_agent() {
     memory.create("m", Policy::DEFAULT);
     start(&mut memory, "planner", "m", "plan", 1);
     let reason = "its time was over".to_owned();
-    memory.mission(About::default(), "m", Event::Fail { step: step("plan"), attempt: 1, reason });
+    memory.mission(CallDetails::default(), "m", Event::Fail { step: step("plan"), attempt: 1, reason });
     assert_eq!(memory.deliveries, [instructed("planner", end_agent("m", "plan", 1))]);
     assert_eq!(memory.kinds(), ["run.failed", "step.failed", "mission.paused"]);
 }
@@ -138,12 +138,12 @@ fn a_cancelled_mission_ends_its_agent_and_its_waiting_step() {
     memory.create("n", Policy::DEFAULT);
     start(&mut memory, "planner", "m", "plan", 1);
     memory.park("planner");
-    memory.mission(About::default(), "m", Event::Cancel);
+    memory.mission(CallDetails::default(), "m", Event::Cancel);
     let freed = instructed("planner", Instruction::Offer(item("n", "plan", 1, "planner")));
     assert_eq!(memory.deliveries, [instructed("planner", end_agent("m", "plan", 1)), freed]);
     memory.create("o", Policy::DEFAULT);
     assert!(memory.waiting.contains_key("o"));
-    memory.mission(About::default(), "o", Event::Cancel);
+    memory.mission(CallDetails::default(), "o", Event::Cancel);
     assert!(memory.waiting.is_empty());
     assert_eq!(memory.kinds(), ["run.withdrawn", "mission.cancelled"]);
 }
@@ -160,7 +160,7 @@ fn a_silent_crab_loses_its_attempt_and_a_new_one_waits() {
     assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 2, "planner"));
     let plan = memory.missions["m"].mission.step(step("plan"));
     assert_eq!((plan.lost, plan.abandoned), (0, 1), "nobody knows how its agent has ended");
-    let left = |it: &Change| matches!(it, Change::Crab { what: CrabChange::Left, .. });
+    let left = |it: &HostChange| matches!(it, HostChange::Crab { what: CrabChange::Left, .. });
     assert!(memory.changes.iter().any(left));
     let late = memory.complete("planner", "m", "plan", 1, None);
     assert_eq!(late, Reply::MissionRefused(Refusal::Stale { current: 2 }));
@@ -247,12 +247,13 @@ fn an_answer_says_what_it_has_done() {
     memory.complete("planner", "m", "plan", 1, None);
     assert_eq!(memory.missions["m"].mission.status, MissionStatus::Paused);
     let go_on = |pause| Event::Continue { pause, accept_failure: false, execution: None, intervene: None };
-    let Reply::Done { answered, offers, .. } = memory.mission(About::default(), "m", go_on(Some(1))) else {
+    let Reply::Done { answered, offers, .. } = memory.mission(CallDetails::default(), "m", go_on(Some(1)))
+    else {
         panic!("refused")
     };
     assert_eq!(answered, Some(orange_core::mission::Answered::WentOn));
     assert_eq!(offers.len(), 1);
-    let twice = memory.mission(About::default(), "m", go_on(Some(1)));
+    let twice = memory.mission(CallDetails::default(), "m", go_on(Some(1)));
     assert_eq!(twice, Reply::MissionRefused(Refusal::NotPaused));
     assert_eq!(memory.missions["m"].mission.step(step("implement")).status, StepStatus::Queued);
 }
@@ -260,5 +261,5 @@ fn an_answer_says_what_it_has_done() {
 #[test]
 fn what_there_is_not_is_not_found() {
     let mut memory = Memory::new();
-    assert_eq!(memory.mission(About::default(), "m", Event::Cancel), Reply::NotFound);
+    assert_eq!(memory.mission(CallDetails::default(), "m", Event::Cancel), Reply::NotFound);
 }

@@ -6,8 +6,8 @@ use orange_core::mission::{Event, Mission, Report, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Scheduler, Waiting};
 
-use crate::actors::{Cascade, Change, MissionActor, SchedulerActor, Todo};
-use crate::host::{About, Call, Delivery, Event as HostEvent, Reply};
+use crate::actors::{Cascade, HostChange, MissionActor, SchedulerActor, Todo};
+use crate::host::{ActorCall, CallDetails, Delivery, Event as HostEvent, Reply};
 use crate::plans::PLANS;
 
 pub(super) const COLONY: &str = "home";
@@ -20,7 +20,7 @@ pub(super) struct Memory {
     /// By mission; a mission that has none has no entry.
     pub(super) waiting: BTreeMap<String, Vec<Waiting>>,
     pub(super) deliveries: Vec<Delivery>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<HostChange>,
     completed: BTreeSet<String>,
 }
 
@@ -35,8 +35,8 @@ pub(super) fn step(name: &str) -> StepId {
     dev_task().step_named(name).unwrap()
 }
 
-pub(super) fn by(crab: &str) -> About {
-    About { crab: Some(crab.to_owned()), ..About::default() }
+pub(super) fn by(crab: &str) -> CallDetails {
+    CallDetails { crab: Some(crab.to_owned()), ..CallDetails::default() }
 }
 
 impl Memory {
@@ -57,14 +57,14 @@ impl Memory {
         self.run(Cascade::created(id))
     }
 
-    pub(super) fn mission(&mut self, about: About, id: &str, event: Event) -> Reply {
+    pub(super) fn mission(&mut self, about: CallDetails, id: &str, event: Event) -> Reply {
         let event = HostEvent::Mission { id: id.to_owned(), event };
-        self.run(Cascade::new(Call { key: None, event, about }))
+        self.run(Cascade::new(ActorCall { key: None, event, about }))
     }
 
     pub(super) fn colony(&mut self, event: SchedulerEvent) -> Reply {
         let event = HostEvent::Scheduler { id: COLONY.to_owned(), event };
-        self.run(Cascade::new(Call { key: None, event, about: About::default() }))
+        self.run(Cascade::new(ActorCall { key: None, event, about: CallDetails::default() }))
     }
 
     pub(super) fn register(&mut self, crab: &str, roles: &str) -> Reply {
@@ -142,32 +142,32 @@ impl Memory {
         heads
     }
 
-    fn write(&mut self, change: Change) {
+    fn write(&mut self, change: HostChange) {
         match &change {
-            Change::Push { waiting, .. } => {
+            HostChange::Push { waiting, .. } => {
                 let rows = self.waiting.entry(waiting.item.mission.clone()).or_default();
                 assert!(rows.iter().all(|it| it.item.step != waiting.item.step), "a step waits twice");
                 rows.push(waiting.clone());
             }
-            Change::Remove { mission } => _ = self.waiting.remove(mission),
-            Change::Deliver(delivery) => self.deliveries.push(delivery.clone()),
-            Change::Record { mission: Some(mission), kind: "run.completed", data, .. } => {
+            HostChange::Remove { mission } => _ = self.waiting.remove(mission),
+            HostChange::Deliver(delivery) => self.deliveries.push(delivery.clone()),
+            HostChange::Record { mission: Some(mission), kind: "run.completed", data, .. } => {
                 let name = format!("{mission} {} {}", data["step"], data["attempt"]);
                 assert!(self.completed.insert(name.clone()), "{name} has been completed twice");
             }
-            Change::Record { .. } | Change::Attempt { .. } | Change::Crab { .. } => {}
+            HostChange::Record { .. } | HostChange::Attempt { .. } | HostChange::Crab { .. } => {}
         }
         self.changes.push(change);
     }
 
     pub(super) fn kinds(&self) -> Vec<&'static str> {
-        let kind = |change: &Change| match change {
-            Change::Record { kind, .. } => Some(*kind),
-            Change::Attempt { .. }
-            | Change::Push { .. }
-            | Change::Remove { .. }
-            | Change::Crab { .. }
-            | Change::Deliver(_) => None,
+        let kind = |change: &HostChange| match change {
+            HostChange::Record { kind, .. } => Some(*kind),
+            HostChange::Attempt { .. }
+            | HostChange::Push { .. }
+            | HostChange::Remove { .. }
+            | HostChange::Crab { .. }
+            | HostChange::Deliver(_) => None,
         };
         self.changes.iter().filter_map(kind).collect()
     }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use orange_core::mission::MissionStatus;
 
-use super::{Page, Tab, badge, forms, text, time, words};
+use super::{ConsolePage, NavigationTab, badge, forms, text, time, words};
 use crate::host::{Colony, MissionRow};
 
 /// Query of the list.
@@ -17,7 +17,7 @@ pub struct MissionsQuery {
     pub before: Option<String>,
 }
 
-pub struct Missions {
+pub struct MissionsPage {
     pub asked: MissionsQuery,
     /// Missions that were found, the newest first.
     pub rows: Vec<MissionRow>,
@@ -29,15 +29,15 @@ pub struct Missions {
     pub counts: Vec<(String, u64)>,
 }
 
-impl Missions {
-    pub fn page(&self) -> Page<'static> {
+impl MissionsPage {
+    pub fn page(&self) -> ConsolePage<'static> {
         let says = match self.rows.first() {
             Some(row) => format!("The newest mission is {}.", row.status),
             None => "No mission is listed.".to_owned(),
         };
         // Older pages stay as they are while somebody reads them.
         let live = self.asked.before.is_none().then_some("");
-        Page { title: "Missions", tab: Tab::Missions, live, says, content: self.content() }
+        ConsolePage { title: "Missions", tab: NavigationTab::Missions, live, says, content: self.content() }
     }
 
     fn content(&self) -> Markup {

@@ -8,8 +8,8 @@ use tokio::sync::{broadcast, watch};
 use super::{filter, read, text};
 use crate::host::unit_of_work::Writing;
 use crate::host::{
-    Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
-    NewColony, NewMission, Record, Reply, StoredMission, TextOf,
+    ActorCall, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis, MissionFilter,
+    MissionRow, NewColony, NewMission, Reply, StoreCounts, StoredMission, TextOf,
 };
 
 /// A host with a thread that writes, and with connections to SQLite that read.
@@ -36,7 +36,7 @@ impl<H: InSqlite> Host for H {
         self.writing().create_mission(new)
     }
 
-    fn apply(&self, call: Call) -> Later<'_, Reply> {
+    fn apply(&self, call: ActorCall) -> Later<'_, Reply> {
         self.writing().apply(call)
     }
 
@@ -66,11 +66,11 @@ impl<H: InSqlite> Host for H {
         Box::pin(self.read(move |connection| read::colony(connection, &id)))
     }
 
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>> {
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<HistoryRecord>> {
         Box::pin(self.read(move |connection| read::records(connection, after, mission.as_deref(), limit)))
     }
 
-    fn counts(&self) -> Later<'_, Counts> {
+    fn counts(&self) -> Later<'_, StoreCounts> {
         Box::pin(self.read(read::counts))
     }
 

@@ -24,7 +24,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use self::in_sqlite::InSqlite;
-use self::read::Readers;
+use self::read::SqliteReaders;
 use self::rows::SqliteRows;
 use super::HostError;
 use super::unit_of_work::Writing;
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct SqliteHost {
     path: PathBuf,
     writing: Writing,
-    readers: Arc<Readers>,
+    readers: Arc<SqliteReaders>,
 }
 
 impl SqliteHost {
@@ -52,7 +52,7 @@ impl SqliteHost {
             schema::migrate(&mut connection)?;
             Ok(SqliteRows::new(connection))
         })?;
-        let readers = Arc::new(Readers::new(path));
+        let readers = Arc::new(SqliteReaders::new(path));
         Ok(SqliteHost { path: path.to_owned(), writing, readers })
     }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::save::state_of;
 use super::{ColonyState, Failed, LoadedColony, LoadedMission, NewMissionRow, Rows, UnitOfWork};
-use crate::actors::{Cascade, Change, MissionActor, SchedulerActor};
+use crate::actors::{Cascade, HostChange, MissionActor, SchedulerActor};
 use crate::host::{Colony, HostError, NewColony, NewMission, Reply};
 use crate::model;
 
@@ -34,7 +34,7 @@ impl<R: Rows> UnitOfWork<R> {
         let actor = SchedulerActor { colony: id.clone(), ..SchedulerActor::default() };
         self.colonies.insert(id.clone(), LoadedColony::new(actor));
         let data = json!({"name": name, "repository": repository, "base": base});
-        self.note(Change::Record { colony: id.clone(), mission: None, kind: "colony.created", data })?;
+        self.note(HostChange::Record { colony: id.clone(), mission: None, kind: "colony.created", data })?;
         Ok(colony)
     }
 
@@ -89,7 +89,7 @@ impl<R: Rows> UnitOfWork<R> {
         };
         self.writes.missions.insert(id.clone(), row);
         let (about, kind) = (Some(id.clone()), "mission.created");
-        self.note(Change::Record { colony: colony.clone(), mission: about, kind, data })?;
+        self.note(HostChange::Record { colony: colony.clone(), mission: about, kind, data })?;
         let waits = (colony.clone(), Vec::new());
         let actor = MissionActor { id: id.clone(), colony, plan, mission, version: 0, ticket: seq };
         let loaded = LoadedMission { actor, saved_version: 0, saved_status: status };

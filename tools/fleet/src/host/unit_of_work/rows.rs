@@ -77,12 +77,12 @@ pub struct Begun {
     /// Another writer has committed since the last transaction, or this is the first one: nothing that is loaded counts.
     pub is_changed: bool,
     /// The calls that were answered before, by their keys.
-    pub calls: Vec<(String, Answered)>,
+    pub calls: Vec<(String, AnsweredCall)>,
 }
 
 /// A call that was answered before.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct AnsweredCall {
     /// The hash of what it asked.
     pub hash: Vec<u8>,
     pub outcome: String,

@@ -6,7 +6,9 @@ use tokio::sync::{broadcast, oneshot, watch};
 use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
-use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
+use crate::host::{
+    ActorCall, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf,
+};
 
 /// The most times that a group is tried again after write conflicts.
 const TRIES: u32 = 100;
@@ -15,7 +17,7 @@ const TRIES: u32 = 100;
 const GROUP: usize = 512;
 
 /// A call with its caller.
-pub struct Job {
+pub struct WriterJob {
     pub request: WriterRequest,
     /// Channel to the caller that waits for the answer.
     pub reply: oneshot::Sender<Result<WriterAnswer, HostError>>,
@@ -25,7 +27,7 @@ pub struct Job {
 #[derive(Clone, Debug)]
 pub enum WriterRequest {
     /// An event for an actor.
-    Call(Box<Call>),
+    Call(Box<ActorCall>),
     /// A mission to make.
     Mission(NewMission),
     /// A colony to make.
@@ -75,7 +77,7 @@ impl WriterRequest {
 /// Works until nobody can ask any more.
 pub(super) fn run<R: Rows>(
     mut unit: UnitOfWork<R>,
-    mut queue: Receiver<Job>,
+    mut queue: Receiver<WriterJob>,
     deliveries: &broadcast::Sender<Delivery>,
     news: &watch::Sender<u64>,
 ) {
@@ -113,10 +115,11 @@ pub fn publish(news: &watch::Sender<u64>, newest: u64) {
     news.send_if_modified(|known| std::mem::replace(known, newest.max(*known)) < newest);
 }
 
-type Answered = Vec<(oneshot::Sender<Result<WriterAnswer, HostError>>, Result<WriterAnswer, HostError>)>;
+type AnsweredCallers =
+    Vec<(oneshot::Sender<Result<WriterAnswer, HostError>>, Result<WriterAnswer, HostError>)>;
 
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
-pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<Job>) -> Answered {
+pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<WriterJob>) -> AnsweredCallers {
     let mut answered = Vec::with_capacity(group.len());
     let mut conflicts = 0;
     while !group.is_empty() {

@@ -5,9 +5,9 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::{Job, Rows, UnitOfWork, WriterAnswer, WriterRequest, writer};
+use super::{Rows, UnitOfWork, WriterAnswer, WriterJob, WriterRequest, writer};
 use crate::host::{
-    Call, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, Reply, TextOf, packed,
+    ActorCall, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, Reply, TextOf, packed,
 };
 
 /// Number of calls that may wait before callers do.
@@ -19,7 +19,7 @@ const DELIVERIES: usize = 4096;
 /// The thread that writes, and what it says.
 #[derive(Debug)]
 pub struct Writing {
-    jobs: Option<mpsc::Sender<Job>>,
+    jobs: Option<mpsc::Sender<WriterJob>>,
     thread: Option<JoinHandle<()>>,
     deliveries: broadcast::Sender<Delivery>,
     news: watch::Receiver<u64>,
@@ -61,7 +61,7 @@ impl Writing {
     async fn ask(&self, request: WriterRequest) -> Result<WriterAnswer, HostError> {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or(HostError::Stopping)?;
-        jobs.send(Job { request, reply }).await.map_err(|_| HostError::Stopping)?;
+        jobs.send(WriterJob { request, reply }).await.map_err(|_| HostError::Stopping)?;
         answer.await.map_err(|_| HostError::Stopping)?
     }
 
@@ -92,7 +92,7 @@ impl Writing {
     }
 
     /// [`Host::apply`](crate::host::Host::apply).
-    pub fn apply(&self, call: Call) -> Later<'_, Reply> {
+    pub fn apply(&self, call: ActorCall) -> Later<'_, Reply> {
         Box::pin(self.outcome(WriterRequest::Call(Box::new(call))))
     }
 

@@ -10,13 +10,13 @@ use super::rights;
 use crate::host::{TextKind, TextOf};
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, unknown_run};
-use crate::serve::input::{Caller, Named, Plain};
+use crate::serve::input::{Caller, PathIds, Plain};
 use crate::serve::run::RunId;
 
 pub(super) async fn transcript(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Named(run): Named<String>,
+    PathIds(run): PathIds<String>,
 ) -> Result<Response, ApiError> {
     read(&gateway, &caller, &run, TextKind::Transcript).await
 }
@@ -24,7 +24,7 @@ pub(super) async fn transcript(
 pub(super) async fn diff(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Named(run): Named<String>,
+    PathIds(run): PathIds<String>,
 ) -> Result<Response, ApiError> {
     read(&gateway, &caller, &run, TextKind::Diff).await
 }
@@ -32,7 +32,7 @@ pub(super) async fn diff(
 pub(super) async fn keep_transcript(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Named(run): Named<String>,
+    PathIds(run): PathIds<String>,
     Plain(text): Plain,
 ) -> Result<StatusCode, ApiError> {
     keep(&gateway, &caller, &run, TextKind::Transcript, text).await
@@ -41,7 +41,7 @@ pub(super) async fn keep_transcript(
 pub(super) async fn keep_diff(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Named(run): Named<String>,
+    PathIds(run): PathIds<String>,
     Plain(text): Plain,
 ) -> Result<StatusCode, ApiError> {
     keep(&gateway, &caller, &run, TextKind::Diff, text).await

@@ -6,10 +6,10 @@ use orange_core::scheduler::{Event as SchedulerEvent, Refusal};
 use orange_fleet::host::{Event, NewColony, Reply};
 
 use super::leases::heartbeat;
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, completion, done};
 
-pub async fn two_handles_drive_one_mission(store: Store, folder: &Path) {
+pub async fn two_handles_drive_one_mission(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     assert_eq!(one.colony, two.colony);
@@ -28,7 +28,7 @@ pub async fn two_handles_drive_one_mission(store: Store, folder: &Path) {
     assert_eq!(two.everything().await, one.everything().await);
 }
 
-pub async fn a_key_is_used_once_by_two_handles_at_once(store: Store, folder: &Path) {
+pub async fn a_key_is_used_once_by_two_handles_at_once(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     one.register("c", "any").await;
@@ -55,7 +55,7 @@ pub async fn a_key_is_used_once_by_two_handles_at_once(store: Store, folder: &Pa
     assert_eq!(completed, 20);
 }
 
-pub async fn two_handles_make_one_colony_of_a_name(store: Store, folder: &Path) {
+pub async fn two_handles_make_one_colony_of_a_name(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     let new = || NewColony { name: "far".to_owned(), repository: "r".to_owned(), base: Some("b".to_owned()) };
@@ -65,7 +65,7 @@ pub async fn two_handles_make_one_colony_of_a_name(store: Store, folder: &Path) 
     assert_eq!(names, ["far", "home"]);
 }
 
-pub async fn of_two_handles_that_sweep_at_once_one_does(store: Store, folder: &Path) {
+pub async fn of_two_handles_that_sweep_at_once_one_does(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     one.register("c", "any").await;

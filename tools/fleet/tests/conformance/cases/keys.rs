@@ -7,11 +7,11 @@ use orange_core::plan::Policy;
 use orange_core::scheduler::Event as SchedulerEvent;
 use orange_fleet::host::{Event, NewColony, NewMission, Reply};
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, completion, done, step};
 
 /// A mission whose first step runs with the crab `c`.
-async fn running(store: Store, folder: &Path) -> (World, String) {
+async fn running(store: TestedStore, folder: &Path) -> (World, String) {
     let world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     let id = world.start("one").await;
@@ -24,7 +24,7 @@ fn event(id: &str, event: MissionEvent) -> Event {
     Event::Mission { id: id.to_owned(), event }
 }
 
-pub async fn the_same_key_twice_happens_once(store: Store, folder: &Path) {
+pub async fn the_same_key_twice_happens_once(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     let completed = event(&id, completion(&id, "plan", 1));
     let first = world.apply(Some("k"), "c", completed.clone()).await.unwrap();
@@ -43,7 +43,7 @@ pub async fn the_same_key_twice_happens_once(store: Store, folder: &Path) {
     assert_eq!(world.everything().await, before);
 }
 
-pub async fn the_same_event_with_another_key_is_repeated(store: Store, folder: &Path) {
+pub async fn the_same_event_with_another_key_is_repeated(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     let completed = event(&id, completion(&id, "plan", 1));
     world.apply(Some("k"), "c", completed.clone()).await.unwrap();
@@ -58,7 +58,7 @@ pub async fn the_same_event_with_another_key_is_repeated(store: Store, folder: &
     assert_eq!(world.everything().await, before);
 }
 
-pub async fn another_event_with_the_same_key_is_a_conflict(store: Store, folder: &Path) {
+pub async fn another_event_with_the_same_key_is_a_conflict(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     world.apply(Some("k"), "c", event(&id, completion(&id, "plan", 1))).await.unwrap();
     let before = world.everything().await;
@@ -69,7 +69,7 @@ pub async fn another_event_with_the_same_key_is_a_conflict(store: Store, folder:
     assert_eq!(world.everything().await, before);
 }
 
-pub async fn a_refusal_is_remembered_and_changes_nothing(store: Store, folder: &Path) {
+pub async fn a_refusal_is_remembered_and_changes_nothing(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     let before = world.everything().await;
     let early = event(
@@ -84,7 +84,7 @@ pub async fn a_refusal_is_remembered_and_changes_nothing(store: Store, folder: &
     assert_eq!(done(&world.apply(Some("l"), "", early).await.unwrap()), (4, false));
 }
 
-pub async fn what_was_not_found_may_be_there_later(store: Store, folder: &Path) {
+pub async fn what_was_not_found_may_be_there_later(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let nowhere = World { host: world.host.clone(), colony: "nowhere".to_owned() };
     let draft = NewMission { key: Some("k".to_owned()), ..nowhere.draft("x") };
@@ -96,7 +96,7 @@ pub async fn what_was_not_found_may_be_there_later(store: Store, folder: &Path) 
     world.start("k").await;
 }
 
-pub async fn a_mission_is_made_once_for_a_key(store: Store, folder: &Path) {
+pub async fn a_mission_is_made_once_for_a_key(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let first = world.host.create_mission(world.draft("k")).await.unwrap();
     let before = world.everything().await;
@@ -117,7 +117,7 @@ pub async fn a_mission_is_made_once_for_a_key(store: Store, folder: &Path) {
     assert_ne!(world.host.create_mission(without.clone()).await, world.host.create_mission(without).await);
 }
 
-pub async fn a_branch_has_one_mission_of_a_colony(store: Store, folder: &Path) {
+pub async fn a_branch_has_one_mission_of_a_colony(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let on = |world: &World, key: &str, branch: &str| NewMission {
         branch: Some(branch.to_owned()),
