@@ -11,7 +11,7 @@ use orange_analysis::catalogue;
 use orange_analysis::lint::{GROUPS, Group};
 
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Begin a lint: its file, its page, and its line in the table of its group.
 #[derive(Args)]
@@ -51,7 +51,7 @@ const PAGE: &str = include_str!("new_lint/page.md.txt");
 const STEP_LINT: &str = include_str!("new_lint/step_lint.rs.txt");
 const STEP_PAGE: &str = include_str!("new_lint/step_page.md.txt");
 
-pub(crate) fn run(workspace: &Workspace, arguments: &NewLint) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &NewLint) -> Result<ExitCode> {
     let NewLint { name, group, level } = arguments;
     if let Some(check) = catalogue::find(name) {
         return Err(format!("{} is called `{name}` already; choose another name", check.code));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn every_group_of_lints_can_have_another() {
-        let workspace = Workspace::find().unwrap();
+        let workspace = OwnRepository::find().unwrap();
         for group in GROUPS {
             let path = format!("analysis/src/lint/{}/mod.rs", group.name);
             let text = workspace.read(&path).unwrap().text;

@@ -12,7 +12,7 @@ use crate::Result;
 pub(crate) const ARE_BUILT: &str = "ORANGE_PROGRAMS_ARE_BUILT";
 
 /// The repository in which this command was built.
-pub(crate) struct Workspace {
+pub(crate) struct OwnRepository {
     pub(crate) root: PathBuf,
 }
 
@@ -50,12 +50,12 @@ pub(crate) struct DeclaredDependency {
     pub(crate) path: Option<PathBuf>,
 }
 
-impl Workspace {
+impl OwnRepository {
     /// The repository around this package.
-    pub(crate) fn find() -> Result<Workspace> {
+    pub(crate) fn find() -> Result<OwnRepository> {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = package.parent().ok_or("xtask lies in no workspace")?;
-        Ok(Workspace { root: root.to_path_buf() })
+        Ok(OwnRepository { root: root.to_path_buf() })
     }
 
     /// A command that runs cargo in the root.

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::agents::harness;
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{PROJECT, World, binary, write_program};
 
@@ -71,8 +71,8 @@ fn start(world: &World, args: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn end(child: Child) -> Said {
-    Said::from(child.wait_with_output().unwrap())
+fn end(child: Child) -> ProgramOutput {
+    ProgramOutput::from(child.wait_with_output().unwrap())
 }
 
 fn only_task(world: &World) -> Task<'_> {

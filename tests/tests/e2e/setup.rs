@@ -18,7 +18,7 @@ fn fresh() -> World {
 }
 
 /// `orange …` with a login in the environment.
-fn with_token(world: &World, args: &[&str]) -> crate::said::Said {
+fn with_token(world: &World, args: &[&str]) -> crate::said::ProgramOutput {
     let mut command = world.command(world.program);
     command.args(["--json"]).args(args).env("ANTHROPIC_AUTH_TOKEN", "secret").current_dir(world.repo());
     world.said(&mut command)

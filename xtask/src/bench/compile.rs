@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::processes::{MeasuredRuns, text, write};
 use super::{BenchPrograms, FigureRow};
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// A package that uses the macro, or does not.
 struct BuiltPackage {
@@ -13,7 +13,7 @@ struct BuiltPackage {
 }
 
 pub(super) fn rows(
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     built: &BenchPrograms,
     scratch: &Path,
     quick: bool,
@@ -59,7 +59,7 @@ pub(super) fn rows(
 
 impl BuiltPackage {
     fn new(
-        workspace: &Workspace,
+        workspace: &OwnRepository,
         scratch: &Path,
         name: &str,
         dependencies: &str,

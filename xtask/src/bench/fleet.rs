@@ -6,14 +6,14 @@ use std::process::Command;
 use super::postgres::BenchPostgres;
 use super::{FigureRow, fields};
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// Number of waiting missions for a store that keeps everything in memory.
 const FEW: &str = "5000";
 
 /// The figures of this gateway with each store, beside each other; a store that is not there has none. Only those with SQLite have budgets.
 /// With Restate, a build of the gateway is measured that knows it.
-pub(super) fn rows(workspace: &Workspace, program: &Path, quick: bool) -> Result<Vec<FigureRow>> {
+pub(super) fn rows(workspace: &OwnRepository, program: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--features", "restate"];
     answer(workspace.cargo([&build[..], &["--bin", "orange-fleet", "--example", "load"]].concat()))?;
     let built = workspace.metadata()?.target_directory.join("tools");

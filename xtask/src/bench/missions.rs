@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::FigureRow;
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 
 /// The agent of every step.
 const AGENT: &str = include_str!("../../bench/claude");
@@ -34,7 +34,7 @@ struct MissionTimes {
 /// The first tenth of the missions beside the last tenth: what a mission costs must not grow with the missions before it.
 pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let missions = if quick { 50 } else { 500 };
-    let scratch = Scratch::new(orange, AGENT)?;
+    let scratch = ScratchHome::new(orange, AGENT)?;
     let workflows = scratch.path("orange/workflows");
     fs::create_dir_all(&workflows)
         .and_then(|()| fs::write(workflows.join("chain.toml"), CHAIN))
@@ -67,7 +67,7 @@ fn table(missions: usize, first: &[MissionTimes], last: &[MissionTimes]) -> Vec<
 }
 
 /// Plays the missions one after the other.
-fn run_all(scratch: &Scratch, missions: usize) -> Result<Vec<MissionTimes>> {
+fn run_all(scratch: &ScratchHome, missions: usize) -> Result<Vec<MissionTimes>> {
     let starts: Vec<(String, f64)> =
         (0..missions).map(|number| run_one(scratch, number)).collect::<Result<_>>()?;
     let file = scratch.path("home/times");
@@ -83,7 +83,7 @@ fn run_all(scratch: &Scratch, missions: usize) -> Result<Vec<MissionTimes>> {
 }
 
 /// Plays one mission to its end; gives its id and the time that its start took.
-fn run_one(scratch: &Scratch, number: usize) -> Result<(String, f64)> {
+fn run_one(scratch: &ScratchHome, number: usize) -> Result<(String, f64)> {
     let branch = format!("chain/{number}");
     let start = Instant::now();
     let started = scratch.orange(&["mission", "start", "chain", "Make it", "--branch", &branch])?;

@@ -17,7 +17,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::binary::kibibytes;
 use crate::size::{VARIANTS, size_of};
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 use crate::{build_checker, build_workflow};
 
 /// Measure everything that has a budget.
@@ -72,7 +72,7 @@ struct BenchPrograms {
     bench: PathBuf,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Bench) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Bench) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let built = BenchPrograms {
@@ -91,7 +91,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Bench) -> Result<ExitCode> 
 
 fn measure(
     measured: BenchTable,
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     built: &BenchPrograms,
     scratch: &Path,
     quick: bool,
@@ -154,12 +154,12 @@ fn not_measured(why: &str) -> Result<()> {
     Ok(())
 }
 
-fn build_hookless(workspace: &Workspace, scratch: &Path) -> Result<PathBuf> {
+fn build_hookless(workspace: &OwnRepository, scratch: &Path) -> Result<PathBuf> {
     let built = build_workflow::build(workspace, &workspace.root.join("xtask/bench/workflows"), true)?;
     set_aside(&built, scratch.join("orange-hookless"))
 }
 
-fn build_small(workspace: &Workspace, scratch: &Path) -> Result<PathBuf> {
+fn build_small(workspace: &OwnRepository, scratch: &Path) -> Result<PathBuf> {
     let built = build_workflow::build(workspace, &workspace.root.join("workflows"), false)?;
     set_aside(&built, scratch.join("orange-small"))
 }
@@ -170,7 +170,7 @@ fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
     Ok(place)
 }
 
-fn build_bench(workspace: &Workspace) -> Result<PathBuf> {
+fn build_bench(workspace: &OwnRepository) -> Result<PathBuf> {
     let manifest = "xtask/bench/Cargo.toml";
     let target = workspace.metadata()?.target_directory.join("bench");
     let mut build = workspace.cargo(["build", "--release", "--manifest-path", manifest, "--target-dir"]);

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::{BenchPrograms, FigureRow, fields};
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// The processes to measure, in the order of the table.
 pub(super) struct MeasuredRuns {
@@ -38,7 +38,7 @@ pub(super) struct MedianTimes {
 }
 
 pub(super) fn rows(
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     built: &BenchPrograms,
     scratch: &Path,
     quick: bool,
@@ -70,7 +70,7 @@ pub(super) fn rows(
 
 /// Our checker beside others.
 pub(super) fn linters(
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     built: &BenchPrograms,
     peers: &Path,
     scratch: &Path,
@@ -110,7 +110,7 @@ fn start_up(runs: &mut MeasuredRuns, built: &BenchPrograms) {
 
 fn checks(
     runs: &mut MeasuredRuns,
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     built: &BenchPrograms,
     scratch: &Path,
 ) -> Result<()> {
@@ -148,7 +148,7 @@ fn checks(
 /// A thousand files, one file of up to ten thousand states, which shows whether the time grows linearly, and a picture.
 fn large_checks(
     runs: &mut MeasuredRuns,
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     built: &BenchPrograms,
     scratch: &Path,
 ) -> Result<()> {

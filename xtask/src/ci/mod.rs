@@ -14,7 +14,7 @@ use clap::Args;
 
 use self::step::{CiResult, CiStep, StepWork, run_beside, run_in_order, summary};
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
 ///
@@ -33,7 +33,7 @@ const FLEET_FEATURES: &str = "orange-fleet/fail-points,orange-fleet/restate";
 /// The stores of `cargo xtask torture --fleet`. Each is tortured by itself, since that mostly waits.
 const STORES: [&str; 4] = ["postgres-pair", "restate", "postgres", "sqlite"];
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Ci) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Ci) -> Result<ExitCode> {
     if let Some(code) = orphans::collect()? {
         return Ok(code);
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Ci) -> Result<ExitCode> {
 }
 
 /// First steps: those that need no program, and the build of all programs.
-fn before(workspace: &Workspace, quick: bool) -> Result<Vec<CiStep>> {
+fn before(workspace: &OwnRepository, quick: bool) -> Result<Vec<CiStep>> {
     let build = ["build", "--workspace", "--all-targets", "--features", FLEET_FEATURES];
     let mut steps = vec![
         CiStep::run("fmt", workspace.cargo(["fmt", "--all", "--check"])),
@@ -66,7 +66,7 @@ fn before(workspace: &Workspace, quick: bool) -> Result<Vec<CiStep>> {
 }
 
 /// Steps after the build: in the first lane the work of cargo in the one folder of builds, in the others everything else.
-fn lanes(workspace: &Workspace) -> Result<Lanes> {
+fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
     let folder = workspace.programs()?;
     let author = |name, arguments: &[&str]| {
         CiStep::run(name, workspace.program(folder.join("orange-workflow"), arguments))
@@ -99,11 +99,11 @@ fn lanes(workspace: &Workspace) -> Result<Lanes> {
 }
 
 /// The steps after the build of `--quick`.
-fn quick(workspace: &Workspace) -> Result<Lanes> {
+fn quick(workspace: &OwnRepository) -> Result<Lanes> {
     Ok(Lanes { cargo: vec![clippy(workspace)], beside: programs::quick(workspace, FLEET_FEATURES)? })
 }
 
-fn clippy(workspace: &Workspace) -> CiStep {
+fn clippy(workspace: &OwnRepository) -> CiStep {
     let words =
         ["clippy", "--workspace", "--all-targets", "--features", FLEET_FEATURES, "--", "-D", "warnings"];
     CiStep::run("clippy", workspace.cargo(words))

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Lanes;
-use crate::workspace::{Workspace, typed};
+use crate::workspace::{OwnRepository, typed};
 use crate::{Result, codegen, tidy, torture};
 
 /// Number of steps that run beside those of cargo. Most of them wait for other programs.
@@ -49,12 +49,12 @@ pub(super) struct CiResult {
 }
 
 /// Runs steps one after the other.
-pub(super) fn run_in_order(workspace: &Workspace, steps: Vec<CiStep>) -> Vec<CiResult> {
+pub(super) fn run_in_order(workspace: &OwnRepository, steps: Vec<CiStep>) -> Vec<CiResult> {
     steps.into_iter().map(|step| step.run_here(workspace)).collect()
 }
 
 /// Runs the steps of all lanes. `began` is the beginning of everything.
-pub(super) fn run_beside(workspace: &Workspace, lanes: Lanes, began: Instant) -> Vec<CiResult> {
+pub(super) fn run_beside(workspace: &OwnRepository, lanes: Lanes, began: Instant) -> Vec<CiResult> {
     let cargo = Mutex::new(VecDeque::from(lanes.cargo));
     let beside = Mutex::new(VecDeque::from(lanes.beside));
     let outcomes = Mutex::new(Vec::new());
@@ -86,13 +86,13 @@ impl CiStep {
     }
 
     /// Runs it with its output on ours.
-    fn run_here(self, workspace: &Workspace) -> CiResult {
+    fn run_here(self, workspace: &OwnRepository) -> CiResult {
         println!("\n── {}: {}", self.name, self.work.describe());
         self.timed(|work| (work.run(workspace).err(), String::new()))
     }
 
     /// Runs it with its output kept, and printed whole at its end.
-    fn run_apart(self, workspace: &Workspace, deadline: Instant) -> CiResult {
+    fn run_apart(self, workspace: &OwnRepository, deadline: Instant) -> CiResult {
         let head = format!("── {}: {}", self.name, self.work.describe());
         self.timed(|work| {
             let (failure, output) = match work {
@@ -126,7 +126,7 @@ impl StepWork {
         }
     }
 
-    fn run(&mut self, workspace: &Workspace) -> Result<()> {
+    fn run(&mut self, workspace: &OwnRepository) -> Result<()> {
         match self {
             StepWork::Run(command) => ended(command.status()),
             StepWork::Tidy => match tidy::report(workspace)? {

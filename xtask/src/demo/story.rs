@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::page::DemoPage;
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 use crate::workspace::typed;
 
 /// The time limit for one step.
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A task, and how much of its journal has been printed.
 pub(crate) struct Story<'s> {
-    scratch: &'s Scratch,
+    scratch: &'s ScratchHome,
     page: &'s DemoPage,
     id: String,
     branch: String,
@@ -49,7 +49,7 @@ struct TransitionScene {
 
 impl<'s> Story<'s> {
     /// Creates the task.
-    pub(crate) fn begin(scratch: &'s Scratch, page: &'s DemoPage, create: &[&str]) -> Result<Story<'s>> {
+    pub(crate) fn begin(scratch: &'s ScratchHome, page: &'s DemoPage, create: &[&str]) -> Result<Story<'s>> {
         show_command(page, create);
         let created = scratch.orange(create)?;
         let workflow = scratch.orange(&["workflow", "show", text(&created, "workflow")])?;

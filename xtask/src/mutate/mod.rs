@@ -27,9 +27,9 @@ use orange_codegen::{Level, PromptFiles, Source};
 
 use self::known::KnownMutants;
 use self::mutant::{Mutant, MutantKind};
-use self::scenarios::Scenarios;
+use self::scenarios::WorkflowScenarios;
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Change each part of our workflows, one at a time, and print the changes that nothing notices.
 ///
@@ -83,7 +83,7 @@ enum MutantFate {
     Survives,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Mutate) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Mutate) -> Result<ExitCode> {
     if arguments.prover {
         return prover::run(workspace);
     }
@@ -110,18 +110,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Mutate) -> Result<ExitCode>
 }
 
 /// Judges every change to every workflow that ships, in order.
-fn judge_all(workspace: &Workspace) -> Result<Vec<JudgedMutant>> {
+fn judge_all(workspace: &OwnRepository) -> Result<Vec<JudgedMutant>> {
     let mut judged = Vec::new();
     for source in sources(workspace)? {
         let Some(group) = Likeness::of(&source).kind() else { continue };
-        let scenarios = Scenarios::beside(&source, group, workspace)?;
+        let scenarios = WorkflowScenarios::beside(&source, group, workspace)?;
         judged.extend(judge(&source, group, scenarios)?);
     }
     Ok(judged)
 }
 
 /// The files that may be workflows, with the prompts that they name.
-fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
+fn sources(workspace: &OwnRepository) -> Result<Vec<Source>> {
     let paths = workspace.paths()?;
     let names: Vec<&str> = paths.iter().filter_map(|it| it.strip_prefix("workflows/")).collect();
     let prompts = names.iter().filter(|it| it.ends_with(".md"));
@@ -134,7 +134,7 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     names.iter().filter(is_ours).map(source).collect()
 }
 
-fn judge(source: &Source, group: recognise::Kind, scenarios: Scenarios) -> Result<Vec<JudgedMutant>> {
+fn judge(source: &Source, group: recognise::Kind, scenarios: WorkflowScenarios) -> Result<Vec<JudgedMutant>> {
     let before =
         UnchangedWorkflow { findings: findings(source), behaviour: same::behaviour(source), scenarios };
     if let Some(failure) = before.scenarios.failures(source).first() {
@@ -162,7 +162,7 @@ fn judge(source: &Source, group: recognise::Kind, scenarios: Scenarios) -> Resul
 struct UnchangedWorkflow {
     findings: Vec<UnplacedFinding>,
     behaviour: Option<String>,
-    scenarios: Scenarios,
+    scenarios: WorkflowScenarios,
 }
 
 fn fates(source: &Source, before: &UnchangedWorkflow, mutants: &[Mutant]) -> Vec<Result<MutantFate>> {

@@ -2,7 +2,7 @@
 
 use super::{RuleBreach, entries};
 use crate::Result;
-use crate::workspace::{DeclaredDependency, MemberPackage, TextFile, Workspace};
+use crate::workspace::{DeclaredDependency, MemberPackage, OwnRepository, TextFile};
 
 /// The committed list of what the small binary is built from.
 const SMALL_BINARY: &str = "xtask/small-binary.txt";
@@ -172,7 +172,7 @@ impl Arrows {
 }
 
 /// Packages from which the compiler and the macro are built and should not be.
-pub(super) fn compiler(workspace: &Workspace) -> Result<Vec<RuleBreach>> {
+pub(super) fn compiler(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
     let mut findings = Vec::new();
     for package in ["orange-codegen", "orange-macros"] {
         findings.extend(too_heavy(package, &workspace.tree(package, "normal,build", &[])?));
@@ -203,7 +203,7 @@ pub(super) fn no_fail_points(features: &[String]) -> Vec<RuleBreach> {
 }
 
 /// Differences between the packages from which the binary is built and the committed lists, without custom workflows and with them.
-pub(super) fn binaries(workspace: &Workspace) -> Result<Vec<RuleBreach>> {
+pub(super) fn binaries(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
     let tree = |features: &[&str]| workspace.tree("orange", "normal,no-proc-macro", features);
     let small = tree(&["--no-default-features"])?;
     let mut added = tree(&[])?;

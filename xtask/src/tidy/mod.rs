@@ -12,7 +12,7 @@ mod words;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::workspace::{TextFile, Workspace};
+use crate::workspace::{OwnRepository, TextFile};
 
 /// A breach of a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,12 +30,12 @@ impl RuleBreach {
     }
 }
 
-pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     Ok(if report(workspace)? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints every finding and says how many there are.
-pub(crate) fn report(workspace: &Workspace) -> Result<usize> {
+pub(crate) fn report(workspace: &OwnRepository) -> Result<usize> {
     let findings = findings(workspace)?;
     for RuleBreach { place, problem, remedy } in &findings {
         println!("{place}: {problem}\n    {remedy}");
@@ -47,7 +47,7 @@ pub(crate) fn report(workspace: &Workspace) -> Result<usize> {
     Ok(findings.len())
 }
 
-fn findings(workspace: &Workspace) -> Result<Vec<RuleBreach>> {
+fn findings(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
     let paths = workspace.paths()?;
     let read = |extension: &str| -> Result<Vec<TextFile>> {
         paths.iter().filter(|path| path.ends_with(extension)).map(|path| workspace.read(path)).collect()

@@ -31,7 +31,7 @@ use self::scene::SCENES;
 use self::table::FigureTable;
 use self::world::World;
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// The number of requests in one world, so that homes are neither empty nor endless.
 const REQUESTS_IN_A_WORLD: usize = 25;
@@ -129,7 +129,7 @@ struct TorturePrograms {
     plain: PathBuf,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Torture) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
     if arguments.fleet {
         return fleet::run(workspace, seed, arguments.seconds, arguments.store.as_deref());
@@ -240,7 +240,7 @@ fn indented(name: &str, text: &str) -> String {
 }
 
 /// Builds `orange` with and without fail points.
-fn build(workspace: &Workspace, folder: &Path, release: bool) -> Result<TorturePrograms> {
+fn build(workspace: &OwnRepository, folder: &Path, release: bool) -> Result<TorturePrograms> {
     let armed = armed(workspace, folder)?;
     Ok(TorturePrograms {
         armed,
@@ -249,7 +249,7 @@ fn build(workspace: &Workspace, folder: &Path, release: bool) -> Result<TortureP
 }
 
 /// `orange` with fail points. Continuous integration has built it before the one without, which has the same place.
-fn armed(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+fn armed(workspace: &OwnRepository, folder: &Path) -> Result<PathBuf> {
     let before = workspace.metadata()?.target_directory.join("armed");
     if !before.join("orange").exists() || !workspace.is_built() {
         build_armed(workspace)?;
@@ -258,13 +258,13 @@ fn armed(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
 }
 
 /// Builds `orange` with fail points into a folder of its own.
-pub(crate) fn build_armed(workspace: &Workspace) -> Result<()> {
+pub(crate) fn build_armed(workspace: &OwnRepository) -> Result<()> {
     workspace.build(&["--package", "orange", "--features", "fail-points"])?;
     let folder = workspace.metadata()?.target_directory.join("armed");
     keep(&workspace.programs()?.join("orange"), &folder).map(drop)
 }
 
-fn plain(workspace: &Workspace, folder: &Path, more: &[&str]) -> Result<PathBuf> {
+fn plain(workspace: &OwnRepository, folder: &Path, more: &[&str]) -> Result<PathBuf> {
     let words = [&["--package", "orange"], more].concat();
     let debug = if more.is_empty() {
         workspace.built(&words)?

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::Result;
-use crate::scratch::{PROJECT, Scratch};
+use crate::scratch::{PROJECT, ScratchHome};
 
 const AGENT: &str = include_str!("agent.sh");
 
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A home with one project, in which the tasks are tortured one after the other.
 pub(super) struct World {
-    scratch: Scratch,
+    scratch: ScratchHome,
     orange: PathBuf,
 }
 
@@ -87,7 +87,7 @@ impl World {
     }
 
     fn made(orange: &Path, launcher: &[String], furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
-        let scratch = Scratch::empty(orange, AGENT)?.through(launcher);
+        let scratch = ScratchHome::empty(orange, AGENT)?.through(launcher);
         let faults = scratch.path("faults");
         fs::create_dir(&faults).map_err(|error| format!("{} cannot be made: {error}", faults.display()))?;
         furnish(&scratch.path("orange"))?;

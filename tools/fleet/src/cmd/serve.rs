@@ -20,7 +20,7 @@ use crate::host::{Host, KEPT_BY_GATEWAYS};
 use crate::plans::PLANS;
 use crate::serve::auth::Tokens;
 use crate::serve::settings::{Limits, TlsFiles};
-use crate::serve::workflows::Workflows;
+use crate::serve::workflows::ServedWorkflows;
 use crate::serve::{Gateway, GatewaySettings, OpenSocket, check, logs, serve};
 
 /// The shortest lease: shorter ones end while crabs are well.
@@ -121,7 +121,7 @@ impl ServeArgs {
             .clone()
             .map(|home| LocalMachine::new(find_orange(self.orange.clone())?, home))
             .transpose()?;
-        let workflows = Workflows::load(PLANS, &self.prompts_path)?;
+        let workflows = ServedWorkflows::load(PLANS, &self.prompts_path)?;
         for (file, why) in &workflows.refused {
             log::error!(file = file.display().to_string().as_str(), why = why.as_str(); "a workflow is not served");
         }
@@ -169,7 +169,7 @@ fn host_name(text: &str) -> std::result::Result<String, String> {
     is_name.then(|| text.to_owned()).ok_or_else(wrong)
 }
 
-fn checked(settings: &GatewaySettings, workflows: &Workflows) -> Result<Said> {
+fn checked(settings: &GatewaySettings, workflows: &ServedWorkflows) -> Result<Said> {
     if !workflows.refused.is_empty() {
         let reasons: Vec<String> =
             workflows.refused.iter().map(|(file, why)| format!("{}: {why}", file.display())).collect();
@@ -203,7 +203,7 @@ async fn lost(store: &dyn Host) -> Error {
 fn served(
     settings: GatewaySettings,
     host: Arc<dyn Host>,
-    workflows: Workflows,
+    workflows: ServedWorkflows,
     machine: Option<LocalMachine>,
 ) -> Result<Said> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -218,7 +218,7 @@ fn served(
 async fn until_stopped(
     settings: GatewaySettings,
     host: Arc<dyn Host>,
-    workflows: Workflows,
+    workflows: ServedWorkflows,
     machine: Option<LocalMachine>,
 ) -> Result<()> {
     let listen_to = |kind| {

@@ -43,7 +43,7 @@ pub trait Host: Send + Sync + 'static {
     fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;
 
     /// A page of missions, the newest first.
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>>;
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>>;
 
     /// Keeps a text of an attempt in place of the one that it had. Says whether there is such an attempt.
     fn keep_text(&self, of: TextOf, text: String) -> Later<'_, bool>;
@@ -220,7 +220,7 @@ pub const KEPT_BY_CRABS: u32 = 30;
 #[derive(Clone, Debug)]
 pub struct StoredMission {
     /// The mission as lists show it.
-    pub row: MissionRow,
+    pub row: MissionListRow,
     pub plan: &'static Plan<'static>,
     /// State of the mission.
     pub mission: Mission,
@@ -255,7 +255,7 @@ impl StoredMission {
 
 /// A mission in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissionRow {
+pub struct MissionListRow {
     /// Its id: time-ordered, so that a page begins after an id.
     pub id: String,
     pub colony: String,

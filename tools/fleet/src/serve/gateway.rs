@@ -17,7 +17,7 @@ use super::metrics::Metrics;
 use super::run::RunId;
 use super::settings::GatewaySettings;
 use super::traces::{TracedEnd, Traces};
-use super::workflows::Workflows;
+use super::workflows::ServedWorkflows;
 use crate::host::{ActorCall, CallDetails, Colony, Event, Host, HostError, Reply};
 
 /// The most missions that are remembered with what never changes of them.
@@ -28,7 +28,7 @@ pub struct Gateway {
     /// Store of missions and schedulers.
     pub host: Arc<dyn Host>,
     /// Workflows that missions can follow.
-    pub workflows: Workflows,
+    pub workflows: ServedWorkflows,
     pub settings: GatewaySettings,
     /// Tokens of those who may call it.
     pub tokens: Tokens,
@@ -68,7 +68,7 @@ impl Gateway {
     pub fn new(
         settings: GatewaySettings,
         host: Arc<dyn Host>,
-        workflows: Workflows,
+        workflows: ServedWorkflows,
         has_pages: bool,
     ) -> Result<Arc<Gateway>> {
         let tokens = Tokens::open(&settings.folder)?;

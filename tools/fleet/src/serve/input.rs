@@ -46,7 +46,7 @@ pub struct PathIds<T>(pub T);
 
 /// The caller: whose token it is, and the key of the call.
 #[derive(Debug)]
-pub struct Caller {
+pub struct AuthorizedCaller {
     pub holder: Arc<TokenHolder>,
     /// Idempotency key, among the calls of this holder.
     pub key: Option<String>,
@@ -114,14 +114,14 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Gateway>> for PathIds<T> {
     }
 }
 
-impl FromRequestParts<Arc<Gateway>> for Caller {
+impl FromRequestParts<Arc<Gateway>> for AuthorizedCaller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Caller, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<AuthorizedCaller, ApiError> {
         let holder = parts.extensions.get::<Arc<TokenHolder>>().cloned();
         let holder = holder.ok_or_else(|| ApiError::forbidden("this call needs a token"))?;
         let key = key(&parts.headers)?.map(|key| format!("{}/{key}", holder.id));
-        Ok(Caller { holder, key })
+        Ok(AuthorizedCaller { holder, key })
     }
 }
 
@@ -304,7 +304,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Order {
+    struct CupOrder {
         #[serde(default)]
         _cups: u32,
         #[serde(default)]
@@ -319,14 +319,14 @@ mod tests {
 
     #[track_caller]
     fn check(body: &str, expect: (&str, &str)) {
-        let error = parsed::<Order>(body.as_bytes()).unwrap_err();
+        let error = parsed::<CupOrder>(body.as_bytes()).unwrap_err();
         assert_eq!(error.code, expect.0, "{body}");
         assert!(error.message.contains(expect.1), "{}", error.message);
     }
 
     #[test]
     fn a_wrong_body_is_refused_with_its_field() {
-        assert!(parsed::<Order>(b"{}").is_ok());
+        assert!(parsed::<CupOrder>(b"{}").is_ok());
         check("{\"_cups\": \"three\"}", ("bad_field", "the field `_cups` is wrong: invalid type: string"));
         check(
             "{\"_kind\": [{\"name\": \"tea\"}, {\"name\": 3}]}",

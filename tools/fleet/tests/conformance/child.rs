@@ -12,7 +12,7 @@ use orange_core::plan::StepId;
 use orange_core::scheduler::Item;
 use orange_fleet::host::{
     ActorCall, CallDetails, Colony, ColonyState, Delivery, Event, HistoryRecord, Host, HostError,
-    Instruction, Later, Millis, MissionFilter, MissionRow, NewColony, NewMission, Reply, StoreCounts,
+    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, Reply, StoreCounts,
     StoredMission, TextOf,
 };
 use orange_fleet::model;
@@ -235,7 +235,7 @@ impl Host for ChildHost {
         unsupported()
     }
 
-    fn missions(&self, _: MissionFilter) -> Later<'_, Vec<MissionRow>> {
+    fn missions(&self, _: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
         unsupported()
     }
 

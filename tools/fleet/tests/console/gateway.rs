@@ -14,7 +14,7 @@ use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::plans::PLANS;
 use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::settings::TlsFiles;
-use orange_fleet::serve::workflows::Workflows;
+use orange_fleet::serve::workflows::ServedWorkflows;
 use orange_fleet::serve::{self, GatewaySettings, OpenSocket, Serving};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -127,7 +127,7 @@ impl ConsoleGateway {
         settings.tls = self.tls.clone();
         settings.lease = Duration::from_secs(7_200);
         let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.join("fleet.db")).unwrap());
-        let workflows = Workflows::load(PLANS, &[]).unwrap();
+        let workflows = ServedWorkflows::load(PLANS, &[]).unwrap();
         let machine = LocalMachine::new(self.in_home("orange"), self.in_home("")).unwrap();
         let running = self.runtime.block_on(async {
             let socket = OpenSocket::open(&settings).await.unwrap();

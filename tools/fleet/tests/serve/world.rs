@@ -10,7 +10,7 @@ use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::host::{Host, Reply};
 use orange_fleet::plans::PLANS;
 use orange_fleet::serve::auth::{Rights, Tokens};
-use orange_fleet::serve::workflows::Workflows;
+use orange_fleet::serve::workflows::ServedWorkflows;
 use orange_fleet::serve::{Gateway, GatewaySettings, OpenSocket, Serving, serve};
 pub use orange_testkit::{PATIENCE, until};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.path().join("fleet.db")).unwrap());
-        let workflows = Workflows::load(PLANS, &[folder.path().join("prompts")]).unwrap();
+        let workflows = ServedWorkflows::load(PLANS, &[folder.path().join("prompts")]).unwrap();
         let (gateway, serving) = runtime.block_on(async {
             let socket = OpenSocket::open(&settings).await.unwrap();
             let gateway = Gateway::new(settings, host, workflows, false).unwrap();

@@ -15,8 +15,8 @@ use self::processes::Processes;
 use super::page::DemoPage;
 use super::{AGENT, built};
 use crate::Result;
-use crate::scratch::Scratch;
-use crate::workspace::Workspace;
+use crate::scratch::ScratchHome;
+use crate::workspace::OwnRepository;
 
 /// The time limit for one step.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -45,7 +45,7 @@ const FIX: &str = "echo 'one test' >tests.txt; complete PASS 'The test is there'
 
 /// The fleet of the demo.
 struct DemoFleet<'s> {
-    scratch: &'s Scratch,
+    scratch: &'s ScratchHome,
     page: &'s DemoPage,
     processes: Processes<'s>,
     /// The missions with their branches, in the order in which they were started.
@@ -56,10 +56,10 @@ struct DemoFleet<'s> {
 }
 
 /// Plays the scene, and stops with the reason when it ends differently.
-pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub(super) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     let page = DemoPage::new();
     let (orange, fleet) = (built(workspace, "orange")?, built(workspace, "orange-fleet")?);
-    let scratch = Scratch::empty(&orange, AGENT)?;
+    let scratch = ScratchHome::empty(&orange, AGENT)?;
     page.text(
         "A scratch folder, a bare origin, a gateway, three crabs with a home and a tmux server each, and a script that is \
          called `claude`. Everything else is the real thing.",
@@ -76,7 +76,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
 }
 
 impl<'s> DemoFleet<'s> {
-    fn new(scratch: &'s Scratch, page: &'s DemoPage, program: &Path) -> Result<DemoFleet<'s>> {
+    fn new(scratch: &'s ScratchHome, page: &'s DemoPage, program: &Path) -> Result<DemoFleet<'s>> {
         let processes = Processes::new(scratch, program)?;
         let (missions, shown, crabs) = Default::default();
         Ok(DemoFleet { scratch, page, processes, missions, shown, crabs })

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{ConsolePage, NavigationTab, text, time, words};
-use crate::host::{HistoryRecord, Millis, MissionRow};
+use crate::host::{HistoryRecord, Millis, MissionListRow};
 
 /// Number of records that a page shows.
 pub const RECORDS: usize = 100;
@@ -13,7 +13,7 @@ const FACTS: usize = 300;
 
 /// A page of the history of a mission.
 pub struct History<'h> {
-    pub row: &'h MissionRow,
+    pub row: &'h MissionListRow,
     /// The records, the oldest first.
     pub records: &'h [HistoryRecord],
     /// True if there are more.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use orange_core::mission::MissionStatus;
 
 use super::{ConsolePage, NavigationTab, badge, forms, text, time, words};
-use crate::host::{Colony, MissionRow};
+use crate::host::{Colony, MissionListRow};
 
 /// Query of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct MissionsQuery {
 pub struct MissionsPage {
     pub asked: MissionsQuery,
     /// Missions that were found, the newest first.
-    pub rows: Vec<MissionRow>,
+    pub rows: Vec<MissionListRow>,
     /// True if there are more.
     pub has_more: bool,
     /// Every colony.
@@ -92,7 +92,7 @@ impl MissionsPage {
         }
     }
 
-    fn row(&self, row: &MissionRow) -> Markup {
+    fn row(&self, row: &MissionListRow) -> Markup {
         let colony = self.colonies.iter().find(|it| it.id == row.colony).map_or(&row.colony, |it| &it.name);
         html! {
             tr role="row" id={ "m-" (row.id) } {

@@ -14,7 +14,7 @@ use super::missions::{MissionsPage, MissionsQuery};
 use super::start::{Filled, StartPage};
 use super::step::StepPage;
 use super::{ConsolePage, PageFrame, words, workflows};
-use crate::host::{AttemptRow, Colony, ColonyState, HistoryRecord, MissionRow, StoredMission};
+use crate::host::{AttemptRow, Colony, ColonyState, HistoryRecord, MissionListRow, StoredMission};
 use crate::plans::PLANS;
 use crate::simulate::measure::APART;
 
@@ -58,7 +58,7 @@ fn mission(events: &[&str], policy: Policy) -> StoredMission {
         };
         mission.apply(plan, event).unwrap();
     }
-    let row = MissionRow {
+    let row = MissionListRow {
         id: "m1".to_owned(),
         colony: "c1".to_owned(),
         workflow: plan.name.to_owned(),

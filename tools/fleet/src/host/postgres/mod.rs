@@ -29,7 +29,7 @@ use super::TextOf;
 use super::unit_of_work::Writing;
 use super::{
     ActorCall, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis, MissionFilter,
-    MissionRow, NewColony, NewMission, Reply, StoreCounts, StoredMission,
+    MissionListRow, NewColony, NewMission, Reply, StoreCounts, StoredMission,
 };
 
 /// Missions and schedulers in one Postgres database.
@@ -96,7 +96,7 @@ impl Host for PostgresHost {
         Box::pin(async move { self.readers.mission(&id).await })
     }
 
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>> {
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
         Box::pin(async move { self.readers.missions(&filter).await })
     }
 

@@ -14,7 +14,7 @@ use crate::host::TextOf;
 use crate::host::packed::{self, Packed};
 use crate::host::unit_of_work;
 use crate::host::{
-    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, MissionFilter, MissionRow,
+    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, MissionFilter, MissionListRow,
     StoreCounts, StoredMission,
 };
 use crate::model;
@@ -123,7 +123,7 @@ impl PostgresReaders {
     }
 
     /// A page of missions, the newest first.
-    pub(super) async fn missions(&self, filter: &MissionFilter) -> Result<Vec<MissionRow>, HostError> {
+    pub(super) async fn missions(&self, filter: &MissionFilter) -> Result<Vec<MissionListRow>, HostError> {
         let (select, values) = filter::query(filter);
         let values: Vec<&(dyn ToSql + Sync)> =
             values.iter().map(|it| -> &(dyn ToSql + Sync) { it.as_ref() }).collect();

@@ -9,7 +9,7 @@ use super::{filter, read, text};
 use crate::host::unit_of_work::Writing;
 use crate::host::{
     ActorCall, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis, MissionFilter,
-    MissionRow, NewColony, NewMission, Reply, StoreCounts, StoredMission, TextOf,
+    MissionListRow, NewColony, NewMission, Reply, StoreCounts, StoredMission, TextOf,
 };
 
 /// A host with a thread that writes, and with connections to SQLite that read.
@@ -45,7 +45,7 @@ impl<H: InSqlite> Host for H {
         Box::pin(self.read(move |connection| read::mission(connection, &id)))
     }
 
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>> {
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
         Box::pin(self.read(move |connection| filter::missions(connection, &filter)))
     }
 

@@ -22,7 +22,7 @@ use crate::serve::answer;
 use crate::serve::connected::Connection;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, sees};
-use crate::serve::input::{Caller, JsonInput, PathIds, StrictQuery, id, line};
+use crate::serve::input::{AuthorizedCaller, JsonInput, PathIds, StrictQuery, id, line};
 use crate::serve::run::RunId;
 use crate::serve::{heartbeats, names, work};
 
@@ -52,7 +52,7 @@ pub(super) struct InColony {
 
 pub(super) async fn register(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     JsonInput(body): JsonInput<RegisterBody>,
 ) -> Result<Json<Registered>, ApiError> {
     let name = line("name", &body.name, LONGEST_NAME)?;
@@ -107,7 +107,7 @@ fn new_id(key: Option<&str>, holder: &str) -> Result<String, ApiError> {
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     StrictQuery(query): StrictQuery<CrabsQuery>,
 ) -> Result<Json<Crabs>, ApiError> {
     let colonies = match &query.colony {
@@ -157,7 +157,7 @@ async fn crabs(
 
 pub(super) async fn remove(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
 ) -> Result<StatusCode, ApiError> {
@@ -172,7 +172,7 @@ pub(super) async fn remove(
 
 pub(super) async fn work(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -202,7 +202,7 @@ pub(super) async fn work(
 
 pub(super) async fn poll(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
     JsonInput(body): JsonInput<PollBody>,
@@ -220,7 +220,7 @@ pub(super) async fn poll(
 
 pub(super) async fn heartbeat(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
     JsonInput(body): JsonInput<HeartbeatBody>,

@@ -19,7 +19,7 @@ use crate::host::HistoryRecord;
 use crate::serve::auth::TokenHolder;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Caller, PathIds, StrictQuery};
+use crate::serve::input::{AuthorizedCaller, PathIds, StrictQuery};
 
 /// Number of records that are read at a time for a stream.
 const CHUNK: u32 = 200;
@@ -40,7 +40,7 @@ pub(super) struct RecordsQuery {
 
 pub(super) async fn all(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<RecordsQuery>,
 ) -> Result<Response, ApiError> {
@@ -49,7 +49,7 @@ pub(super) async fn all(
 
 pub(super) async fn of_mission(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(mission): PathIds<String>,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<RecordsQuery>,
@@ -63,7 +63,7 @@ pub(super) async fn of_mission(
 /// A stream for who asks for one, which begins after the last record that the reader has; else a page.
 async fn answer(
     gateway: Arc<Gateway>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     headers: &HeaderMap,
     query: RecordsQuery,
     mission: Option<String>,

@@ -12,7 +12,7 @@ use super::{done, rights};
 use crate::serve::answer;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Caller, JsonInput};
+use crate::serve::input::{AuthorizedCaller, JsonInput};
 use crate::serve::timers::sweep_colony;
 
 /// The description of the API, which a test holds against the routes and their answers.
@@ -43,7 +43,7 @@ pub(super) async fn workflows(State(gateway): State<Arc<Gateway>>) -> Json<Workf
 
 pub(super) async fn tick(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     JsonInput(body): JsonInput<TickBody>,
 ) -> Result<Json<Ticked>, ApiError> {
     let colonies = match &body.colony_id {

@@ -20,7 +20,7 @@ use crate::serve::answer;
 use crate::serve::auth::Rights;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{FixedFacts, Gateway};
-use crate::serve::input::{Caller, JsonInput, LONGEST_ID, PathIds, StrictQuery, text};
+use crate::serve::input::{AuthorizedCaller, JsonInput, LONGEST_ID, PathIds, StrictQuery, text};
 use crate::serve::names;
 
 /// The longest text that missions are searched for.
@@ -63,7 +63,7 @@ pub enum MissionAction {
 
 pub(super) async fn create(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     JsonInput(body): JsonInput<NewMissionBody>,
 ) -> Result<(StatusCode, Json<MissionAnswer>), ApiError> {
     let id = start(&gateway, caller.key, rights(&caller.holder), body).await?;
@@ -114,7 +114,7 @@ fn on_base(branch: &str) -> ApiError {
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     StrictQuery(query): StrictQuery<MissionListQuery>,
 ) -> Result<Json<Missions>, ApiError> {
     let MissionListQuery { colony, status, q, after, limit } = query;
@@ -168,7 +168,7 @@ pub(super) async fn tasks(
 
 pub(super) async fn go_on(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(id): PathIds<String>,
     JsonInput(body): JsonInput<ContinueBody>,
 ) -> Result<Json<Acted>, ApiError> {
@@ -181,7 +181,7 @@ pub(super) async fn go_on(
 
 pub(super) async fn retry(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(id): PathIds<String>,
     JsonInput(body): JsonInput<RetryBody>,
 ) -> Result<Json<Acted>, ApiError> {
@@ -190,7 +190,7 @@ pub(super) async fn retry(
 
 pub(super) async fn cancel(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(id): PathIds<String>,
     JsonInput(_): JsonInput<Nothing>,
 ) -> Result<Json<Acted>, ApiError> {

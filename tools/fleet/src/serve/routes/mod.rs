@@ -28,7 +28,7 @@ use super::listen::Peer;
 use super::traces::{self, AnsweredRequest};
 use crate::host::Reply;
 
-pub struct Route {
+pub struct ApiRoute {
     pub method: &'static str,
     /// Its path, with the names of its ids.
     pub path: &'static str,
@@ -42,12 +42,12 @@ const fn route(
     path: &'static str,
     who: AllowedCallers,
     handler: fn() -> MethodRouter<Arc<Gateway>>,
-) -> Route {
-    Route { method, path, who, handler }
+) -> ApiRoute {
+    ApiRoute { method, path, who, handler }
 }
 
 /// Every call of the API.
-pub const ROUTES: &[Route] = &[
+pub const ROUTES: &[ApiRoute] = &[
     route("GET", "/healthz", AllowedCallers::Everybody, || get(general::healthz)),
     route("GET", "/metrics", AllowedCallers::Readers, || get(general::metrics)),
     route("GET", "/v1/openapi.json", AllowedCallers::Members, || get(general::openapi)),

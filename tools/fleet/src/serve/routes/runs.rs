@@ -18,7 +18,7 @@ use crate::serve::answer::runs;
 use crate::serve::assignment::assignment;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{FixedFacts, Gateway, unknown_run};
-use crate::serve::input::{Caller, JsonInput, PathIds, StrictQuery, id, text};
+use crate::serve::input::{AuthorizedCaller, JsonInput, PathIds, StrictQuery, id, text};
 use crate::serve::run::RunId;
 use crate::serve::traces::TracedEnd;
 
@@ -53,7 +53,7 @@ pub(super) async fn list(
 
 pub(super) async fn get(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     PathIds(run): PathIds<String>,
 ) -> Result<Json<TaskAssigned>, ApiError> {
     let run = RunId::parse(&run)?;
@@ -65,7 +65,7 @@ pub(super) async fn get(
 
 pub(super) async fn start(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     JsonInput(body): JsonInput<StartBody>,
 ) -> Result<Json<Reported>, ApiError> {
     let crab = id("crab_id", &body.crab_id)?;
@@ -99,7 +99,7 @@ async fn has_started(gateway: &Gateway, run: &RunId<'_>, step: StepId, crab: &st
 
 pub(super) async fn complete(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     JsonInput(body): JsonInput<CompleteBody>,
 ) -> Result<Json<Reported>, ApiError> {
     let limit = gateway.settings.limits.text;
@@ -151,7 +151,7 @@ fn commit(commit: &str) -> Result<&str, ApiError> {
 
 pub(super) async fn give_back(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     JsonInput(body): JsonInput<GiveBackBody>,
 ) -> Result<Json<Reported>, ApiError> {
     text("reason", &body.reason, gateway.settings.limits.text)?;
