@@ -1,4 +1,4 @@
-//! Measures a host: `measure FOLDER [CREATED] [RUN] [BACKLOG]`. With the feature `restate`, the folder may be the address of a store.
+//! Measures a host: `measure FOLDER [CREATED] [RUN] [BACKLOG]`.
 
 use std::io::Write;
 use std::path::Path;
@@ -33,11 +33,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn open(name: &str) -> Result<Arc<dyn Host>, Box<dyn std::error::Error>> {
-    #[cfg(feature = "restate")]
-    if orange_fleet::host::restate::Address::is_one(name) {
-        let address = orange_fleet::host::restate::Address::read(name)?;
-        return Ok(Arc::new(orange_fleet::host::restate::RestateHost::open(&address)?));
-    }
     Ok(Arc::new(SqliteHost::open(&Path::new(name).join("fleet.db"))?))
 }
 

@@ -8,35 +8,27 @@ use super::{FigureRow, fields};
 use crate::Result;
 use crate::workspace::{OwnRepository, answer};
 
-/// Number of waiting missions for a store that keeps everything in memory.
-const FEW: &str = "5000";
-
 /// The figures of this gateway with each store, beside each other; a store that is not there has none. Only those with SQLite have budgets.
-/// With Restate, a build of the gateway is measured that knows it.
 pub(super) fn rows(workspace: &OwnRepository, program: &Path, quick: bool) -> Result<Vec<FigureRow>> {
-    let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--features", "restate"];
-    answer(workspace.cargo([&build[..], &["--bin", "orange-fleet", "--example", "load"]].concat()))?;
+    let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--example", "load"];
+    answer(workspace.cargo(build))?;
     let built = workspace.metadata()?.target_directory.join("tools");
-    let (missions, backlog) = if quick { ("200", FEW) } else { ("1000", "100000") };
-    let measured = |program: &Path, backlog: &str, store: Option<&str>| {
+    let (missions, backlog) = if quick { ("200", "5000") } else { ("1000", "100000") };
+    let measured = |store: Option<&str>| {
         let mut measure = Command::new(built.join("examples/load"));
         measure.arg(program).args([missions, backlog, "1000"]).args(store);
         let said = answer(measure)?;
         fields(&said).iter().map(|line| row(line)).collect::<Result<Vec<FigureRow>>>()
     };
-    let sqlite = measured(program, backlog, None)?;
+    let sqlite = measured(None)?;
     let postgres = match BenchPostgres::start()? {
-        Some(server) => measured(program, backlog, Some(&server.address))?,
+        Some(server) => measured(Some(&server.address))?,
         None => {
             println!("SKIPPED: the fleet on Postgres: there is none");
             Vec::new()
         }
     };
-    let restate = measured(&built.join("orange-fleet"), FEW, Some("restate"))?;
-    if restate.is_empty() {
-        println!("SKIPPED: the fleet on Restate: npm does not have its server");
-    }
-    Ok(beside([sqlite, postgres, restate]))
+    Ok(beside([sqlite, postgres]))
 }
 
 /// The rows of all stores in one table.
@@ -75,10 +67,9 @@ mod tests {
         let read = |lines: &[[&str; 4]]| lines.iter().map(|line| row(line).unwrap()).collect::<Vec<_>>();
         let sqlite = read(&[["made", "9", "at least 5", "kept"], ["memory", "7", "", ""]]);
         let postgres = read(&[["made", "3", "at least 5", "missed"], ["CPU of the database", "1", "", ""]]);
-        let restate = read(&[["made", "1", "at least 5", "missed"]]);
-        let rows = beside([sqlite, postgres, restate]);
+        let rows = beside([sqlite, postgres]);
         let figures: Vec<_> = rows.iter().map(|row| (row.figures.join(" "), row.kept)).collect();
-        let expected = [("9 3 1", Some(true)), ("7 - -", None), ("- 1 -", None)];
+        let expected = [("9 3", Some(true)), ("7 -", None), ("- 1", None)];
         assert_eq!(figures, expected.map(|(figures, kept)| (figures.to_owned(), kept)));
     }
 

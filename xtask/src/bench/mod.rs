@@ -119,7 +119,7 @@ fn measure(
             let program = build_workflow::build_fleet(workspace, &workspace.root.join("workflows"))?;
             (
                 "one gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine",
-                &["", "sqlite", "postgres", "restate"],
+                &["", "sqlite", "postgres"],
                 fleet::rows(workspace, &program, quick),
             )
         }

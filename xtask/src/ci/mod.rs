@@ -28,10 +28,10 @@ pub(crate) struct Ci {
 }
 
 /// Features of the fleet that builds for people leave out.
-const FLEET_FEATURES: &str = "orange-fleet/fail-points,orange-fleet/restate";
+const FLEET_FEATURES: &str = "orange-fleet/fail-points";
 
 /// The stores of `cargo xtask torture --fleet`. Each is tortured by itself, since that mostly waits.
-const STORES: [&str; 4] = ["postgres-pair", "restate", "postgres", "sqlite"];
+const STORES: [&str; 3] = ["postgres-pair", "postgres", "sqlite"];
 
 pub(crate) fn run(workspace: &OwnRepository, arguments: &Ci) -> Result<ExitCode> {
     if let Some(code) = orphans::collect()? {

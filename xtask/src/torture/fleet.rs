@@ -12,7 +12,7 @@ pub(super) fn run(
     seconds: u64,
     store: Option<&str>,
 ) -> Result<ExitCode> {
-    let fleet = ["--package", "orange-fleet", "--features", "restate", "--bin", "orange-fleet"];
+    let fleet = ["--package", "orange-fleet", "--bin", "orange-fleet"];
     workspace.built(&[&["--example", "torture"], &fleet[..]].concat())?;
     let built = workspace.built(&["--package", "orange"])?;
     let mut torture = std::process::Command::new(built.join("examples/torture"));

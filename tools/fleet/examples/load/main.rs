@@ -1,14 +1,9 @@
 //! Measures a gateway as a process, over HTTP: `load ORANGE-FLEET [MISSIONS] [BACKLOG] [CRABS] [STORE]`. `cargo xtask bench` prints its
-//! lines. STORE is the address of an empty database of Postgres on this machine, or `restate` for a server of npm; without one, the gateway
-//! keeps missions in its own file, and its start and its memory are measured, too.
+//! lines. STORE is the address of an empty database of Postgres on this machine; without one, the gateway keeps missions in its own file, and
+//! its start and its memory are measured, too.
 //!
 //! A line has what was measured, its figure, its budget, and whether the budget is kept, with tabs between.
 
-#[cfg(feature = "restate")]
-mod restate;
-#[cfg(feature = "restate")]
-#[path = "../../tests/restate/mod.rs"]
-mod restate_program;
 mod store;
 
 use std::io::{BufRead, BufReader, Write};
@@ -63,7 +58,7 @@ fn main() -> Result<()> {
     let mut number = |default: u32| args.next().map_or(Ok(default), |it| it.parse());
     let (missions, backlog, parked) = (number(1000)?, number(100_000)?, number(1000)?);
     // Without a line there is nothing that could be measured.
-    let Some(store) = LoadStore::named(args.next(), &program)? else { return Ok(()) };
+    let store = args.next().map_or(LoadStore::File, LoadStore::Postgres);
     let folder = folder()?;
     if store.is_file() {
         starts(&program)?;

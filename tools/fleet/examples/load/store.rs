@@ -15,21 +15,9 @@ pub(crate) enum LoadStore {
     File,
     /// The address of a database of Postgres.
     Postgres(String),
-    #[cfg(feature = "restate")]
-    Restate(crate::restate::Restate),
 }
 
 impl LoadStore {
-    /// The store of this name: nothing for a file, `restate` for a server that is started now, or the address of a database. `program` is
-    /// `orange-fleet`. `None` if there is no such server on this machine.
-    pub(crate) fn named(name: Option<String>, program: &Path) -> Result<Option<LoadStore>> {
-        match name {
-            None => Ok(Some(LoadStore::File)),
-            Some(name) if name == "restate" => restate(program),
-            Some(address) => Ok(Some(LoadStore::Postgres(address))),
-        }
-    }
-
     pub(crate) fn is_file(&self) -> bool {
         matches!(self, LoadStore::File)
     }
@@ -39,8 +27,6 @@ impl LoadStore {
         match self {
             LoadStore::File => None,
             LoadStore::Postgres(address) => Some(address),
-            #[cfg(feature = "restate")]
-            LoadStore::Restate(server) => Some(&server.address),
         }
     }
 
@@ -51,8 +37,6 @@ impl LoadStore {
             LoadStore::Postgres(address) => {
                 Ok(Arc::new(PostgresHost::open(&Address::read(address, &|_| None)?)?))
             }
-            #[cfg(feature = "restate")]
-            LoadStore::Restate(server) => server.open(),
         }
     }
 
@@ -61,20 +45,8 @@ impl LoadStore {
         match self {
             LoadStore::File => Ok(Duration::ZERO),
             LoadStore::Postgres(address) => cpu_of_postgres(address),
-            #[cfg(feature = "restate")]
-            LoadStore::Restate(server) => server.cpu(),
         }
     }
-}
-
-#[cfg(feature = "restate")]
-fn restate(program: &Path) -> Result<Option<LoadStore>> {
-    Ok(crate::restate::Restate::start(program)?.map(LoadStore::Restate))
-}
-
-#[cfg(not(feature = "restate"))]
-fn restate(_: &Path) -> Result<Option<LoadStore>> {
-    Err("this program is built without the feature `restate`".into())
 }
 
 fn cpu_of_postgres(address: &str) -> Result<Duration> {

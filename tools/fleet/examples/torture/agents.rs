@@ -14,7 +14,7 @@ use crate::Result;
 use crate::audit::{StoreContents, audit};
 use crate::dice::Dice;
 use crate::ledger::{AcknowledgedRun, MissionScript, Notes};
-use crate::process::Process;
+use crate::process::FleetProcess;
 use crate::store::StoreKind;
 use crate::table::{PartRow, say};
 use crate::world::{PATIENCE, World};
@@ -55,7 +55,7 @@ const FAULTS: [(&str, Strike); 5] = [
 
 struct AgentFleet {
     // The crabs end before the folder goes.
-    crabs: Vec<Process>,
+    crabs: Vec<FleetProcess>,
     world: World,
     root: tempfile::TempDir,
 }
@@ -118,7 +118,8 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, orange: &Path, seed: u64) ->
     };
     row.broken.splice(0..0, stuck);
     if !row.broken.is_empty() {
-        row.broken.push(fleet.world.logs() + &fleet.crabs.iter().map(Process::logged).collect::<String>());
+        row.broken
+            .push(fleet.world.logs() + &fleet.crabs.iter().map(FleetProcess::logged).collect::<String>());
     }
     drop(notes);
     Ok(row)
@@ -149,7 +150,7 @@ impl AgentFleet {
             .iter()
             .map(|name| crab(name, root.path(), &world, program, orange))
             .collect::<Result<_>>()?;
-        crabs.iter_mut().try_for_each(Process::start)?;
+        crabs.iter_mut().try_for_each(FleetProcess::start)?;
         Ok(AgentFleet { crabs, world, root })
     }
 
@@ -190,7 +191,7 @@ impl AgentFleet {
         Ok(())
     }
 
-    fn some_crab(&mut self, dice: &mut Dice) -> &mut Process {
+    fn some_crab(&mut self, dice: &mut Dice) -> &mut FleetProcess {
         let number = usize::try_from(dice.below(self.crabs.len() as u64)).unwrap_or_default();
         &mut self.crabs[number]
     }
@@ -240,7 +241,7 @@ impl AgentFleet {
 
     /// Ends everything, with the tmux servers of the crabs.
     fn end(&mut self) {
-        self.crabs.iter_mut().for_each(Process::kill);
+        self.crabs.iter_mut().for_each(FleetProcess::kill);
         for name in CRABS {
             let socket = self.path(name).join("tmux");
             // There may be no server.
@@ -290,12 +291,12 @@ fn stop_gateway(fleet: &mut AgentFleet, _: &mut Dice) -> Result<()> {
 }
 
 fn kill_all(fleet: &mut AgentFleet, dice: &mut Dice) -> Result<()> {
-    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).for_each(Process::kill);
+    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).for_each(FleetProcess::kill);
     thread::sleep(dice.time(LEASE));
-    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).try_for_each(Process::start)
+    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).try_for_each(FleetProcess::start)
 }
 
-fn crab(name: &str, root: &Path, world: &World, program: &Path, orange: &Path) -> Result<Process> {
+fn crab(name: &str, root: &Path, world: &World, program: &Path, orange: &Path) -> Result<FleetProcess> {
     let home = root.join(name);
     let scripts = home.join("orange/agents");
     fs::create_dir_all(&scripts).map_err(cause)?;
@@ -337,7 +338,7 @@ fn crab(name: &str, root: &Path, world: &World, program: &Path, orange: &Path) -
         ("LC_ALL", "C.UTF-8".to_owned()),
     ];
     let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
-    Ok(Process::new(name, program, words, root.join(format!("{name}.log"))).with(environment))
+    Ok(FleetProcess::new(name, program, words, root.join(format!("{name}.log"))).with(environment))
 }
 
 /// A home whose user has answered what claude asks at its first start, a scripted agent, and a bare origin with one commit.

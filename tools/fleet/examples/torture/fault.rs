@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::crab::Fortune;
 use crate::dice::Dice;
-use crate::process::Process;
+use crate::process::FleetProcess;
 use crate::world::{PATIENCE, World};
 
 /// After a fault so many more steps are completed before the next one.
@@ -28,7 +28,6 @@ pub(crate) enum FleetFault {
     Part,
     KillStore,
     StopStore,
-    KillService,
     FailOver,
 }
 
@@ -50,9 +49,6 @@ impl FleetFault {
         if world.store.server().is_some() {
             faults.extend([FleetFault::KillStore, FleetFault::StopStore]);
         }
-        if world.store.service().is_some() {
-            faults.push(FleetFault::KillService);
-        }
         if world.store.has_standby() {
             faults.push(FleetFault::FailOver);
         }
@@ -71,7 +67,6 @@ impl FleetFault {
             FleetFault::Part => "nothing comes through the network for two leases",
             FleetFault::KillStore => "kill -9 of the database",
             FleetFault::StopStore => "the database stands still for three leases",
-            FleetFault::KillService => "kill -9 of the service of the log",
             FleetFault::FailOver => "kill -9 of the database, and its standby takes over",
         }
     }
@@ -117,12 +112,10 @@ impl FleetFault {
             FleetFault::KillAll => {
                 fortune.deaths.fetch_add(crabs, Ordering::Relaxed);
                 world.store.server().into_iter().for_each(|it| it.process().kill());
-                world.store.service().into_iter().for_each(Process::kill);
-                world.gateways.iter_mut().for_each(Process::kill);
+                world.gateways.iter_mut().for_each(FleetProcess::kill);
                 thread::sleep(dice.time(lease));
-                world.store.service().map_or(Ok(()), Process::start)?;
                 world.store.server().map_or(Ok(()), |it| it.start())?;
-                world.gateways.iter_mut().try_for_each(Process::start)?;
+                world.gateways.iter_mut().try_for_each(FleetProcess::start)?;
             }
             FleetFault::Part => {
                 world.proxies.iter().for_each(|it| it.part(true));
@@ -140,12 +133,6 @@ impl FleetFault {
                 server.process().stop();
                 thread::sleep(lease * 3);
                 server.process().go_on();
-            }
-            FleetFault::KillService => {
-                let service = world.store.service().ok_or(NO_SERVER)?;
-                service.kill();
-                thread::sleep(dice.time(lease));
-                service.start()?;
             }
             FleetFault::FailOver => world.store.fail_over()?,
         }

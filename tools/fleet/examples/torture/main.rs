@@ -14,9 +14,6 @@ mod people;
 mod postgres;
 mod process;
 mod proxy;
-mod restate;
-#[path = "../../tests/restate/mod.rs"]
-mod restate_program;
 mod store;
 mod table;
 mod world;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::Process;
+use crate::process::FleetProcess;
 use crate::store::Server;
 use crate::world::PATIENCE;
 
@@ -17,7 +17,7 @@ pub(crate) const NAME: &str = "fleet";
 
 #[derive(Debug)]
 pub(crate) struct TorturePostgres {
-    process: Process,
+    process: FleetProcess,
     programs: Programs,
     folder: PathBuf,
     /// Number of folders of data that it has had.
@@ -101,17 +101,17 @@ impl TorturePostgres {
             run(Command::new("chown").arg("postgres:postgres").arg(folder))?;
         }
         let programs = Programs { folder: programs, is_root };
-        let process = Process::new("postgres", Path::new("postgres"), Vec::new(), PathBuf::new());
+        let process = FleetProcess::new("postgres", Path::new("postgres"), Vec::new(), PathBuf::new());
         let mut server = TorturePostgres { process, programs, folder: folder.to_owned(), copies: 0 };
         server.process = server.served();
         Ok(server)
     }
 
-    fn served(&self) -> Process {
+    fn served(&self) -> FleetProcess {
         let (data, place) = (self.data(), self.place());
         let served = ["-D", &data, "-k", &place, "-c", "listen_addresses=", "-c", "max_connections=100"];
         let (program, words) = self.programs.words("postgres", &served);
-        Process::new("postgres", Path::new(&program), words, self.folder.with_extension("log"))
+        FleetProcess::new("postgres", Path::new(&program), words, self.folder.with_extension("log"))
     }
 
     fn data(&self) -> String {
@@ -133,7 +133,7 @@ impl TorturePostgres {
 }
 
 impl Server for TorturePostgres {
-    fn process(&mut self) -> &mut Process {
+    fn process(&mut self) -> &mut FleetProcess {
         &mut self.process
     }
 

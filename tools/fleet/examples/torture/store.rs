@@ -4,8 +4,7 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use crate::postgres::{self, NAME, TorturePostgres};
-use crate::process::Process;
-use crate::restate;
+use crate::process::FleetProcess;
 
 /// A kind of store.
 pub(crate) struct StoreKind {
@@ -17,8 +16,8 @@ pub(crate) struct StoreKind {
     pub(crate) has_agents: bool,
     /// Reason for which it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
-    /// Starts it in this folder. The second path is that of `orange-fleet`.
-    pub(crate) start: fn(&Path, &Path) -> Result<RunningStore, String>,
+    /// Starts it in this folder.
+    pub(crate) start: fn(&Path) -> Result<RunningStore, String>,
 }
 
 /// Every kind of store.
@@ -28,7 +27,7 @@ pub(crate) const STORES: &[StoreKind] = &[
         gateways: 1,
         has_agents: true,
         lacks: || None,
-        start: |_, _| Ok(RunningStore { option: None, servers: Servers::None }),
+        start: |_| Ok(RunningStore { option: None, servers: Servers::None }),
     },
     StoreKind { name: "postgres", gateways: 2, has_agents: true, lacks: postgres::lacks, start: one_server },
     StoreKind {
@@ -38,12 +37,11 @@ pub(crate) const STORES: &[StoreKind] = &[
         lacks: postgres::lacks,
         start: two_servers,
     },
-    StoreKind { name: "restate", gateways: 2, has_agents: true, lacks: restate::lacks, start: with_log },
 ];
 
 /// A server of a store, which is killed, stopped and started again.
 pub(crate) trait Server: Debug {
-    fn process(&mut self) -> &mut Process;
+    fn process(&mut self) -> &mut FleetProcess;
 
     /// Starts it, and waits until it answers.
     fn start(&mut self) -> Result<(), String>;
@@ -68,8 +66,6 @@ enum Servers {
     One(TorturePostgres),
     /// The second one has everything that the first has answered, and takes over.
     Pair(Box<[TorturePostgres; 2]>),
-    /// The second one is called by the first.
-    WithService(restate::Restate, Process),
 }
 
 impl RunningStore {
@@ -79,15 +75,6 @@ impl RunningStore {
             Servers::None => None,
             Servers::One(server) => Some(server),
             Servers::Pair(pair) => Some(&mut pair[0]),
-            Servers::WithService(server, _) => Some(server),
-        }
-    }
-
-    /// The service that the server calls.
-    pub(crate) fn service(&mut self) -> Option<&mut Process> {
-        match &mut self.servers {
-            Servers::None | Servers::One(_) | Servers::Pair(_) => None,
-            Servers::WithService(_, service) => Some(service),
         }
     }
 
@@ -114,26 +101,20 @@ impl RunningStore {
             Servers::None => String::new(),
             Servers::One(server) => server.logged(),
             Servers::Pair(pair) => pair.iter().map(Server::logged).collect(),
-            Servers::WithService(server, service) => server.logged() + &service.logged(),
         }
     }
 }
 
-fn one_server(folder: &Path, _: &Path) -> Result<RunningStore, String> {
+fn one_server(folder: &Path) -> Result<RunningStore, String> {
     let server = TorturePostgres::new(&folder.join("postgres"))?;
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
     Ok(RunningStore { option, servers: Servers::One(server) })
 }
 
-fn two_servers(folder: &Path, _: &Path) -> Result<RunningStore, String> {
+fn two_servers(folder: &Path) -> Result<RunningStore, String> {
     let server = TorturePostgres::new(&folder.join("postgres-1"))?;
     let standby = TorturePostgres::standby(&folder.join("postgres-2"), &server)?;
     let places = format!("{},{}", server.place(), standby.place());
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={places}"));
     Ok(RunningStore { option, servers: Servers::Pair(Box::new([server, standby])) })
-}
-
-fn with_log(folder: &Path, fleet: &Path) -> Result<RunningStore, String> {
-    let (server, service) = restate::start(folder, fleet)?;
-    Ok(RunningStore { option: Some(server.address()), servers: Servers::WithService(server, service) })
 }

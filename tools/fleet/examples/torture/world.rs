@@ -14,7 +14,7 @@ use crate::audit::{AuditRecord, StoreContents};
 use crate::client::TortureClient;
 use crate::dice::Dice;
 use crate::ledger::Ledger;
-use crate::process::Process;
+use crate::process::FleetProcess;
 use crate::proxy::{ConnectionCounts, Proxy};
 use crate::store::{RunningStore, StoreKind};
 
@@ -28,7 +28,7 @@ const WORKFLOWS: [(&str, &str); 2] =
 /// A fleet. Its processes end with it.
 pub(crate) struct World {
     pub(crate) store: RunningStore,
-    pub(crate) gateways: Vec<Process>,
+    pub(crate) gateways: Vec<FleetProcess>,
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) counts: Arc<ConnectionCounts>,
     pub(crate) ledger: Arc<Ledger>,
@@ -61,7 +61,7 @@ impl World {
         for (name, text) in WORKFLOWS {
             std::fs::write(workflows.join(name), text).map_err(cause)?;
         }
-        let store = (kind.start)(folder.path(), program)?;
+        let store = (kind.start)(folder.path())?;
         let addresses = (0..kind.gateways).map(|_| free_address()).collect::<Result<Vec<_>, _>>()?;
         let mut gateways = Vec::new();
         for (number, address) in addresses.iter().enumerate() {
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Another gateway at this store, which is not started.
-    pub(crate) fn another_gateway(&self, lease: Duration) -> Result<Process, String> {
+    pub(crate) fn another_gateway(&self, lease: Duration) -> Result<FleetProcess, String> {
         Ok(gateway(
             self.folder.path(),
             &self.program,
@@ -162,7 +162,7 @@ impl World {
 
     /// Last lines of the logs of the processes.
     pub(crate) fn logs(&self) -> String {
-        let gateways: String = self.gateways.iter().map(Process::logged).collect();
+        let gateways: String = self.gateways.iter().map(FleetProcess::logged).collect();
         gateways + &self.store.logged()
     }
 }
@@ -174,7 +174,7 @@ fn gateway(
     address: SocketAddr,
     lease: Duration,
     number: usize,
-) -> Process {
+) -> FleetProcess {
     let place = |name: &str| folder.join(name).display().to_string();
     let mut words: Vec<String> = ["serve", "--log", "warn", "--lease"].map(str::to_owned).into();
     words.extend([lease.as_secs_f64().to_string(), "--listen".to_owned(), address.to_string()]);
@@ -182,7 +182,7 @@ fn gateway(
     words.extend(store.option.iter().flat_map(|it| ["--store".to_owned(), it.clone()]));
     let name = format!("gateway-{}", number + 1);
     let log = folder.join(format!("{name}.log"));
-    Process::new(&name, program, words, log).that_says_ready()
+    FleetProcess::new(&name, program, words, log).that_says_ready()
 }
 
 fn record(record: &Value) -> AuditRecord {

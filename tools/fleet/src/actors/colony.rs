@@ -4,7 +4,7 @@ use orange_core::scheduler::{Effect, Event, Heads, Item};
 use serde_json::json;
 
 use super::{Cascade, CrabChange, HostChange, MissionHappening, SchedulerActor, Todo, done};
-use crate::host::{Delivery, Instruction, Reply};
+use crate::host::{ActorReply, Delivery, Instruction};
 
 impl Cascade {
     /// Has an event happen to a scheduler. `heads` are the first waiting steps of its colony by role, and the event of a mission has the
@@ -20,7 +20,7 @@ impl Cascade {
         let effects = match actor.scheduler.apply(heads, event) {
             Ok(effects) => effects,
             Err(refusal) => {
-                self.answer(Reply::SchedulerRefused(refusal));
+                self.answer(ActorReply::SchedulerRefused(refusal));
                 return Vec::new();
             }
         };

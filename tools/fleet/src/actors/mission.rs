@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::history::history;
 use super::{AttemptChange, Cascade, HostChange, MissionActor, MissionHappening, done, want};
-use crate::host::Reply;
+use crate::host::ActorReply;
 
 impl Cascade {
     /// Has something happen to a mission. `scheduler` is that of its colony, which knows who has the step.
@@ -20,7 +20,7 @@ impl Cascade {
         match what {
             MissionHappening::Event(event) => match self.is_foreign(actor, scheduler, &event) {
                 true => {
-                    self.answer(Reply::SchedulerRefused(Refusal::NoSuchLease));
+                    self.answer(ActorReply::SchedulerRefused(Refusal::NoSuchLease));
                     Vec::new()
                 }
                 false => self.event(actor, event),
@@ -49,7 +49,7 @@ impl Cascade {
         let effects = match actor.mission.apply(actor.plan, event.clone()) {
             Ok(effects) => effects,
             Err(refusal) => {
-                self.answer(Reply::MissionRefused(refusal));
+                self.answer(ActorReply::MissionRefused(refusal));
                 return Vec::new();
             }
         };

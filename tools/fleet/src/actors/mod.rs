@@ -17,7 +17,7 @@ use orange_core::scheduler::{Item, Scheduler, Waiting};
 use orange_core::{mission as core_mission, scheduler as core_scheduler};
 use serde_json::Value;
 
-use crate::host::{ActorCall, CallDetails, Delivery, Event, Reply};
+use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event};
 
 /// A mission, as a host has loaded it.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ pub struct Cascade {
     /// The attempt whose end a crab reports by this call: that crab need not end its agent.
     reported: Option<(String, StepId, u32)>,
     todo: VecDeque<Todo>,
-    outcome: Option<Reply>,
+    outcome: Option<ActorReply>,
     offers: Vec<(String, Item)>,
 }
 
@@ -190,12 +190,12 @@ impl Cascade {
 
     /// There is no such mission.
     pub fn no_mission(&mut self) {
-        self.answer(Reply::NotFound);
+        self.answer(ActorReply::NotFound);
     }
 
     /// There is no such colony.
     pub fn no_colony(&mut self) {
-        self.answer(Reply::NotFound);
+        self.answer(ActorReply::NotFound);
     }
 
     /// Nobody can read the mission: its steps wait no longer, and a crab that has it ends its agent.
@@ -213,18 +213,18 @@ impl Cascade {
     }
 
     /// Result of the call, once nothing comes next.
-    pub fn outcome(self) -> Reply {
+    pub fn outcome(self) -> ActorReply {
         match self.outcome {
-            Some(Reply::Done { version, mission, is_repeated, answered, .. }) => {
-                Reply::Done { version, mission, is_repeated, answered, offers: self.offers }
+            Some(ActorReply::Done { version, mission, is_repeated, answered, .. }) => {
+                ActorReply::Done { version, mission, is_repeated, answered, offers: self.offers }
             }
             Some(other) => other,
-            None => Reply::NotFound,
+            None => ActorReply::NotFound,
         }
     }
 
     /// The first answer counts: what follows from an accepted event may be refused, and that changes nothing.
-    fn answer(&mut self, outcome: Reply) {
+    fn answer(&mut self, outcome: ActorReply) {
         self.outcome.get_or_insert(outcome);
     }
 }
@@ -269,6 +269,6 @@ fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
 }
 
 /// A done call, before anything follows.
-fn done(version: u64, is_repeated: bool, answered: Option<core_mission::Answered>) -> Reply {
-    Reply::Done { version, mission: None, is_repeated, answered, offers: Vec::new() }
+fn done(version: u64, is_repeated: bool, answered: Option<core_mission::Answered>) -> ActorReply {
+    ActorReply::Done { version, mission: None, is_repeated, answered, offers: Vec::new() }
 }

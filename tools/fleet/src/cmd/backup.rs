@@ -16,7 +16,6 @@ use crate::host::sqlite::SqliteHost;
 Examples:
   orange-fleet backup /backup/fleet-2026-11-26.db
   orange-fleet backup copy.db --dir /srv/orange-fleet
-  orange-fleet backup copy.db --store restate://127.0.0.1:8080/fleet
 
 The copy is whole even while the gateway works. To restore it, stop the gateway, and put the copy in the place of fleet.db. The tokens are
 files beside it, in the folder `tokens`: copy them, too.")]
@@ -53,8 +52,6 @@ impl BackupArgs {
                 )
                 .help("run `pg_dump --schema orange_fleet`, and copy the folder `tokens`"));
             }
-            #[cfg(feature = "restate")]
-            StoreOption::Restate(address) => crate::host::restate::RestateHost::copy(address, &to),
         };
         copied.map_err(|cause| {
             Error::new(Kind::Environment, format!("no copy was made: {cause}"))

@@ -6,8 +6,6 @@ mod colony;
 mod complete_run;
 mod crab;
 mod mission;
-#[cfg(feature = "restate")]
-mod restate_log;
 mod serve;
 mod status;
 mod store;
@@ -75,9 +73,6 @@ pub enum Command {
     Status(status::StatusArgs),
     /// Copy the store while the gateway runs
     Backup(backup::BackupArgs),
-    /// Serve the log of stores in Restate to a Restate server
-    #[cfg(feature = "restate")]
-    RestateLog(restate_log::RestateLogArgs),
 }
 
 impl Command {
@@ -92,8 +87,6 @@ impl Command {
             Command::Mission(command) => command.run(),
             Command::Status(args) => args.run(),
             Command::Backup(args) => args.run(),
-            #[cfg(feature = "restate")]
-            Command::RestateLog(args) => args.run(),
         }
     }
 }

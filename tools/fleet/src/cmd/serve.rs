@@ -34,7 +34,6 @@ Examples:
   orange-fleet serve --prompts-path ~/agent-prompts
   orange-fleet serve --listen 0.0.0.0:8800 --tls-cert cert.pem --tls-key key.pem --host-name fleet.example.org
   orange-fleet serve --store 'postgres://fleet@db.example.org/fleet'
-  orange-fleet serve --store restate://127.0.0.1:8080/fleet        (in a build with it, beside `orange-fleet restate-log`)
   orange-fleet serve --check        (looks at the settings, the store and the workflows, and serves nothing)
 
 The first start makes a token for the administrator in DIR/tokens/admin. SIGTERM and SIGINT stop it: crabs are sent away, and what is
@@ -46,8 +45,8 @@ pub struct ServeArgs {
     /// Address at which it listens
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8800")]
     listen: SocketAddr,
-    /// Store of the missions: sqlite:FILE, postgres://USER@HOST/DATABASE without a password, or, in a build with it,
-    /// restate://HOST:PORT/NAME [env: ORANGE_FLEET_STORE; default: sqlite:DIR/fleet.db]
+    /// Store of the missions: sqlite:FILE, or postgres://USER@HOST/DATABASE without a password [env: ORANGE_FLEET_STORE; default:
+    /// sqlite:DIR/fleet.db]
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
     /// A folder whose `workflows/*.toml` missions can follow, beside the workflows that are built in

@@ -8,16 +8,11 @@ use std::sync::Arc;
 use orange_api::{Error, Kind, Result};
 
 use crate::host::postgres::{Address, PostgresHost};
-#[cfg(feature = "restate")]
-use crate::host::restate::{Address as RestateAddress, RestateHost};
 use crate::host::sqlite::SqliteHost;
 use crate::host::{Host, HostError};
 
 /// The name of the store in a gateway's folder.
 const FILE: &str = "fleet.db";
-
-/// Prefix of the name of a store in Restate.
-const RESTATE: &str = "restate://";
 
 /// Place in which missions are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,9 +21,6 @@ pub enum StoreOption {
     Sqlite(PathBuf),
     /// In a database, which several gateways may share.
     Postgres(Box<Address>),
-    /// In a log of Restate, which several gateways may share.
-    #[cfg(feature = "restate")]
-    Restate(RestateAddress),
 }
 
 impl StoreOption {
@@ -48,7 +40,6 @@ impl StoreOption {
                 }
                 Ok(StoreOption::Postgres(Box::new(address)))
             }
-            Some(name) if name.starts_with(RESTATE) => restate(name),
             None => match variable("ORANGE_FLEET_STORE") {
                 Some(name) if Address::is_one(&name) => Ok(StoreOption::Postgres(Box::new(address(&name)?))),
                 Some(name) => StoreOption::named(Some(&name), folder),
@@ -57,7 +48,7 @@ impl StoreOption {
             Some(name) => match name.split_once(':') {
                 Some(("sqlite", path)) if !path.is_empty() => Ok(StoreOption::Sqlite(PathBuf::from(path))),
                 Some(_) | None => Err(Error::new(Kind::Usage, format!("`{}` is not a store", name.escape_debug()))
-                    .help("write `sqlite:FILE`, `postgres://USER@HOST/DATABASE` or `restate://HOST:PORT/NAME`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
+                    .help("write `sqlite:FILE` or `postgres://USER@HOST/DATABASE`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
             },
         }
     }
@@ -72,10 +63,6 @@ impl StoreOption {
             StoreOption::Sqlite(path) => SqliteHost::check(path).map_err(|cause| unusable(path, &cause)),
             StoreOption::Postgres(address) => {
                 PostgresHost::check(address).map_err(|cause| unreachable(address, &cause))
-            }
-            #[cfg(feature = "restate")]
-            StoreOption::Restate(address) => {
-                RestateHost::check(address).map_err(|cause| no_log(address, &cause))
             }
         }
     }
@@ -118,11 +105,6 @@ impl StoreOption {
                 let host = PostgresHost::open(address).map_err(|cause| unreachable(address, &cause))?;
                 Ok(Arc::new(host))
             }
-            #[cfg(feature = "restate")]
-            StoreOption::Restate(address) => {
-                let host = RestateHost::open(address).map_err(|cause| no_log(address, &cause))?;
-                Ok(Arc::new(host))
-            }
         }
     }
 
@@ -131,8 +113,6 @@ impl StoreOption {
         match self {
             StoreOption::Sqlite(_) => true,
             StoreOption::Postgres(_) => false,
-            #[cfg(feature = "restate")]
-            StoreOption::Restate(_) => false,
         }
     }
 }
@@ -144,31 +124,6 @@ fn address(name: &str) -> Result<Address> {
             "write `postgres://USER@HOST:PORT/DATABASE`; PGHOST and the other variables of libpq count, too",
         )
     })
-}
-
-#[cfg(feature = "restate")]
-fn restate(name: &str) -> Result<StoreOption> {
-    RestateAddress::read(name).map(StoreOption::Restate).map_err(|cause| {
-        Error::new(Kind::Usage, format!("the address of the store is wrong: {cause}"))
-            .help("write `restate://HOST:PORT/NAME` with the address of the ingress of a Restate server")
-    })
-}
-
-#[cfg(not(feature = "restate"))]
-fn restate(_: &str) -> Result<StoreOption> {
-    let message = "this build of orange-fleet knows no stores in Restate";
-    Err(Error::new(Kind::Usage, message).help("build it with `--features restate`"))
-}
-
-#[cfg(feature = "restate")]
-fn no_log(address: &RestateAddress, cause: &HostError) -> Error {
-    let (kind, help) = match cause {
-        HostError::Corrupt(_) => (Kind::Corrupt, "upgrade orange-fleet, or name another store"),
-        HostError::Unavailable(_) | HostError::Unsupported(_) | HostError::Stopping => {
-            (Kind::Environment, "docs/fleet.md says how it is run, under Restate")
-        }
-    };
-    Error::new(kind, format!("the store {address} cannot be used: {cause}")).help(help)
 }
 
 fn unreachable(address: &Address, cause: &HostError) -> Error {
@@ -223,18 +178,7 @@ mod tests {
         assert!(address.to_string().starts_with("postgres://ada@db:"));
         let error = named(Some("postgres://ada:s3cret@db/fleet")).unwrap_err();
         assert!(error.kind == Kind::Usage && !error.to_string().contains("s3cret"), "{error}");
-        let is_known = named(Some("restate://127.0.0.1:8080/fleet")).is_ok();
-        assert_eq!(is_known, cfg!(feature = "restate"));
-        for wrong in [
-            "restate://",
-            "restate://me@a/x",
-            "restate://a:0/x",
-            "",
-            "sqlite",
-            "sqlite:",
-            "mysql://x",
-            "/x/y.db",
-        ] {
+        for wrong in ["", "sqlite", "sqlite:", "mysql://x", "/x/y.db"] {
             assert_eq!(named(Some(wrong)).unwrap_err().kind, Kind::Usage, "{wrong}");
         }
     }

@@ -2,8 +2,6 @@
 
 mod packed;
 pub mod postgres;
-#[cfg(feature = "restate")]
-pub mod restate;
 pub mod sqlite;
 mod unit_of_work;
 mod waits;
@@ -32,13 +30,13 @@ pub trait Host: Send + Sync + 'static {
     fn create_colony(&self, new: NewColony) -> Later<'_, Colony>;
 
     /// Makes a mission and begins it, in one transaction.
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply>;
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply>;
 
     /// Has one event happen to one mission or scheduler, with everything that follows from it in the other.
     ///
     /// A key that is sent again with its event is answered as the first time; with another event it is a conflict. The
     /// answer is given after the event is durable. A refused event changes nothing.
-    fn apply(&self, call: ActorCall) -> Later<'_, Reply>;
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply>;
 
     fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;
 
@@ -115,7 +113,7 @@ pub enum Event {
 /// Result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reply", content = "of", rename_all = "snake_case")]
-pub enum Reply {
+pub enum ActorReply {
     /// The event has happened.
     Done {
         /// The version of the mission or the scheduler: how many events it has accepted.

@@ -8,7 +8,7 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
 
 use super::{UnreadableText, mission, read, write};
-use crate::host::{Event, Reply};
+use crate::host::{ActorReply, Event};
 use crate::simulate::measure::FIVE;
 
 static PLAN: &Plan<'static> = &FIVE;
@@ -214,7 +214,7 @@ fn events_are_read_as_they_were_written() {
 
 #[test]
 fn outcomes_are_read_as_they_were_written() {
-    let done = |answered, offers| Reply::Done {
+    let done = |answered, offers| ActorReply::Done {
         version: 3,
         mission: Some("m".to_owned()),
         is_repeated: true,
@@ -228,9 +228,9 @@ fn outcomes_are_read_as_they_were_written() {
         done(Some(Answered::TriedAgain(step)), Vec::new()),
         done(Some(Answered::Granted(step)), Vec::new()),
         done(Some(Answered::Accepted(step)), Vec::new()),
-        Reply::NotFound,
-        Reply::Conflict,
-        Reply::BranchTaken { mission: "m".to_owned() },
+        ActorReply::NotFound,
+        ActorReply::Conflict,
+        ActorReply::BranchTaken { mission: "m".to_owned() },
     ];
     let taken = scheduler::Refusal::RoleTaken { role: "worker".to_owned(), holder: "atlas".to_owned() };
     let refusals = [
@@ -240,7 +240,7 @@ fn outcomes_are_read_as_they_were_written() {
         scheduler::Refusal::NoSuchLease,
         scheduler::Refusal::HasSwept,
     ];
-    outcomes.extend(refusals.map(Reply::SchedulerRefused));
+    outcomes.extend(refusals.map(ActorReply::SchedulerRefused));
     let refusals = [
         Refusal::Closed(MissionStatus::Failed),
         Refusal::HasBegun,
@@ -260,7 +260,7 @@ fn outcomes_are_read_as_they_were_written() {
         Refusal::NotFailed(MissionStatus::Running),
         Refusal::NothingToRetry,
     ];
-    outcomes.extend(refusals.map(Reply::MissionRefused));
+    outcomes.extend(refusals.map(ActorReply::MissionRefused));
     for written in outcomes {
         let text = write(&written);
         assert_eq!(read(&text), Ok(written), "{text}");

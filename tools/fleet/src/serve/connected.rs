@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::gateway::Gateway;
 pub use crate::host::Instruction as Notice;
-use crate::host::{ColonyState, Delivery, HostError, Reply};
+use crate::host::{ActorReply, ColonyState, Delivery, HostError};
 
 /// The most notices that a connection may be behind.
 const BEHIND: usize = 16;
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// Has the crab wait for work.
-    pub async fn park(&self) -> Result<Reply, HostError> {
+    pub async fn park(&self) -> Result<ActorReply, HostError> {
         self.waits.store(true, Ordering::Relaxed);
         let crab = self.crab().to_owned();
         self.gateway.scheduler(self.colony(), Event::Park { crab }).await

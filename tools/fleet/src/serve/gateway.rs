@@ -18,7 +18,7 @@ use super::run::RunId;
 use super::settings::GatewaySettings;
 use super::traces::{TracedEnd, Traces};
 use super::workflows::ServedWorkflows;
-use crate::host::{ActorCall, CallDetails, Colony, Event, Host, HostError, Reply};
+use crate::host::{ActorCall, ActorReply, CallDetails, Colony, Event, Host, HostError};
 
 /// The most missions that are remembered with what never changes of them.
 const REMEMBERED: usize = 20_000;
@@ -262,7 +262,7 @@ impl Gateway {
         &self,
         colony: &str,
         event: orange_core::scheduler::Event,
-    ) -> std::result::Result<Reply, HostError> {
+    ) -> std::result::Result<ActorReply, HostError> {
         let event = Event::Scheduler { id: colony.to_owned(), event };
         self.host.apply(ActorCall { key: None, event, about: CallDetails::default() }).await
     }

@@ -16,7 +16,7 @@ use super::error::ApiError;
 use super::gateway::Gateway;
 use super::heartbeats::heartbeat;
 use super::run::RunId;
-use crate::host::Reply;
+use crate::host::ActorReply;
 
 /// A WebSocket is closed with this code when its crab is not registered any more.
 pub const NOT_REGISTERED: u16 = 4404;
@@ -167,7 +167,7 @@ impl CrabSocket {
     async fn park(&mut self, socket: &mut WebSocket) -> Result<(), SocketEnd> {
         self.park_at = None;
         match self.connection.park().await {
-            Ok(Reply::SchedulerRefused(Refusal::NoSuchCrab) | Reply::NotFound) => {
+            Ok(ActorReply::SchedulerRefused(Refusal::NoSuchCrab) | ActorReply::NotFound) => {
                 Err(SocketEnd::Closed(NOT_REGISTERED, "the crab is not registered"))
             }
             Ok(_) => Ok(()),
@@ -229,16 +229,16 @@ pub async fn poll(
 ) -> Result<Vec<Message>, ApiError> {
     let until = Instant::now() + wait;
     let offers = match connection.park().await? {
-        Reply::SchedulerRefused(refusal) => {
+        ActorReply::SchedulerRefused(refusal) => {
             connection.is_served();
             return Err(ApiError::of_scheduler(&refusal));
         }
-        Reply::NotFound => {
+        ActorReply::NotFound => {
             connection.is_served();
             return Err(ApiError::of_scheduler(&Refusal::NoSuchCrab));
         }
-        Reply::Done { offers, .. } => offers,
-        Reply::MissionRefused(_) | Reply::Conflict | Reply::BranchTaken { .. } => Vec::new(),
+        ActorReply::Done { offers, .. } => offers,
+        ActorReply::MissionRefused(_) | ActorReply::Conflict | ActorReply::BranchTaken { .. } => Vec::new(),
     };
     let mut found = Vec::new();
     for (_, item) in offers.into_iter().filter(|(crab, _)| crab == connection.crab()) {

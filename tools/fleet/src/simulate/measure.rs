@@ -10,7 +10,7 @@ use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPromp
 use tokio::sync::watch;
 
 use super::SimulatedCrabs;
-use crate::host::{Host, HostError, NewMission, Reply};
+use crate::host::{ActorReply, Host, HostError, NewMission};
 
 /// Number of calls that have been answered, with the time that they took.
 #[derive(Clone, Debug)]
@@ -153,15 +153,15 @@ fn mission(colony: &str, plan: &'static Plan<'static>, number: u32) -> NewMissio
     NewMission { key, colony: colony.to_owned(), plan, prompt, branch: None, policy: plan.policy }
 }
 
-fn made(outcome: Result<Reply, HostError>) -> Result<(), String> {
+fn made(outcome: Result<ActorReply, HostError>) -> Result<(), String> {
     match outcome {
-        Ok(Reply::Done { .. }) => Ok(()),
+        Ok(ActorReply::Done { .. }) => Ok(()),
         Ok(
-            other @ (Reply::MissionRefused(_)
-            | Reply::SchedulerRefused(_)
-            | Reply::NotFound
-            | Reply::Conflict
-            | Reply::BranchTaken { .. }),
+            other @ (ActorReply::MissionRefused(_)
+            | ActorReply::SchedulerRefused(_)
+            | ActorReply::NotFound
+            | ActorReply::Conflict
+            | ActorReply::BranchTaken { .. }),
         ) => Err(format!("{other:?}")),
         Err(error) => Err(error.to_string()),
     }

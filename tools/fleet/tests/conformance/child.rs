@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use orange_core::plan::StepId;
 use orange_core::scheduler::Item;
 use orange_fleet::host::{
-    ActorCall, CallDetails, Colony, ColonyState, Delivery, Event, HistoryRecord, Host, HostError,
-    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, Reply, StoreCounts,
+    ActorCall, ActorReply, CallDetails, Colony, ColonyState, Delivery, Event, HistoryRecord, Host, HostError,
+    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts,
     StoredMission, TextOf,
 };
 use orange_fleet::model;
@@ -183,19 +183,19 @@ impl Host for ChildHost {
         })
     }
 
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
         Box::pin(async move {
             let request = json!({"create": new.prompt, "in": new.colony, "key": new.key});
             let answer = self.ask(request).await?;
             let made = model::read(answer["outcome"].as_str().unwrap()).unwrap();
-            if let Reply::Done { mission: Some(id), .. } = &made {
+            if let ActorReply::Done { mission: Some(id), .. } = &made {
                 self.shared.acknowledged.lock().unwrap().missions.push(id.clone());
             }
             Ok(made)
         })
     }
 
-    fn apply(&self, call: ActorCall) -> Later<'_, Reply> {
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
         Box::pin(async move {
             let ActorCall { key, event, about } = call;
             let request = json!({"event": model::write(&event), "key": key, "crab": about.crab});
@@ -205,7 +205,7 @@ impl Host for ChildHost {
                 id,
                 event: orange_core::mission::Event::Complete { step, attempt, report },
             } = event
-                && matches!(outcome, Reply::Done { .. })
+                && matches!(outcome, ActorReply::Done { .. })
             {
                 let report = (id, step, attempt, report.summary);
                 self.shared.acknowledged.lock().unwrap().reports.push(report);

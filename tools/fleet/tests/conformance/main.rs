@@ -7,14 +7,7 @@
 #[macro_use]
 mod cases;
 mod child;
-#[cfg(feature = "restate")]
-mod log_server;
 mod postgres;
-#[cfg(feature = "restate")]
-mod restate;
-#[cfg(feature = "restate")]
-#[path = "../restate/mod.rs"]
-mod restate_program;
 mod server;
 mod world;
 
@@ -23,8 +16,6 @@ use std::sync::Arc;
 
 use orange_fleet::host::Host;
 use orange_fleet::host::postgres::PostgresHost;
-#[cfg(feature = "restate")]
-use orange_fleet::host::restate::RestateHost;
 use orange_fleet::host::sqlite::SqliteHost;
 
 /// A host, as the suite knows it. The store of a test belongs to a folder, which is the test's own.
@@ -41,12 +32,7 @@ pub struct TestedStore {
 }
 
 /// Every host that this build can test.
-pub const STORES: &[TestedStore] = &[
-    SQLITE,
-    POSTGRES,
-    #[cfg(feature = "restate")]
-    RESTATE,
-];
+pub const STORES: &[TestedStore] = &[SQLITE, POSTGRES];
 
 const SQLITE: TestedStore = TestedStore {
     name: "sqlite",
@@ -82,25 +68,5 @@ const POSTGRES: TestedStore = TestedStore {
     },
 };
 
-#[cfg(feature = "restate")]
-const RESTATE: TestedStore = TestedStore {
-    name: "restate",
-    prepare: |folder| match log_server::shared() {
-        Some(server) => {
-            std::fs::write(folder.join("restate"), server.address()).unwrap();
-            true
-        }
-        None => false,
-    },
-    open: |folder| match folder.join("restate").exists() {
-        true => world::opened(|| RestateHost::open(&log_server::read(&log_server::of(folder)))),
-        // A copy of the store is a file.
-        false => (SQLITE.open)(folder),
-    },
-    damage: |folder, mission, state| log_server::damage(&log_server::of(folder), mission, state),
-};
-
 suite!(sqlite, crate::SQLITE);
 suite!(postgres_suite, crate::POSTGRES);
-#[cfg(feature = "restate")]
-suite!(restate_suite, crate::RESTATE);

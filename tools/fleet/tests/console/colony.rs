@@ -4,7 +4,8 @@ use orange_core::mission::{self, Report};
 use orange_core::plan::StepId;
 use orange_core::scheduler;
 use orange_fleet::host::{
-    ActorCall, CallDetails, ColonyState, Event, NewColony, NewMission, Reply, StoredMission, TextKind, TextOf,
+    ActorCall, ActorReply, CallDetails, ColonyState, Event, NewColony, NewMission, StoredMission, TextKind,
+    TextOf,
 };
 use orange_fleet::plans::PLANS;
 
@@ -76,7 +77,7 @@ impl<'g> ConsoleColony<'g> {
         let host = self.gateway.host();
         self.gateway.runtime.spawn(async move {
             let outcome = host.create_mission(new).await.unwrap();
-            let Reply::Done { mission, .. } = outcome else { panic!("{outcome:?}") };
+            let ActorReply::Done { mission, .. } = outcome else { panic!("{outcome:?}") };
             mission.unwrap()
         })
     }
@@ -175,6 +176,6 @@ impl<'g> ConsoleColony<'g> {
     fn call(&self, event: Event, about: CallDetails) {
         let call = ActorCall { key: None, event, about };
         let outcome = self.gateway.runtime.block_on(self.gateway.host().apply(call)).unwrap();
-        assert!(matches!(outcome, Reply::Done { .. }), "{outcome:?}");
+        assert!(matches!(outcome, ActorReply::Done { .. }), "{outcome:?}");
     }
 }

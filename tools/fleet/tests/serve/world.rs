@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use orange_core::scheduler::Event;
 use orange_fleet::host::sqlite::SqliteHost;
-use orange_fleet::host::{Host, Reply};
+use orange_fleet::host::{ActorReply, Host};
 use orange_fleet::plans::PLANS;
 use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::workflows::ServedWorkflows;
@@ -104,7 +104,7 @@ impl World {
     pub fn unpark(&self, colony: &str, crab: &str) {
         let event = Event::Unpark { crab: crab.to_owned() };
         let outcome = self.runtime.block_on(self.gateway.scheduler(colony, event)).unwrap();
-        assert!(matches!(outcome, Reply::Done { .. }));
+        assert!(matches!(outcome, ActorReply::Done { .. }));
     }
 
     /// The id of a colony of this name, which is made.

@@ -7,7 +7,7 @@ use orange_core::plan::{Plan, Policy, StepId};
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Scheduler, Waiting};
 
 use crate::actors::{Cascade, HostChange, MissionActor, SchedulerActor, Todo};
-use crate::host::{ActorCall, CallDetails, Delivery, Event as HostEvent, Reply};
+use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event as HostEvent};
 use crate::plans::PLANS;
 
 pub(super) const COLONY: &str = "home";
@@ -45,11 +45,11 @@ impl Memory {
         Memory { colony, ..Memory::default() }
     }
 
-    pub(super) fn create(&mut self, id: &str, policy: Policy) -> Reply {
+    pub(super) fn create(&mut self, id: &str, policy: Policy) -> ActorReply {
         self.create_of(dev_task(), id, policy)
     }
 
-    pub(super) fn create_of(&mut self, plan: &'static Plan<'static>, id: &str, policy: Policy) -> Reply {
+    pub(super) fn create_of(&mut self, plan: &'static Plan<'static>, id: &str, policy: Policy) -> ActorReply {
         let mission = Mission::new(plan, policy);
         let (own, colony, ticket) = (id.to_owned(), COLONY.to_owned(), self.missions.len() as u64);
         let actor = MissionActor { id: own, colony, plan, mission, version: 0, ticket };
@@ -57,22 +57,22 @@ impl Memory {
         self.run(Cascade::created(id))
     }
 
-    pub(super) fn mission(&mut self, about: CallDetails, id: &str, event: Event) -> Reply {
+    pub(super) fn mission(&mut self, about: CallDetails, id: &str, event: Event) -> ActorReply {
         let event = HostEvent::Mission { id: id.to_owned(), event };
         self.run(Cascade::new(ActorCall { key: None, event, about }))
     }
 
-    pub(super) fn colony(&mut self, event: SchedulerEvent) -> Reply {
+    pub(super) fn colony(&mut self, event: SchedulerEvent) -> ActorReply {
         let event = HostEvent::Scheduler { id: COLONY.to_owned(), event };
         self.run(Cascade::new(ActorCall { key: None, event, about: CallDetails::default() }))
     }
 
-    pub(super) fn register(&mut self, crab: &str, roles: &str) -> Reply {
+    pub(super) fn register(&mut self, crab: &str, roles: &str) -> ActorReply {
         let roles = roles.split(',').map(str::to_owned).collect();
         self.colony(SchedulerEvent::Register { crab: crab.to_owned(), roles })
     }
 
-    pub(super) fn park(&mut self, crab: &str) -> Reply {
+    pub(super) fn park(&mut self, crab: &str) -> ActorReply {
         self.colony(SchedulerEvent::Park { crab: crab.to_owned() })
     }
 
@@ -83,14 +83,14 @@ impl Memory {
         name: &str,
         attempt: u32,
         result: Option<&str>,
-    ) -> Reply {
+    ) -> ActorReply {
         let report =
             Report { result: result.map(str::to_owned), summary: format!("{name} {attempt}"), warning: None };
         self.mission(by(crab), id, Event::Complete { step: step(name), attempt, report })
     }
 
     /// Runs a cascade as a host does. A refused one has changed nothing.
-    fn run(&mut self, mut cascade: Cascade) -> Reply {
+    fn run(&mut self, mut cascade: Cascade) -> ActorReply {
         let before = self.state();
         (self.deliveries, self.changes) = (Vec::new(), Vec::new());
         while let Some(todo) = cascade.todo() {
@@ -115,7 +115,7 @@ impl Memory {
             changes.into_iter().for_each(|change| self.write(change));
         }
         let outcome = cascade.outcome();
-        if !matches!(outcome, Reply::Done { .. }) {
+        if !matches!(outcome, ActorReply::Done { .. }) {
             assert_eq!(self.state(), before, "a refused call has changed something: {outcome:?}");
         }
         self.check();

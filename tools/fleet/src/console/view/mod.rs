@@ -94,8 +94,10 @@ impl ConsolePage<'_> {
                     header.top {
                         a.brand href="/console" { "Orange" }
                         nav aria-label="Main" { ul { @for tab in tabs(frame) { (self.tab(tab, frame)) } } }
-                        a.button href="/console/start"
-                            aria-current=[(self.tab == NavigationTab::Start).then_some("page")] { "Start a mission" }
+                        a.button
+                            href="/console/start"
+                            aria-current=[(self.tab == NavigationTab::Start).then_some("page")]
+                        { "Start a mission" }
                         form method="post" action="/console/logout" {
                             (forms::hidden("csrf", &frame.csrf))
                             button.plain type="submit" { "Sign out" }

@@ -26,10 +26,10 @@ use self::read::PostgresReaders;
 use self::rows::PostgresRows;
 use self::session::PostgresSession;
 use super::TextOf;
-use super::unit_of_work::Writing;
+use super::unit_of_work::WriterThread;
 use super::{
-    ActorCall, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis, MissionFilter,
-    MissionListRow, NewColony, NewMission, Reply, StoreCounts, StoredMission,
+    ActorCall, ActorReply, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis,
+    MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts, StoredMission,
 };
 
 /// Missions and schedulers in one Postgres database.
@@ -38,7 +38,7 @@ pub struct PostgresHost {
     readers: PostgresReaders,
     // It is dropped before the writing side, of which it speaks.
     _listening: Listening,
-    writing: Writing,
+    writing: WriterThread,
 }
 
 impl fmt::Debug for PostgresHost {
@@ -57,7 +57,7 @@ impl PostgresHost {
             orange_system::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
         let name = format!("{:016x}", u64::from_be_bytes(random));
         let (to, own) = (address.clone(), name.clone());
-        let writing = Writing::start(move || PostgresRows::open(to, own))?;
+        let writing = WriterThread::start(move || PostgresRows::open(to, own))?;
         let (deliveries, newest) = (writing.deliveries().clone(), writing.newest());
         let listening = Listening::start(Ears { address: address.clone(), name, deliveries, newest })?;
         let readers = PostgresReaders::new(address.clone());
@@ -83,11 +83,11 @@ impl Host for PostgresHost {
         self.writing.create_colony(new)
     }
 
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
         self.writing.create_mission(new)
     }
 
-    fn apply(&self, call: ActorCall) -> Later<'_, Reply> {
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
         self.writing.apply(call)
     }
 

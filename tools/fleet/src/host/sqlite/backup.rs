@@ -1,6 +1,5 @@
 //! Copying the store while it is in use.
 
-use std::borrow::Borrow;
 use std::fs::File;
 use std::path::Path;
 
@@ -11,20 +10,7 @@ use super::{broken, create_private, read};
 use crate::host::HostError;
 
 /// Copies what is committed now into a new file. Other calls go on meanwhile, and are not part of it.
-pub(in crate::host) fn backup(from: &Path, to: &Path) -> Result<(), HostError> {
-    whole(to, || read::connect(from))
-}
-
-/// Copies what a connection reads into a new file.
-#[cfg(feature = "restate")]
-pub(in crate::host) fn backup_of(from: &Connection, to: &Path) -> Result<(), HostError> {
-    whole(to, || Ok(from))
-}
-
-fn whole<C: Borrow<Connection>>(
-    to: &Path,
-    from: impl FnOnce() -> Result<C, HostError>,
-) -> Result<(), HostError> {
+pub(super) fn backup(from: &Path, to: &Path) -> Result<(), HostError> {
     if to.exists() {
         let message = format!("{} exists: name a file that does not, or move it away", to.display());
         return Err(HostError::Unavailable(message));
@@ -32,7 +18,8 @@ fn whole<C: Borrow<Connection>>(
     let mut name = to.as_os_str().to_owned();
     name.push(".partial");
     let partial = Path::new(&name);
-    let copied = from().and_then(|from| copy(from.borrow(), partial)).and_then(|()| publish(partial, to));
+    let copied =
+        read::connect(from).and_then(|from| copy(&from, partial)).and_then(|()| publish(partial, to));
     if copied.is_err() {
         // The cause is what the caller has to hear.
         std::fs::remove_file(partial).unwrap_or_default();

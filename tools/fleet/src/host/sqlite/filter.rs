@@ -17,7 +17,7 @@ pub(super) const ROW: &str =
     "id, colony, workflow, summary, branch, status, step, pause, version, created, updated";
 
 /// A page of missions, the newest first.
-pub(in crate::host) fn missions(
+pub(super) fn missions(
     connection: &Connection,
     filter: &MissionFilter,
 ) -> Result<Vec<MissionListRow>, HostError> {
@@ -29,7 +29,7 @@ pub(in crate::host) fn missions(
 }
 
 /// The mission of a row of [`ROW`].
-pub(in crate::host) fn row_of(row: &Row<'_>) -> rusqlite::Result<MissionListRow> {
+pub(super) fn row_of(row: &Row<'_>) -> rusqlite::Result<MissionListRow> {
     Ok(MissionListRow {
         id: row.get(0)?,
         colony: row.get(1)?,
@@ -53,7 +53,7 @@ fn bound(connection: &Connection, id: &str) -> rusqlite::Result<i64> {
 }
 
 /// One part for each status, each of which goes backwards through its own index; then the newest of all parts.
-pub(in crate::host) fn query(filter: &MissionFilter, bound: Option<i64>) -> (String, Vec<Value>) {
+pub(super) fn query(filter: &MissionFilter, bound: Option<i64>) -> (String, Vec<Value>) {
     let limit = Value::Integer(filter.limit.min(PAGE).into());
     let mut statuses: Vec<Option<&String>> = filter.statuses.iter().map(Some).collect();
     if statuses.is_empty() {

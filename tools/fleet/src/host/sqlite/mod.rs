@@ -6,12 +6,11 @@
 //! Another process may use the file at the same time: what it writes is seen by the next call, and what it has for crabs of this one they
 //! hear when they ask.
 
-pub(super) mod backup;
+mod backup;
 mod filter;
-pub(super) mod in_sqlite;
 mod read;
-pub(super) mod rows;
-pub(super) mod schema;
+mod rows;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,12 +21,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use tokio::sync::{broadcast, watch};
 
-use self::in_sqlite::InSqlite;
 use self::read::SqliteReaders;
 use self::rows::SqliteRows;
-use super::HostError;
-use super::unit_of_work::Writing;
+use super::unit_of_work::WriterThread;
+use super::{
+    ActorCall, ActorReply, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis,
+    MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts, StoredMission, TextOf,
+};
 
 /// Limit of a connection's wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct SqliteHost {
     path: PathBuf,
-    writing: Writing,
+    writing: WriterThread,
     readers: Arc<SqliteReaders>,
 }
 
@@ -47,7 +49,7 @@ impl SqliteHost {
     /// The file cannot be written, is not a store, or is one of a newer version.
     pub fn open(path: &Path) -> Result<SqliteHost, HostError> {
         let file = path.to_owned();
-        let writing = Writing::start(move || {
+        let writing = WriterThread::start(move || {
             let mut connection = connect(&file)?;
             schema::migrate(&mut connection)?;
             Ok(SqliteRows::new(connection))
@@ -73,22 +75,75 @@ impl SqliteHost {
     }
 }
 
-impl InSqlite for SqliteHost {
-    fn writing(&self) -> &Writing {
-        &self.writing
+impl Host for SqliteHost {
+    fn create_colony(&self, new: NewColony) -> Later<'_, Colony> {
+        self.writing.create_colony(new)
     }
 
-    async fn read<T: Send + 'static>(
-        &self,
-        ask: impl FnOnce(&Connection) -> Result<T, HostError> + Send + 'static,
-    ) -> Result<T, HostError> {
-        Arc::clone(&self.readers).read(ask).await
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
+        self.writing.create_mission(new)
     }
 
-    async fn copy_into(&self, file: PathBuf) -> Result<(), HostError> {
-        let from = self.path.clone();
-        let copied = tokio::task::spawn_blocking(move || backup::backup(&from, &file)).await;
-        copied.map_err(|_| HostError::Stopping)?
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
+        self.writing.apply(call)
+    }
+
+    fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>> {
+        let id = id.to_owned();
+        Box::pin(self.readers.clone().read(move |connection| read::mission(connection, &id)))
+    }
+
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
+        Box::pin(self.readers.clone().read(move |connection| filter::missions(connection, &filter)))
+    }
+
+    fn keep_text(&self, of: TextOf, text: String) -> Later<'_, bool> {
+        self.writing.keep_text(of, text)
+    }
+
+    fn text(&self, of: TextOf) -> Later<'_, Option<String>> {
+        Box::pin(self.readers.clone().read(move |connection| text::text(connection, &of)))
+    }
+
+    fn colonies(&self) -> Later<'_, Vec<Colony>> {
+        Box::pin(self.readers.clone().read(read::colonies))
+    }
+
+    fn colony(&self, id: &str) -> Later<'_, Option<ColonyState>> {
+        let id = id.to_owned();
+        Box::pin(self.readers.clone().read(move |connection| read::colony(connection, &id)))
+    }
+
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<HistoryRecord>> {
+        Box::pin(
+            self.readers
+                .clone()
+                .read(move |connection| read::records(connection, after, mission.as_deref(), limit)),
+        )
+    }
+
+    fn counts(&self) -> Later<'_, StoreCounts> {
+        Box::pin(self.readers.clone().read(read::counts))
+    }
+
+    fn forget(&self, ended_before: Millis) -> Later<'_, u64> {
+        self.writing.forget(ended_before)
+    }
+
+    fn backup(&self, to: &Path) -> Later<'_, ()> {
+        let (from, to) = (self.path.clone(), to.to_owned());
+        Box::pin(async {
+            let copied = tokio::task::spawn_blocking(move || backup::backup(&from, &to)).await;
+            copied.map_err(|_| HostError::Stopping)?
+        })
+    }
+
+    fn deliveries(&self) -> broadcast::Receiver<Delivery> {
+        self.writing.deliveries().subscribe()
+    }
+
+    fn news(&self) -> watch::Receiver<u64> {
+        self.writing.news()
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) struct SqliteReaders {
 }
 
 impl SqliteReaders {
-    pub(in crate::host) fn new(path: &Path) -> SqliteReaders {
+    pub(super) fn new(path: &Path) -> SqliteReaders {
         SqliteReaders { path: path.to_owned(), idle: Mutex::new(Vec::new()), turns: Semaphore::new(READERS) }
     }
 
@@ -54,7 +54,7 @@ impl SqliteReaders {
 }
 
 /// A connection that cannot write.
-pub(in crate::host) fn connect(path: &Path) -> Result<Connection, HostError> {
+pub(super) fn connect(path: &Path) -> Result<Connection, HostError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(broken)?;
     connection.busy_timeout(PATIENCE).map_err(broken)?;
@@ -64,10 +64,7 @@ pub(in crate::host) fn connect(path: &Path) -> Result<Connection, HostError> {
 }
 
 /// One mission with its attempts.
-pub(in crate::host) fn mission(
-    connection: &Connection,
-    id: &str,
-) -> Result<Option<StoredMission>, HostError> {
+pub(super) fn mission(connection: &Connection, id: &str) -> Result<Option<StoredMission>, HostError> {
     // Both reads see one state of the store.
     let transaction = connection.unchecked_transaction().map_err(broken)?;
     let select = format!(
@@ -99,7 +96,7 @@ pub(in crate::host) fn mission(
 }
 
 /// The text of a plan.
-pub(in crate::host) fn plan(connection: &Connection, hash: &str) -> rusqlite::Result<Option<String>> {
+pub(super) fn plan(connection: &Connection, hash: &str) -> rusqlite::Result<Option<String>> {
     let select = "select body from plan where hash = ?1";
     connection.prepare_cached(select)?.query_row([hash], |row| row.get(0)).optional()
 }
@@ -136,7 +133,7 @@ fn runs(
 }
 
 /// The colonies, in the order of their names.
-pub(in crate::host) fn colonies(connection: &Connection) -> Result<Vec<Colony>, HostError> {
+pub(super) fn colonies(connection: &Connection) -> Result<Vec<Colony>, HostError> {
     let select = format!("select {COLONY} from colony order by name");
     let mut select = connection.prepare_cached(&select).map_err(broken)?;
     let rows = select.query_map([], colony_of).map_err(broken)?;
@@ -144,7 +141,7 @@ pub(in crate::host) fn colonies(connection: &Connection) -> Result<Vec<Colony>, 
 }
 
 /// A colony with its scheduler, the names of its crabs, and how many steps wait.
-pub(in crate::host) fn colony(connection: &Connection, id: &str) -> Result<Option<ColonyState>, HostError> {
+pub(super) fn colony(connection: &Connection, id: &str) -> Result<Option<ColonyState>, HostError> {
     let transaction = connection.unchecked_transaction().map_err(broken)?;
     let select = format!("select {COLONY}, state from colony where id = ?1");
     let found = transaction
@@ -179,7 +176,7 @@ fn list<T>(
 }
 
 /// The records after a number, the oldest first.
-pub(in crate::host) fn records(
+pub(super) fn records(
     connection: &Connection,
     after: u64,
     mission: Option<&str>,
@@ -208,7 +205,7 @@ pub(in crate::host) fn records(
 }
 
 /// Counts of the whole store. They are kept with every change, so that asking costs the same however much there is.
-pub(in crate::host) fn counts(connection: &Connection) -> Result<StoreCounts, HostError> {
+pub(super) fn counts(connection: &Connection) -> Result<StoreCounts, HostError> {
     let transaction = connection.unchecked_transaction().map_err(broken)?;
     let tally =
         "select name, sum(n) from tally where kind = 'mission' group by name having sum(n) > 0 order by name";
@@ -236,7 +233,7 @@ pub(in crate::host) fn counts(connection: &Connection) -> Result<StoreCounts, Ho
 }
 
 /// The colony of a row of [`COLONY`].
-pub(in crate::host) fn colony_of(row: &Row<'_>) -> rusqlite::Result<Colony> {
+pub(super) fn colony_of(row: &Row<'_>) -> rusqlite::Result<Colony> {
     Ok(Colony {
         id: row.get(0)?,
         name: row.get(1)?,

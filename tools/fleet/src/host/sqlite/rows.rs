@@ -18,14 +18,14 @@ use crate::host::{Colony, Millis, TextOf};
 const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
 
 /// The connection that writes.
-pub(in crate::host) struct SqliteRows {
-    pub(in crate::host) connection: Connection,
+pub(super) struct SqliteRows {
+    pub(super) connection: Connection,
     /// SQLite's number for what others have written, as it was in the last transaction that was not undone.
     others: Option<i64>,
 }
 
 impl SqliteRows {
-    pub(in crate::host) fn new(connection: Connection) -> SqliteRows {
+    pub(super) fn new(connection: Connection) -> SqliteRows {
         SqliteRows { connection, others: None }
     }
 

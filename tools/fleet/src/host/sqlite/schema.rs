@@ -15,7 +15,7 @@ const MIGRATIONS: &[&str] = &[include_str!("schema-1.sql")];
 ///
 /// # Errors
 /// The file is another program's, or was written by a newer version of this one.
-pub(in crate::host) fn migrate(connection: &mut Connection) -> Result<(), HostError> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), HostError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(broken)?;
     let done = version(&transaction)?;
     for (number, migration) in MIGRATIONS.iter().enumerate().skip(done) {
@@ -32,7 +32,7 @@ pub(in crate::host) fn migrate(connection: &mut Connection) -> Result<(), HostEr
 ///
 /// # Errors
 /// The file is another program's, or was written by a newer version of this one.
-pub(in crate::host) fn version(connection: &Connection) -> Result<usize, HostError> {
+pub(super) fn version(connection: &Connection) -> Result<usize, HostError> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) =
         (pragma("application_id").map_err(broken)?, pragma("user_version").map_err(broken)?);

@@ -12,8 +12,8 @@ use super::rows::SqliteRows;
 use super::{SqliteHost, connect, filter, schema, text};
 use crate::host::unit_of_work::{Failed, UnitOfWork, WriterAnswer, WriterJob, WriterRequest, answers};
 use crate::host::{
-    ActorCall, CallDetails, Event, HostError, MissionFilter, NewColony, NewMission, Reply, TextKind, TextOf,
-    packed,
+    ActorCall, ActorReply, CallDetails, Event, HostError, MissionFilter, NewColony, NewMission, TextKind,
+    TextOf, packed,
 };
 use crate::plans::PLANS;
 
@@ -77,7 +77,7 @@ fn made(unit: &mut UnitOfWork<SqliteRows>, name: &str) -> String {
 }
 
 fn is_done(answer: &Result<WriterAnswer, HostError>) -> bool {
-    matches!(answer, Ok(WriterAnswer::Reply(Reply::Done { .. })))
+    matches!(answer, Ok(WriterAnswer::Reply(ActorReply::Done { .. })))
 }
 
 fn number(connection: &Connection, select: &str) -> i64 {
@@ -160,7 +160,7 @@ fn a_call_that_fails_leaves_the_others_of_its_group() {
         let Err(HostError::Corrupt(why)) = failed else { panic!("{failed:?}") };
         assert!(why.contains("version 7"), "{why}");
     }
-    assert!(matches!(answers[4], Ok(WriterAnswer::Reply(Reply::NotFound))));
+    assert!(matches!(answers[4], Ok(WriterAnswer::Reply(ActorReply::NotFound))));
     assert_eq!(number(&other, "select count(*) from mission"), 2);
     assert_eq!(number(&other, "select n from tally where kind = 'waiting'"), 2);
     assert_eq!(number(&other, "select count(*) from alarm where kind = 'scheduler'"), 1);

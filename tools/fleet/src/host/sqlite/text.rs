@@ -7,7 +7,7 @@ use crate::host::packed::{self, Packed};
 use crate::host::{HostError, TextOf};
 
 /// Keeps a text of an attempt in place of the one that it had, if there is such an attempt.
-pub(in crate::host) fn keep(connection: &Connection, of: &TextOf, packed: &Packed) -> rusqlite::Result<bool> {
+pub(super) fn keep(connection: &Connection, of: &TextOf, packed: &Packed) -> rusqlite::Result<bool> {
     let insert = "insert or replace into attempt_text (mission, step, attempt, kind, length, body) \
                   select mission, step, attempt, ?4, ?5, ?6 from run \
                   where mission = ?1 and step = ?2 and attempt = ?3";
@@ -17,7 +17,7 @@ pub(in crate::host) fn keep(connection: &Connection, of: &TextOf, packed: &Packe
 }
 
 /// A text of an attempt, if it has one.
-pub(in crate::host) fn text(connection: &Connection, of: &TextOf) -> Result<Option<String>, HostError> {
+pub(super) fn text(connection: &Connection, of: &TextOf) -> Result<Option<String>, HostError> {
     let select = "select length, body from attempt_text \
                   where mission = ?1 and step = ?2 and attempt = ?3 and kind = ?4";
     let TextOf { mission, step, attempt, kind } = of;

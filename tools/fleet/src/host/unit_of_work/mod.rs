@@ -25,10 +25,10 @@ pub use self::rows::*;
 #[cfg(test)]
 pub use self::writer::answers;
 pub use self::writer::{WriterAnswer, WriterJob, WriterRequest, publish};
-pub use self::writing::Writing;
+pub use self::writing::WriterThread;
 use crate::actors::{Cascade, CrabChange, HostChange, MissionActor, MissionHappening, SchedulerActor, Todo};
 use crate::fault;
-use crate::host::{Delivery, HostError, Millis, Reply};
+use crate::host::{ActorReply, Delivery, HostError, Millis};
 use crate::model;
 
 /// The most missions that stay loaded.
@@ -80,9 +80,6 @@ pub enum Failed {
     Call(HostError),
     /// Nothing can happen.
     Store(HostError),
-    /// Another writer has committed first: the same calls can run in another transaction.
-    #[cfg_attr(not(feature = "restate"), allow(dead_code, reason = "other stores have a lock"))]
-    WriteConflict,
 }
 
 impl Failed {
@@ -90,7 +87,6 @@ impl Failed {
     pub fn into_error(self) -> HostError {
         match self {
             Failed::Call(error) | Failed::Store(error) => error,
-            Failed::WriteConflict => HostError::Unavailable("too many write conflicts".to_owned()),
         }
     }
 }
@@ -226,7 +222,7 @@ impl<R: Rows> UnitOfWork<R> {
     }
 
     /// Has everything of a cascade happen.
-    fn run(&mut self, mut cascade: Cascade) -> Result<Result<Reply, HostError>, Failed> {
+    fn run(&mut self, mut cascade: Cascade) -> Result<Result<ActorReply, HostError>, Failed> {
         let mut unreadable = None;
         let mut is_first = true;
         while let Some(todo) = cascade.todo() {

@@ -1,10 +1,8 @@
 //! Interface between a unit of work and a store: rows to read, and the rows of a transaction to write.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use orange_core::scheduler::Waiting;
-use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Failed;
 use crate::host::packed::Packed;
@@ -89,8 +87,7 @@ pub struct AnsweredCall {
 }
 
 /// The newest of everything in a store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Newest {
     /// The id of a mission or a colony.
     pub id: Option<String>,
@@ -149,11 +146,11 @@ pub struct Writes {
     /// Missions that have changed, by their numbers.
     pub mission_states: BTreeMap<u64, MissionState>,
     /// Schedulers that have changed, by their colonies.
-    pub colony_states: BTreeMap<String, ColonyState>,
+    pub colony_states: BTreeMap<String, StoredScheduler>,
     /// New records in their order.
     pub records: Vec<RecordRow>,
     /// New facts about attempts.
-    pub attempts: BTreeMap<AttemptKey, AttemptRow>,
+    pub attempts: BTreeMap<AttemptKey, AttemptChanges>,
     /// All steps of a mission that wait from now on.
     pub waiting: BTreeMap<String, Waits>,
     /// New facts about crabs, by colony and id.
@@ -195,13 +192,12 @@ impl Writes {
 }
 
 /// A mission that is new.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct NewMissionRow {
     pub seq: u64,
     pub colony: String,
     pub plan: String,
-    pub workflow: Cow<'static, str>,
+    pub workflow: &'static str,
     pub summary: String,
     pub branch: String,
     pub prompt: String,
@@ -211,20 +207,18 @@ pub struct NewMissionRow {
 }
 
 /// State of a mission, as it is stored.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct MissionState {
-    pub status: Cow<'static, str>,
-    pub step: Option<Cow<'static, str>>,
+    pub status: &'static str,
+    pub step: Option<&'static str>,
     pub pause: Option<u32>,
     pub version: u64,
     pub state: String,
 }
 
 /// State of a scheduler, as it is stored.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ColonyState {
+#[derive(Debug, Default)]
+pub struct StoredScheduler {
     pub version: u64,
     pub state: String,
     /// Crabs: known, parked, with a lease, with a fault.
@@ -232,13 +226,12 @@ pub struct ColonyState {
 }
 
 /// An entry of the history.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct RecordRow {
     pub seq: u64,
     pub colony: String,
     pub mission: Option<String>,
-    pub kind: Cow<'static, str>,
+    pub kind: &'static str,
     pub data: String,
 }
 
@@ -246,17 +239,14 @@ pub struct RecordRow {
 pub type AttemptKey = (String, u16, u32);
 
 /// New facts about an attempt. A field that is `None` is as it was.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AttemptRow {
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct AttemptChanges {
     /// It is new, and began to wait.
     pub queued: Option<Millis>,
     /// Its crab is forgotten, with the time when that got it, if it is this one.
     pub returned: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub crab: Option<Option<String>>,
     /// Time at which a crab got it.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub offered: Option<Option<Millis>>,
     /// Time at which its agent started, and the worktree in which it did.
     pub started: Option<(Millis, Option<String>)>,
@@ -264,20 +254,15 @@ pub struct AttemptRow {
     pub ended: Option<(Millis, Option<String>)>,
 }
 
-/// A field that is there, which may say that there is nothing.
-fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(value).map(Some)
-}
-
-impl AttemptRow {
+impl AttemptChanges {
     /// True if more is known than that it is new.
     pub fn is_changed(&self) -> bool {
-        *self != AttemptRow { queued: self.queued, ..AttemptRow::default() }
+        *self != AttemptChanges { queued: self.queued, ..AttemptChanges::default() }
     }
 }
 
 /// New fact about a crab.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum CrabRow {
     /// It has this name, and was heard of.
     Registered(String),
@@ -287,8 +272,7 @@ pub enum CrabRow {
 }
 
 /// A call with its answer.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct CallRow {
     pub key: String,
     pub hash: Vec<u8>,
@@ -296,10 +280,9 @@ pub struct CallRow {
 }
 
 /// An actor that nobody can read.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Alarm {
-    pub kind: Cow<'static, str>,
+    pub kind: &'static str,
     pub id: String,
     pub why: String,
 }

@@ -4,7 +4,7 @@ use orange_core::mission::{Mission, PauseReason};
 use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler::Waiting;
 
-use super::{ColonyState, Failed, MissionState, Rows, UnitOfWork, WaitingQueue, Waits};
+use super::{Failed, MissionState, Rows, StoredScheduler, UnitOfWork, WaitingQueue, Waits};
 use crate::model;
 
 impl<R: Rows> UnitOfWork<R> {
@@ -57,7 +57,7 @@ impl<R: Rows> UnitOfWork<R> {
                 count(|it| it.fault.is_some()),
             ];
             let state = model::write(&actor.scheduler);
-            let state = ColonyState { version: actor.version, state, crabs };
+            let state = StoredScheduler { version: actor.version, state, crabs };
             self.writes.colony_states.insert(id.clone(), state);
             loaded.saved_version = actor.version;
         }

@@ -7,11 +7,8 @@ use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{
-    ActorCall, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf,
+    ActorCall, ActorReply, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, TextOf,
 };
-
-/// The most times that a group is tried again after write conflicts.
-const TRIES: u32 = 100;
 
 /// The most calls in one transaction.
 const GROUP: usize = 512;
@@ -42,7 +39,7 @@ pub enum WriterRequest {
 #[derive(Debug)]
 pub enum WriterAnswer {
     /// To an event, or to the making of a mission.
-    Reply(Reply),
+    Reply(ActorReply),
     Colony(Colony),
     /// Number of missions that were removed, and whether those were all.
     Forgotten {
@@ -82,12 +79,7 @@ pub(super) fn run<R: Rows>(
     news: &watch::Sender<u64>,
 ) {
     // A mission that an older program had set aside is taken up again. Without the store, that waits for the next start.
-    for _ in 0..TRIES {
-        match unit.transaction(std::iter::empty(), UnitOfWork::take_up) {
-            Err(Failed::WriteConflict) => {}
-            Ok(()) | Err(Failed::Call(_) | Failed::Store(_)) => break,
-        }
-    }
+    unit.transaction(std::iter::empty(), UnitOfWork::take_up).unwrap_or_default();
     while let Some(first) = queue.blocking_recv() {
         let mut group = vec![first];
         while group.len() < GROUP
@@ -121,7 +113,6 @@ type AnsweredCallers =
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
 pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<WriterJob>) -> AnsweredCallers {
     let mut answered = Vec::with_capacity(group.len());
-    let mut conflicts = 0;
     while !group.is_empty() {
         let mut current = None;
         let result = unit.transaction(group.iter().map(|it| &it.request), |unit| {
@@ -144,7 +135,6 @@ pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<WriterJob>) -> 
             (Err(Failed::Call(_)), None) if group.len() > 1 => {
                 answered.extend(group.drain(..).flat_map(|job| answers(unit, vec![job])));
             }
-            (Err(Failed::WriteConflict), _) if conflicts < TRIES => conflicts += 1,
             (Err(failed), _) => {
                 let error = failed.into_error();
                 answered.extend(group.drain(..).map(|job| (job.reply, Err(error.clone()))));

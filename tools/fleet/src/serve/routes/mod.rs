@@ -26,7 +26,7 @@ use super::error::ApiError;
 use super::gateway::Gateway;
 use super::listen::Peer;
 use super::traces::{self, AnsweredRequest};
-use crate::host::Reply;
+use crate::host::ActorReply;
 
 pub struct ApiRoute {
     pub method: &'static str,
@@ -168,22 +168,22 @@ struct DoneEvent {
 
 /// Result of a call, or the answer to one that was refused. `plan` is that of the mission.
 fn done(
-    outcome: Reply,
+    outcome: ActorReply,
     plan: Option<&orange_core::plan::Plan<'_>>,
     not_found: impl FnOnce() -> ApiError,
 ) -> Result<DoneEvent, ApiError> {
     match outcome {
-        Reply::Done { version, mission, is_repeated, answered, offers } => {
+        ActorReply::Done { version, mission, is_repeated, answered, offers } => {
             Ok(DoneEvent { version, mission, is_repeated, answered, offers })
         }
-        Reply::MissionRefused(refusal) => Err(match plan {
+        ActorReply::MissionRefused(refusal) => Err(match plan {
             Some(plan) => ApiError::of_mission(&refusal, plan),
             None => ApiError::conflict("refused", "the mission refuses it"),
         }),
-        Reply::SchedulerRefused(refusal) => Err(ApiError::of_scheduler(&refusal)),
-        Reply::NotFound => Err(not_found()),
-        Reply::Conflict => Err(ApiError::other_content()),
-        Reply::BranchTaken { mission } => Err(ApiError::branch_taken(&mission)),
+        ActorReply::SchedulerRefused(refusal) => Err(ApiError::of_scheduler(&refusal)),
+        ActorReply::NotFound => Err(not_found()),
+        ActorReply::Conflict => Err(ApiError::other_content()),
+        ActorReply::BranchTaken { mission } => Err(ApiError::branch_taken(&mission)),
     }
 }
 

@@ -13,7 +13,7 @@ use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 
 use super::{PageLimit, done, rights};
-use crate::host::{ActorCall, CallDetails, Event, Reply};
+use crate::host::{ActorCall, ActorReply, CallDetails, Event};
 use crate::serve::answer::runs;
 use crate::serve::assignment::assignment;
 use crate::serve::error::ApiError;
@@ -79,7 +79,7 @@ pub(super) async fn start(
         CallDetails { crab: Some(crab.to_owned()), worktree: body.worktree_path, ..CallDetails::default() };
     let outcome = mission_event(&gateway, caller.key, &run, event, about).await?;
     // The answer to an earlier call may have been lost.
-    if matches!(outcome, Reply::MissionRefused(Refusal::NotQueued(StepStatus::Running)))
+    if matches!(outcome, ActorReply::MissionRefused(Refusal::NotQueued(StepStatus::Running)))
         && has_started(&gateway, &run, step, crab).await?
     {
         return Ok(Json(Reported { run_id: body.run_id, outcome: ReportOutcome::Repeated }));
@@ -128,11 +128,11 @@ pub(super) async fn complete(
         ..CallDetails::default()
     };
     let outcome = mission_event(&gateway, caller.key, &run, event, about).await?;
-    if matches!(outcome, Reply::Done { is_repeated: false, .. }) {
+    if matches!(outcome, ActorReply::Done { is_repeated: false, .. }) {
         gateway.trace(run.mission, Some((&run, end)));
     }
     let is_about_result =
-        matches!(outcome, Reply::MissionRefused(Refusal::ResultNeeded | Refusal::ResultUndeclared));
+        matches!(outcome, ActorReply::MissionRefused(Refusal::ResultNeeded | Refusal::ResultUndeclared));
     let allowed = known.plan.results_of(step);
     reported(outcome, &known, &run).map_err(|refused| match is_about_result && !allowed.is_empty() {
         true => refused.help(format!("report one of these in `result`: {}", allowed.join(", "))),
@@ -177,12 +177,12 @@ async fn mission_event(
     run: &RunId<'_>,
     event: MissionEvent,
     about: CallDetails,
-) -> Result<Reply, ApiError> {
+) -> Result<ActorReply, ApiError> {
     let event = Event::Mission { id: run.mission.to_owned(), event };
     Ok(gateway.host.apply(ActorCall { key, event, about }).await?)
 }
 
-fn reported(outcome: Reply, known: &FixedFacts, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
+fn reported(outcome: ActorReply, known: &FixedFacts, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
     let done = done(outcome, Some(known.plan), || unknown_run(&run.to_string()))?;
     let outcome = if done.is_repeated { ReportOutcome::Repeated } else { ReportOutcome::Accepted };
     Ok(Json(Reported { run_id: run.to_string(), outcome }))

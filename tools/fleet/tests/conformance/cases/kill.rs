@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use orange_core::mission::{AttemptEnd, Report};
 use orange_fleet::fault::POINTS;
-use orange_fleet::host::{Host, HostError, MissionFilter, NewMission, Reply};
+use orange_fleet::host::{ActorReply, Host, HostError, MissionFilter, NewMission};
 use orange_fleet::simulate::SimulatedCrabs;
 use tokio::sync::watch;
 
@@ -74,7 +74,7 @@ async fn drive(store: TestedStore, folder: &Path, faults: Faults, kills: Kills, 
     for number in 0..missions {
         let draft: NewMission = world.draft(&number.to_string());
         let made = again(async || host.create_mission(draft.clone()).await).await;
-        assert!(matches!(made, Reply::Done { .. }), "{made:?}");
+        assert!(matches!(made, ActorReply::Done { .. }), "{made:?}");
     }
     let all = vec![("completed".to_owned(), missions as u64)];
     until(&*host, async || {

@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::mission::{Event as MissionEvent, Refusal, Report};
 use orange_core::plan::StepId;
 use orange_core::scheduler::{self, Event as SchedulerEvent, SILENT_SWEEPS};
-use orange_fleet::host::{Instruction, Reply};
+use orange_fleet::host::{ActorReply, Instruction};
 
 use crate::TestedStore;
 use crate::world::{World, done, offers, step};
@@ -82,7 +82,7 @@ pub async fn a_silent_crab_loses_its_attempt(store: TestedStore, folder: &Path) 
     assert_eq!(delivery.crab, "d");
     assert!(matches!(delivery.what, Instruction::Offer(item) if item.attempt == 2 && item.mission == id));
     let late = world.complete("c", &id, "plan", 1).await;
-    assert_eq!(late, Reply::MissionRefused(Refusal::Stale { current: 2 }));
+    assert_eq!(late, ActorReply::MissionRefused(Refusal::Stale { current: 2 }));
     done(&world.begin("d", &id, "plan", 2).await);
     done(&world.complete("d", &id, "plan", 2).await);
     let runs = world.stored(&id).await.runs;
@@ -124,7 +124,7 @@ pub async fn a_step_that_is_given_back_goes_to_another_crab(store: TestedStore, 
     let runs = world.stored(&id).await.runs;
     assert_eq!((runs.len(), runs[0].crab.as_deref()), (1, Some("d")));
     let started = world.begin("c", &id, "plan", 1).await;
-    assert_eq!(started, Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
+    assert_eq!(started, ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
 }
 
 pub async fn a_cancelled_mission_ends_its_agent(store: TestedStore, folder: &Path) {
@@ -146,9 +146,9 @@ pub async fn a_crab_speaks_only_for_what_it_has(store: TestedStore, folder: &Pat
     world.register("d", "any").await;
     let before = world.everything().await;
     let foreign = world.complete("d", &id, "plan", 1).await;
-    assert_eq!(foreign, Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
+    assert_eq!(foreign, ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
     let early = world.complete("c", &id, "implement", 1).await;
-    assert_eq!(early, Reply::MissionRefused(Refusal::NoSuchAttempt { current: 0 }));
+    assert_eq!(early, ActorReply::MissionRefused(Refusal::NoSuchAttempt { current: 0 }));
     assert_eq!(world.everything().await, before);
     // A person or a script speaks without a crab.
     done(&world.complete("", &id, "plan", 1).await);
@@ -159,7 +159,7 @@ pub async fn a_role_has_one_crab(store: TestedStore, folder: &Path) {
     world.register("atlas-id", "worker").await;
     let before = world.everything().await;
     let refused = world.register("other", "reviewer,worker").await;
-    let Reply::SchedulerRefused(refusal) = refused else { panic!("{refused:?}") };
+    let ActorReply::SchedulerRefused(refusal) = refused else { panic!("{refused:?}") };
     assert_eq!(refusal.words(), "role 'worker' is already taken in this colony by crab 'atlas-id'");
     assert_eq!(world.everything().await, before);
     done(&world.register("atlas-id", "planner").await);
