@@ -30,7 +30,7 @@ fn main() {
     for module in ["generate", "plan", "random", "steps"] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }
-    let mut typed = Typed::default();
+    let mut typed = TypedModules::default();
     (0..WORKFLOWS).for_each(|seed| typed.machine(&generate::plan(seed).to_string()));
     typed.undecided();
     (0..PLANS).for_each(|seed| typed.plan(&steps::steps(seed).to_string()));
@@ -40,12 +40,12 @@ fn main() {
 
 /// Emitted modules, and the tests of them.
 #[derive(Default)]
-struct Typed {
+struct TypedModules {
     code: String,
     tests: String,
 }
 
-impl Typed {
+impl TypedModules {
     fn machine(&mut self, text: &str) {
         let module = self.module(&checked("made-up.yml", text));
         self.test(&module, &format!("orange_tests::check_typed!({module});"));

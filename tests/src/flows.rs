@@ -4,14 +4,14 @@
 //! may ask, a rule is missing. How careless depends on the seed, so that each property holds of some and fails in others.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedHook,
+    Applies, GuardTree, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedHook,
     PlannedOutcome, PlannedRule, PlannedState, PlannedTransition,
 };
 use crate::random::Random;
 
 /// Kind of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum StateRole {
     /// Nobody is at work; a person decides.
     Idle,
     /// An agent works.
@@ -22,14 +22,14 @@ enum Role {
     Ends,
 }
 
-use Role::{Ends, Idle, Judges, Works};
+use StateRole::{Ends, Idle, Judges, Works};
 
 const REVIEW_ROUND: usize = 0;
 const CRASH_COUNT: usize = 1;
 const TRIES: usize = 2;
 
 /// The states between the first and the last ones.
-const SHAPES: [&[(&str, Role)]; 7] = [
+const SHAPES: [&[(&str, StateRole)]; 7] = [
     &[("working", Works), ("agent-review", Judges), ("reviewing", Idle), ("stuck", Idle)],
     &[("working", Works), ("agent-review", Judges), ("reviewing", Idle), ("stuck", Idle)],
     &[("working", Works), ("stuck", Idle)],
@@ -54,7 +54,7 @@ struct Author {
     random: Random,
     /// Number of times in a hundred in which nothing is forgotten.
     care: usize,
-    states: Vec<Role>,
+    states: Vec<StateRole>,
     plan: Plan,
 }
 
@@ -98,7 +98,7 @@ impl Author {
         self.plan.states.iter().position(|it| it.name == name)
     }
 
-    fn of_role(&self, role: Role) -> Vec<usize> {
+    fn of_role(&self, role: StateRole) -> Vec<usize> {
         (1..self.states.len()).filter(|at| self.states[*at] == role).collect()
     }
 
@@ -134,7 +134,7 @@ impl Author {
             let bound = 1 + self.random.below(2) as u32;
             let counter = if self.random.chance(80) { REVIEW_ROUND } else { TRIES };
             let is_bounded = self.is_careful();
-            let below = Condition::Compare(counter, Operator::Less, bound);
+            let below = GuardTree::Compare(counter, Operator::Less, bound);
             let (gate, by) = (Some(self.verdict("FAIL")), self.by(from, to));
             let when = is_bounded.then(|| below.clone());
             let back = PlannedTransition {
@@ -147,7 +147,7 @@ impl Author {
             };
             self.transition(back);
             if let Some(crash) = self.plan.crash.filter(|it| *it != from) {
-                let when = is_bounded.then_some(Condition::Compare(counter, Operator::GreaterOrEqual, bound));
+                let when = is_bounded.then_some(GuardTree::Compare(counter, Operator::GreaterOrEqual, bound));
                 let (by, when) = (self.by(from, crash), when.filter(|_| self.is_careful()));
                 self.transition(PlannedTransition {
                     from,
@@ -197,7 +197,7 @@ impl Author {
             let to = 1 + self.random.below(self.states.len() - 1);
             let when = self.random.chance(40).then(|| {
                 let counter = *self.random.pick(&[REVIEW_ROUND, CRASH_COUNT, TRIES]);
-                Condition::Compare(counter, *self.random.pick(&Operator::ALL), self.random.below(3) as u32)
+                GuardTree::Compare(counter, *self.random.pick(&Operator::ALL), self.random.below(3) as u32)
             });
             let gate = match self.random.below(6) {
                 0 => Some(self.handoff()),
@@ -370,7 +370,7 @@ impl Author {
     }
 
     fn state_keys(&mut self) {
-        let (states, targets): (Vec<Role>, Vec<Vec<usize>>) =
+        let (states, targets): (Vec<StateRole>, Vec<Vec<usize>>) =
             (self.states.clone(), (0..self.states.len()).map(|at| self.targets(at)).collect());
         for (at, role) in states.into_iter().enumerate() {
             let respawn = match role {

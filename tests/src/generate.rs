@@ -1,7 +1,7 @@
 //! Generated workflows, guards and task bodies, the same for the same seed.
 
 use crate::plan::{
-    Applies, Condition, Operator, Outside, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedOutcome,
+    Applies, GuardTree, Operator, Outside, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedOutcome,
     PlannedRule, PlannedState, PlannedTransition,
 };
 use crate::random::Random;
@@ -96,17 +96,17 @@ pub fn visits(random: &mut Random, plan: &Plan, status: usize) -> Vec<(usize, u3
 }
 
 /// A guard of at most `depth` levels over the first `counters` counters, with constants below `limit`.
-pub fn condition(random: &mut Random, depth: usize, counters: usize, limit: u32) -> Condition {
+pub fn condition(random: &mut Random, depth: usize, counters: usize, limit: u32) -> GuardTree {
     let kind = if depth == 0 { 0 } else { random.below(6) };
     let part = |random: &mut Random| condition(random, depth - 1, counters, limit);
     match kind {
         0..3 => {
             let operator = *random.pick(&Operator::ALL);
-            Condition::Compare(random.below(counters), operator, random.below(limit as usize) as u32)
+            GuardTree::Compare(random.below(counters), operator, random.below(limit as usize) as u32)
         }
-        3 => Condition::Not(Box::new(part(random))),
-        4 => Condition::All((0..2 + random.below(2)).map(|_| part(random)).collect()),
-        _ => Condition::Any((0..2 + random.below(2)).map(|_| part(random)).collect()),
+        3 => GuardTree::Not(Box::new(part(random))),
+        4 => GuardTree::All((0..2 + random.below(2)).map(|_| part(random)).collect()),
+        _ => GuardTree::Any((0..2 + random.below(2)).map(|_| part(random)).collect()),
     }
 }
 
@@ -288,7 +288,7 @@ fn distinct(random: &mut Random, first: &mut PlannedTransition, counters: usize)
 }
 
 /// Some clauses of a partition, so that no two of them hold together.
-fn some_clauses(random: &mut Random, counters: usize) -> Vec<Condition> {
+fn some_clauses(random: &mut Random, counters: usize) -> Vec<GuardTree> {
     let mut clauses = partition(random, counters);
     shuffle(random, &mut clauses);
     clauses.truncate(1 + random.below(clauses.len()));
@@ -296,13 +296,13 @@ fn some_clauses(random: &mut Random, counters: usize) -> Vec<Condition> {
 }
 
 /// Guards of which exactly one holds: each excludes those before it.
-fn partition(random: &mut Random, counters: usize) -> Vec<Condition> {
+fn partition(random: &mut Random, counters: usize) -> Vec<GuardTree> {
     let splits: Vec<_> = (0..1 + random.below(2)).map(|_| condition(random, 1, counters, 5)).collect();
-    let excluded = |upto: usize| splits[..upto].iter().map(|split| Condition::Not(Box::new(split.clone())));
+    let excluded = |upto: usize| splits[..upto].iter().map(|split| GuardTree::Not(Box::new(split.clone())));
     (0..=splits.len())
         .map(|index| {
             let mut parts: Vec<_> = excluded(index).chain(splits.get(index).cloned()).collect();
-            if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) }
+            if parts.len() == 1 { parts.remove(0) } else { GuardTree::All(parts) }
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use crate::plan::{
 
 /// Somebody who acts on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Who {
+pub enum TaskActor {
     /// A person.
     Person,
     /// The agent whose requests are the worker's.
@@ -25,9 +25,9 @@ pub enum Who {
 
 /// Cause of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum TransitionCause {
     /// Somebody has asked.
-    Asked(Who),
+    Asked(TaskActor),
     /// An agent has ended, and an exit rule of its state decides.
     Ended,
     /// An agent has crashed too often.
@@ -40,19 +40,19 @@ pub enum Cause {
 
 /// Something that happens to a task.
 #[derive(Clone, Debug)]
-pub enum Happening<'h> {
+pub enum TaskHappening<'h> {
     /// Somebody writes a section.
-    Wrote(Who, &'h str),
+    Wrote(TaskActor, &'h str),
     /// A person acts: asks, starts, retries.
     PersonActs,
     /// The task takes a transition, by its place in the plan.
-    Took(usize, Cause),
+    Took(usize, TransitionCause),
     /// A hook of that transition runs; whether somebody has made it fail.
     Hook(usize, bool),
     /// The agent of the state is started without a transition, with the state's prompt.
-    Started(Start),
+    Started(StartCause),
     /// An agent ends; the rule that decides, if one does, as the reference has it.
-    Ends(Who, Option<Decides>),
+    Ends(TaskActor, Option<DecidingRule>),
     /// It was a crash, and the task stays: how many there have been.
     Crashed(u32),
     /// Nothing further follows from what somebody has done.
@@ -64,7 +64,7 @@ pub enum Happening<'h> {
 
 /// The rule that decides about the end of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decides {
+pub enum DecidingRule {
     /// The timeout of the state, or a deadline.
     Timeout,
     /// The exit rule with this place in the plan.
@@ -87,7 +87,7 @@ pub type Breach = (&'static str, String);
 
 /// Facts about one run.
 #[derive(Clone, Debug)]
-pub struct Monitor<'p> {
+pub struct RunMonitor<'p> {
     plan: &'p Plan,
     /// The task's state.
     pub status: usize,
@@ -100,10 +100,10 @@ pub struct Monitor<'p> {
     /// True if the last hook has failed by itself, and those after it wait.
     is_stopped: bool,
     agents: [Option<Agent>; 2],
-    ended: Option<(Who, Option<Agent>)>,
-    decided: Option<Decides>,
+    ended: Option<(TaskActor, Option<Agent>)>,
+    decided: Option<DecidingRule>,
     /// By section: who wrote it last, if that was an agent that has worked.
-    writers: BTreeMap<String, Option<Who>>,
+    writers: BTreeMap<String, Option<TaskActor>>,
     last: Option<usize>,
     hooks_wait: bool,
     /// True if a person has asked for something since an agent was last alive; before any agent, a request is not needed.
@@ -119,7 +119,7 @@ pub struct Monitor<'p> {
 
 /// Start of an agent without a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum StartCause {
     /// A person starts the task, which gets a worktree first, or its agent again.
     ByPerson {
         /// True if it gets a worktree first.
@@ -131,7 +131,7 @@ pub enum Start {
     AfterWait,
 }
 
-impl<'p> Monitor<'p> {
+impl<'p> RunMonitor<'p> {
     /// A task that was created in a state.
     pub fn new(plan: &'p Plan, status: usize) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl<'p> Monitor<'p> {
     }
 
     /// The agent of this actor, if it is alive.
-    pub fn agent(&self, who: Who) -> Option<Agent> {
+    pub fn agent(&self, who: TaskActor) -> Option<Agent> {
         slot(who).and_then(|at| self.agents[at])
     }
 
@@ -188,16 +188,16 @@ impl<'p> Monitor<'p> {
     }
 
     /// The next thing that happens.
-    pub fn see(&mut self, happening: &Happening<'_>) {
+    pub fn see(&mut self, happening: &TaskHappening<'_>) {
         match happening {
-            Happening::Wrote(who, section) => self.writes(*who, section),
-            Happening::PersonActs => (self.unattended, self.started, self.restarted) = (0, 0, 0),
-            Happening::Took(transition, cause) => self.takes(*transition, *cause),
-            Happening::Hook(at, has_failed) => self.runs(*at, *has_failed),
-            Happening::Started(start) => self.starts(*start),
-            Happening::Ends(who, decides) => self.ends(*who, *decides),
-            Happening::Crashed(count) => self.crashes(*count),
-            Happening::Done { hooks_wait } => self.is_done(*hooks_wait),
+            TaskHappening::Wrote(who, section) => self.writes(*who, section),
+            TaskHappening::PersonActs => (self.unattended, self.started, self.restarted) = (0, 0, 0),
+            TaskHappening::Took(transition, cause) => self.takes(*transition, *cause),
+            TaskHappening::Hook(at, has_failed) => self.runs(*at, *has_failed),
+            TaskHappening::Started(start) => self.starts(*start),
+            TaskHappening::Ends(who, decides) => self.ends(*who, *decides),
+            TaskHappening::Crashed(count) => self.crashes(*count),
+            TaskHappening::Done { hooks_wait } => self.is_done(*hooks_wait),
         }
     }
 
@@ -205,12 +205,12 @@ impl<'p> Monitor<'p> {
         self.breaches.push((property, what));
     }
 
-    fn writes(&mut self, who: Who, section: &str) {
+    fn writes(&mut self, who: TaskActor, section: &str) {
         let has_worked = self.agent(who).is_some_and(|it| it.has_worked);
         self.writers.insert(section.to_owned(), has_worked.then_some(who));
     }
 
-    fn ends(&mut self, who: Who, decides: Option<Decides>) {
+    fn ends(&mut self, who: TaskActor, decides: Option<DecidingRule>) {
         let ended = slot(who).and_then(|at| self.agents[at].take());
         (self.ended, self.decided) = (Some((who, ended)), decides);
         if self.hooks_wait || self.plan.states[self.status].terminal {
@@ -220,7 +220,7 @@ impl<'p> Monitor<'p> {
     }
 
     /// An end goes unnoticed where no exit rule is asked about it, or none applies ("If none applies, the agent is shown as dead").
-    fn judged(&mut self, who: Who, ended: Option<Agent>) {
+    fn judged(&mut self, who: TaskActor, ended: Option<Agent>) {
         let name = &self.plan.states[self.status].name;
         let has_rules = self.plan.rules.iter().any(|it| it.status == self.status)
             || self.plan.states[self.status].timeout.is_some_and(|(_, to)| to.is_some())
@@ -252,8 +252,8 @@ impl<'p> Monitor<'p> {
             | PlannedOutcome::Wait(_) => None,
         };
         let own = match self.decided {
-            Some(Decides::Rule(rule)) => limit(&self.plan.rules[rule]),
-            Some(Decides::Timeout) | None => None,
+            Some(DecidingRule::Rule(rule)) => limit(&self.plan.rules[rule]),
+            Some(DecidingRule::Timeout) | None => None,
         };
         let of_state = self.plan.rules.iter().filter(|it| it.status == self.status).find_map(limit);
         if count >= own.or(of_state).unwrap_or(2) {
@@ -261,10 +261,10 @@ impl<'p> Monitor<'p> {
         }
     }
 
-    fn takes(&mut self, at: usize, cause: Cause) {
+    fn takes(&mut self, at: usize, cause: TransitionCause) {
         let it = &self.plan.transitions[at];
-        let by_person = cause == Cause::Asked(Who::Person);
-        if cause == Cause::HookFailed {
+        let by_person = cause == TransitionCause::Asked(TaskActor::Person);
+        if cause == TransitionCause::HookFailed {
             self.stand();
         }
         self.judges(it, cause);
@@ -284,9 +284,11 @@ impl<'p> Monitor<'p> {
     }
 
     /// The actor that passes a gate by a verdict has not worked, and neither has its author, unless a person goes by it.
-    fn judges(&mut self, it: &PlannedTransition, cause: Cause) {
+    fn judges(&mut self, it: &PlannedTransition, cause: TransitionCause) {
         let of_rule: &[PlannedGate] = match (cause, self.decided) {
-            (Cause::Ended, Some(Decides::Rule(rule))) if self.plan.rules[rule].status == it.from => {
+            (TransitionCause::Ended, Some(DecidingRule::Rule(rule)))
+                if self.plan.rules[rule].status == it.from =>
+            {
                 match &self.plan.rules[rule].applies {
                     Applies::HasArtifact(gates) => gates,
                     Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &[],
@@ -296,23 +298,23 @@ impl<'p> Monitor<'p> {
         };
         let verdicts = it.gates.iter().chain(of_rule).filter(|gate| gate.verdict.is_some());
         let verdicts: Vec<&PlannedGate> = verdicts.collect();
-        if cause == Cause::Escalated || verdicts.is_empty() {
+        if cause == TransitionCause::Escalated || verdicts.is_empty() {
             return;
         }
         let actor = match cause {
-            Cause::Asked(who) => self.agent(who).map(|agent| (who, agent)),
-            Cause::Ended => self.ended.and_then(|(who, agent)| Some((who, agent?))),
-            Cause::Escalated | Cause::Elapsed | Cause::HookFailed => None,
+            TransitionCause::Asked(who) => self.agent(who).map(|agent| (who, agent)),
+            TransitionCause::Ended => self.ended.and_then(|(who, agent)| Some((who, agent?))),
+            TransitionCause::Escalated | TransitionCause::Elapsed | TransitionCause::HookFailed => None,
         };
         if let Some((who, _)) = actor.filter(|(_, agent)| agent.has_worked) {
             self.breach("judged-apart", format!("the {who:?} has worked, and passes a gate by a verdict"));
         }
-        if cause == Cause::Asked(Who::Person) {
+        if cause == TransitionCause::Asked(TaskActor::Person) {
             return;
         }
         for gate in verdicts {
             let declared = declared(self.plan, it.from, gate.section);
-            let may = |who: &Who| declared.is_empty() || declared.contains(&name(*who));
+            let may = |who: &TaskActor| declared.is_empty() || declared.contains(&name(*who));
             if let Some(who) = self.writers.get(gate.section).copied().flatten().filter(may) {
                 let what =
                     format!("the verdict in {} was written by the {who:?}, who has worked", gate.section);
@@ -340,7 +342,7 @@ impl<'p> Monitor<'p> {
             "notify_worker" if self.agents[0].is_some() || hook.prompt.is_none() => {}
             "spawn_agent" | "spawn_reviewer" | "notify_worker" => {
                 let is_reviewer = hook.harness.map_or(hook.action == "spawn_reviewer", |it| it == "review");
-                let who = if is_reviewer { Who::Reviewer } else { Who::Worker };
+                let who = if is_reviewer { TaskActor::Reviewer } else { TaskActor::Worker };
                 let is_beside = hook.action == "spawn_reviewer";
                 let is_second = self.agent(who).is_some();
                 if is_second && self.has_place() {
@@ -364,7 +366,7 @@ impl<'p> Monitor<'p> {
             "notify_worker" if self.agents[0].is_some() => false,
             "notify_worker" if hook.prompt.is_none() => true,
             "spawn_agent" | "spawn_reviewer" | "notify_worker" => {
-                let who = if is_review(hook) { Who::Reviewer } else { Who::Worker };
+                let who = if is_review(hook) { TaskActor::Reviewer } else { TaskActor::Worker };
                 self.agent(who).is_some() || !self.has_place()
             }
             _ => false,
@@ -384,7 +386,7 @@ impl<'p> Monitor<'p> {
     }
 
     /// Starts an agent, unless it has no place or one of its kind is alive; says whether it has.
-    fn start(&mut self, who: Who, is_beside: bool, prompt: Option<&'static str>) -> bool {
+    fn start(&mut self, who: TaskActor, is_beside: bool, prompt: Option<&'static str>) -> bool {
         let (Some(at), true) = (slot(who), self.has_place()) else { return false };
         self.folder = !self.worktree;
         let (same, other) = (self.agents[at], self.agents[1 - at]);
@@ -403,17 +405,18 @@ impl<'p> Monitor<'p> {
     }
 
     /// The state's own agent is started again, after a crash or by a person.
-    fn starts(&mut self, start: Start) {
-        if start == (Start::ByPerson { with_worktree: true }) && !self.plan.states[self.status].in_folder {
+    fn starts(&mut self, start: StartCause) {
+        if start == (StartCause::ByPerson { with_worktree: true }) && !self.plan.states[self.status].in_folder
+        {
             self.acquire();
         }
         let who = own(self.plan, self.status);
         let prompt = self.plan.states[self.status].respawn;
         let is_beside = respawn_hook(self.plan, self.status).is_some_and(|it| it.action == "spawn_reviewer");
         match (self.start(who, is_beside, prompt), start) {
-            (true, Start::AfterCrash) => self.restarted += 1,
-            (true, Start::ByPerson { .. }) => self.started += 1,
-            (true, Start::AfterWait) | (false, _) => {}
+            (true, StartCause::AfterCrash) => self.restarted += 1,
+            (true, StartCause::ByPerson { .. }) => self.started += 1,
+            (true, StartCause::AfterWait) | (false, _) => {}
         }
     }
 
@@ -464,20 +467,20 @@ pub fn gates(plan: &Plan, state: usize) -> impl Iterator<Item = &PlannedGate> {
     leaving.flat_map(|it| &it.gates).chain(artifacts)
 }
 
-fn name(who: Who) -> &'static str {
+fn name(who: TaskActor) -> &'static str {
     match who {
-        Who::Person => "human",
-        Who::Worker => "worker",
-        Who::Reviewer => "reviewer",
-        Who::Program => "ci",
+        TaskActor::Person => "human",
+        TaskActor::Worker => "worker",
+        TaskActor::Reviewer => "reviewer",
+        TaskActor::Program => "ci",
     }
 }
 
-fn slot(who: Who) -> Option<usize> {
+fn slot(who: TaskActor) -> Option<usize> {
     match who {
-        Who::Person | Who::Program => None,
-        Who::Worker => Some(0),
-        Who::Reviewer => Some(1),
+        TaskActor::Person | TaskActor::Program => None,
+        TaskActor::Worker => Some(0),
+        TaskActor::Reviewer => Some(1),
     }
 }
 
@@ -501,13 +504,13 @@ fn respawn_hook(plan: &Plan, state: usize) -> Option<&PlannedHook> {
 
 /// The agent whose end the exit rules of a state judge: the agent that is started again there, else a reviewer where one is started
 /// on a transition there.
-pub fn own(plan: &Plan, state: usize) -> Who {
+pub fn own(plan: &Plan, state: usize) -> TaskActor {
     let into = || plan.transitions.iter().filter(move |it| it.to == state).flat_map(spawns);
     let is_reviewer = match plan.states[state].respawn {
         Some(_) => respawn_hook(plan, state).is_some_and(is_review),
         None => into().any(is_review),
     };
-    if is_reviewer { Who::Reviewer } else { Who::Worker }
+    if is_reviewer { TaskActor::Reviewer } else { TaskActor::Worker }
 }
 
 /// True if agents work in a state: no gate and no exit rule takes a verdict there, or it is where they begin

@@ -70,7 +70,7 @@ pub struct PlannedTransition {
     /// The actors that may ask; empty means anyone but declared actors.
     pub by: Vec<&'static str>,
     /// Its guard.
-    pub when: Option<Condition>,
+    pub when: Option<GuardTree>,
     /// Its gates; each must hold.
     pub gates: Vec<PlannedGate>,
     /// The counters that its hooks increment, in order.
@@ -134,15 +134,15 @@ pub enum Outside {
 
 /// A guard as a tree.
 #[derive(Clone, Debug)]
-pub enum Condition {
+pub enum GuardTree {
     /// A counter is compared with a constant.
     Compare(usize, Operator, u32),
     /// It does not hold.
-    Not(Box<Condition>),
+    Not(Box<GuardTree>),
     /// All hold.
-    All(Vec<Condition>),
+    All(Vec<GuardTree>),
     /// One holds.
-    Any(Vec<Condition>),
+    Any(Vec<GuardTree>),
 }
 
 /// A comparison.
@@ -202,7 +202,7 @@ pub enum PlannedOutcome {
     /// `then`
     Then(usize),
     /// `then_when`
-    ThenWhen(Vec<(Condition, usize)>),
+    ThenWhen(Vec<(GuardTree, usize)>),
     /// `action: crash`
     Crash {
         /// The number of crashes that escalates, if it is given.
@@ -240,36 +240,36 @@ impl Operator {
     }
 }
 
-impl Condition {
+impl GuardTree {
     /// The guard's text, with only the necessary parentheses.
     pub fn text(&self, counters: &[String]) -> String {
-        let join = |parts: &[Condition], word: &str| {
+        let join = |parts: &[GuardTree], word: &str| {
             parts.iter().map(|part| part.operand(counters)).collect::<Vec<_>>().join(word)
         };
         match self {
-            Condition::Compare(counter, operator, value) => {
+            GuardTree::Compare(counter, operator, value) => {
                 format!("{} {} {value}", counters[*counter], operator.as_str())
             }
-            Condition::Not(inner) => format!("!({})", inner.text(counters)),
-            Condition::All(parts) => join(parts, " && "),
-            Condition::Any(parts) => join(parts, " || "),
+            GuardTree::Not(inner) => format!("!({})", inner.text(counters)),
+            GuardTree::All(parts) => join(parts, " && "),
+            GuardTree::Any(parts) => join(parts, " || "),
         }
     }
 
     fn operand(&self, counters: &[String]) -> String {
         match self {
-            Condition::Compare(..) | Condition::Not(_) => self.text(counters),
-            Condition::All(_) | Condition::Any(_) => format!("({})", self.text(counters)),
+            GuardTree::Compare(..) | GuardTree::Not(_) => self.text(counters),
+            GuardTree::All(_) | GuardTree::Any(_) => format!("({})", self.text(counters)),
         }
     }
 
     /// Every counter that is compared, with the constant.
     pub fn constants(&self) -> Vec<(usize, u32)> {
         match self {
-            Condition::Compare(counter, _, value) => vec![(*counter, *value)],
-            Condition::Not(inner) => inner.constants(),
-            Condition::All(parts) | Condition::Any(parts) => {
-                parts.iter().flat_map(Condition::constants).collect()
+            GuardTree::Compare(counter, _, value) => vec![(*counter, *value)],
+            GuardTree::Not(inner) => inner.constants(),
+            GuardTree::All(parts) | GuardTree::Any(parts) => {
+                parts.iter().flat_map(GuardTree::constants).collect()
             }
         }
     }

@@ -4,7 +4,7 @@
 //! or the core.
 
 use crate::plan::{
-    Applies, Condition, DECLARED, Operator, Outside, Plan, PlannedEnding, PlannedGate, PlannedOutcome,
+    Applies, DECLARED, GuardTree, Operator, Outside, Plan, PlannedEnding, PlannedGate, PlannedOutcome,
     PlannedRule, PlannedTransition,
 };
 
@@ -28,11 +28,11 @@ pub struct Task {
     /// True if another agent is alive.
     pub beside: bool,
     /// Its visits of states, the present one last.
-    pub visits: Visits,
+    pub visits: VisitedStates,
 }
 
 /// States that a task has visited, in order, each with the seconds that it stayed.
-pub type Visits = Vec<(usize, u32)>;
+pub type VisitedStates = Vec<(usize, u32)>;
 
 /// The result for a pair of states and counter values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +55,14 @@ pub enum Refusal {
     /// No guard holds.
     GuardFailed,
     /// The artifact does not meet the gate.
-    GateFailed(Lack),
+    GateFailed(GateLack),
     /// A program has to answer first.
     NotAsked,
 }
 
 /// Lack of an artifact, a program or a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lack {
+pub enum GateLack {
     /// There is no such section.
     Section,
     /// It is blank.
@@ -111,7 +111,7 @@ pub enum Says {
 
 /// Fate of a task whose agent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum TaskFate {
     /// It goes to this state.
     Advance(usize, Move),
     /// It stays, with this many crashes; whether its agent is started again.
@@ -127,15 +127,15 @@ pub enum Fate {
 }
 
 /// End of an agent: exit status, signal, last lines.
-pub type End = (Option<i32>, Option<i32>, String);
+pub type AgentEnding = (Option<i32>, Option<i32>, String);
 
 /// True if a condition holds.
-pub fn holds(condition: &Condition, counters: &[u32]) -> bool {
+pub fn holds(condition: &GuardTree, counters: &[u32]) -> bool {
     match condition {
-        Condition::Compare(counter, operator, value) => compare(counters[*counter], *operator, *value),
-        Condition::Not(inner) => !holds(inner, counters),
-        Condition::All(parts) => parts.iter().all(|part| holds(part, counters)),
-        Condition::Any(parts) => parts.iter().any(|part| holds(part, counters)),
+        GuardTree::Compare(counter, operator, value) => compare(counters[*counter], *operator, *value),
+        GuardTree::Not(inner) => !holds(inner, counters),
+        GuardTree::All(parts) => parts.iter().all(|part| holds(part, counters)),
+        GuardTree::Any(parts) => parts.iter().any(|part| holds(part, counters)),
     }
 }
 
@@ -181,16 +181,16 @@ pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move,
     };
     let Some(nth) = chosen(&declared, &open, task, actor) else { return Err(Refusal::NotAllowed) };
     match lack_of(&declared[nth].gates, task) {
-        Some(Lack::Answer) => Err(Refusal::NotAsked),
+        Some(GateLack::Answer) => Err(Refusal::NotAsked),
         Some(lack) => Err(Refusal::GateFailed(lack)),
         None => Ok(Move { nth, increments: increments(declared[nth], task) }),
     }
 }
 
 /// Lack of the first of these gates that does not hold. "The program is asked only when everything else holds."
-fn lack_of(gates: &[PlannedGate], task: &Task) -> Option<Lack> {
-    let lacks: Vec<Lack> = gates.iter().filter_map(|gate| lack(gate, task)).collect();
-    lacks.iter().find(|it| **it != Lack::Answer).or(lacks.first()).copied()
+fn lack_of(gates: &[PlannedGate], task: &Task) -> Option<GateLack> {
+    let lacks: Vec<GateLack> = gates.iter().filter_map(|gate| lack(gate, task)).collect();
+    lacks.iter().find(|it| **it != GateLack::Answer).or(lacks.first()).copied()
 }
 
 fn is_for(transition: &PlannedTransition, actor: &str) -> bool {
@@ -211,9 +211,9 @@ fn chosen(declared: &[&PlannedTransition], open: &[usize], task: &Task, actor: &
     let lacks =
         |nth: usize| declared[nth].gates.iter().filter_map(|gate| lack(gate, task)).collect::<Vec<_>>();
     let fits =
-        mine.iter().copied().filter(|nth| !lacks(*nth).contains(&Lack::OtherVerdict)).collect::<Vec<_>>();
+        mine.iter().copied().filter(|nth| !lacks(*nth).contains(&GateLack::OtherVerdict)).collect::<Vec<_>>();
     let among = if fits.is_empty() { mine } else { fits };
-    let is_refused = |nth: usize| lacks(nth).iter().any(|it| *it != Lack::Answer);
+    let is_refused = |nth: usize| lacks(nth).iter().any(|it| *it != GateLack::Answer);
     among.into_iter().min_by_key(|nth| (is_refused(*nth), lacks(*nth).len()))
 }
 
@@ -254,14 +254,14 @@ pub fn decides(plan: &Plan, status: usize, has: impl Fn(usize) -> bool) -> Optio
 }
 
 /// Fate of a task whose agent ended like this.
-pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
+pub fn death(plan: &Plan, task: &Task, end: &AgentEnding) -> TaskFate {
     if let Some(to) = overdue(plan, &task.visits) {
         return advance(plan, task, to, false);
     }
     let rules = rules_of(plan, task.status);
     let met: Vec<_> = rules.iter().map(|it| is_met(&rules, it, task, end)).collect();
     if met.iter().find(|it| **it != Some(false)) == Some(&None) {
-        return Fate::Ask;
+        return TaskFate::Ask;
     }
     let has = |nth: usize| met[nth] == Some(true);
     match exit(plan, task.status, has, &task.counters) {
@@ -274,18 +274,18 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
             advance(plan, task, to, verdict)
         }
         Says::Crash(stuck_after, respawn) => crash(plan, task, stuck_after, respawn),
-        Says::Wait(seconds) => Fate::Wait(seconds),
-        Says::MarkDead | Says::Nothing => Fate::MarkDead,
+        Says::Wait(seconds) => TaskFate::Wait(seconds),
+        Says::MarkDead | Says::Nothing => TaskFate::MarkDead,
     }
 }
 
 /// True if a rule's condition holds; `None` if a program has to answer first.
-fn is_met(rules: &[&PlannedRule], rule: &PlannedRule, task: &Task, end: &End) -> Option<bool> {
+fn is_met(rules: &[&PlannedRule], rule: &PlannedRule, task: &Task, end: &AgentEnding) -> Option<bool> {
     match &rule.applies {
         Applies::Always => Some(true),
         Applies::Ended(ending) => Some(ended_so(ending, end)),
         Applies::HasArtifact(gates) => match lack_of(gates, task) {
-            Some(Lack::Answer) => None,
+            Some(GateLack::Answer) => None,
             lack => Some(lack.is_none()),
         },
         Applies::NoArtifact => {
@@ -332,7 +332,7 @@ fn times(plan: &Plan, visits: &[(usize, u32)]) -> Vec<(u32, u32, Option<usize>)>
 }
 
 /// True if an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
-pub fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
+pub fn ended_so(ending: &PlannedEnding, (code, signal, output): &AgentEnding) -> bool {
     let PlannedEnding { codes, signals, output: wanted } = ending;
     let listed = |number: &Option<i32>, of: &[i32]| number.is_some_and(|it| of.contains(&it));
     let exit = (codes, signals) == (&vec![], &vec![]) || listed(code, codes) || listed(signal, signals);
@@ -357,15 +357,15 @@ fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
 
 /// Takes a rule's transition. A failed gate or guard is a crash, and so is a verdict beside another agent; the state's own crash rule
 /// counts it.
-fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> Fate {
+fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> TaskFate {
     match request(plan, task, to, "engine") {
         Ok(taken) => {
             let gates = &between(plan, task.status, to)[taken.nth].gates;
             if !task.beside || !(verdict || gates.iter().any(|gate| gate.verdict.is_some())) {
-                return Fate::Advance(to, taken);
+                return TaskFate::Advance(to, taken);
             }
         }
-        Err(Refusal::NotAsked) => return Fate::Ask,
+        Err(Refusal::NotAsked) => return TaskFate::Ask,
         Err(_) => {}
     }
     let own = rules_of(plan, task.status).into_iter().find_map(|rule| match rule.outcome {
@@ -379,44 +379,44 @@ fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> Fate {
     crash(plan, task, stuck_after, respawn)
 }
 
-fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
+fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> TaskFate {
     let count = task.counters[CRASH_COUNT].saturating_add(1);
     if count < stuck_after {
-        return Fate::Crash(count, respawn);
+        return TaskFate::Crash(count, respawn);
     }
-    let Some(to) = plan.crash else { return Fate::Crash(count, false) };
+    let Some(to) = plan.crash else { return TaskFate::Crash(count, false) };
     let declared = between(plan, task.status, to);
     let nth = match resolve(plan, task.status, to, &task.counters) {
         Resolution::Open(open) => chosen(&declared, &open, task, "engine").unwrap_or_default(),
         Resolution::GuardFailed => 0,
-        Resolution::NoTransition => return Fate::Crash(count, false),
+        Resolution::NoTransition => return TaskFate::Crash(count, false),
     };
-    Fate::Escalate(count, Move { nth, increments: increments(declared[nth], task) })
+    TaskFate::Escalate(count, Move { nth, increments: increments(declared[nth], task) })
 }
 
 /// Lack of the task's body, or of something outside of it, for this gate.
-pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
+pub fn lack(gate: &PlannedGate, task: &Task) -> Option<GateLack> {
     match gate.outside {
         Some(Outside::Command(argv)) => match task.asked.iter().find(|(program, _)| *program == argv) {
-            None => Some(Lack::Answer),
-            Some((_, succeeded)) => (!succeeded).then_some(Lack::Success),
+            None => Some(GateLack::Answer),
+            Some((_, succeeded)) => (!succeeded).then_some(GateLack::Success),
         },
-        Some(Outside::Checks) => (!task.is_green).then_some(Lack::Checks),
+        Some(Outside::Checks) => (!task.is_green).then_some(GateLack::Checks),
         None => lack_of_section(gate, task),
     }
 }
 
-fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<Lack> {
-    let Some(all) = section(&task.body, gate.section) else { return Some(Lack::Section) };
-    let lines: Vec<Line> = all.iter().filter(|line| !line.comment).cloned().collect();
+fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<GateLack> {
+    let Some(all) = section(&task.body, gate.section) else { return Some(GateLack::Section) };
+    let lines: Vec<ReferenceLine> = all.iter().filter(|line| !line.comment).cloned().collect();
     let blank = lines.iter().all(|line| line.text.trim().is_empty());
     if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
-        return Some(Lack::Content);
+        return Some(GateLack::Content);
     }
     if let Some(wanted) = gate.verdict {
         match verdict(&lines, gate.strict) {
             Ok(found) if found == wanted => {}
-            Ok(_) => return Some(Lack::OtherVerdict),
+            Ok(_) => return Some(GateLack::OtherVerdict),
             Err(lack) => return Some(lack),
         }
     }
@@ -425,14 +425,14 @@ fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     let written = gate.fields.iter().filter(|name| is_written(name)).count();
     let wanted = if gate.every_field { gate.fields.len() } else { gate.fields.len().min(1) };
     if written < wanted {
-        return Some(Lack::Field);
+        return Some(GateLack::Field);
     }
     let same = |before: &String| {
         let (before, now) = (before.lines().collect::<Vec<_>>(), all.iter().map(|line| line.text.as_str()));
         before.join("\n").trim() == now.collect::<Vec<_>>().join("\n").trim()
     };
     let stood = task.seen.iter().any(|(section, before)| *section == gate.section && same(before));
-    (gate.fresh && stood).then_some(Lack::Fresh)
+    (gate.fresh && stood).then_some(GateLack::Fresh)
 }
 
 /// True if the verdicts of several reviewers meet a gate: that of each, or that of one of them (`docs/workflow.md`, "Several
@@ -442,19 +442,19 @@ pub fn verdicts(every: bool, own: &[PlannedGate], task: &Task) -> bool {
     if every { said == own.len() } else { said > 0 }
 }
 
-fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {
+fn verdict(lines: &[ReferenceLine], strict: bool) -> Result<&'static str, GateLack> {
     if strict {
-        let first = lines.iter().find(|line| !line.text.trim().is_empty()).ok_or(Lack::Verdict)?;
+        let first = lines.iter().find(|line| !line.text.trim().is_empty()).ok_or(GateLack::Verdict)?;
         let marks = ['*', '_', '`'];
         let said: String = first.text.chars().filter(|it| !marks.contains(it)).collect();
         let said = said.trim().trim_start_matches(|it| "#>- \t".contains(it)).to_ascii_lowercase();
         return match said.strip_prefix("verdict:").map(str::trim) {
             Some("pass") => Ok("PASS"),
             Some("fail") => Ok("FAIL"),
-            Some(_) | None => Err(Lack::Verdict),
+            Some(_) | None => Err(GateLack::Verdict),
         };
     }
-    let words = |line: &Line| {
+    let words = |line: &ReferenceLine| {
         let text = line.text.to_ascii_lowercase();
         let words: Vec<_> =
             text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_string).collect();
@@ -464,10 +464,10 @@ fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {
     let named =
         telling.iter().find(|line| line.text.trim_start().to_ascii_lowercase().starts_with("verdict:"));
     match named.or(telling.first()).map(|line| words(line)) {
-        Some((true, true)) => Err(Lack::OneVerdict),
+        Some((true, true)) => Err(GateLack::OneVerdict),
         Some((true, false)) => Ok("PASS"),
         Some((false, true)) => Ok("FAIL"),
-        Some((false, false)) | None => Err(Lack::Verdict),
+        Some((false, false)) | None => Err(GateLack::Verdict),
     }
 }
 
@@ -477,7 +477,7 @@ fn is_field(line: &str, wanted: &str) -> bool {
 
 /// A line of a body.
 #[derive(Clone, Debug)]
-struct Line {
+struct ReferenceLine {
     text: String,
     /// True if it belongs to a fenced code block, including the fences.
     code: bool,
@@ -486,9 +486,9 @@ struct Line {
 }
 
 /// The lines of the last section with this heading, up to a heading of the same or a higher level.
-fn section(body: &str, wanted: &str) -> Option<Vec<Line>> {
+fn section(body: &str, wanted: &str) -> Option<Vec<ReferenceLine>> {
     let (level, title) = heading(wanted)?;
-    let mut sections: Vec<Vec<Line>> = Vec::new();
+    let mut sections: Vec<Vec<ReferenceLine>> = Vec::new();
     let mut inside = false;
     for line in lines(body) {
         match heading(&line.text).filter(|_| !line.code && !line.comment) {
@@ -507,7 +507,7 @@ fn section(body: &str, wanted: &str) -> Option<Vec<Line>> {
     sections.pop()
 }
 
-fn lines(body: &str) -> Vec<Line> {
+fn lines(body: &str) -> Vec<ReferenceLine> {
     let mut open: Option<(char, usize)> = None;
     let mut in_comment = false;
     let mut lines = Vec::new();
@@ -515,7 +515,7 @@ fn lines(body: &str) -> Vec<Line> {
         let spaces = text.len() - text.trim_start_matches(' ').len();
         if in_comment || (open.is_none() && spaces <= 3 && text[spaces..].starts_with("<!--")) {
             in_comment = !text.contains("-->");
-            lines.push(Line { text: text.to_string(), code: false, comment: true });
+            lines.push(ReferenceLine { text: text.to_string(), code: false, comment: true });
             continue;
         }
         let fence = fence(text);
@@ -530,20 +530,20 @@ fn lines(body: &str) -> Vec<Line> {
             (None, Some(fence)) if fence.opens => Some((fence.mark, fence.length)),
             (None, _) => None,
         };
-        lines.push(Line { text: text.to_string(), code, comment: false });
+        lines.push(ReferenceLine { text: text.to_string(), code, comment: false });
     }
     lines
 }
 
 /// A line that may open or close a fenced code block (CommonMark).
-struct Fence {
+struct FenceLine {
     mark: char,
     length: usize,
     opens: bool,
     closes: bool,
 }
 
-fn fence(line: &str) -> Option<Fence> {
+fn fence(line: &str) -> Option<FenceLine> {
     let text = line.trim_start_matches(' ');
     let mark = text.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
     let length = text.chars().take_while(|c| *c == mark).count();
@@ -551,7 +551,12 @@ fn fence(line: &str) -> Option<Fence> {
         return None;
     }
     let info = &text[length..];
-    Some(Fence { mark, length, opens: mark == '~' || !info.contains('`'), closes: info.trim().is_empty() })
+    Some(FenceLine {
+        mark,
+        length,
+        opens: mark == '~' || !info.contains('`'),
+        closes: info.trim().is_empty(),
+    })
 }
 
 /// The level and the text of a heading (CommonMark, ATX).
@@ -575,7 +580,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(gate: &PlannedGate, body: &str, expect: Option<Lack>) {
+    fn check(gate: &PlannedGate, body: &str, expect: Option<GateLack>) {
         let task = Task { body: body.to_string(), ..Task::default() };
         assert_eq!(lack(gate, &task), expect, "{body:?}");
     }
@@ -584,12 +589,12 @@ mod tests {
     fn it_reads_as_the_documents_say() {
         let review = PlannedGate { section: "## Review", verdict: Some("PASS"), ..PlannedGate::default() };
         let strict = PlannedGate { strict: true, ..review.clone() };
-        check(&review, "## Review\nAll tests pass, but.\nVerdict: FAIL", Some(Lack::OtherVerdict));
+        check(&review, "## Review\nAll tests pass, but.\nVerdict: FAIL", Some(GateLack::OtherVerdict));
         check(&review, "## Review\nLooks fine.\nPASS", None);
-        check(&strict, "## Review\nLooks fine.\nVerdict: PASS", Some(Lack::Verdict));
+        check(&strict, "## Review\nLooks fine.\nVerdict: PASS", Some(GateLack::Verdict));
         check(&strict, "## Review\n\nVerdict: pass\n", None);
         check(&strict, "## Review\n**Verdict: PASS**", None);
-        check(&review, "```\n## Review\nPASS\n```", Some(Lack::Section));
-        check(&review, "## Review\nPASS\n## Review\n# End\nPASS", Some(Lack::Content));
+        check(&review, "```\n## Review\nPASS\n```", Some(GateLack::Section));
+        check(&review, "## Review\nPASS\n## Review\n# End\nPASS", Some(GateLack::Content));
     }
 }

@@ -14,9 +14,9 @@ use orange_core::{
     check_section, fingerprint,
 };
 use orange_tests::generate;
-use orange_tests::plan::{Condition, Plan, PlannedGate, PlannedOutcome};
+use orange_tests::plan::{GuardTree, Plan, PlannedGate, PlannedOutcome};
 use orange_tests::random::Random;
-use orange_tests::reference::{self, Fate, Lack, Move, Refusal, Resolution, Says, Task};
+use orange_tests::reference::{self, GateLack, Move, Refusal, Resolution, Says, Task, TaskFate};
 use orange_tests::steps::{PlannedSteps, steps};
 
 /// Made-up workflows for each test.
@@ -110,7 +110,7 @@ fn exit_rules_say_what_the_documents_say() {
 
 #[test]
 fn requests_are_answered_as_the_documents_say() {
-    let mut answers = Answers::default();
+    let mut answers = AnswerCounts::default();
     for_each_workflow(|plan, machine| {
         let random = &mut Random::new(plan.transitions.len() as u64);
         for (status, to) in pairs(plan) {
@@ -142,7 +142,7 @@ fn requests_are_answered_as_the_documents_say() {
 
 #[test]
 fn deaths_end_as_the_documents_say() {
-    let mut answers = Answers::default();
+    let mut answers = AnswerCounts::default();
     for_each_workflow(|plan, machine| {
         let random = &mut Random::new(plan.rules.len() as u64);
         for status in (0..plan.states.len()).flat_map(|status| [status; 12]) {
@@ -161,13 +161,13 @@ fn deaths_end_as_the_documents_say() {
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
             answers.count(&match expect {
-                Fate::Advance(..) => "advance",
-                Fate::Crash(_, true) => "crash and respawn",
-                Fate::Crash(_, false) => "crash",
-                Fate::Escalate(..) => "escalate",
-                Fate::MarkDead => "mark dead",
-                Fate::Wait(_) => "wait",
-                Fate::Ask => "ask",
+                TaskFate::Advance(..) => "advance",
+                TaskFate::Crash(_, true) => "crash and respawn",
+                TaskFate::Crash(_, false) => "crash",
+                TaskFate::Escalate(..) => "escalate",
+                TaskFate::MarkDead => "mark dead",
+                TaskFate::Wait(_) => "wait",
+                TaskFate::Ask => "ask",
             });
         }
     });
@@ -179,7 +179,7 @@ fn deaths_end_as_the_documents_say() {
 
 #[test]
 fn times_are_over_as_the_documents_say() {
-    let mut answers = Answers::default();
+    let mut answers = AnswerCounts::default();
     for_each_of(generate::timed_plan, |plan, machine| {
         let random = &mut Random::new(plan.deadlines.len() as u64);
         for status in (0..plan.states.len()).flat_map(|status| [status; 12]) {
@@ -206,7 +206,7 @@ fn times_are_over_as_the_documents_say() {
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
             answers.count(&match (reference::overdue(plan, &task.visits), &expect) {
-                (Some(to), Fate::Advance(found, _)) if to == *found => "taken",
+                (Some(to), TaskFate::Advance(found, _)) if to == *found => "taken",
                 (Some(_), _) => "refused",
                 (None, _) if is_overdue => "notice",
                 (None, _) => "not over",
@@ -218,7 +218,7 @@ fn times_are_over_as_the_documents_say() {
 
 #[test]
 fn bodies_are_read_as_the_documents_say() {
-    let mut answers = Answers::default();
+    let mut answers = AnswerCounts::default();
     let random = &mut Random::new(7);
     for _ in 0..60_000 {
         let (planned, body) = (generate::gate(random), generate::body(random));
@@ -241,7 +241,7 @@ fn bodies_are_read_as_the_documents_say() {
 fn verdicts_of_several_reviewers_are_asked_as_the_documents_say() {
     const OWN: [(&str, &str); 3] =
         [("one", "## Review: one"), ("two", "## Review: two"), ("three", "## Review: three")];
-    let mut answers = Answers::default();
+    let mut answers = AnswerCounts::default();
     for seed in 0..WORKFLOWS {
         let random = &mut Random::new(seed);
         let reviewers = &OWN[..1 + random.below(3)];
@@ -341,9 +341,9 @@ fn gaps_are_found_exactly() {
 
 /// Number of times that each answer was given, so that a test that no longer reaches one says so.
 #[derive(Default)]
-struct Answers(BTreeMap<String, usize>);
+struct AnswerCounts(BTreeMap<String, usize>);
 
-impl Answers {
+impl AnswerCounts {
     fn count(&mut self, answer: &impl Debug) {
         *self.0.entry(format!("{answer:?}")).or_default() += 1;
     }
@@ -365,8 +365,8 @@ impl Answers {
 const COUNTERS: [&str; 3] = ["review_round", "crash_count", "tries"];
 
 /// Two states and a transition for each guard.
-fn overlapping(guards: &[Condition]) -> String {
-    let transition = |guard: &Condition| {
+fn overlapping(guards: &[GuardTree]) -> String {
+    let transition = |guard: &GuardTree| {
         format!("  - {{from: x, to: y, when: \"{}\"}}\n", guard.text(&COUNTERS.map(str::to_string)))
     };
     let transitions: String = guards.iter().map(transition).collect();
@@ -374,8 +374,8 @@ fn overlapping(guards: &[Condition]) -> String {
 }
 
 /// An exit rule with a clause for each condition.
-fn choosing(clauses: &[Condition]) -> String {
-    let clause = |condition: &Condition| {
+fn choosing(clauses: &[GuardTree]) -> String {
+    let clause = |condition: &GuardTree| {
         format!("        - {{when: \"{}\", then: y}}\n", condition.text(&COUNTERS.map(str::to_string)))
     };
     let clauses: String = clauses.iter().map(clause).collect();
@@ -400,7 +400,7 @@ fn some_values(is_so: impl Fn(&[u32]) -> bool) -> bool {
     (0..6_u32.pow(3)).any(|at| is_so(&[at % 6, at / 6 % 6, at / 36]))
 }
 
-fn holding(conditions: &[Condition], values: &[u32]) -> usize {
+fn holding(conditions: &[GuardTree], values: &[u32]) -> usize {
     conditions.iter().filter(|condition| reference::holds(condition, values)).count()
 }
 
@@ -432,7 +432,7 @@ fn pairs(plan: &Plan) -> impl Iterator<Item = (usize, usize)> + use<> {
     (0..count).flat_map(move |from| (0..count).map(move |to| (from, to)))
 }
 
-fn clauses(plan: &Plan, status: usize) -> Vec<&Condition> {
+fn clauses(plan: &Plan, status: usize) -> Vec<&GuardTree> {
     let rules = plan.rules.iter().filter(|rule| rule.status == status);
     rules
         .flat_map(|rule| match &rule.outcome {
@@ -446,7 +446,7 @@ fn clauses(plan: &Plan, status: usize) -> Vec<&Condition> {
 }
 
 /// Values of all counters, one for every part that these conditions can tell from another.
-fn distinguishing(conditions: &[&Condition], counters: usize) -> Vec<Vec<u32>> {
+fn distinguishing(conditions: &[&GuardTree], counters: usize) -> Vec<Vec<u32>> {
     let mut axes = vec![vec![0]; counters];
     for (counter, constant) in conditions.iter().flat_map(|condition| condition.constants()) {
         axes[counter].extend([constant, constant.saturating_add(1), u32::MAX]);
@@ -566,19 +566,19 @@ fn refusal(rejection: Rejection) -> Refusal {
     }
 }
 
-fn lack(missing: Missing) -> Lack {
+fn lack(missing: Missing) -> GateLack {
     match missing {
-        Missing::Section => Lack::Section,
-        Missing::Content => Lack::Content,
-        Missing::Verdict => Lack::Verdict,
-        Missing::OneVerdict { .. } => Lack::OneVerdict,
-        Missing::OtherVerdict { .. } => Lack::OtherVerdict,
-        Missing::Field { .. } => Lack::Field,
-        Missing::Fresh { .. } => Lack::Fresh,
-        Missing::Any => Lack::Verdict,
-        Missing::Answer => Lack::Answer,
-        Missing::Success => Lack::Success,
-        Missing::Checks { .. } => Lack::Checks,
+        Missing::Section => GateLack::Section,
+        Missing::Content => GateLack::Content,
+        Missing::Verdict => GateLack::Verdict,
+        Missing::OneVerdict { .. } => GateLack::OneVerdict,
+        Missing::OtherVerdict { .. } => GateLack::OtherVerdict,
+        Missing::Field { .. } => GateLack::Field,
+        Missing::Fresh { .. } => GateLack::Fresh,
+        Missing::Any => GateLack::Verdict,
+        Missing::Answer => GateLack::Answer,
+        Missing::Success => GateLack::Success,
+        Missing::Checks { .. } => GateLack::Checks,
     }
 }
 
@@ -592,19 +592,19 @@ fn says(exit: Exit) -> Says {
     }
 }
 
-fn fate(machine: &Machine<'_>, decision: Result<ExitDecision<'_>, Rejection>) -> Fate {
+fn fate(machine: &Machine<'_>, decision: Result<ExitDecision<'_>, Rejection>) -> TaskFate {
     let Ok(decision) = decision.map_err(|it| assert_eq!(refusal(it), Refusal::NotAsked)) else {
-        return Fate::Ask;
+        return TaskFate::Ask;
     };
     match decision {
         ExitDecision::Advance { decision: it, .. } => {
-            Fate::Advance(usize::from(it.to.0), taken(machine, it.transition, &it.effects))
+            TaskFate::Advance(usize::from(it.to.0), taken(machine, it.transition, &it.effects))
         }
-        ExitDecision::Crash { count, respawn, .. } => Fate::Crash(count, respawn),
+        ExitDecision::Crash { count, respawn, .. } => TaskFate::Crash(count, respawn),
         ExitDecision::Escalate { count, decision, .. } => {
-            Fate::Escalate(count, taken(machine, decision.transition, &decision.effects))
+            TaskFate::Escalate(count, taken(machine, decision.transition, &decision.effects))
         }
-        ExitDecision::MarkDead { .. } => Fate::MarkDead,
-        ExitDecision::Wait { resume_after, .. } => Fate::Wait(resume_after),
+        ExitDecision::MarkDead { .. } => TaskFate::MarkDead,
+        ExitDecision::Wait { resume_after, .. } => TaskFate::Wait(resume_after),
     }
 }

@@ -17,16 +17,16 @@ struct Recipe {
     /// The files that it may touch at most.
     most: usize,
     /// Its steps, in the order of the page.
-    edits: &'static [Edit],
+    edits: &'static [RecipeEdit],
 }
 
 /// A step of a recipe, or a part of one.
-struct Edit {
+struct RecipeEdit {
     path: &'static str,
-    change: Change,
+    change: RecipeChange,
 }
 
-enum Change {
+enum RecipeChange {
     /// This goes before a text that is there once.
     Before(&'static str, &'static str),
     /// This stands in place of a text that is there once.
@@ -35,12 +35,12 @@ enum Change {
     New(&'static str, &'static [(&'static str, &'static str)]),
 }
 
-const fn before(path: &'static str, anchor: &'static str, insert: &'static str) -> Edit {
-    Edit { path, change: Change::Before(anchor, insert) }
+const fn before(path: &'static str, anchor: &'static str, insert: &'static str) -> RecipeEdit {
+    RecipeEdit { path, change: RecipeChange::Before(anchor, insert) }
 }
 
-const fn instead(path: &'static str, old: &'static str, new: &'static str) -> Edit {
-    Edit { path, change: Change::Instead(old, new) }
+const fn instead(path: &'static str, old: &'static str, new: &'static str) -> RecipeEdit {
+    RecipeEdit { path, change: RecipeChange::Instead(old, new) }
 }
 
 const ACTION: Recipe = Recipe {
@@ -120,13 +120,13 @@ const LINT: Recipe = Recipe {
     heading: "### Add a lint",
     most: 3,
     edits: &[
-        Edit {
+        RecipeEdit {
             path: "analysis/src/lint/hooks/left_over.rs",
-            change: Change::New("xtask/src/new_lint/lint.rs.txt", NEW_LINT),
+            change: RecipeChange::New("xtask/src/new_lint/lint.rs.txt", NEW_LINT),
         },
-        Edit {
+        RecipeEdit {
             path: "docs/lints/left-over.md",
-            change: Change::New("xtask/src/new_lint/page.md.txt", NEW_LINT),
+            change: RecipeChange::New("xtask/src/new_lint/page.md.txt", NEW_LINT),
         },
         before("analysis/src/lint/hooks/mod.rs", "mod places;", "mod left_over;\n"),
         before(
@@ -463,20 +463,20 @@ fn sources() -> BTreeMap<String, Vec<u8>> {
 }
 
 fn followed(mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
-    for Edit { path, change } in RECIPES.iter().flat_map(|it| it.edits) {
+    for RecipeEdit { path, change } in RECIPES.iter().flat_map(|it| it.edits) {
         let text = |path: &str| String::from_utf8(files[path].clone()).unwrap();
         let text = match change {
-            Change::Before(anchor, insert) => {
+            RecipeChange::Before(anchor, insert) => {
                 let text = text(path);
                 assert_eq!(text.matches(anchor).count(), 1, "`{anchor}` in {path}");
                 text.replace(anchor, &format!("{insert}{anchor}"))
             }
-            Change::Instead(old, new) => {
+            RecipeChange::Instead(old, new) => {
                 let text = text(path);
                 assert_eq!(text.matches(old).count(), 1, "`{old}` in {path}");
                 text.replace(old, new)
             }
-            Change::New(template, words) => {
+            RecipeChange::New(template, words) => {
                 assert!(!files.contains_key(*path), "{path} is there already");
                 words.iter().fold(text(template), |text, (word, new)| text.replace(word, new))
             }

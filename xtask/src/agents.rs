@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use self::table::Record;
+use self::table::AgentResults;
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Run the lives of tasks with real coding agents against a scripted model, and write down how each went.
 #[derive(Args)]
@@ -25,7 +25,7 @@ pub(crate) struct Agents {
 /// The path of the page with the table.
 const PAGE: &str = "docs/agents.md";
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Agents) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Agents) -> Result<ExitCode> {
     let folder = workspace.metadata()?.target_directory.join("agents");
     let file = folder.join("record.jsonl");
     fs::create_dir_all(&folder).and_then(|()| fs::write(&file, "")).map_err(|error| error.to_string())?;
@@ -35,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Agents) -> Result<ExitCode>
         test.env("ORANGE_AGENTS", "latest");
     }
     let status = test.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
-    let record = Record::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
+    let record = AgentResults::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
     let page = workspace.read(PAGE)?;
     let table = record.table();
     print!("\n{table}\n");

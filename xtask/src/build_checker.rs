@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::Result;
 use crate::build_workflow::{FIXED_ADDRESS, describe, host, install};
-use crate::workspace::{Workspace, answer, typed};
+use crate::workspace::{OwnRepository, answer, typed};
 
 /// The C library becomes a part of the program: to find and load it takes longer than the check of a file that is known.
 const STATIC_LIBRARY: &str = "-Ctarget-feature=+crt-static";
@@ -24,7 +24,7 @@ pub(crate) struct BuildChecker {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &BuildChecker) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &BuildChecker) -> Result<ExitCode> {
     let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| workspace.root.join("dist")))
         .map_err(|error| format!("--out leads nowhere: {error}"))?;
     let program = install(&build(workspace)?, &out, "orange-workflow")?;
@@ -33,7 +33,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &BuildChecker) -> Result<Exi
 }
 
 /// Builds it for this machine, static if the C library can be a part of it, and returns its path.
-pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
+pub(crate) fn build(workspace: &OwnRepository) -> Result<PathBuf> {
     let target = host()?;
     let mut flags = vec![FIXED_ADDRESS];
     if has_static_library() {

@@ -9,7 +9,7 @@ use orange_codegen::source::is_scenario_file;
 use orange_codegen::{Checked, PromptFiles, Source};
 
 use crate::binary::{is_static, kibibytes};
-use crate::workspace::{Workspace, answer, typed};
+use crate::workspace::{OwnRepository, answer, typed};
 use crate::{Result, manual};
 
 /// The target for static binaries.
@@ -45,7 +45,7 @@ pub(crate) struct BuildWorkflow {
     no_custom: bool,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &BuildWorkflow) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &BuildWorkflow) -> Result<ExitCode> {
     let given = arguments.workflows.clone().unwrap_or_else(|| workspace.root.join("workflows"));
     let folder = folder_of_workflows(&given)?;
     let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| workspace.root.join("dist")))
@@ -105,7 +105,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Runs the authors' check, which prints the findings.
-fn check(workspace: &Workspace, folder: &Path) -> Result<bool> {
+fn check(workspace: &OwnRepository, folder: &Path) -> Result<bool> {
     let mut check = workspace.cargo(["run", "--quiet", "-p", "orange-workflow", "--", "check"]);
     let status =
         check.arg(folder).status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&check)))?;
@@ -129,7 +129,7 @@ fn workflows(folder: &Path) -> Result<Vec<Checked>> {
 
 /// Builds `orange` as it is released, static if the target is installed, with or without the compiler of custom workflows, and returns
 /// its path.
-pub(crate) fn build(workspace: &Workspace, workflows: &Path, custom: bool) -> Result<PathBuf> {
+pub(crate) fn build(workspace: &OwnRepository, workflows: &Path, custom: bool) -> Result<PathBuf> {
     let target = target()?;
     if target != STATIC_TARGET {
         println!(
@@ -152,17 +152,17 @@ pub(crate) fn build(workspace: &Workspace, workflows: &Path, custom: bool) -> Re
 }
 
 /// Builds the dashboard in the same way, and returns its path.
-pub(crate) fn build_dashboard(workspace: &Workspace) -> Result<PathBuf> {
+pub(crate) fn build_dashboard(workspace: &OwnRepository) -> Result<PathBuf> {
     build_beside(workspace, DASHBOARD, "dist", None)
 }
 
 /// Builds the fleet with the step workflows of a folder, for speed instead of size, and returns its path.
-pub(crate) fn build_fleet(workspace: &Workspace, workflows: &Path) -> Result<PathBuf> {
+pub(crate) fn build_fleet(workspace: &OwnRepository, workflows: &Path) -> Result<PathBuf> {
     build_beside(workspace, FLEET, "tools", Some(workflows))
 }
 
 fn build_beside(
-    workspace: &Workspace,
+    workspace: &OwnRepository,
     package: &str,
     profile: &str,
     workflows: Option<&Path>,
@@ -224,7 +224,7 @@ pub(crate) fn install(built: &Path, out: &Path, name: &str) -> Result<PathBuf> {
 
 /// Writes the manual pages beside the binary, and returns their folder. Their date is that of the last commit, so that they are
 /// reproducible.
-fn write_manual(workspace: &Workspace, out: &Path) -> Result<PathBuf> {
+fn write_manual(workspace: &OwnRepository, out: &Path) -> Result<PathBuf> {
     let folder = out.join("man");
     let failed = |error| format!("{} cannot be written: {error}", folder.display());
     let pages = folder.join("man1");

@@ -9,20 +9,20 @@ use orange_codegen::source::is_scenario_file;
 use orange_codegen::{PromptFiles, Source, compile};
 
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Folders whose workflows have golden files; of two with one name, the one in the last folder. The golden test compares the result
 /// with its own list.
 const FOLDERS: [&str; 2] = ["tests/fixtures/", "workflows/"];
 
-pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     let stale = rewrite(workspace)?;
     println!("{}", if stale.is_empty() { "the golden files are as they should be" } else { "read the diff" });
     Ok(ExitCode::SUCCESS)
 }
 
 /// Rewrites every stale golden file, and returns their names.
-pub(crate) fn rewrite(workspace: &Workspace) -> Result<Vec<String>> {
+pub(crate) fn rewrite(workspace: &OwnRepository) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for (golden, source) in golden_files(&workspace.paths()?) {
         let code = emitted(workspace, &source)?;
@@ -53,7 +53,7 @@ fn golden_file(file: &str) -> Option<String> {
     is_workflow.then(|| format!("tests/golden/{stem}.rs"))
 }
 
-fn emitted(workspace: &Workspace, path: &str) -> Result<String> {
+fn emitted(workspace: &OwnRepository, path: &str) -> Result<String> {
     let files = PromptFiles::beside(&workspace.root.join(path));
     let compiled = compile(&Source::new(path, workspace.read(path)?.text).with_files(files));
     let broken = || format!("{path} does not compile; `orange-workflow check {path}` says why");

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// The maintainers' commands.
 #[derive(Parser)]
@@ -55,7 +55,7 @@ enum Command {
 type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {
-    let done = Workspace::find().and_then(|workspace| match Arguments::parse().command {
+    let done = OwnRepository::find().and_then(|workspace| match Arguments::parse().command {
         Command::BuildWorkflow(arguments) => build_workflow::run(&workspace, &arguments),
         Command::BuildChecker(arguments) => build_checker::run(&workspace, &arguments),
         Command::Ci(arguments) => ci::run(&workspace, &arguments),

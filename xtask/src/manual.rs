@@ -25,21 +25,21 @@ pub(crate) fn pages(date: &str) -> io::Result<Vec<(String, String)>> {
 /// Content of the pages of one program, beside the help of its commands.
 struct Manual<'m> {
     date: &'m str,
-    about: &'m About,
+    about: &'m ManualSections,
 }
 
 /// Content of the first page of a program, beside its help.
-struct About {
+struct ManualSections {
     sections: &'static [(&'static str, &'static [(&'static str, &'static str)])],
     see_also: &'static [&'static str],
 }
 
-const ORANGE: About = About {
+const ORANGE: ManualSections = ManualSections {
     sections: &[("EXIT STATUS", &EXIT_STATUS), ("ENVIRONMENT", &ENVIRONMENT), ("FILES", &FILES)],
     see_also: &["orange-workflow", "tmux", "git", "gh"],
 };
 
-const ORANGE_WORKFLOW: About = About {
+const ORANGE_WORKFLOW: ManualSections = ManualSections {
     sections: &[
         (
             "EXIT STATUS",
@@ -167,7 +167,7 @@ fn in_ascii(page: &str) -> String {
     ascii
 }
 
-fn tables(roff: &mut Roff, about: &About) {
+fn tables(roff: &mut Roff, about: &ManualSections) {
     for (head, rows) in about.sections {
         roff.control("SH", [*head]);
         for (term, about) in *rows {

@@ -11,7 +11,7 @@ use orange_analysis::catalogue;
 use orange_analysis::lint::{GROUPS, Group};
 
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Begin a lint: its file, its page, and its line in the table of its group.
 #[derive(Args)]
@@ -28,11 +28,11 @@ pub(crate) struct NewLint {
 
     /// The default level of its findings
     #[arg(long, value_enum, default_value = "warn")]
-    level: Level,
+    level: LintLevel,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Level {
+enum LintLevel {
     Deny,
     Warn,
     Info,
@@ -51,7 +51,7 @@ const PAGE: &str = include_str!("new_lint/page.md.txt");
 const STEP_LINT: &str = include_str!("new_lint/step_lint.rs.txt");
 const STEP_PAGE: &str = include_str!("new_lint/step_page.md.txt");
 
-pub(crate) fn run(workspace: &Workspace, arguments: &NewLint) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &NewLint) -> Result<ExitCode> {
     let NewLint { name, group, level } = arguments;
     if let Some(check) = catalogue::find(name) {
         return Err(format!("{} is called `{name}` already; choose another name", check.code));
@@ -84,7 +84,13 @@ fn next_steps(code: &str, name: &str) -> String {
 }
 
 /// The file, its page, and the table of the group with its line.
-fn places(name: &str, code: &str, group: &Group, level: Level, registry: &str) -> Result<[PlannedFile; 3]> {
+fn places(
+    name: &str,
+    code: &str,
+    group: &Group,
+    level: LintLevel,
+    registry: &str,
+) -> Result<[PlannedFile; 3]> {
     if !is_name(name) {
         return Err(format!(
             "`{name}` is not a name: write small letters and hyphens, as in `unreachable-state`"
@@ -156,7 +162,7 @@ mod tests {
 
     #[track_caller]
     fn check_registry(registry: &str, name: &str, expect: &str) {
-        let places = places(name, "C6D", group("hooks").unwrap(), Level::Info, registry).unwrap();
+        let places = places(name, "C6D", group("hooks").unwrap(), LintLevel::Info, registry).unwrap();
         assert_eq!(
             places[2],
             PlannedFile { path: "analysis/src/lint/hooks/mod.rs".into(), text: expect.into() }
@@ -166,7 +172,7 @@ mod tests {
     #[test]
     fn a_lint_has_three_places() {
         let [lint, page, _] =
-            places("late-kill", "C6D", group("hooks").unwrap(), Level::Warn, REGISTRY).unwrap();
+            places("late-kill", "C6D", group("hooks").unwrap(), LintLevel::Warn, REGISTRY).unwrap();
         assert_eq!(lint.path, "analysis/src/lint/hooks/late_kill.rs");
         assert!(lint.text.starts_with("//! C6D: a state is called `late-kill`.\n\nuse super::C6D;\n"));
         assert_eq!(page.path, "docs/lints/late-kill.md");
@@ -216,11 +222,11 @@ mod tests {
 
     #[test]
     fn every_group_of_lints_can_have_another() {
-        let workspace = Workspace::find().unwrap();
+        let workspace = OwnRepository::find().unwrap();
         for group in GROUPS {
             let path = format!("analysis/src/lint/{}/mod.rs", group.name);
             let text = workspace.read(&path).unwrap().text;
-            let [_, _, place] = places("never-seen-before", "CFF", group, Level::Warn, &text).unwrap();
+            let [_, _, place] = places("never-seen-before", "CFF", group, LintLevel::Warn, &text).unwrap();
             let added: Vec<_> = place.text.lines().filter(|it| it.contains("never_seen_before")).collect();
             assert_eq!(added.len(), 2, "{}", place.text);
             assert!(place.text.lines().count() >= text.lines().count() + 2);

@@ -21,7 +21,7 @@ const GIT_SETTINGS: &str =
 pub(crate) const PROJECT: &str = "toy";
 
 /// The scratch folder, and the programs that are used. Dropping it removes everything.
-pub(crate) struct Scratch {
+pub(crate) struct ScratchHome {
     root: TempDir,
     /// The path of `orange`.
     orange: PathBuf,
@@ -31,34 +31,34 @@ pub(crate) struct Scratch {
     environment: Vec<(&'static str, OsString)>,
 }
 
-impl Scratch {
+impl ScratchHome {
     /// A home with one project, in which `claude` is this script.
-    pub(crate) fn new(orange: &Path, agent: &str) -> Result<Scratch> {
-        let scratch = Scratch::empty(orange, agent)?;
+    pub(crate) fn new(orange: &Path, agent: &str) -> Result<ScratchHome> {
+        let scratch = ScratchHome::empty(orange, agent)?;
         scratch.orange(&["project", "add", "--name", PROJECT])?;
         Ok(scratch)
     }
 
     /// A home without a project, so that `ORANGE_HOME` is empty, in which `claude` is this script.
-    pub(crate) fn empty(orange: &Path, agent: &str) -> Result<Scratch> {
+    pub(crate) fn empty(orange: &Path, agent: &str) -> Result<ScratchHome> {
         // A socket's path can have 107 bytes at most, and some systems' temporary folders have long paths.
         let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
         let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
         let scratch =
-            Scratch { root, orange: orange.to_path_buf(), launcher: Vec::new(), environment: Vec::new() };
+            ScratchHome { root, orange: orange.to_path_buf(), launcher: Vec::new(), environment: Vec::new() };
         scratch.furnish(agent).map_err(|error| format!("the scratch home cannot be written: {error}"))?;
         scratch.make_repository()?;
         Ok(scratch)
     }
 
     /// Adds a variable to every program's environment.
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Scratch {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> ScratchHome {
         self.environment.push((name, value.into()));
         self
     }
 
     /// Sets the words before every `orange`.
-    pub(crate) fn through(mut self, launcher: &[String]) -> Scratch {
+    pub(crate) fn through(mut self, launcher: &[String]) -> ScratchHome {
         self.launcher = launcher.to_vec();
         self
     }
@@ -209,7 +209,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchHome {
     fn drop(&mut self) {
         self.end_server();
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::binary::kibibytes;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 use crate::{Result, build_workflow};
 
 /// A released binary, and its budget.
@@ -27,7 +27,7 @@ pub(crate) const VARIANTS: [Variant; 2] = [
 ];
 
 /// Builds both and compares; fails if one exceeds its budget. It also prints the size of a minimal program.
-pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let bare = size_of(&build_workflow::build_bare(scratch.path())?)?;

@@ -12,12 +12,12 @@ use crate::Result;
 pub(crate) const ARE_BUILT: &str = "ORANGE_PROGRAMS_ARE_BUILT";
 
 /// The repository in which this command was built.
-pub(crate) struct Workspace {
+pub(crate) struct OwnRepository {
     pub(crate) root: PathBuf,
 }
 
 /// A text file of the repository.
-pub(crate) struct File {
+pub(crate) struct TextFile {
     /// Its path from the root, with `/`.
     pub(crate) path: String,
     /// Its contents.
@@ -27,22 +27,22 @@ pub(crate) struct File {
 /// The answer of `cargo metadata` about the workspace.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
-    pub(crate) packages: Vec<Package>,
+    pub(crate) packages: Vec<MemberPackage>,
     /// The folder of builds.
     pub(crate) target_directory: PathBuf,
 }
 
 /// A member of the workspace.
 #[derive(Deserialize)]
-pub(crate) struct Package {
+pub(crate) struct MemberPackage {
     pub(crate) name: String,
     /// Its declared dependencies.
-    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) dependencies: Vec<DeclaredDependency>,
 }
 
 /// One declared dependency.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Dependency {
+pub(crate) struct DeclaredDependency {
     pub(crate) name: String,
     /// `dev`, `build`, or nothing for a normal one.
     pub(crate) kind: Option<String>,
@@ -50,12 +50,12 @@ pub(crate) struct Dependency {
     pub(crate) path: Option<PathBuf>,
 }
 
-impl Workspace {
+impl OwnRepository {
     /// The repository around this package.
-    pub(crate) fn find() -> Result<Workspace> {
+    pub(crate) fn find() -> Result<OwnRepository> {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = package.parent().ok_or("xtask lies in no workspace")?;
-        Ok(Workspace { root: root.to_path_buf() })
+        Ok(OwnRepository { root: root.to_path_buf() })
     }
 
     /// A command that runs cargo in the root.
@@ -122,10 +122,10 @@ impl Workspace {
     }
 
     /// The file at a path from the root.
-    pub(crate) fn read(&self, path: &str) -> Result<File> {
+    pub(crate) fn read(&self, path: &str) -> Result<TextFile> {
         let text = std::fs::read_to_string(self.root.join(path))
             .map_err(|error| format!("{path} cannot be read: {error}"))?;
-        Ok(File { path: path.to_string(), text })
+        Ok(TextFile { path: path.to_string(), text })
     }
 
     /// The metadata of the members.

@@ -13,7 +13,7 @@ const LOCK: &str = include_str!("../../harnesses/package-lock.json");
 
 /// A coding agent that the tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Harness {
+pub struct TestedHarness {
     /// Its name in tasks, which is also its program.
     pub name: &'static str,
     /// Its package.
@@ -21,11 +21,11 @@ pub struct Harness {
 }
 
 /// All of them, by name.
-pub const ALL: [Harness; 4] = [
-    Harness { name: "claude", package: "@anthropic-ai/claude-code" },
-    Harness { name: "codex", package: "@openai/codex" },
-    Harness { name: "opencode", package: "opencode-ai" },
-    Harness { name: "pi", package: "@mariozechner/pi-coding-agent" },
+pub const ALL: [TestedHarness; 4] = [
+    TestedHarness { name: "claude", package: "@anthropic-ai/claude-code" },
+    TestedHarness { name: "codex", package: "@openai/codex" },
+    TestedHarness { name: "opencode", package: "opencode-ai" },
+    TestedHarness { name: "pi", package: "@mariozechner/pi-coding-agent" },
 ];
 
 /// A folder with all of them.
@@ -41,7 +41,7 @@ impl Installed {
     }
 
     /// The version of one.
-    pub fn version(&self, harness: Harness) -> Option<String> {
+    pub fn version(&self, harness: TestedHarness) -> Option<String> {
         let package = self.folder.join("node_modules").join(harness.package).join("package.json");
         let package: Value = serde_json::from_str(&fs::read_to_string(package).ok()?).ok()?;
         package["version"].as_str().map(str::to_owned)
@@ -49,7 +49,7 @@ impl Installed {
 }
 
 /// The pinned version of one.
-pub fn pinned(harness: Harness) -> String {
+pub fn pinned(harness: TestedHarness) -> String {
     let package: Value = serde_json::from_str(PACKAGE).unwrap_or_default();
     package["dependencies"][harness.package].as_str().unwrap_or_default().to_owned()
 }

@@ -4,7 +4,7 @@ mod install;
 
 use serde_json::json;
 
-pub use install::{ALL, Harness, Installed, latest_below, pinned, pinned_below};
+pub use install::{ALL, Installed, TestedHarness, latest_below, pinned, pinned_below};
 
 /// A variable of the environment, and its value.
 pub type Variable = (&'static str, String);

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::plan::{Act, Fault, Plan};
-use super::protocol::{Asked, Reply};
-use super::tools::{self, Call};
+use super::plan::{ModelAct, Plan, RequestFault};
+use super::protocol::{ModelReply, ModelRequest};
+use super::tools::{self, ToolCall};
 
 /// One act of a plan and its result.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Exchange {
 
 /// The execution of a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct PlanReport {
     /// The calls, in order.
     pub exchanges: Vec<Exchange>,
     /// The number of requests in its conversations.
@@ -42,9 +42,9 @@ pub struct Report {
 
 /// The answer to a request.
 #[derive(Debug)]
-pub(super) enum Next {
-    Reply(Reply),
-    Fail(Fault),
+pub(super) enum NextAnswer {
+    Reply(ModelReply),
+    Fail(RequestFault),
     /// Ask again when a gate is opened.
     Wait,
 }
@@ -53,7 +53,7 @@ pub(super) enum Next {
 #[derive(Debug, Default)]
 pub(super) struct Book {
     pub(super) plans: Vec<Plan>,
-    pub(super) reports: Vec<Report>,
+    pub(super) reports: Vec<PlanReport>,
     /// The requests that have failed so far, by plan and act.
     failed: Vec<(usize, usize, u32)>,
     pub(super) open: Vec<String>,
@@ -64,78 +64,86 @@ pub(super) struct Book {
 impl Book {
     pub(super) fn add(&mut self, plan: Plan) -> usize {
         self.plans.push(plan);
-        self.reports.push(Report::default());
+        self.reports.push(PlanReport::default());
         self.plans.len() - 1
     }
 
     /// The plan of a conversation: that of the newest message that begins one.
-    pub(super) fn plan_of(&self, asked: &Asked) -> Option<usize> {
+    pub(super) fn plan_of(&self, asked: &ModelRequest) -> Option<usize> {
         let begins = |(place, plan): (usize, &Plan)| Some((plan.begins_at(&asked.messages)?, place));
         let newest = self.plans.iter().enumerate().filter_map(begins).max();
         newest.map(|(_, place)| place).filter(|_| !asked.tools.is_empty())
     }
 
     /// The summary of a conversation that its harness compacts: the message that began its plan.
-    pub(super) fn summary(&self, asked: &Asked) -> Option<String> {
+    pub(super) fn summary(&self, asked: &ModelRequest) -> Option<String> {
         let is_wanted = asked.messages.last()?.to_lowercase().contains("summar");
         let begins = self.plans.iter().filter_map(|plan| plan.begins_at(&asked.messages)).max();
         begins.filter(|_| is_wanted).map(|message| asked.messages[message].clone())
     }
 
     /// The answer to the next request of a conversation.
-    pub(super) fn next(&mut self, place: usize, asked: &Asked) -> Next {
+    pub(super) fn next(&mut self, place: usize, asked: &ModelRequest) -> NextAnswer {
         let plan = self.plans[place].clone();
         self.note(place, &plan, asked);
         for (number, act) in plan.acts.iter().enumerate().skip(done(place, &plan, asked)) {
             match act {
-                Act::Hold(gate) if !self.open.contains(gate) => {
+                ModelAct::Hold(gate) if !self.open.contains(gate) => {
                     if !self.reached.contains(gate) {
                         self.reached.push(gate.clone());
                     }
-                    return Next::Wait;
+                    return NextAnswer::Wait;
                 }
-                Act::Hold(_) => (),
-                Act::Fail(fault, times) if self.may_fail(place, number, *times) => return Next::Fail(*fault),
-                Act::Fail(..) => (),
-                Act::Say(text) => return Next::Reply(Reply::Text(text.clone())),
-                Act::Run(_)
-                | Act::Asking(_)
-                | Act::Orange(_)
-                | Act::Quoted(_)
-                | Act::Read(_)
-                | Act::Write { .. }
-                | Act::Edit { .. }
-                | Act::Append { .. }
-                | Act::Extend { .. }
-                | Act::Tool { .. } => {
+                ModelAct::Hold(_) => (),
+                ModelAct::Fail(fault, times) if self.may_fail(place, number, *times) => {
+                    return NextAnswer::Fail(*fault);
+                }
+                ModelAct::Fail(..) => (),
+                ModelAct::Say(text) => return NextAnswer::Reply(ModelReply::Text(text.clone())),
+                ModelAct::Run(_)
+                | ModelAct::Asking(_)
+                | ModelAct::Orange(_)
+                | ModelAct::Quoted(_)
+                | ModelAct::Read(_)
+                | ModelAct::Write { .. }
+                | ModelAct::Edit { .. }
+                | ModelAct::Append { .. }
+                | ModelAct::Extend { .. }
+                | ModelAct::Tool { .. } => {
                     if let Some(call) = self.call(place, number, act, asked) {
-                        return Next::Reply(Reply::Call { id: id(place, number), call });
+                        return NextAnswer::Reply(ModelReply::Call { id: id(place, number), call });
                     }
                 }
             }
         }
         self.reports[place].is_over = true;
-        Next::Reply(Reply::Text(format!("All that plan {place} asks for is done.")))
+        NextAnswer::Reply(ModelReply::Text(format!("All that plan {place} asks for is done.")))
     }
 
-    fn call(&mut self, place: usize, number: usize, act: &Act, asked: &Asked) -> Option<Call> {
+    fn call(
+        &mut self,
+        place: usize,
+        number: usize,
+        act: &ModelAct,
+        asked: &ModelRequest,
+    ) -> Option<ToolCall> {
         let seen = self.seen(place, number, act, asked);
         let act = &act.resolved(&asked.messages.join("\n"));
         let call = tools::call(act, &asked.tools, asked.folder(), seen.as_deref())?;
         let exchanges = &mut self.reports[place].exchanges;
         let is_repeated = exchanges.last().is_some_and(|last| last.act == number && last.answer.is_none());
         if !is_repeated {
-            let Call { tool, input } = call.clone();
+            let ToolCall { tool, input } = call.clone();
             exchanges.push(Exchange { plan: place, act: number, tool, input, answer: None, is_error: false });
         }
         Some(call)
     }
 
     /// The contents that were last read of the file of an act.
-    fn seen(&self, place: usize, number: usize, act: &Act, asked: &Asked) -> Option<String> {
-        let (Act::Append { path, .. } | Act::Extend { path, .. }) = act else { return None };
+    fn seen(&self, place: usize, number: usize, act: &ModelAct, asked: &ModelRequest) -> Option<String> {
+        let (ModelAct::Append { path, .. } | ModelAct::Extend { path, .. }) = act else { return None };
         let before = self.plans[place].acts.iter().enumerate().take(number);
-        let reads = before.filter(|(_, act)| matches!(act, Act::Read(read) if read == path));
+        let reads = before.filter(|(_, act)| matches!(act, ModelAct::Read(read) if read == path));
         let mut answers = reads.filter_map(|(number, _)| asked.result(&id(place, number)));
         answers.next_back().map(|answer| tools::contents(&answer.text))
     }
@@ -151,7 +159,7 @@ impl Book {
     }
 
     /// Records the answers of tools since the last request.
-    fn note(&mut self, place: usize, plan: &Plan, asked: &Asked) {
+    fn note(&mut self, place: usize, plan: &Plan, asked: &ModelRequest) {
         let report = &mut self.reports[place];
         report.requests += 1;
         report.largest = report.largest.max(asked.raw.len());
@@ -171,20 +179,20 @@ impl Book {
 }
 
 /// The number of acts that a conversation has done: up to the newest one in its messages.
-fn done(place: usize, plan: &Plan, asked: &Asked) -> usize {
-    let remembers = |(number, act): (usize, &Act)| match act {
-        Act::Say(text) => asked.raw.contains(&quoted(text)),
-        Act::Run(_)
-        | Act::Asking(_)
-        | Act::Orange(_)
-        | Act::Quoted(_)
-        | Act::Read(_)
-        | Act::Write { .. }
-        | Act::Edit { .. }
-        | Act::Append { .. }
-        | Act::Extend { .. }
-        | Act::Tool { .. } => asked.result(&id(place, number)).is_some(),
-        Act::Hold(_) | Act::Fail(..) => false,
+fn done(place: usize, plan: &Plan, asked: &ModelRequest) -> usize {
+    let remembers = |(number, act): (usize, &ModelAct)| match act {
+        ModelAct::Say(text) => asked.raw.contains(&quoted(text)),
+        ModelAct::Run(_)
+        | ModelAct::Asking(_)
+        | ModelAct::Orange(_)
+        | ModelAct::Quoted(_)
+        | ModelAct::Read(_)
+        | ModelAct::Write { .. }
+        | ModelAct::Edit { .. }
+        | ModelAct::Append { .. }
+        | ModelAct::Extend { .. }
+        | ModelAct::Tool { .. } => asked.result(&id(place, number)).is_some(),
+        ModelAct::Hold(_) | ModelAct::Fail(..) => false,
     };
     let newest = plan.acts.iter().enumerate().rfind(|act| remembers(*act));
     newest.map_or(0, |(number, _)| number + 1)

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 /// A request.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct HttpRequest {
     pub(super) method: String,
     /// Its path, without a query.
     pub(super) path: String,
@@ -14,7 +14,7 @@ pub(super) struct Request {
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: String,
@@ -22,20 +22,20 @@ pub(super) struct Answer {
     pub(super) cut: bool,
 }
 
-impl Answer {
-    pub(super) fn json(status: u16, body: &serde_json::Value) -> Answer {
+impl HttpResponse {
+    pub(super) fn json(status: u16, body: &serde_json::Value) -> HttpResponse {
         let headers = vec![("content-type", "application/json".to_owned())];
-        Answer { status, headers, body: body.to_string(), cut: false }
+        HttpResponse { status, headers, body: body.to_string(), cut: false }
     }
 
-    pub(super) fn events(body: String) -> Answer {
+    pub(super) fn events(body: String) -> HttpResponse {
         let headers = vec![("content-type", "text/event-stream".to_owned())];
-        Answer { status: 200, headers, body, cut: false }
+        HttpResponse { status: 200, headers, body, cut: false }
     }
 }
 
 /// Reads the next request of a connection; `None` when it is closed.
-pub(super) fn read(from: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
+pub(super) fn read(from: &mut BufReader<TcpStream>) -> io::Result<Option<HttpRequest>> {
     let Some(first) = line(from)? else { return Ok(None) };
     let mut words = first.split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -55,11 +55,11 @@ pub(super) fn read(from: &mut BufReader<TcpStream>) -> io::Result<Option<Request
         from.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
     let body = if chunked { chunks(from)? } else { exactly(from, length)? };
-    Ok(Some(Request { method, path, body }))
+    Ok(Some(HttpRequest { method, path, body }))
 }
 
 /// Writes an answer, and returns whether the connection can be used again.
-pub(super) fn write(to: &mut TcpStream, answer: &Answer) -> io::Result<bool> {
+pub(super) fn write(to: &mut TcpStream, answer: &HttpResponse) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} -\r\n", answer.status);
     for (name, value) in &answer.headers {
         head += &format!("{name}: {value}\r\n");

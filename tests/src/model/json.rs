@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::plan::{Act, Fault, Plan};
+use super::plan::{ModelAct, Plan, RequestFault};
 
 /// Reads `[{"prompt": ["…"], "within": ["…"], "acts": [["run", "ls"], …]}, …]`.
 pub fn plans(text: &str) -> Result<Vec<Plan>, String> {
@@ -21,24 +21,24 @@ fn plan(value: &Value) -> Result<Plan, String> {
     Ok(Plan { prompt: texts("prompt"), conversation: texts("within"), acts })
 }
 
-fn act(value: &Value) -> Result<Act, String> {
+fn act(value: &Value) -> Result<ModelAct, String> {
     let text = |place: usize| value[place].as_str().unwrap_or_default();
     let number = |place: usize| u32::try_from(value[place].as_u64().unwrap_or(1)).unwrap_or(1);
     Ok(match text(0) {
-        "run" => Act::run(text(1)),
-        "orange" => Act::orange(text(1)),
-        "quoted" => Act::quoted(text(1)),
-        "read" => Act::read(text(1)),
-        "write" => Act::write(text(1), text(2)),
-        "edit" => Act::edit(text(1), text(2), text(3)),
-        "append" => Act::append(text(1), text(2)),
-        "extend" => Act::extend(text(1), text(2)),
-        "say" => Act::say(text(1)),
-        "hold" => Act::hold(text(1)),
-        "rate-limit" => Act::Fail(Fault::RateLimit(number(1)), number(2)),
-        "overloaded" => Act::Fail(Fault::Overloaded, number(1)),
-        "dropped" => Act::Fail(Fault::Dropped, number(1)),
-        "too-long" => Act::Fail(Fault::TooLong, number(1)),
+        "run" => ModelAct::run(text(1)),
+        "orange" => ModelAct::orange(text(1)),
+        "quoted" => ModelAct::quoted(text(1)),
+        "read" => ModelAct::read(text(1)),
+        "write" => ModelAct::write(text(1), text(2)),
+        "edit" => ModelAct::edit(text(1), text(2), text(3)),
+        "append" => ModelAct::append(text(1), text(2)),
+        "extend" => ModelAct::extend(text(1), text(2)),
+        "say" => ModelAct::say(text(1)),
+        "hold" => ModelAct::hold(text(1)),
+        "rate-limit" => ModelAct::Fail(RequestFault::RateLimit(number(1)), number(2)),
+        "overloaded" => ModelAct::Fail(RequestFault::Overloaded, number(1)),
+        "dropped" => ModelAct::Fail(RequestFault::Dropped, number(1)),
+        "too-long" => ModelAct::Fail(RequestFault::TooLong, number(1)),
         _ => return Err(format!("{value} is not an act")),
     })
 }

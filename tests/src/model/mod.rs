@@ -10,9 +10,9 @@ mod protocol;
 mod serve;
 mod tools;
 
-pub use conversation::{Exchange, Report};
-pub use plan::{Act, Fault, Plan};
-pub use serve::{Model, Side};
+pub use conversation::{Exchange, PlanReport};
+pub use plan::{ModelAct, Plan, RequestFault};
+pub use serve::{Model, SideRequest};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may fail where they stand")]

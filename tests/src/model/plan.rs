@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// One act of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum ModelAct {
     /// Run a command in the shell.
     Run(String),
     /// Run a command in the shell outside of the sandbox, for which the harness asks a person.
@@ -57,12 +57,12 @@ pub enum Act {
     /// Give no answer until the gate of this name is opened.
     Hold(String),
     /// Fail this many requests in this way, and continue with the next act.
-    Fail(Fault, u32),
+    Fail(RequestFault, u32),
 }
 
 /// Failure of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum RequestFault {
     /// 429, with the seconds of `retry-after`.
     RateLimit(u32),
     /// 529, or 503 if the protocol has no such status.
@@ -83,12 +83,12 @@ pub struct Plan {
     /// Texts that all occur in the person's messages of the same conversation.
     pub conversation: Vec<String>,
     /// The acts, in order. After the last one the model says that everything is done.
-    pub acts: Vec<Act>,
+    pub acts: Vec<ModelAct>,
 }
 
 impl Plan {
     /// A plan for the conversation whose newest recognised message has all of these texts.
-    pub fn new(prompt: &[&str], acts: Vec<Act>) -> Plan {
+    pub fn new(prompt: &[&str], acts: Vec<ModelAct>) -> Plan {
         Plan { prompt: owned(prompt), conversation: Vec::new(), acts }
     }
 
@@ -108,88 +108,88 @@ impl Plan {
     }
 }
 
-impl Act {
+impl ModelAct {
     /// Run a command in the shell.
-    pub fn run(command: impl Into<String>) -> Act {
-        Act::Run(command.into())
+    pub fn run(command: impl Into<String>) -> ModelAct {
+        ModelAct::Run(command.into())
     }
 
     /// Run a command in the shell, and ask a person before.
-    pub fn asking(command: impl Into<String>) -> Act {
-        Act::Asking(command.into())
+    pub fn asking(command: impl Into<String>) -> ModelAct {
+        ModelAct::Asking(command.into())
     }
 
     /// Run `orange` as the prompt says.
-    pub fn orange(arguments: impl Into<String>) -> Act {
-        Act::Orange(arguments.into())
+    pub fn orange(arguments: impl Into<String>) -> ModelAct {
+        ModelAct::Orange(arguments.into())
     }
 
     /// Run a command of the prompt.
-    pub fn quoted(begin: &str) -> Act {
-        Act::Quoted(begin.to_owned())
+    pub fn quoted(begin: &str) -> ModelAct {
+        ModelAct::Quoted(begin.to_owned())
     }
 
     /// Read a file.
-    pub fn read(path: &str) -> Act {
-        Act::Read(path.to_owned())
+    pub fn read(path: &str) -> ModelAct {
+        ModelAct::Read(path.to_owned())
     }
 
     /// Write a whole file.
-    pub fn write(path: &str, text: impl Into<String>) -> Act {
-        Act::Write { path: path.to_owned(), text: text.into() }
+    pub fn write(path: &str, text: impl Into<String>) -> ModelAct {
+        ModelAct::Write { path: path.to_owned(), text: text.into() }
     }
 
     /// Replace a text in a file.
-    pub fn edit(path: &str, old: &str, new: impl Into<String>) -> Act {
-        Act::Edit { path: path.to_owned(), old: old.to_owned(), new: new.into() }
+    pub fn edit(path: &str, old: &str, new: impl Into<String>) -> ModelAct {
+        ModelAct::Edit { path: path.to_owned(), old: old.to_owned(), new: new.into() }
     }
 
     /// Write a file whole, with this at its end.
-    pub fn append(path: &str, text: impl Into<String>) -> Act {
-        Act::Append { path: path.to_owned(), text: text.into() }
+    pub fn append(path: &str, text: impl Into<String>) -> ModelAct {
+        ModelAct::Append { path: path.to_owned(), text: text.into() }
     }
 
     /// Edit a file so that this is at its end.
-    pub fn extend(path: &str, text: impl Into<String>) -> Act {
-        Act::Extend { path: path.to_owned(), text: text.into() }
+    pub fn extend(path: &str, text: impl Into<String>) -> ModelAct {
+        ModelAct::Extend { path: path.to_owned(), text: text.into() }
     }
 
     /// Call a tool.
-    pub fn tool(name: &str, input: Value) -> Act {
-        Act::Tool { name: name.to_owned(), input }
+    pub fn tool(name: &str, input: Value) -> ModelAct {
+        ModelAct::Tool { name: name.to_owned(), input }
     }
 
     /// Say something.
-    pub fn say(text: impl Into<String>) -> Act {
-        Act::Say(text.into())
+    pub fn say(text: impl Into<String>) -> ModelAct {
+        ModelAct::Say(text.into())
     }
 
     /// The act with the command from the prompt.
-    pub(super) fn resolved(&self, prompt: &str) -> Act {
+    pub(super) fn resolved(&self, prompt: &str) -> ModelAct {
         match self {
-            Act::Orange(arguments) => Act::Run(format!("{} {arguments}", orange_of(prompt))),
-            Act::Quoted(begin) => {
+            ModelAct::Orange(arguments) => ModelAct::Run(format!("{} {arguments}", orange_of(prompt))),
+            ModelAct::Quoted(begin) => {
                 let rest = prompt.split_once(begin.as_str()).map_or("", |(_, rest)| rest);
                 let is_over = |letter: char| "\n`—(".contains(letter);
-                Act::Run(format!("{begin}{}", rest.split(is_over).next().unwrap_or_default().trim_end()))
+                ModelAct::Run(format!("{begin}{}", rest.split(is_over).next().unwrap_or_default().trim_end()))
             }
-            Act::Run(_)
-            | Act::Asking(_)
-            | Act::Read(_)
-            | Act::Write { .. }
-            | Act::Edit { .. }
-            | Act::Append { .. }
-            | Act::Extend { .. }
-            | Act::Tool { .. }
-            | Act::Say(_)
-            | Act::Hold(_)
-            | Act::Fail(..) => self.clone(),
+            ModelAct::Run(_)
+            | ModelAct::Asking(_)
+            | ModelAct::Read(_)
+            | ModelAct::Write { .. }
+            | ModelAct::Edit { .. }
+            | ModelAct::Append { .. }
+            | ModelAct::Extend { .. }
+            | ModelAct::Tool { .. }
+            | ModelAct::Say(_)
+            | ModelAct::Hold(_)
+            | ModelAct::Fail(..) => self.clone(),
         }
     }
 
     /// Wait at a gate.
-    pub fn hold(gate: &str) -> Act {
-        Act::Hold(gate.to_owned())
+    pub fn hold(gate: &str) -> ModelAct {
+        ModelAct::Hold(gate.to_owned())
     }
 }
 

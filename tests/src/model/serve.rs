@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::conversation::{Book, Next, Report};
-use super::http::{self, Answer, Request};
-use super::plan::{Fault, Plan};
-use super::protocol::{Asked, Protocol, Reply};
+use super::conversation::{Book, NextAnswer, PlanReport};
+use super::http::{self, HttpRequest, HttpResponse};
+use super::plan::{Plan, RequestFault};
+use super::protocol::{ModelReply, ModelRequest, Protocol};
 
 /// A request that belongs to no plan.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct SideRequest {
     /// Its method and path.
     pub target: String,
     /// The beginning of its text.
@@ -25,12 +25,12 @@ pub struct Side {
 /// A running model, which stops when it is dropped.
 #[derive(Debug)]
 pub struct Model {
-    shared: Arc<Shared>,
+    shared: Arc<ServedState>,
     address: SocketAddr,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ServedState {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -38,7 +38,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     book: Book,
-    sides: Vec<Side>,
+    sides: Vec<SideRequest>,
     is_over: bool,
 }
 
@@ -47,7 +47,7 @@ impl Model {
     pub fn start(port: u16) -> io::Result<Model> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ServedState::default());
         let served = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -83,12 +83,12 @@ impl Model {
     }
 
     /// The execution of a plan so far.
-    pub fn report(&self, plan: usize) -> Report {
+    pub fn report(&self, plan: usize) -> PlanReport {
         self.shared.lock().book.reports[plan].clone()
     }
 
     /// The requests that belonged to no plan.
-    pub fn sides(&self) -> Vec<Side> {
+    pub fn sides(&self) -> Vec<SideRequest> {
         self.shared.lock().sides.clone()
     }
 }
@@ -102,14 +102,14 @@ impl Drop for Model {
     }
 }
 
-impl Shared {
+impl ServedState {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Answers the requests of one connection, until it breaks.
-fn converse(shared: &Shared, stream: TcpStream) {
+fn converse(shared: &ServedState, stream: TcpStream) {
     let Ok(copy) = stream.try_clone() else { return };
     let (mut from, mut to) = (BufReader::new(copy), stream);
     while let Ok(Some(request)) = http::read(&mut from) {
@@ -121,7 +121,7 @@ fn converse(shared: &Shared, stream: TcpStream) {
 }
 
 /// The answer to a request; `None` when the model has stopped.
-fn answer(shared: &Shared, request: &Request) -> Option<Answer> {
+fn answer(shared: &ServedState, request: &HttpRequest) -> Option<HttpResponse> {
     let raw = String::from_utf8_lossy(&request.body).into_owned();
     let body: Value = serde_json::from_str(&raw).unwrap_or_default();
     let protocol = Protocol::of(&request.path).filter(|_| request.method == "POST");
@@ -135,20 +135,20 @@ fn answer(shared: &Shared, request: &Request) -> Option<Answer> {
         drop(state);
         shared.note(request, &asked.raw);
         let text = shared.lock().book.summary(&asked).unwrap_or_else(|| aside(&asked));
-        return Some(protocol.write(&asked, &Reply::Text(text)));
+        return Some(protocol.write(&asked, &ModelReply::Text(text)));
     };
     loop {
         if state.is_over {
             return None;
         }
         match state.book.next(plan, &asked) {
-            Next::Reply(reply) => return Some(protocol.write(&asked, &reply)),
-            Next::Fail(fault) => {
+            NextAnswer::Reply(reply) => return Some(protocol.write(&asked, &reply)),
+            NextAnswer::Fail(fault) => {
                 let mut answer = protocol.fail(&asked, fault);
-                answer.cut |= fault == Fault::Dropped;
+                answer.cut |= fault == RequestFault::Dropped;
                 return Some(answer);
             }
-            Next::Wait => {
+            NextAnswer::Wait => {
                 state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
@@ -156,7 +156,7 @@ fn answer(shared: &Shared, request: &Request) -> Option<Answer> {
 }
 
 /// The answer to a request outside of any plan: titles, names of branches, whether a command is safe.
-fn aside(asked: &Asked) -> String {
+fn aside(asked: &ModelRequest) -> String {
     if asked.raw.contains("json_schema") {
         "{\"title\":\"Scripted\"}".to_owned()
     } else {
@@ -165,20 +165,20 @@ fn aside(asked: &Asked) -> String {
 }
 
 /// The answer to a request that is not a conversation.
-fn other(request: &Request, raw: &str) -> Answer {
+fn other(request: &HttpRequest, raw: &str) -> HttpResponse {
     if request.path.ends_with("/count_tokens") {
-        return Answer::json(200, &json!({ "input_tokens": raw.len() / 4 }));
+        return HttpResponse::json(200, &json!({ "input_tokens": raw.len() / 4 }));
     }
     if request.path.ends_with("/models") {
         let model = json!({ "id": "scripted", "object": "model", "type": "model" });
-        return Answer::json(200, &json!({ "object": "list", "data": [model], "models": [] }));
+        return HttpResponse::json(200, &json!({ "object": "list", "data": [model], "models": [] }));
     }
-    Answer::json(200, &json!({}))
+    HttpResponse::json(200, &json!({}))
 }
 
-impl Shared {
-    fn note(&self, request: &Request, raw: &str) {
+impl ServedState {
+    fn note(&self, request: &HttpRequest, raw: &str) {
         let target = format!("{} {}", request.method, request.path);
-        self.lock().sides.push(Side { target, text: raw.chars().take(2000).collect() });
+        self.lock().sides.push(SideRequest { target, text: raw.chars().take(2000).collect() });
     }
 }

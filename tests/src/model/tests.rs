@@ -6,9 +6,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::{Act, Fault, Model, Plan};
+use super::{Model, ModelAct, Plan, RequestFault};
 
-fn plan(acts: Vec<Act>) -> Plan {
+fn plan(acts: Vec<ModelAct>) -> Plan {
     Plan::new(&["# Task: Paint"], acts)
 }
 
@@ -45,9 +45,9 @@ fn result(id: &str, text: &str) -> Value {
 fn a_plan_goes_on_with_what_tools_answered() {
     let model = Model::start(0).unwrap();
     let place = model.add(plan(vec![
-        Act::read("T.md"),
-        Act::extend("T.md", "more"),
-        Act::orange("task update --status done"),
+        ModelAct::read("T.md"),
+        ModelAct::extend("T.md", "more"),
+        ModelAct::orange("task update --status done"),
     ]));
     let say = |history: Value| ask(&model, "/v1/messages", &messages(history));
     let first = say(json!([prompt()]));
@@ -68,7 +68,7 @@ fn a_plan_goes_on_with_what_tools_answered() {
 #[test]
 fn each_protocol_gets_the_tools_that_it_offers() {
     let model = Model::start(0).unwrap();
-    model.add(plan(vec![Act::run("ls")]));
+    model.add(plan(vec![ModelAct::run("ls")]));
     let input = json!([{ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "# Task: Paint" }] }]);
     let codex = json!({ "input": input, "tools": [{ "name": "exec_command", "parameters": { "properties": { "cmd": {} } } }] });
     let answer = ask(&model, "/v1/responses", &codex);
@@ -82,9 +82,9 @@ fn each_protocol_gets_the_tools_that_it_offers() {
 #[test]
 fn the_newest_message_says_which_plan() {
     let model = Model::start(0).unwrap();
-    model.add(plan(vec![Act::run("first")]));
-    let within = model.add(Plan::new(&["go on"], vec![Act::run("second")]).within(&["Paint"]));
-    model.add(Plan::new(&["go on"], vec![Act::run("third")]).within(&["Varnish"]));
+    model.add(plan(vec![ModelAct::run("first")]));
+    let within = model.add(Plan::new(&["go on"], vec![ModelAct::run("second")]).within(&["Paint"]));
+    model.add(Plan::new(&["go on"], vec![ModelAct::run("third")]).within(&["Varnish"]));
     let history = json!([prompt(), { "role": "user", "content": "go on" }]);
     assert!(ask(&model, "/v1/messages", &messages(history)).contains("second"));
     assert_eq!(model.report(within).requests, 1);
@@ -97,11 +97,11 @@ fn the_newest_message_says_which_plan() {
 fn faults_come_as_often_as_planned() {
     let model = Model::start(0).unwrap();
     model.add(plan(vec![
-        Act::Fail(Fault::RateLimit(7), 2),
-        Act::Fail(Fault::Overloaded, 1),
-        Act::Fail(Fault::TooLong, 1),
-        Act::Fail(Fault::Dropped, 1),
-        Act::run("ls"),
+        ModelAct::Fail(RequestFault::RateLimit(7), 2),
+        ModelAct::Fail(RequestFault::Overloaded, 1),
+        ModelAct::Fail(RequestFault::TooLong, 1),
+        ModelAct::Fail(RequestFault::Dropped, 1),
+        ModelAct::run("ls"),
     ]));
     let say = || ask(&model, "/v1/messages", &messages(json!([prompt()])));
     for _ in 0..2 {
@@ -118,7 +118,7 @@ fn faults_come_as_often_as_planned() {
 #[test]
 fn who_is_held_goes_on_when_the_gate_opens() {
     let model = Model::start(0).unwrap();
-    model.add(plan(vec![Act::hold("gate"), Act::run("ls")]));
+    model.add(plan(vec![ModelAct::hold("gate"), ModelAct::run("ls")]));
     thread::scope(|scope| {
         let asked = scope.spawn(|| ask(&model, "/v1/messages", &messages(json!([prompt()]))));
         while !model.is_reached("gate") {

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::plan::Act;
+use super::plan::ModelAct;
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct ToolCall {
     pub(super) tool: String,
     pub(super) input: Value,
 }
 
 /// A tool of the harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tool {
+pub(super) struct HarnessTool {
     pub(super) name: String,
     /// Its group, if the harness has groups.
     pub(super) group: Option<String>,
@@ -23,17 +23,22 @@ pub(super) struct Tool {
     pub(super) is_plain: bool,
 }
 
-impl Tool {
+impl HarnessTool {
     /// A tool with this name and JSON Schema.
-    pub(super) fn new(name: &str, schema: &Value) -> Tool {
+    pub(super) fn new(name: &str, schema: &Value) -> HarnessTool {
         let fields = schema["properties"].as_object().map(|fields| fields.keys().cloned().collect());
-        Tool { name: name.to_owned(), fields: fields.unwrap_or_default(), ..Tool::default() }
+        HarnessTool { name: name.to_owned(), fields: fields.unwrap_or_default(), ..HarnessTool::default() }
     }
 }
 
 /// The call that carries out an act with one of these tools; `None` for an act without a call. `folder` is the agent's, `seen` the
 /// contents of the file as last read.
-pub(super) fn call(act: &Act, tools: &[Tool], folder: &str, seen: Option<&str>) -> Option<Call> {
+pub(super) fn call(
+    act: &ModelAct,
+    tools: &[HarnessTool],
+    folder: &str,
+    seen: Option<&str>,
+) -> Option<ToolCall> {
     let mut call = of_harness(act, tools, folder, seen)?;
     let tool = tools.iter().find(|tool| tool.name == call.tool);
     if let (Some(tool), Some(input)) = (tool.filter(|tool| !tool.is_plain), call.input.as_object_mut()) {
@@ -43,40 +48,44 @@ pub(super) fn call(act: &Act, tools: &[Tool], folder: &str, seen: Option<&str>) 
     Some(call)
 }
 
-fn of_harness(act: &Act, tools: &[Tool], folder: &str, seen: Option<&str>) -> Option<Call> {
+fn of_harness(act: &ModelAct, tools: &[HarnessTool], folder: &str, seen: Option<&str>) -> Option<ToolCall> {
     let has = |tool: &str| has(tools, tool);
     let at = |path: &str| if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
     let seen = seen.unwrap_or_default();
     let only_a_shell = !["Write", "write"].into_iter().any(has);
     Some(match act {
-        Act::Run(command) => shell(command, tools),
-        Act::Asking(command) => asking(command, tools),
-        Act::Read(path) if only_a_shell => shell(&format!("cat {path}"), tools),
-        Act::Read(path) if has("Read") => of("Read", json!({ "file_path": at(path) })),
-        Act::Read(path) => of("read", json!({ "filePath": at(path), "path": path })),
-        Act::Write { path, text } => write(path, text, &at(path), tools),
-        Act::Append { path, text } => {
+        ModelAct::Run(command) => shell(command, tools),
+        ModelAct::Asking(command) => asking(command, tools),
+        ModelAct::Read(path) if only_a_shell => shell(&format!("cat {path}"), tools),
+        ModelAct::Read(path) if has("Read") => of("Read", json!({ "file_path": at(path) })),
+        ModelAct::Read(path) => of("read", json!({ "filePath": at(path), "path": path })),
+        ModelAct::Write { path, text } => write(path, text, &at(path), tools),
+        ModelAct::Append { path, text } => {
             write(path, &format!("{}\n\n{text}\n", seen.trim_end()), &at(path), tools)
         }
-        Act::Edit { path, old, new } => edit(path, old, new, &at(path), tools),
-        Act::Extend { path, text } => {
+        ModelAct::Edit { path, old, new } => edit(path, old, new, &at(path), tools),
+        ModelAct::Extend { path, text } => {
             let end = unique_end(seen.trim_end());
             edit(path, end, &format!("{end}\n\n{text}"), &at(path), tools)
         }
-        Act::Tool { name, input } => of(name, input.clone()),
-        Act::Orange(_) | Act::Quoted(_) | Act::Say(_) | Act::Hold(_) | Act::Fail(..) => return None,
+        ModelAct::Tool { name, input } => of(name, input.clone()),
+        ModelAct::Orange(_)
+        | ModelAct::Quoted(_)
+        | ModelAct::Say(_)
+        | ModelAct::Hold(_)
+        | ModelAct::Fail(..) => return None,
     })
 }
 
-fn has(tools: &[Tool], name: &str) -> bool {
+fn has(tools: &[HarnessTool], name: &str) -> bool {
     tools.iter().any(|tool| tool.name == name)
 }
 
-fn of(tool: &str, input: Value) -> Call {
-    Call { tool: tool.to_owned(), input }
+fn of(tool: &str, input: Value) -> ToolCall {
+    ToolCall { tool: tool.to_owned(), input }
 }
 
-fn shell(command: &str, tools: &[Tool]) -> Call {
+fn shell(command: &str, tools: &[HarnessTool]) -> ToolCall {
     let has = |tool: &str| has(tools, tool);
     if has("exec_command") {
         return of("exec_command", json!({ "cmd": command, "yield_time_ms": 30_000 }));
@@ -93,7 +102,7 @@ fn shell(command: &str, tools: &[Tool]) -> Call {
 }
 
 /// A command outside of the sandbox: if the tool has a sandbox of its own, the call asks to leave it.
-fn asking(command: &str, tools: &[Tool]) -> Call {
+fn asking(command: &str, tools: &[HarnessTool]) -> ToolCall {
     let mut call = shell(command, tools);
     if ["exec_command", "shell_command", "shell"].contains(&call.tool.as_str()) {
         call.input["sandbox_permissions"] = json!("require_escalated");
@@ -102,7 +111,7 @@ fn asking(command: &str, tools: &[Tool]) -> Call {
     call
 }
 
-fn write(path: &str, text: &str, absolute: &str, tools: &[Tool]) -> Call {
+fn write(path: &str, text: &str, absolute: &str, tools: &[HarnessTool]) -> ToolCall {
     let has = |tool: &str| has(tools, tool);
     if has("Write") {
         return of("Write", json!({ "file_path": absolute, "content": text }));
@@ -114,7 +123,7 @@ fn write(path: &str, text: &str, absolute: &str, tools: &[Tool]) -> Call {
     patch(&format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch"), tools)
 }
 
-fn edit(path: &str, old: &str, new: &str, absolute: &str, tools: &[Tool]) -> Call {
+fn edit(path: &str, old: &str, new: &str, absolute: &str, tools: &[HarnessTool]) -> ToolCall {
     let has = |tool: &str| has(tools, tool);
     if has("Edit") {
         return of("Edit", json!({ "file_path": absolute, "old_string": old, "new_string": new }));
@@ -138,7 +147,7 @@ fn unique_end(text: &str) -> &str {
 }
 
 /// A patch for codex: by a tool of its own, or by a command that it recognises.
-fn patch(patch: &str, tools: &[Tool]) -> Call {
+fn patch(patch: &str, tools: &[HarnessTool]) -> ToolCall {
     if has(tools, "apply_patch") {
         return of("apply_patch", json!({ "input": patch }));
     }

@@ -54,7 +54,7 @@ impl Life {
         })
     }
 
-    fn run(&self, name: &str, pair: lives::Pair) -> Result<Completion, Failed> {
+    fn run(&self, name: &str, pair: lives::HarnessPair) -> Result<Completion, Failed> {
         let suite = match suite::get(&[pair.0, pair.1]) {
             Ok(suite) => suite,
             Err(why) => {

@@ -1,6 +1,6 @@
 //! Plans of agents for a task when all goes well, and the record that must be there of it then.
 
-use orange_tests::model::{Act, Exchange, Plan};
+use orange_tests::model::{Exchange, ModelAct, Plan};
 
 use crate::task::Task;
 use crate::world::World;
@@ -10,24 +10,24 @@ const HANDOFF: &str =
     "## Handoff\n\nDONE: the door is painted\nREMAINING: nothing\nDECISIONS: green\nUNCERTAIN: nothing";
 
 /// A command that does work and commits it.
-pub(crate) fn paint(what: &str) -> Act {
-    Act::run(format!(
+pub(crate) fn paint(what: &str) -> ModelAct {
+    ModelAct::run(format!(
         "echo painted >> {what}.txt && git add {what}.txt && git commit --quiet --message 'Paint it'"
     ))
 }
 
 /// The worker of `default` and `minimal`: reads, works, hands over, and asks for this status.
 pub(crate) fn worker(world: &World, summary: &str, next: &str) -> usize {
-    let ask = Act::orange(format!("task update --status {next}"));
-    let acts = vec![Act::read("TASK.md"), paint("door"), Act::extend("TASK.md", HANDOFF), ask];
+    let ask = ModelAct::orange(format!("task update --status {next}"));
+    let acts = vec![ModelAct::read("TASK.md"), paint("door"), ModelAct::extend("TASK.md", HANDOFF), ask];
     world.plan(Plan::new(&[&format!("# Task: {summary}")], acts))
 }
 
 /// A worker that starts again after a failed review.
 pub(crate) fn fixer(world: &World, summary: &str) -> usize {
-    let ask = Act::orange("task update --status agent-review");
-    let handoff = Act::edit("TASK.md", "DECISIONS: green", "DECISIONS: blue, as the review wants it");
-    let acts = vec![Act::read("TASK.md"), paint("window"), handoff, ask];
+    let ask = ModelAct::orange("task update --status agent-review");
+    let handoff = ModelAct::edit("TASK.md", "DECISIONS: green", "DECISIONS: blue, as the review wants it");
+    let acts = vec![ModelAct::read("TASK.md"), paint("window"), handoff, ask];
     world.plan(Plan::new(&[&format!("# Fixing Issues: {summary}")], acts))
 }
 
@@ -35,14 +35,14 @@ pub(crate) fn fixer(world: &World, summary: &str) -> usize {
 pub(crate) fn reviewer(world: &World, summary: &str, round: u32, verdict: &str, next: &str) -> usize {
     let review = format!("## Review\n\nVerdict: {verdict}\n\nRound {round}: looked at it.");
     let write = match round {
-        1 => Act::extend("TASK.md", review),
+        1 => ModelAct::extend("TASK.md", review),
         _ => {
             let verdict = format!("Verdict: {verdict}\n\nRound {round}: looked at it.");
-            Act::edit("TASK.md", "Verdict: FAIL\n\nRound 1: looked at it.", verdict)
+            ModelAct::edit("TASK.md", "Verdict: FAIL\n\nRound 1: looked at it.", verdict)
         }
     };
-    let ask = Act::orange(format!("task update --status {next}"));
-    let acts = vec![Act::read("TASK.md"), Act::quoted("git diff "), write, ask];
+    let ask = ModelAct::orange(format!("task update --status {next}"));
+    let acts = vec![ModelAct::read("TASK.md"), ModelAct::quoted("git diff "), write, ask];
     // Only reviewers are told to look at a diff.
     world.plan(Plan::new(&[summary, "git diff ", &format!("Review round: {round}")], acts))
 }

@@ -8,11 +8,11 @@ use std::time::Instant;
 use orange_tests::harnesses::{ALL, pinned};
 use serde_json::{Value, json};
 
-use crate::lives::Pair;
-use crate::suite::{Lacking, Suite};
+use crate::lives::HarnessPair;
+use crate::suite::{Lacking, LifeSuite};
 
 /// Runs a life and records how it came out. Gives why it was skipped, if it was.
-pub(crate) fn of(life: &str, pair: Pair, live: impl FnOnce()) -> Option<String> {
+pub(crate) fn of(life: &str, pair: HarnessPair, live: impl FnOnce()) -> Option<String> {
     let begun = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(live));
     if let Some(Lacking(why)) = outcome.as_ref().err().and_then(|panic| panic.downcast_ref()) {
@@ -35,12 +35,12 @@ pub(crate) fn of(life: &str, pair: Pair, live: impl FnOnce()) -> Option<String> 
 }
 
 /// Records a life that was skipped.
-pub(crate) fn skipped(life: &str, pair: Pair, why: &str) {
+pub(crate) fn skipped(life: &str, pair: HarnessPair, why: &str) {
     write(&json!({ "life": life, "harnesses": [pair.0, pair.1], "outcome": "skipped", "why": why }));
 }
 
 /// Records which versions there are.
-pub(crate) fn versions(suite: &Suite) {
+pub(crate) fn versions(suite: &LifeSuite) {
     for harness in ALL {
         let version = suite.installed.version(harness);
         write(&json!({ "harness": harness.name, "version": version, "pinned": pinned(harness) }));

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use orange_tests::harnesses::{self, ALL, Harness, Installed};
+use orange_tests::harnesses::{self, ALL, Installed, TestedHarness};
 use orange_tests::programs::{built, target_folder};
 use tempfile::TempDir;
 
 use crate::record;
-use crate::user::User;
+use crate::user::TestUser;
 
 /// Things that all lives share.
 #[derive(Debug)]
-pub(crate) struct Suite {
+pub(crate) struct LifeSuite {
     pub(crate) installed: Installed,
-    pub(crate) user: User,
+    pub(crate) user: TestUser,
     /// A folder with the programs `orange` and `orange-fleet`.
     pub(crate) bin: PathBuf,
     /// A folder with `orange` and, beside it, `orange-mcp`.
@@ -28,12 +28,12 @@ pub(crate) struct Suite {
     missing: Vec<(&'static str, String)>,
 }
 
-static SUITE: OnceLock<Result<Suite, String>> = OnceLock::new();
+static SUITE: OnceLock<Result<LifeSuite, String>> = OnceLock::new();
 static FOLDER: Mutex<Option<TempDir>> = Mutex::new(None);
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// The suite, if these harnesses can be run.
-pub(crate) fn get(harnesses: &[&str]) -> Result<&'static Suite, String> {
+pub(crate) fn get(harnesses: &[&str]) -> Result<&'static LifeSuite, String> {
     let suite = SUITE.get_or_init(make).as_ref().map_err(String::clone)?;
     let missing = suite.missing.iter().find(|(name, _)| harnesses.contains(name));
     missing.map_or(Ok(suite), |(name, why)| Err(format!("{name} cannot be run: {why}")))
@@ -64,14 +64,14 @@ pub(crate) fn clean() {
     drop(FOLDER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-fn make() -> Result<Suite, String> {
+fn make() -> Result<LifeSuite, String> {
     for program in ["tmux", "git", "npm"] {
         let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
         if !found.is_ok_and(|found| found.status.success()) {
             return Err(format!("{program} is not installed"));
         }
     }
-    let user = User::find()?;
+    let user = TestUser::find()?;
     let cache = target_folder().join("agents");
     let installed = match std::env::var("ORANGE_AGENTS").as_deref() {
         Ok("latest") => harnesses::latest_below(&cache)?,
@@ -80,15 +80,15 @@ fn make() -> Result<Suite, String> {
     let (bin, bin_with_server) = copies_of_orange()?;
     fs::create_dir(bin.join("home")).map_err(|error| error.to_string())?;
     user.owns(&bin.join("home"));
-    let mut suite = Suite { installed, user, bin, bin_with_server, missing: Vec::new() };
+    let mut suite = LifeSuite { installed, user, bin, bin_with_server, missing: Vec::new() };
     suite.missing = ALL.iter().filter_map(|harness| Some((harness.name, suite.lacks(*harness)?))).collect();
     record::versions(&suite);
     Ok(suite)
 }
 
-impl Suite {
+impl LifeSuite {
     /// Reason for which this harness does not even say its version.
-    fn lacks(&self, harness: Harness) -> Option<String> {
+    fn lacks(&self, harness: TestedHarness) -> Option<String> {
         let mut command = Command::new(self.installed.programs().join(harness.name));
         command.arg("--version").env("HOME", self.bin.join("home")).current_dir("/");
         self.user.runs(&mut command);

@@ -11,7 +11,7 @@ const NAME: &str = "orange-agents";
 
 /// A user that is not root.
 #[derive(Clone, Debug)]
-pub(crate) struct User {
+pub(crate) struct TestUser {
     /// Its name.
     pub(crate) name: String,
     uid: u32,
@@ -20,14 +20,14 @@ pub(crate) struct User {
     is_other: bool,
 }
 
-impl User {
+impl TestUser {
     /// The user who runs the tests, unless that is root.
-    pub(crate) fn find() -> Result<User, String> {
+    pub(crate) fn find() -> Result<TestUser, String> {
         let own = fs::metadata("/proc/self").map_err(|error| error.to_string())?;
-        let known = |is_wanted: &dyn Fn(&User) -> bool| users().into_iter().find(|user| is_wanted(user));
+        let known = |is_wanted: &dyn Fn(&TestUser) -> bool| users().into_iter().find(|user| is_wanted(user));
         if own.uid() != 0 {
             let by_id = known(&|user| user.uid == own.uid());
-            return Ok(User { is_other: false, ..by_id.ok_or("this user has no line in /etc/passwd")? });
+            return Ok(TestUser { is_other: false, ..by_id.ok_or("this user has no line in /etc/passwd")? });
         }
         let by_name = || known(&|user| user.name == NAME);
         if let Some(user) = by_name() {
@@ -63,13 +63,13 @@ impl User {
 }
 
 /// The users of `/etc/passwd`.
-fn users() -> Vec<User> {
+fn users() -> Vec<TestUser> {
     let text = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let user = |line: &str| {
         let mut parts = line.split(':');
         let name = parts.next()?.to_owned();
         let (uid, gid) = (parts.nth(1)?.parse().ok()?, parts.next()?.parse().ok()?);
-        Some(User { name, uid, gid, is_other: true })
+        Some(TestUser { name, uid, gid, is_other: true })
     };
     text.lines().filter_map(user).collect()
 }

@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use orange_tests::harnesses;
-use orange_tests::model::{Model, Plan, Report};
+use orange_tests::model::{Model, Plan, PlanReport};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::suite::{PATIENCE, Suite};
+use crate::suite::{LifeSuite, PATIENCE};
 use crate::task::Task;
 
 /// The name of the project.
@@ -24,7 +24,7 @@ const OUTSIDE: &str = "/var/tmp";
 /// Everything that one life touches. It goes away with its end, whether that is good or bad.
 pub(crate) struct World {
     root: TempDir,
-    suite: &'static Suite,
+    suite: &'static LifeSuite,
     /// The folder with `orange`.
     bin: PathBuf,
     pub(crate) model: Model,
@@ -33,18 +33,18 @@ pub(crate) struct World {
 
 impl World {
     /// A home in which somebody has logged in to every harness and done nothing else; a project that `orange` knows.
-    pub(crate) fn fresh(suite: &'static Suite) -> World {
+    pub(crate) fn fresh(suite: &'static LifeSuite) -> World {
         World::with(suite, &suite.bin)
     }
 
     /// A home in which the person has agreed once to what agents need, with `orange-mcp` beside `orange`.
-    pub(crate) fn with_server(suite: &'static Suite) -> World {
+    pub(crate) fn with_server(suite: &'static LifeSuite) -> World {
         let world = World::with(suite, &suite.bin_with_server);
         world.ok(&["setup", "--yes"]);
         world
     }
 
-    fn with(suite: &'static Suite, bin: &Path) -> World {
+    fn with(suite: &'static LifeSuite, bin: &Path) -> World {
         let root = tempfile::Builder::new().prefix("orange-agents-").tempdir_in(OUTSIDE).unwrap();
         let model = Model::start(0).unwrap();
         let world = World { root, suite, bin: bin.to_owned(), model, plans: std::cell::Cell::new(0) };
@@ -63,7 +63,7 @@ impl World {
     }
 
     /// A home in which the person has agreed once to what agents need.
-    pub(crate) fn new(suite: &'static Suite) -> World {
+    pub(crate) fn new(suite: &'static LifeSuite) -> World {
         let world = World::fresh(suite);
         world.ok(&["setup", "--yes"]);
         world
@@ -71,7 +71,7 @@ impl World {
 
     /// A home that is ready for several opencode at a time as `docs/agents.md` says: its package is installed beside
     /// its configuration, and each task has a database of its own.
-    pub(crate) fn for_several(suite: &'static Suite) -> World {
+    pub(crate) fn for_several(suite: &'static LifeSuite) -> World {
         let world = World::new(suite);
         for (file, text) in harnesses::opencode_package() {
             world.write(&format!("home/{file}"), &text);
@@ -208,7 +208,7 @@ impl World {
     }
 
     /// Report on the execution of a plan.
-    pub(crate) fn report(&self, plan: usize) -> Report {
+    pub(crate) fn report(&self, plan: usize) -> PlanReport {
         self.model.report(plan)
     }
 

@@ -3,121 +3,130 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::given::{Given, Setting};
-use crate::programs::Program;
+use crate::given::{GivenWorld, Setting};
+use crate::programs::OurProgram;
 use crate::scripts::parse;
 
 /// Rules for running commands; of several beginnings that fit, the longest decides.
-const RULES: &[(&str, Given)] = &[
+const RULES: &[(&str, GivenWorld)] = &[
     (
         "cargo xtask",
-        Given::OnlyParsed("it builds and tests this very workspace; the demo and the builds have tests"),
+        GivenWorld::OnlyParsed("it builds and tests this very workspace; the demo and the builds have tests"),
     ),
-    ("git log -1 | orange task create", Given::Project),
-    ("git log -1 | orange mission start", Given::Project),
-    ("git show HEAD:flow.yml | orange-workflow", Given::Workflows),
-    ("orange attempt run", Given::Project),
-    ("orange attempt show", Given::Mission),
-    ("orange harness", Given::Project),
-    ("orange ls", Given::Working),
-    ("orange completions", Given::Repository),
-    ("source <(orange completions bash)", Given::Repository),
-    ("source <(orange-workflow completions bash)", Given::Repository),
-    ("orange log", Given::Died),
-    ("orange install", Given::Repository),
-    ("orange setup", Given::Project),
-    ("orange dashboard", Given::OnlyParsed("it needs a terminal; tests in tmux show it")),
-    ("orange mcp", Given::OnlyParsed("it holds a conversation; the conversations have tests")),
-    ("orange doctor", Given::Working),
-    ("orange gc", Given::Working),
-    ("orange mission attach", Given::OnlyParsed("it takes the terminal")),
-    ("orange mission cancel", Given::Mission),
-    ("orange mission continue", Given::PausedMission),
-    ("orange mission delete", Given::CancelledMission),
-    ("orange mission list", Given::Mission),
-    ("orange mission logs", Given::PausedMission),
-    ("orange mission pane", Given::Mission),
-    ("orange mission pane login --follow", Given::OnlyParsed(FOLLOWS)),
-    ("orange mission restore", Given::DeletedMission),
-    ("orange mission restore login --backup", Given::CancelledMission),
-    ("orange mission retry", Given::FailedMission),
-    ("orange mission show", Given::Mission),
-    ("orange mission start", Given::Project),
-    ("orange mission watch", Given::OnlyParsed("it goes on until it is interrupted, or the mission is over")),
-    ("orange monitor", Given::OnlyParsed("it looks again and again until it is interrupted")),
-    ("orange monitor --once", Given::Died),
-    ("orange notify list", Given::Repository),
-    ("orange notify test", Given::OnlyParsed("it needs a channel; it has tests")),
-    ("orange project add", Given::Repository),
-    ("orange project list", Given::Project),
-    ("orange project remove", Given::Project),
-    ("orange project revoke", Given::OnlyParsed(DECLARED)),
-    ("orange project show", Given::Project),
-    ("orange project trust", Given::OnlyParsed("the repository needs an `orange.toml`; trust has tests")),
-    ("orange project token", Given::OnlyParsed(DECLARED)),
-    ("orange project tokens", Given::Project),
-    ("orange project update", Given::Project),
-    ("orange step", Given::Step),
-    ("orange task answer", Given::OnlyParsed("an agent has to ask first; answers have tests")),
-    ("orange task attach", Given::OnlyParsed("it takes the terminal")),
-    ("orange task cancel", Given::Working),
-    ("orange task complete", Given::HandedOff),
-    ("orange task create", Given::Project),
-    ("orange task create --issue", Given::OnlyParsed("it needs an account on GitHub")),
-    ("orange task create docs", Given::Working),
-    ("orange task create fix-43 --edit", Given::OnlyParsed("it opens an editor")),
-    ("orange task create-pr", Given::OnlyParsed("it needs an account on GitHub")),
-    ("orange task delete", Given::Pending),
-    ("orange task diff", Given::Working),
-    ("orange task edit", Given::Pending),
-    ("orange task list", Given::Working),
-    ("orange task logs", Given::Died),
-    ("orange task merge", Given::Reviewing),
-    ("orange task migrate add-login --to reviewing --workflow minimal", Given::Working),
-    ("orange task migrate", Given::Working),
-    ("orange task next", Given::Working),
-    ("orange task open", Given::OnlyParsed("it needs a pull request")),
-    ("orange task refresh", Given::OnlyParsed("it needs an account on GitHub")),
-    ("orange task pane", Given::Working),
-    ("orange task pane add-login --follow", Given::OnlyParsed(FOLLOWS)),
-    ("orange task pane add-login --size", Given::OnlyParsed(FOLLOWS)),
-    ("orange task respawn", Given::Died),
-    ("orange task restart", Given::Working),
-    ("orange task restore", Given::Deleted),
-    ("orange task restore add-login --backup", Given::BackedUp),
-    ("orange task send", Given::OnlyParsed("an agent has to listen first; messages have tests")),
-    ("git diff main | orange task send", Given::OnlyParsed("an agent has to listen first")),
-    ("orange task show", Given::Working),
-    ("orange task spawn", Given::Pending),
-    ("orange task stop", Given::Working),
-    ("orange task undo", Given::OnlyParsed("a task has to be cancelled first; undoing has tests")),
-    ("orange task update --branch", Given::Working),
+    ("git log -1 | orange task create", GivenWorld::Project),
+    ("git log -1 | orange mission start", GivenWorld::Project),
+    ("git show HEAD:flow.yml | orange-workflow", GivenWorld::Workflows),
+    ("orange attempt run", GivenWorld::Project),
+    ("orange attempt show", GivenWorld::Mission),
+    ("orange harness", GivenWorld::Project),
+    ("orange ls", GivenWorld::Working),
+    ("orange completions", GivenWorld::Repository),
+    ("source <(orange completions bash)", GivenWorld::Repository),
+    ("source <(orange-workflow completions bash)", GivenWorld::Repository),
+    ("orange log", GivenWorld::Died),
+    ("orange install", GivenWorld::Repository),
+    ("orange setup", GivenWorld::Project),
+    ("orange dashboard", GivenWorld::OnlyParsed("it needs a terminal; tests in tmux show it")),
+    ("orange mcp", GivenWorld::OnlyParsed("it holds a conversation; the conversations have tests")),
+    ("orange doctor", GivenWorld::Working),
+    ("orange gc", GivenWorld::Working),
+    ("orange mission attach", GivenWorld::OnlyParsed("it takes the terminal")),
+    ("orange mission cancel", GivenWorld::Mission),
+    ("orange mission continue", GivenWorld::PausedMission),
+    ("orange mission delete", GivenWorld::CancelledMission),
+    ("orange mission list", GivenWorld::Mission),
+    ("orange mission logs", GivenWorld::PausedMission),
+    ("orange mission pane", GivenWorld::Mission),
+    ("orange mission pane login --follow", GivenWorld::OnlyParsed(FOLLOWS)),
+    ("orange mission restore", GivenWorld::DeletedMission),
+    ("orange mission restore login --backup", GivenWorld::CancelledMission),
+    ("orange mission retry", GivenWorld::FailedMission),
+    ("orange mission show", GivenWorld::Mission),
+    ("orange mission start", GivenWorld::Project),
+    (
+        "orange mission watch",
+        GivenWorld::OnlyParsed("it goes on until it is interrupted, or the mission is over"),
+    ),
+    ("orange monitor", GivenWorld::OnlyParsed("it looks again and again until it is interrupted")),
+    ("orange monitor --once", GivenWorld::Died),
+    ("orange notify list", GivenWorld::Repository),
+    ("orange notify test", GivenWorld::OnlyParsed("it needs a channel; it has tests")),
+    ("orange project add", GivenWorld::Repository),
+    ("orange project list", GivenWorld::Project),
+    ("orange project remove", GivenWorld::Project),
+    ("orange project revoke", GivenWorld::OnlyParsed(DECLARED)),
+    ("orange project show", GivenWorld::Project),
+    (
+        "orange project trust",
+        GivenWorld::OnlyParsed("the repository needs an `orange.toml`; trust has tests"),
+    ),
+    ("orange project token", GivenWorld::OnlyParsed(DECLARED)),
+    ("orange project tokens", GivenWorld::Project),
+    ("orange project update", GivenWorld::Project),
+    ("orange step", GivenWorld::Step),
+    ("orange task answer", GivenWorld::OnlyParsed("an agent has to ask first; answers have tests")),
+    ("orange task attach", GivenWorld::OnlyParsed("it takes the terminal")),
+    ("orange task cancel", GivenWorld::Working),
+    ("orange task complete", GivenWorld::HandedOff),
+    ("orange task create", GivenWorld::Project),
+    ("orange task create --issue", GivenWorld::OnlyParsed("it needs an account on GitHub")),
+    ("orange task create docs", GivenWorld::Working),
+    ("orange task create fix-43 --edit", GivenWorld::OnlyParsed("it opens an editor")),
+    ("orange task create-pr", GivenWorld::OnlyParsed("it needs an account on GitHub")),
+    ("orange task delete", GivenWorld::Pending),
+    ("orange task diff", GivenWorld::Working),
+    ("orange task edit", GivenWorld::Pending),
+    ("orange task list", GivenWorld::Working),
+    ("orange task logs", GivenWorld::Died),
+    ("orange task merge", GivenWorld::Reviewing),
+    ("orange task migrate add-login --to reviewing --workflow minimal", GivenWorld::Working),
+    ("orange task migrate", GivenWorld::Working),
+    ("orange task next", GivenWorld::Working),
+    ("orange task open", GivenWorld::OnlyParsed("it needs a pull request")),
+    ("orange task refresh", GivenWorld::OnlyParsed("it needs an account on GitHub")),
+    ("orange task pane", GivenWorld::Working),
+    ("orange task pane add-login --follow", GivenWorld::OnlyParsed(FOLLOWS)),
+    ("orange task pane add-login --size", GivenWorld::OnlyParsed(FOLLOWS)),
+    ("orange task respawn", GivenWorld::Died),
+    ("orange task restart", GivenWorld::Working),
+    ("orange task restore", GivenWorld::Deleted),
+    ("orange task restore add-login --backup", GivenWorld::BackedUp),
+    ("orange task send", GivenWorld::OnlyParsed("an agent has to listen first; messages have tests")),
+    ("git diff main | orange task send", GivenWorld::OnlyParsed("an agent has to listen first")),
+    ("orange task show", GivenWorld::Working),
+    ("orange task spawn", GivenWorld::Pending),
+    ("orange task stop", GivenWorld::Working),
+    ("orange task undo", GivenWorld::OnlyParsed("a task has to be cancelled first; undoing has tests")),
+    ("orange task update --branch", GivenWorld::Working),
     (
         "orange task update --retry-hooks",
-        Given::OnlyParsed("a hook has to fail first; failed hooks have tests"),
+        GivenWorld::OnlyParsed("a hook has to fail first; failed hooks have tests"),
     ),
-    ("orange task update --status agent-review", Given::HandedOff),
-    ("orange task update --summary", Given::Asking),
-    ("orange task update add-login --status done", Given::Reviewing),
-    ("orange task update add-login --status working", Given::Reviewing),
-    ("orange task update add-login --status shipped", Given::OnlyParsed(DECLARED)),
-    ("orange task wait", Given::Reviewing),
-    ("orange task wait add-login --status working", Given::Working),
-    ("orange task watch", Given::OnlyParsed("it goes on until it is interrupted, or the task is over")),
-    ("orange workflow", Given::Repository),
-    ("orange workspace", Given::Project),
-    ("orange-fleet", Given::OnlyParsed("it needs a fleet that runs; the tests of the fleet start one")),
-    ("orange-fleet serve --check", Given::Repository),
-    ("orange-fleet token", Given::Gateway),
-    ("orange-fleet token revoke", Given::OnlyParsed("a token has to be made first; revocations have tests")),
+    ("orange task update --status agent-review", GivenWorld::HandedOff),
+    ("orange task update --summary", GivenWorld::Asking),
+    ("orange task update add-login --status done", GivenWorld::Reviewing),
+    ("orange task update add-login --status working", GivenWorld::Reviewing),
+    ("orange task update add-login --status shipped", GivenWorld::OnlyParsed(DECLARED)),
+    ("orange task wait", GivenWorld::Reviewing),
+    ("orange task wait add-login --status working", GivenWorld::Working),
+    ("orange task watch", GivenWorld::OnlyParsed("it goes on until it is interrupted, or the task is over")),
+    ("orange workflow", GivenWorld::Repository),
+    ("orange workspace", GivenWorld::Project),
+    ("orange-fleet", GivenWorld::OnlyParsed("it needs a fleet that runs; the tests of the fleet start one")),
+    ("orange-fleet serve --check", GivenWorld::Repository),
+    ("orange-fleet token", GivenWorld::Gateway),
+    (
+        "orange-fleet token revoke",
+        GivenWorld::OnlyParsed("a token has to be made first; revocations have tests"),
+    ),
     (
         "orange-fleet token new --colony",
-        Given::OnlyParsed("it asks a gateway for the colony; tokens have tests"),
+        GivenWorld::OnlyParsed("it asks a gateway for the colony; tokens have tests"),
     ),
-    ("orange-workflow", Given::Workflows),
+    ("orange-workflow", GivenWorld::Workflows),
     (
         "orange-workflow check workflows/ --watch",
-        Given::OnlyParsed("it goes on until it is interrupted; the watch has tests"),
+        GivenWorld::OnlyParsed("it goes on until it is interrupted; the watch has tests"),
     ),
 ];
 
@@ -126,7 +135,7 @@ const FOLLOWS: &str = "it goes on until the agent has ended; it has tests";
 const DECLARED: &str = "a workflow has to declare the actor first; tokens have tests";
 
 /// The rule of a command, if there is one.
-pub(crate) fn rule(command: &str) -> Option<Given> {
+pub(crate) fn rule(command: &str) -> Option<GivenWorld> {
     let fits = |beginning: &str| {
         command.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
@@ -136,7 +145,7 @@ pub(crate) fn rule(command: &str) -> Option<Given> {
 
 /// A line below "Examples:" in a help text.
 #[derive(Debug)]
-struct Example {
+struct HelpExample {
     /// The command whose help has it.
     of: String,
     text: String,
@@ -145,7 +154,7 @@ struct Example {
 #[test]
 fn every_command_has_examples_and_they_run() {
     let commands: Vec<_> =
-        [Program::Orange, Program::OrangeWorkflow].map(commands).into_iter().flatten().collect();
+        [OurProgram::Orange, OurProgram::OrangeWorkflow].map(commands).into_iter().flatten().collect();
     assert!(commands.len() > 25, "only {} commands were found", commands.len());
     let examples: Vec<_> = commands.iter().flat_map(examples).collect();
     let next = AtomicUsize::new(0);
@@ -162,7 +171,7 @@ fn every_command_has_examples_and_they_run() {
 
 #[test]
 fn the_examples_of_xtask_are_understood() {
-    commands(Program::Xtask).iter().flat_map(examples).for_each(|example| try_out(&example));
+    commands(OurProgram::Xtask).iter().flat_map(examples).for_each(|example| try_out(&example));
 }
 
 #[test]
@@ -173,13 +182,13 @@ fn examples_are_no_remarks() {
 
 /// A command with its help text.
 struct Command {
-    program: Program,
+    program: OurProgram,
     words: Vec<String>,
     help: String,
 }
 
 /// Every command of a program that its help tells of, itself included.
-fn commands(program: Program) -> Vec<Command> {
+fn commands(program: OurProgram) -> Vec<Command> {
     let mut found = Vec::new();
     let mut open = vec![Vec::new()];
     while let Some(words) = open.pop() {
@@ -195,12 +204,12 @@ fn commands(program: Program) -> Vec<Command> {
 }
 
 /// The examples of a command. One that has commands below it may leave them to those.
-fn examples(command: &Command) -> Vec<Example> {
+fn examples(command: &Command) -> Vec<HelpExample> {
     let of = format!("{} {} --help", command.program.name(), command.words.join(" "));
     let found = lines(&command.help);
-    let may_be_without = command.help.contains("\nCommands:\n") || command.program == Program::Xtask;
+    let may_be_without = command.help.contains("\nCommands:\n") || command.program == OurProgram::Xtask;
     assert!(may_be_without || !found.is_empty(), "`{of}` has no examples");
-    found.into_iter().map(|text| Example { of: of.clone(), text: text.to_owned() }).collect()
+    found.into_iter().map(|text| HelpExample { of: of.clone(), text: text.to_owned() }).collect()
 }
 
 /// The lines below "Examples:", without the remarks behind them, which two spaces set apart.
@@ -215,11 +224,11 @@ fn without_remark(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-fn try_out(example: &Example) {
-    let Example { of, text } = example;
+fn try_out(example: &HelpExample) {
+    let HelpExample { of, text } = example;
     match rule(text) {
         None => panic!("`{of}`: no rule says in what world `{text}` is to run"),
-        Some(Given::OnlyParsed(why)) => parse(of, text, why),
+        Some(GivenWorld::OnlyParsed(why)) => parse(of, text, why),
         Some(given) => Setting::new(given).run(&format!("`{of}`: `{text}`"), text),
     }
 }

@@ -10,7 +10,7 @@ use crate::world::{World, write_program};
 
 /// World before a command runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Given {
+pub(crate) enum GivenWorld {
     /// A repository at `~/code/coffee`, where one stands.
     Repository,
     /// It is a project.
@@ -62,27 +62,29 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    pub(crate) fn new(given: Given) -> Setting {
+    pub(crate) fn new(given: GivenWorld) -> Setting {
         let place = Setting::with_repository();
         match given {
-            Given::Repository | Given::OnlyParsed(_) => place,
-            Given::Project => place.with_project(),
-            Given::Pending => place.with_task("Implement the login form", &["--no-spawn"]),
-            Given::Working => place.with_agent("exec sleep 1000000").in_worktree("Implement the login form"),
-            Given::HandedOff => {
-                let place = Setting::new(Given::Working);
+            GivenWorld::Repository | GivenWorld::OnlyParsed(_) => place,
+            GivenWorld::Project => place.with_project(),
+            GivenWorld::Pending => place.with_task("Implement the login form", &["--no-spawn"]),
+            GivenWorld::Working => {
+                place.with_agent("exec sleep 1000000").in_worktree("Implement the login form")
+            }
+            GivenWorld::HandedOff => {
+                let place = Setting::new(GivenWorld::Working);
                 let file = place.folder.join("TASK.md");
                 let text = fs::read_to_string(&file).unwrap();
                 fs::write(&file, format!("{text}\n## Handoff\n\nDONE: all of it\n")).unwrap();
                 place
             }
-            Given::Asking => {
+            GivenWorld::Asking => {
                 let place = place.with_agent("exec sleep 1000000").in_worktree("");
                 let task = place.world.orange_in(&place.folder, &["--json", "task", "show"]).ok();
                 let folder = place.world.home().join("tasks/coffee").join(task["id"].as_str().unwrap());
                 Setting { agent_of: Some(folder), ..place }
             }
-            Given::Died => {
+            GivenWorld::Died => {
                 let place = place
                     .with_agent("echo \"I cannot go on.\"; exit 3")
                     .with_task("Implement the login form", &[]);
@@ -90,33 +92,33 @@ impl Setting {
                 place.world.until("the agent's death is on record", has_crashed);
                 place
             }
-            Given::Reviewing => {
+            GivenWorld::Reviewing => {
                 let place = place.with_branch();
                 place.with_task("Implement the login form", &["--status", "reviewing"])
             }
-            Given::Deleted => {
-                let place = Setting::new(Given::Pending);
+            GivenWorld::Deleted => {
+                let place = Setting::new(GivenWorld::Pending);
                 place.orange(&["task", "delete", "add-login", "--yes"]);
                 place
             }
-            Given::BackedUp => place.with_backups(),
-            Given::Gateway => place.with_gateway(),
-            Given::Workflows => place.with_workflows(),
-            Given::Mission => place.with_agent("exec sleep 1000000").with_mission(&[]).0,
-            Given::Step => {
+            GivenWorld::BackedUp => place.with_backups(),
+            GivenWorld::Gateway => place.with_gateway(),
+            GivenWorld::Workflows => place.with_workflows(),
+            GivenWorld::Mission => place.with_agent("exec sleep 1000000").with_mission(&[]).0,
+            GivenWorld::Step => {
                 let (place, id) = place.with_agent("exec sleep 1000000").with_mission(&[]);
                 fs::write(place.folder.join("review.md"), "The form lacks tests.\n").unwrap();
                 let folder = place.world.home().join("missions/coffee").join(id);
                 Setting { agent_of: Some(folder), ..place }
             }
-            Given::PausedMission => place.with_failed_step(&[], "paused"),
-            Given::CancelledMission => place.with_cancelled_mission(),
-            Given::DeletedMission => {
-                let place = Setting::new(Given::CancelledMission);
+            GivenWorld::PausedMission => place.with_failed_step(&[], "paused"),
+            GivenWorld::CancelledMission => place.with_cancelled_mission(),
+            GivenWorld::DeletedMission => {
+                let place = Setting::new(GivenWorld::CancelledMission);
                 place.orange(&["mission", "delete", "login", "--yes"]);
                 place
             }
-            Given::FailedMission => place.with_failed_step(&["--intervene", "never"], "failed"),
+            GivenWorld::FailedMission => place.with_failed_step(&["--intervene", "never"], "failed"),
         }
     }
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::page::{self, Page, root};
+use crate::page::{self, MarkdownPage, root};
 use crate::programs::others;
 use crate::world::text;
 
@@ -41,7 +41,7 @@ fn the_pages_show_what_graph_draws() {
     assert!(count >= 2, "only {count} pictures were found");
 }
 
-fn check(page: &Page, picture: &Picture) {
+fn check(page: &MarkdownPage, picture: &Picture) {
     let Picture { file, format, now, place } = picture;
     let drawn = graph(file, format);
     if *now == drawn {
@@ -63,12 +63,12 @@ fn check(page: &Page, picture: &Picture) {
 }
 
 /// Pictures behind the marks: blocks of Mermaid, or links to SVG files.
-fn pictures(page: &Page) -> Vec<Picture> {
+fn pictures(page: &MarkdownPage) -> Vec<Picture> {
     let marks = page.text.match_indices(MARK).map(|(at, _)| at + MARK.len());
     marks.map(|at| picture(page, at)).collect()
 }
 
-fn picture(page: &Page, at: usize) -> Picture {
+fn picture(page: &MarkdownPage, at: usize) -> Picture {
     let (file, after) = page.text[at..].split_once(" -->\n").unwrap();
     let begin = page.text.len() - after.len();
     let file = file.to_owned();

@@ -1,6 +1,6 @@
 //! The page about harnesses has every key, every placeholder and every harness.
 
-use crate::page::Page;
+use crate::page::MarkdownPage;
 
 const KEYS: &str = include_str!("../../../engine/src/drive/harness/keys.rs");
 const TEMPLATE: &str = include_str!("../../../engine/src/drive/harness/template.rs");
@@ -9,7 +9,7 @@ const PLACES: &str = include_str!("../../../engine/src/setup/skill.rs");
 
 #[test]
 fn every_key_and_placeholder_of_a_harness_is_on_its_page() {
-    let page = Page::read("docs/harnesses.md");
+    let page = MarkdownPage::read("docs/harnesses.md");
     let keys = keys();
     let names = quoted(after(TEMPLATE, "const NAMES: "));
     assert!(keys.len() >= 18 && names.len() >= 8, "{keys:?} {names:?}");
@@ -24,7 +24,7 @@ fn every_key_and_placeholder_of_a_harness_is_on_its_page() {
 
 #[test]
 fn every_built_in_harness_and_its_folder_is_on_the_page() {
-    let page = Page::read("docs/agents.md");
+    let page = MarkdownPage::read("docs/agents.md");
     let names: Vec<_> = BUILT_IN.lines().filter_map(|line| line.trim().strip_prefix("name: \"")).collect();
     assert!(names.len() >= 6, "{names:?}");
     for name in names {

@@ -11,14 +11,14 @@ use orange_codegen::{PromptFiles, Source, compile};
 use orange_core::Action;
 use orange_core::action::{Remote, Starts, Traits, WorktreeUse};
 
-use crate::page::{Page, root};
+use crate::page::{MarkdownPage, root};
 
 const PAGE: &str = "docs/workflow.md";
 const AUTHORING: &str = "docs/authoring.md";
 
 #[test]
 fn every_workflow_on_the_page_compiles_without_a_finding() {
-    let page = Page::read(PAGE);
+    let page = MarkdownPage::read(PAGE);
     let blocks = page.blocks().into_iter().filter(|block| ["yaml", "toml"].contains(&block.language));
     let prompts = BTreeMap::from([("prompts/worker.md".to_owned(), "# {summary}\n".to_owned())]);
     let mut count = 0;
@@ -35,7 +35,7 @@ fn every_workflow_on_the_page_compiles_without_a_finding() {
 
 #[test]
 fn the_workflow_of_the_readme_has_no_finding() {
-    let page = Page::read("README.md");
+    let page = MarkdownPage::read("README.md");
     let blocks: Vec<_> = page.blocks().into_iter().filter(|block| block.language == "yaml").collect();
     assert_eq!(blocks.len(), 1);
     let found = lint(&Source::new("ship.yml", blocks[0].text.clone())).diagnostics;
@@ -47,7 +47,7 @@ fn every_key_of_the_language_is_on_its_page() {
     for (object, path) in [(&WORKFLOW, PAGE), (&STEP_WORKFLOW, "docs/steps.md")] {
         let mut keys = BTreeSet::new();
         keys_of(object, &mut keys);
-        let page = Page::read(path).text;
+        let page = MarkdownPage::read(path).text;
         let forgotten: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
         assert!(!keys.is_empty() && forgotten.is_empty(), "{path} does not have {forgotten:?}");
     }
@@ -78,7 +78,7 @@ fn needs(action: Action) -> &'static str {
 #[test]
 fn the_page_has_the_actions_as_they_are_described() {
     const HEAD: &str = "| `action` | parameters | needs | effect |\n|---|---|---|---|\n";
-    let page = Page::read(PAGE);
+    let page = MarkdownPage::read(PAGE);
     let (before, from) = page.text.split_once(HEAD).unwrap();
     let (found, after) = from.split_once("\n\n").unwrap();
     let expect = actions();
@@ -95,7 +95,7 @@ fn every_scenario_on_the_page_comes_out_as_it_says() {
     let checked = compile(&workflow).checked.unwrap();
     let arena = Arena::default();
     let machine = lower(&checked, &arena).unwrap();
-    let page = Page::read(AUTHORING);
+    let page = MarkdownPage::read(AUTHORING);
     let blocks = page.blocks();
     let mut count = 0;
     let (of_steps, of_machines): (Vec<_>, Vec<_>) = blocks
@@ -133,7 +133,7 @@ fn every_key_of_a_scenario_is_on_the_page() {
     let mut keys = BTreeSet::new();
     keys_of(&scenario::FILE, &mut keys);
     keys_of(&plan_scenario::FILE, &mut keys);
-    let page = Page::read(AUTHORING).text;
+    let page = MarkdownPage::read(AUTHORING).text;
     let forgotten: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
     assert!(forgotten.is_empty(), "{AUTHORING} does not have {forgotten:?}");
 }

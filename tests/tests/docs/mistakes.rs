@@ -7,7 +7,7 @@ use orange_analysis::lint;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::{Level, Source};
 
-use crate::page::{Page, root};
+use crate::page::{MarkdownPage, root};
 
 const PAGE: &str = "docs/linting.md";
 const BEGIN: &str = "| mistake | found by | where |\n|---|---|---|\n";
@@ -212,7 +212,7 @@ const IN_DEV_TASK: &[Mistake] = &[
 
 #[test]
 fn what_check_finds_of_each_mistake_is_on_the_page() {
-    let page = Page::read(PAGE);
+    let page = MarkdownPage::read(PAGE);
     let (before, rest) = page.text.split_once(BEGIN).unwrap();
     let end = rest.find("\n\n").unwrap();
     let rows: String = MISTAKES.iter().flat_map(|(file, all)| all.iter().map(|it| row(file, it))).collect();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::page::{self, root};
-use crate::programs::Program;
+use crate::programs::OurProgram;
 
 /// Folders of the messages and comments that name a command to run.
 const SOURCES: &[&str] = &[
@@ -37,7 +37,7 @@ fn every_command_that_is_named_exists() {
         }
     }
     let unknown = |(code, place): (&String, &String)| {
-        let (program, args) = Program::of(code)?;
+        let (program, args) = OurProgram::of(code)?;
         let complaint = program.help(&args).err()?;
         (!is_open(&complaint))
             .then(|| format!("{place}: `{code}`: {}", complaint.lines().next().unwrap_or_default()))
@@ -64,7 +64,7 @@ fn every_file_that_a_page_names_exists() {
 
 #[test]
 fn the_glossary_has_at_most_forty_words_each_once() {
-    let glossary = page::Page::read("docs/glossary.md");
+    let glossary = page::MarkdownPage::read("docs/glossary.md");
     let rows = glossary.text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
     let words: Vec<&str> = rows.filter(|word| *word != "word").collect();
     let distinct: BTreeSet<_> = words.iter().collect();

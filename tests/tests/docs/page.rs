@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One markdown file.
-pub(crate) struct Page {
+pub(crate) struct MarkdownPage {
     /// From the root of the project.
     pub path: String,
     pub text: String,
 }
 
 /// A fenced block.
-pub(crate) struct Block<'p> {
+pub(crate) struct FencedBlock<'p> {
     pub language: &'p str,
     /// The line of its first line of text, from 1.
     pub line: usize,
@@ -24,7 +24,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Every page that people read.
-pub(crate) fn all() -> Vec<Page> {
+pub(crate) fn all() -> Vec<MarkdownPage> {
     let mut paths = ["README.md", "AGENTS.md", "CHANGELOG.md"].map(str::to_owned).to_vec();
     for folder in ["docs", "docs/json", "docs/lints"] {
         let files = fs::read_dir(root().join(folder)).unwrap();
@@ -32,26 +32,30 @@ pub(crate) fn all() -> Vec<Page> {
         paths.extend(names.filter(|name| name.ends_with(".md")).map(|name| format!("{folder}/{name}")));
     }
     paths.sort();
-    paths.into_iter().map(Page::read).collect()
+    paths.into_iter().map(MarkdownPage::read).collect()
 }
 
-impl Page {
-    pub(crate) fn read(path: impl Into<String>) -> Page {
+impl MarkdownPage {
+    pub(crate) fn read(path: impl Into<String>) -> MarkdownPage {
         let path = path.into();
         let text = fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-        Page { path, text }
+        MarkdownPage { path, text }
     }
 
     /// Its fenced blocks.
-    pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
-        let mut blocks: Vec<Block<'_>> = Vec::new();
+    pub(crate) fn blocks(&self) -> Vec<FencedBlock<'_>> {
+        let mut blocks: Vec<FencedBlock<'_>> = Vec::new();
         let mut is_open = false;
         for (line, text) in self.lines() {
             match text.strip_prefix("```") {
                 Some(_) if is_open => is_open = false,
                 Some(language) => {
                     is_open = true;
-                    blocks.push(Block { language: language.trim(), line: line + 1, text: String::new() });
+                    blocks.push(FencedBlock {
+                        language: language.trim(),
+                        line: line + 1,
+                        text: String::new(),
+                    });
                 }
                 None if is_open => blocks.last_mut().unwrap().text += &format!("{text}\n"),
                 None => {}
@@ -121,7 +125,7 @@ fn targets_in(text: &str) -> Vec<&str> {
 #[test]
 fn a_page_is_taken_apart() {
     let text = "# A b!\n[x](y.md) `one` and ``two ` ticks``\n```sh\n`no` [n](o)\n```\nend\n";
-    let page = Page { path: "p.md".to_owned(), text: text.to_owned() };
+    let page = MarkdownPage { path: "p.md".to_owned(), text: text.to_owned() };
     let block = &page.blocks()[0];
     assert_eq!((block.language, block.line, block.text.as_str()), ("sh", 4, "`no` [n](o)\n"));
     assert_eq!(page.code(), [(2, "one"), (2, "two ` ticks")]);
@@ -141,7 +145,7 @@ fn every_link_leads_somewhere() {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
             let path = if path.is_empty() { PathBuf::from(&page.path) } else { folder.join(path) };
             let is_there = root().join(&path).exists();
-            let has_anchor = || Page::read(path.to_str().unwrap()).has_anchor(anchor);
+            let has_anchor = || MarkdownPage::read(path.to_str().unwrap()).has_anchor(anchor);
             if !is_there || !anchor.is_empty() && !has_anchor() {
                 dead.push(format!("{}:{line}: {link} leads nowhere", page.path));
             }

@@ -10,25 +10,25 @@ use crate::world::{binary, text};
 
 /// One of our programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
+pub(crate) enum OurProgram {
     Orange,
     OrangeWorkflow,
     OrangeFleet,
     Xtask,
 }
 
-impl Program {
-    pub(crate) const ALL: [Program; 4] =
-        [Program::Orange, Program::OrangeWorkflow, Program::OrangeFleet, Program::Xtask];
+impl OurProgram {
+    pub(crate) const ALL: [OurProgram; 4] =
+        [OurProgram::Orange, OurProgram::OrangeWorkflow, OurProgram::OrangeFleet, OurProgram::Xtask];
 
     /// The program of a command line and its arguments; `None` when it is not ours.
-    pub(crate) fn of(command: &str) -> Option<(Program, Vec<String>)> {
+    pub(crate) fn of(command: &str) -> Option<(OurProgram, Vec<String>)> {
         let command = command.trim();
-        let of_one = |program: Program| {
+        let of_one = |program: OurProgram| {
             let rest = program.typed().iter().find_map(|typed| command.strip_prefix(typed))?;
             (rest.is_empty() || rest.starts_with(' ')).then(|| (program, words(rest)))
         };
-        Program::ALL.into_iter().find_map(of_one)
+        OurProgram::ALL.into_iter().find_map(of_one)
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -38,10 +38,10 @@ impl Program {
     /// Commands by which people call it.
     fn typed(self) -> &'static [&'static str] {
         match self {
-            Program::Orange => &["orange", "dist/orange"],
-            Program::OrangeWorkflow => &["orange-workflow", "cargo run -p orange-workflow --"],
-            Program::OrangeFleet => &["orange-fleet", "dist/orange-fleet"],
-            Program::Xtask => &["cargo xtask"],
+            OurProgram::Orange => &["orange", "dist/orange"],
+            OurProgram::OrangeWorkflow => &["orange-workflow", "cargo run -p orange-workflow --"],
+            OurProgram::OrangeFleet => &["orange-fleet", "dist/orange-fleet"],
+            OurProgram::Xtask => &["cargo xtask"],
         }
     }
 
@@ -55,10 +55,10 @@ impl Program {
 
     fn path(self) -> PathBuf {
         match self {
-            Program::Orange => binary().to_owned(),
-            Program::OrangeWorkflow => others().join("orange-workflow"),
-            Program::OrangeFleet => others().join("orange-fleet"),
-            Program::Xtask => others().join("xtask"),
+            OurProgram::Orange => binary().to_owned(),
+            OurProgram::OrangeWorkflow => others().join("orange-workflow"),
+            OurProgram::OrangeFleet => others().join("orange-fleet"),
+            OurProgram::Xtask => others().join("xtask"),
         }
     }
 }

@@ -9,7 +9,7 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::source::SCENARIOS;
 use orange_codegen::{Level, Source, compile};
 
-use crate::page::{Page, root};
+use crate::page::{MarkdownPage, root};
 
 const PAGE: &str = "docs/authoring.md";
 const BEGIN: &str = "| workflow | what it is for |\n|---|---|\n";
@@ -66,7 +66,7 @@ fn scenarios_of_realistic_workflows_pass() {
 
 #[test]
 fn realistic_workflows_are_on_the_page() {
-    let page = Page::read(PAGE);
+    let page = MarkdownPage::read(PAGE);
     let (before, rest) = page.text.split_once(BEGIN).unwrap();
     let end = rest.find("\n\n").unwrap();
     let rows: Vec<String> = sources().iter().map(row).collect();

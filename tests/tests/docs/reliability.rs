@@ -1,13 +1,13 @@
 //! The page about reliability has every failure mode, and something to say of each.
 
-use crate::page::Page;
+use crate::page::MarkdownPage;
 
 /// Number of the failure modes that are collected.
 const LAST: u32 = 55;
 
 #[test]
 fn every_failure_mode_is_on_the_page() {
-    let page = Page::read("docs/reliability.md");
+    let page = MarkdownPage::read("docs/reliability.md");
     let (_, modes) = page.text.split_once("## Failure modes\n").unwrap();
     let entries: Vec<&str> = modes.split("\n**F").skip(1).collect();
     let numbers: Vec<&str> =

@@ -1,26 +1,26 @@
 //! The commands in the blocks of a page run, one after the other, as a reader would run them.
 
 use crate::examples::rule;
-use crate::given::{Given, Setting};
-use crate::page::{self, Block, Page};
-use crate::programs::Program;
+use crate::given::{GivenWorld, Setting};
+use crate::page::{self, FencedBlock, MarkdownPage};
+use crate::programs::OurProgram;
 
 /// World in which the commands of each page begin.
-const PAGES: &[(&str, Given)] = &[
-    ("README.md", Given::Repository),
-    ("docs/agents.md", Given::Project),
-    ("docs/authoring.md", Given::Workflows),
-    ("docs/custom-workflows.md", Given::Workflows),
-    ("docs/fleet-security.md", Given::Gateway),
-    ("docs/fleet.md", Given::Repository),
-    ("docs/harnesses.md", Given::Project),
-    ("docs/installing.md", Given::Repository),
-    ("docs/linting.md", Given::Workflows),
-    ("docs/missions.md", Given::PausedMission),
-    ("docs/needs.md", Given::Reviewing),
-    ("docs/notifications.md", Given::Repository),
-    ("docs/projects.md", Given::Project),
-    ("docs/storage.md", Given::Project),
+const PAGES: &[(&str, GivenWorld)] = &[
+    ("README.md", GivenWorld::Repository),
+    ("docs/agents.md", GivenWorld::Project),
+    ("docs/authoring.md", GivenWorld::Workflows),
+    ("docs/custom-workflows.md", GivenWorld::Workflows),
+    ("docs/fleet-security.md", GivenWorld::Gateway),
+    ("docs/fleet.md", GivenWorld::Repository),
+    ("docs/harnesses.md", GivenWorld::Project),
+    ("docs/installing.md", GivenWorld::Repository),
+    ("docs/linting.md", GivenWorld::Workflows),
+    ("docs/missions.md", GivenWorld::PausedMission),
+    ("docs/needs.md", GivenWorld::Reviewing),
+    ("docs/notifications.md", GivenWorld::Repository),
+    ("docs/projects.md", GivenWorld::Project),
+    ("docs/storage.md", GivenWorld::Project),
 ];
 
 #[test]
@@ -40,12 +40,12 @@ fn every_command_on_a_page_runs() {
 }
 
 /// The commands of a page, each on the line where it stands there; those that are only parsed are parsed.
-fn script(page: &Page) -> String {
+fn script(page: &MarkdownPage) -> String {
     let mut lines = vec![String::new(); page.text.lines().count()];
     for block in page.blocks() {
         for (at, command) in (block.line..).zip(commands(&block)) {
             match rule(command) {
-                Some(Given::OnlyParsed(why)) => parse(&format!("{}:{at}", page.path), command, why),
+                Some(GivenWorld::OnlyParsed(why)) => parse(&format!("{}:{at}", page.path), command, why),
                 Some(_) | None => command.clone_into(&mut lines[at - 1]),
             }
         }
@@ -54,7 +54,7 @@ fn script(page: &Page) -> String {
 }
 
 /// The lines of a block of commands; of a `console`, what is typed. Others have none.
-fn commands<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
+fn commands<'b>(block: &'b FencedBlock<'_>) -> Vec<&'b str> {
     match block.language {
         "sh" | "bash" | "shell" => block.text.lines().collect(),
         "console" => block.text.lines().map(|line| line.strip_prefix("$ ").unwrap_or_default()).collect(),
@@ -68,7 +68,7 @@ pub(crate) fn parse(place: &str, command: &str, why: &str) {
     let command = [" #", " > ", " < "]
         .iter()
         .fold(command, |command, end| command.split(end).next().unwrap_or_default());
-    let ours: Vec<_> = command.split(" | ").filter_map(Program::of).collect();
+    let ours: Vec<_> = command.split(" | ").filter_map(OurProgram::of).collect();
     assert!(!ours.is_empty(), "{place}: `{command}` is none of ours");
     for (program, args) in ours {
         if let Err(complaint) = program.help(&args) {

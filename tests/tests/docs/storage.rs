@@ -6,8 +6,8 @@ use std::fs;
 use orange_journal::Event;
 use orange_journal::event::{CounterValue, EventType, Pass, PlannedHook};
 
-use crate::given::{Given, Setting};
-use crate::page::{Page, root};
+use crate::given::{GivenWorld, Setting};
+use crate::page::{MarkdownPage, root};
 
 /// The rows of all events, as they are declared.
 fn events() -> String {
@@ -22,7 +22,7 @@ fn events() -> String {
 #[test]
 fn the_page_has_the_events_as_they_are_declared() {
     const HEAD: &str = "| type | fields | when |\n|---|---|---|\n";
-    let page = Page::read("docs/storage.md");
+    let page = MarkdownPage::read("docs/storage.md");
     let (before, from) = page.text.split_once(HEAD).unwrap();
     let (found, after) = from.split_once("\n\n").unwrap();
     let expect = events();
@@ -38,8 +38,8 @@ fn the_page_has_the_events_as_they_are_declared() {
 
 #[test]
 fn every_key_and_every_file_is_on_the_page() {
-    let page = Page::read("docs/storage.md");
-    let place = Setting::new(Given::Working);
+    let page = MarkdownPage::read("docs/storage.md");
+    let place = Setting::new(GivenWorld::Working);
     let text = fs::read_to_string(place.folder.join("TASK.md")).unwrap();
     let frontmatter = text.trim_start_matches("---\n").split("\n---\n").next().unwrap();
     for key in frontmatter.lines().filter_map(|line| line.split_once(':')).map(|(key, _)| key) {
@@ -72,8 +72,8 @@ fn on_the_page(name: &str) -> String {
 
 #[test]
 fn every_check_of_the_doctor_is_on_the_page() {
-    let page = Page::read("docs/storage.md");
-    let place = Setting::new(Given::Working);
+    let page = MarkdownPage::read("docs/storage.md");
+    let place = Setting::new(GivenWorld::Working);
     let answer = place.world.orange_in(&place.folder, &["--json", "doctor"]).ok();
     let findings = answer["findings"].as_array().unwrap();
     assert!(findings.len() >= 20, "{answer}");

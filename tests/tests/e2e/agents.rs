@@ -225,7 +225,7 @@ fn after_the_servers_death_finished_work_goes_on_exactly_once() {
         command.spawn().unwrap()
     };
     for look in [looks(), looks(), looks()] {
-        let said = crate::said::Said::from(look.wait_with_output().unwrap()).ok();
+        let said = crate::said::ProgramOutput::from(look.wait_with_output().unwrap()).ok();
         assert_eq!(said["errors"], json!([]), "{said}");
     }
     for task in &tasks {
@@ -313,7 +313,7 @@ fn a_message_reaches_an_agent_that_is_slow_to_listen() {
     let asking = command.spawn().unwrap();
     world.until("it is under way", || task.events_of("transition.started").len() > before);
     fs::write(world.path("notes/go"), "").unwrap();
-    let answer = crate::said::Said::from(asking.wait_with_output().unwrap()).ok();
+    let answer = crate::said::ProgramOutput::from(asking.wait_with_output().unwrap()).ok();
     assert_eq!(answer["hook_errors"], json!([]));
     let heard = || fs::read(world.path("notes/heard")).unwrap_or_default();
     world.until("the message is there", || text(&heard()).contains("## Review"));
@@ -344,7 +344,7 @@ fn an_old_tmux_is_reported_and_an_open_pipe_blocks_nothing() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let open = child.stdin.take();
-    crate::said::Said::from(child.wait_with_output().unwrap()).ok();
+    crate::said::ProgramOutput::from(child.wait_with_output().unwrap()).ok();
     drop(open);
 
     let old = world.path("agents/tmux");

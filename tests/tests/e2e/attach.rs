@@ -9,23 +9,23 @@ use crate::task::is_alive;
 use crate::world::{World, text};
 
 /// A terminal, with what runs on it.
-pub(crate) struct Terminal<'w> {
+pub(crate) struct AttachedTerminal<'w> {
     world: &'w World,
     socket: PathBuf,
 }
 
-impl<'w> Terminal<'w> {
+impl<'w> AttachedTerminal<'w> {
     /// One that is in no tmux, and runs this script of the shell, in which `orange` is ours.
-    pub(crate) fn plain(world: &'w World, script: &str) -> Terminal<'w> {
-        Terminal::inside(world, &format!("unset TMUX TMUX_PANE; {script}"))
+    pub(crate) fn plain(world: &'w World, script: &str) -> AttachedTerminal<'w> {
+        AttachedTerminal::inside(world, &format!("unset TMUX TMUX_PANE; {script}"))
     }
 
     /// A terminal inside a tmux of the person's own.
-    fn inside(world: &'w World, script: &str) -> Terminal<'w> {
+    fn inside(world: &'w World, script: &str) -> AttachedTerminal<'w> {
         // One server for each: the one before may not have ended yet.
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let terminal = Terminal { world, socket: world.path(&format!("persons-tmux-{number}")) };
+        let terminal = AttachedTerminal { world, socket: world.path(&format!("persons-tmux-{number}")) };
         let orange = format!("orange() {{ {} \"$@\"; }}", world.program.display());
         // A killed program leaves the terminal raw and the cursor anywhere: without a return, the words may be cut by the edge.
         let script = format!("{orange}; {script}; printf '\\r\\nLEFT %s\\r\\n' $?; exec sleep 1000000");
@@ -78,7 +78,7 @@ impl<'w> Terminal<'w> {
     }
 }
 
-impl Terminal<'_> {
+impl AttachedTerminal<'_> {
     /// Pastes a text, as a terminal does for a program that asks for brackets around it.
     pub(crate) fn paste(&self, text: &str) {
         self.tmux(&["set-buffer", "--", text]);
@@ -86,7 +86,7 @@ impl Terminal<'_> {
     }
 }
 
-impl Drop for Terminal<'_> {
+impl Drop for AttachedTerminal<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("--- the terminal\n{}", self.screen().trim_end());
@@ -105,7 +105,7 @@ fn it_names_the_branch_and_the_keys_that_detach() {
     // Into a file, since tmux drops what its terminal has not read when it begins.
     let output = world.path("attach-output");
     let script = format!("orange task attach {LONG} >{}", output.display());
-    let terminal = Terminal::plain(&world, &script);
+    let terminal = AttachedTerminal::plain(&world, &script);
     let screen = terminal.shows("C-b d: detach");
     assert!(screen.contains(&format!("[toy/{LONG}]")), "{screen}");
     terminal.press(&["C-b", "d"]);
@@ -120,11 +120,11 @@ fn inside_another_tmux_the_prefix_is_pressed_twice() {
     let world = World::new();
     let task = world.create(LONG, "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
-    let terminal = Terminal::inside(&world, "orange task attach");
+    let terminal = AttachedTerminal::inside(&world, "orange task attach");
     // There is no worktree here to tell which task is meant.
     terminal.shows("LEFT 2");
     drop(terminal);
-    let terminal = Terminal::inside(&world, &format!("orange task attach {LONG}"));
+    let terminal = AttachedTerminal::inside(&world, &format!("orange task attach {LONG}"));
     let screen = terminal.shows("C-b C-b d: detach");
     assert!(screen.contains(&format!("[toy/{LONG}]")), "{screen}");
     terminal.press(&["C-b", "d"]);
@@ -132,7 +132,7 @@ fn inside_another_tmux_the_prefix_is_pressed_twice() {
     drop(terminal);
     // With another prefix than the person's, it is pressed once.
     world.tmux(&["set-option", "-g", "prefix", "C-a"]);
-    let terminal = Terminal::inside(&world, &format!("orange task attach {LONG}"));
+    let terminal = AttachedTerminal::inside(&world, &format!("orange task attach {LONG}"));
     terminal.shows(" C-a d: detach");
 }
 
@@ -142,7 +142,7 @@ fn it_follows_the_task_from_agent_to_agent() {
     let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
     task.agent(1).begun();
     task.reaches("working");
-    let terminal = Terminal::plain(&world, "orange task attach fix");
+    let terminal = AttachedTerminal::plain(&world, "orange task attach fix");
     terminal.shows("0:worker*");
     task.write("## Handoff\n\nDONE: all of it");
     task.ok("update", &["--status", "agent-review"]);
@@ -166,7 +166,7 @@ fn it_follows_a_mission_from_step_to_step() {
     world.acts("check", &until("two", "orange step fail --reason 'no tests'; exec sleep 1000000"));
     let mission = world.start("toy", &["--branch", "fast"]);
     mission.agent(1).begun();
-    let terminal = Terminal::plain(&world, "orange mission attach fast");
+    let terminal = AttachedTerminal::plain(&world, "orange mission attach fast");
     terminal.shows("0:build-1*");
     fs::write(world.home().join("one"), "").unwrap();
     terminal.shows("0:check-1*");
@@ -185,7 +185,7 @@ fn it_follows_a_restart() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
     let first = task.agent(1).begun();
-    let terminal = Terminal::plain(&world, "orange task attach fix");
+    let terminal = AttachedTerminal::plain(&world, "orange task attach fix");
     terminal.shows("0:worker*");
     task.ok("restart", &[]);
     let second = task.agent(2).begun();
@@ -202,7 +202,7 @@ fn it_says_why_the_agent_ended_and_what_can_be_done() {
     let task = world.create("fix", "Mend it [agents: scripted scripted]", &[]);
     task.agent(1).begun();
     task.reaches("working");
-    let terminal = Terminal::plain(&world, "orange task attach fix");
+    let terminal = AttachedTerminal::plain(&world, "orange task attach fix");
     terminal.shows("0:worker*");
     task.agent(1).tell("exit 3");
     let screen = terminal.shows("LEFT 0");
@@ -214,7 +214,7 @@ fn it_says_why_the_agent_ended_and_what_can_be_done() {
 
     task.ok("respawn", &[]);
     task.agent(2).begun();
-    let terminal = Terminal::plain(&world, "orange task attach fix");
+    let terminal = AttachedTerminal::plain(&world, "orange task attach fix");
     terminal.shows("0:worker*");
     task.ok("stop", &[]);
     let screen = terminal.shows("LEFT 0");
@@ -243,7 +243,8 @@ fn inside_our_own_tmux_it_switches_and_comes_back() {
     let repo = world.repo();
     world.tmux(&["new-session", "-d", "-s", "mine", "-c", &repo.to_string_lossy(), "sleep 1000000"]);
     let socket = world.path("tmux");
-    let terminal = Terminal::plain(&world, &format!("tmux -S {} attach-session -t =mine", socket.display()));
+    let terminal =
+        AttachedTerminal::plain(&world, &format!("tmux -S {} attach-session -t =mine", socket.display()));
     let client = || text(&world.tmux(&["list-clients", "-F", "#{client_session}"]).stdout);
     world.until("the person is in a session of their own", || client() == "mine\n");
     world.tmux(&["respawn-pane", "-k", "-t", "=mine:", &shell]);

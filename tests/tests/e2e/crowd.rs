@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::Task;
 use crate::world::{World, binary};
 
@@ -17,10 +17,11 @@ fn asking(world: &World, task: &Task<'_>, status: &str) -> Child {
 }
 
 /// All of them ask at once, each for one of these statuses; what they are answered.
-fn ask_all(world: &World, task: &Task<'_>, statuses: &[&str]) -> Vec<(String, Said)> {
+fn ask_all(world: &World, task: &Task<'_>, statuses: &[&str]) -> Vec<(String, ProgramOutput)> {
     let wanted = statuses.iter().copied().cycle().take(CROWD);
     let asking: Vec<_> = wanted.map(|status| (status.to_owned(), asking(world, task, status))).collect();
-    let end = |(status, child): (String, Child)| (status, Said::from(child.wait_with_output().unwrap()));
+    let end =
+        |(status, child): (String, Child)| (status, ProgramOutput::from(child.wait_with_output().unwrap()));
     asking.into_iter().map(end).collect()
 }
 
@@ -35,7 +36,7 @@ fn ready(world: &World) -> Task<'_> {
 
 /// The journal is whole, in order, and says what those who won were answered; the file says what the journal does.
 #[track_caller]
-fn check_record(task: &Task<'_>, answers: &[(String, Said)], before: usize) {
+fn check_record(task: &Task<'_>, answers: &[(String, ProgramOutput)], before: usize) {
     let events = task.events();
     assert!(events.iter().zip(1..).all(|(event, seq)| event["seq"] == seq));
     let arrow = |from: &Value, to: &Value| format!("{} → {}", from.as_str().unwrap(), to.as_str().unwrap());
@@ -104,7 +105,7 @@ fn of_many_who_create_one_branch_one_makes_a_task() {
         creating.push(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     }
     let answers: Vec<_> =
-        creating.into_iter().map(|child| Said::from(child.wait_with_output().unwrap())).collect();
+        creating.into_iter().map(|child| ProgramOutput::from(child.wait_with_output().unwrap())).collect();
     let (made, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|said| said.status == 0);
     assert_eq!(made.len(), 1);
     let id = made[0].ok()["id"].as_str().unwrap().to_owned();
@@ -126,7 +127,7 @@ fn of_many_who_take_one_branch_one_gets_it() {
     });
     let taking: Vec<_> = taking.collect();
     let answers: Vec<_> =
-        taking.into_iter().map(|child| Said::from(child.wait_with_output().unwrap())).collect();
+        taking.into_iter().map(|child| ProgramOutput::from(child.wait_with_output().unwrap())).collect();
     let (taken, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|said| said.status == 0);
     assert_eq!(taken.len(), 1, "{answers:?}");
     let id = taken[0].ok()["id"].as_str().unwrap().to_owned();

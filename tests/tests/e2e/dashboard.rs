@@ -7,26 +7,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::activity::{asks, event, reports};
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::world::{World, target_program};
 
 /// A terminal that shows the dashboard.
 #[track_caller]
-pub(crate) fn dashboard<'w>(world: &'w World, words: &str) -> Terminal<'w> {
+pub(crate) fn dashboard<'w>(world: &'w World, words: &str) -> AttachedTerminal<'w> {
     target_program("orange-dashboard");
-    let terminal = Terminal::plain(world, &format!("export TERM=xterm-256color; orange {words}"));
+    let terminal = AttachedTerminal::plain(world, &format!("export TERM=xterm-256color; orange {words}"));
     terminal.shows("NEEDS YOU");
     terminal
 }
 
 #[track_caller]
-pub(crate) fn shows_no(world: &World, terminal: &Terminal<'_>, what: &str) {
+pub(crate) fn shows_no(world: &World, terminal: &AttachedTerminal<'_>, what: &str) {
     world.until(&format!("the terminal shows no {what:?}"), || !terminal.screen().contains(what));
 }
 
 /// Agrees to the question on the screen. A key that arrives while the question is drawn does not count, and is pressed again.
 #[track_caller]
-fn agrees(world: &World, terminal: &Terminal<'_>) {
+fn agrees(world: &World, terminal: &AttachedTerminal<'_>) {
     world.until("the question is answered", || {
         if terminal.screen().contains("(y/N)") {
             terminal.press(&["y"]);
@@ -37,7 +37,12 @@ fn agrees(world: &World, terminal: &Terminal<'_>) {
 
 /// Gives an order by this key. A key that arrives before its row is drawn does not count, and is pressed again.
 #[track_caller]
-pub(crate) fn orders(world: &World, terminal: &Terminal<'_>, key: &str, mut has_done: impl FnMut() -> bool) {
+pub(crate) fn orders(
+    world: &World,
+    terminal: &AttachedTerminal<'_>,
+    key: &str,
+    mut has_done: impl FnMut() -> bool,
+) {
     terminal.press(&[key]);
     world.until(&format!("{key:?} has done its work"), || {
         if terminal.screen().contains("press it again") {
@@ -393,7 +398,7 @@ fn an_order_that_fails_at_the_end_is_reported() {
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
     target_program("orange-dashboard");
     let impatient = "export TERM=xterm-256color ORANGE_LOCK_TIMEOUT=0.05; orange dashboard";
-    let terminal = Terminal::plain(&world, impatient);
+    let terminal = AttachedTerminal::plain(&world, impatient);
     terminal.shows("x cancel");
     terminal.press(&["x"]);
     terminal.shows("(y/N)");

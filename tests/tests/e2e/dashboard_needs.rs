@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::activity::{event, reports};
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::dashboard::{Stops, dashboard, kill, orders, processes, shows_no};
 use crate::task::Task;
 use crate::world::World;
@@ -61,7 +61,7 @@ fn a_mission_shows_its_agent_and_its_pause_is_answered() {
 }
 
 /// A task whose reviewer is content, on a dashboard.
-fn reviewed(world: &World) -> (Task<'_>, Terminal<'_>) {
+fn reviewed(world: &World) -> (Task<'_>, AttachedTerminal<'_>) {
     let task = world.create("fix", "Mend it [agents: work pass hang]", &[]);
     task.reaches("reviewing");
     let terminal = dashboard(world, "dashboard");
@@ -199,7 +199,7 @@ fn no_colour_is_written_where_none_is_wanted() {
     world.create("fix", "Mend it", &["--no-spawn"]);
     for (variable, expect) in [("", true), ("NO_COLOR=1 ", false)] {
         let script = format!("export TERM=xterm-256color; printf GO; read line; {variable}orange dashboard");
-        let terminal = Terminal::plain(&world, &script);
+        let terminal = AttachedTerminal::plain(&world, &script);
         terminal.shows("GO");
         let recorded = terminal.recorded();
         terminal.press(&["Enter"]);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::activity::{event, reports};
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::dashboard::{dashboard, shows_no};
 use crate::missions;
 use crate::sending::{hears, listening};
@@ -76,11 +76,13 @@ fn a_pasted_text_arrives_whole() {
 }
 
 /// A terminal with the dashboard, whose person has an editor that runs this script.
-fn with_editor<'w>(world: &'w World, script: &str) -> Terminal<'w> {
+fn with_editor<'w>(world: &'w World, script: &str) -> AttachedTerminal<'w> {
     target_program("orange-dashboard");
     write_program(&world.path("agents/editor"), &format!("#!/bin/sh\n{script}\n"));
-    let terminal =
-        Terminal::plain(world, "export TERM=xterm-256color VISUAL= EDITOR='editor --wait'; orange dashboard");
+    let terminal = AttachedTerminal::plain(
+        world,
+        "export TERM=xterm-256color VISUAL= EDITOR='editor --wait'; orange dashboard",
+    );
     terminal.shows("NEEDS YOU");
     terminal
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::task::Task;
 use crate::world::World;
 
@@ -159,10 +159,10 @@ fn a_terminal_shows_a_diff_in_the_user_s_pager_and_tool() {
     world.git(&world.repo(), &["config", "difftool.prompt", "false"]);
     world.git(&world.repo(), &["config", "difftool.mine.cmd", "echo TOOL $MERGED; cat $REMOTE"]);
     let before = state(&world, &task);
-    let terminal = Terminal::plain(&world, "orange task diff fix");
+    let terminal = AttachedTerminal::plain(&world, "orange task diff fix");
     terminal.shows("LEFT 0");
     terminal.shows("PAGED:");
-    let terminal = Terminal::plain(&world, "orange task diff fix --tool");
+    let terminal = AttachedTerminal::plain(&world, "orange task diff fix --tool");
     terminal.shows("TOOL new.txt");
     terminal.shows("LEFT 0");
     assert_eq!(state(&world, &task), before);

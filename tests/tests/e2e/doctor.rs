@@ -5,12 +5,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::Value;
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::world::World;
 
 /// Its findings that are not fine, as `check level`.
 #[track_caller]
-fn found(said: &Said) -> Vec<String> {
+fn found(said: &ProgramOutput) -> Vec<String> {
     let answer = said.json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let findings = answer["findings"].as_array().unwrap().iter();

@@ -5,11 +5,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::world::{World, write_program};
 
 /// Runs `orange --json task create …` with an editor that runs this script.
-fn written(world: &World, script: &str, words: &[&str]) -> Said {
+fn written(world: &World, script: &str, words: &[&str]) -> ProgramOutput {
     write_program(&world.path("agents/editor"), &format!("#!/bin/sh\n{script}\n"));
     world.said(&mut with_editor(world, world.command(world.program), words))
 }

@@ -15,10 +15,10 @@ use crate::task::{Task, is_alive};
 use crate::world::World;
 
 /// A path with its time of change and, where it is a file, its bytes.
-pub(crate) type Entry = (String, SystemTime, Vec<u8>);
+pub(crate) type TimedFile = (String, SystemTime, Vec<u8>);
 
 /// Everything below a folder.
-pub(crate) fn tree(folder: &Path) -> Vec<Entry> {
+pub(crate) fn tree(folder: &Path) -> Vec<TimedFile> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -43,7 +43,7 @@ fn dry(world: &World, words: &[&str]) -> Value {
     let (before, refs, panes) = state();
     let said = world.json(&[words, &["--dry-run"]].concat());
     let (after, refs_after, panes_after) = state();
-    let (is_new, is_gone) = (|it: &&Entry| !before.contains(it), |it: &&Entry| !after.contains(it));
+    let (is_new, is_gone) = (|it: &&TimedFile| !before.contains(it), |it: &&TimedFile| !after.contains(it));
     let changed = after.iter().filter(is_new).chain(before.iter().filter(is_gone));
     let changed: Vec<&str> = changed.map(|(path, ..)| path.as_str()).collect();
     assert_eq!(changed, [""; 0], "changed by {words:?}: {said:?}");

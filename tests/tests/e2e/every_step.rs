@@ -15,17 +15,17 @@ use crate::world::{World, write_program};
 
 /// Time at which the finisher is killed: before a program has done its work, or after.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Moment {
+enum KillMoment {
     Before,
     After,
 }
 
 /// Makes git and tmux stop at the call of this number that a finisher makes, and end there when it has been killed.
-fn stop_at(world: &World, call: usize, moment: Moment) {
+fn stop_at(world: &World, call: usize, moment: KillMoment) {
     for program in ["git", "tmux"] {
         let real = world.find(program);
         let (real, root) = (real.display(), world.path(""));
-        let before = if moment == Moment::After { format!("{real} \"$@\"") } else { ":".to_owned() };
+        let before = if moment == KillMoment::After { format!("{real} \"$@\"") } else { ":".to_owned() };
         let script = format!(
             "#!/bin/sh\n\
              case $(tr '\\0' ' ' </proc/$PPID/cmdline) in\n\
@@ -46,7 +46,7 @@ fn stop_at(world: &World, call: usize, moment: Moment) {
 }
 
 /// Runs a command whose finisher is killed at the call of this number. False when it makes fewer calls.
-fn killed_at(world: &World, call: usize, moment: Moment, args: &[&str]) -> bool {
+fn killed_at(world: &World, call: usize, moment: KillMoment, args: &[&str]) -> bool {
     stop_at(world, call, moment);
     let mut running = world.command(crate::world::binary());
     let running = running.arg("--json").args(args).current_dir(world.repo());
@@ -69,7 +69,7 @@ fn killed_at(world: &World, call: usize, moment: Moment, args: &[&str]) -> bool 
 /// has become of the task after one look of the monitor.
 #[track_caller]
 fn converges(
-    moment: Moment,
+    moment: KillMoment,
     summary: &str,
     args: &[&str],
     prepare: impl Fn(&Task<'_>),
@@ -82,7 +82,7 @@ fn converges(
 #[track_caller]
 fn converges_in(
     workflow: &str,
-    moment: Moment,
+    moment: KillMoment,
     summary: &str,
     args: &[&str],
     prepare: impl Fn(&Task<'_>),
@@ -119,7 +119,7 @@ fn check_agent(world: &World, task: &Task<'_>, window: &str) {
     assert!(is_alive(task.agent(u32::try_from(live).unwrap()).begun()));
 }
 
-fn begins(moment: Moment) {
+fn begins(moment: KillMoment) {
     converges(
         moment,
         "Mend it [agents: hang hang hang]",
@@ -136,7 +136,7 @@ fn begins(moment: Moment) {
     );
 }
 
-fn goes_on(moment: Moment) {
+fn goes_on(moment: KillMoment) {
     let prepare = |task: &Task<'_>| {
         task.agent(1).begun();
         task.reaches("working");
@@ -151,7 +151,7 @@ fn goes_on(moment: Moment) {
     });
 }
 
-fn ends(moment: Moment) {
+fn ends(moment: KillMoment) {
     let prepare = |task: &Task<'_>| task.reaches("reviewing");
     converges(
         moment,
@@ -174,35 +174,35 @@ fn ends(moment: Moment) {
 
 #[test]
 fn a_beginning_that_is_killed_before_a_call() {
-    begins(Moment::Before);
+    begins(KillMoment::Before);
 }
 
 #[test]
 fn a_beginning_that_is_killed_after_a_call() {
-    begins(Moment::After);
+    begins(KillMoment::After);
 }
 
 #[test]
 fn a_change_of_agents_that_is_killed_before_a_call() {
-    goes_on(Moment::Before);
+    goes_on(KillMoment::Before);
 }
 
 #[test]
 fn a_change_of_agents_that_is_killed_after_a_call() {
-    goes_on(Moment::After);
+    goes_on(KillMoment::After);
 }
 
 #[test]
 fn an_end_that_is_killed_before_a_call() {
-    ends(Moment::Before);
+    ends(KillMoment::Before);
 }
 
 #[test]
 fn an_end_that_is_killed_after_a_call() {
-    ends(Moment::After);
+    ends(KillMoment::After);
 }
 
-fn begins_without_a_worktree(moment: Moment) {
+fn begins_without_a_worktree(moment: KillMoment) {
     let args = ["task", "spawn", "fix"];
     converges_in(
         "triage",
@@ -222,7 +222,7 @@ fn begins_without_a_worktree(moment: Moment) {
     );
 }
 
-fn takes_a_worktree(moment: Moment) {
+fn takes_a_worktree(moment: KillMoment) {
     let prepare = |task: &Task<'_>| {
         task.agent(1).begun();
         task.reaches("triage");
@@ -252,20 +252,20 @@ fn takes_a_worktree(moment: Moment) {
 
 #[test]
 fn a_beginning_without_a_worktree_is_killed_before_a_call() {
-    begins_without_a_worktree(Moment::Before);
+    begins_without_a_worktree(KillMoment::Before);
 }
 
 #[test]
 fn a_beginning_without_a_worktree_is_killed_after_a_call() {
-    begins_without_a_worktree(Moment::After);
+    begins_without_a_worktree(KillMoment::After);
 }
 
 #[test]
 fn a_folder_gives_way_to_a_worktree_killed_before_a_call() {
-    takes_a_worktree(Moment::Before);
+    takes_a_worktree(KillMoment::Before);
 }
 
 #[test]
 fn a_folder_gives_way_to_a_worktree_killed_after_a_call() {
-    takes_a_worktree(Moment::After);
+    takes_a_worktree(KillMoment::After);
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, is_alive};
 use crate::world::World;
 
@@ -111,7 +111,7 @@ impl Drop for Replaced {
 
 /// Runs `orange --json …`, which has to end by itself, with much less memory than what may be put into a place.
 #[track_caller]
-fn ends(world: &World, at: &str, args: &[&str]) -> Said {
+fn ends(world: &World, at: &str, args: &[&str]) -> ProgramOutput {
     let mut command = world.command("sh");
     command.args(["-c", "ulimit -v 1048576; exec timeout --signal=KILL 120 \"$0\" --json \"$@\""]);
     command.arg(world.program).args(args);

@@ -10,33 +10,33 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::agents::harness;
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{PROJECT, World, binary, write_program};
 
 /// Time at which a held program stops: before it has done its work, or after; then it fails. Or it stops first and does its work
 /// then.
 #[derive(PartialEq)]
-enum Moment {
+enum StopMoment {
     Before,
     After,
     First,
 }
 
 /// A program that stops once, at a call with these words, until it is let go.
-struct Held<'w> {
+struct HeldProgram<'w> {
     world: &'w World,
     held: PathBuf,
     let_go: PathBuf,
 }
 
-impl<'w> Held<'w> {
-    fn new(world: &'w World, program: &str, words: &str, moment: &Moment) -> Held<'w> {
+impl<'w> HeldProgram<'w> {
+    fn new(world: &'w World, program: &str, words: &str, moment: &StopMoment) -> HeldProgram<'w> {
         let [held, let_go] = ["held", "let-go"].map(|name| world.path(name));
         let real = world.find(program);
         let work = format!("'{}' \"$@\"", real.display());
-        let before = if *moment == Moment::After { work.as_str() } else { ":" };
-        let after = if *moment == Moment::First { ":" } else { "exit 1" };
+        let before = if *moment == StopMoment::After { work.as_str() } else { ":" };
+        let after = if *moment == StopMoment::First { ":" } else { "exit 1" };
         let script = format!(
             "#!/bin/sh\ncase \" $* \" in\n  *' {words} '*)\n    if mkdir '{}' 2>/dev/null; then\n      {before}\n      \
              : >'{}/done'\n      while [ ! -e '{}' ]; do sleep 0.02; done\n      {after}\n    fi ;;\nesac\nexec {work}\n",
@@ -45,7 +45,7 @@ impl<'w> Held<'w> {
             let_go.display(),
         );
         write_program(&world.path("agents").join(program), &script);
-        Held { world, held, let_go }
+        HeldProgram { world, held, let_go }
     }
 
     /// Waits until it is there.
@@ -59,7 +59,7 @@ impl<'w> Held<'w> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldProgram<'_> {
     fn drop(&mut self) {
         self.let_go();
     }
@@ -71,8 +71,8 @@ fn start(world: &World, args: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn end(child: Child) -> Said {
-    Said::from(child.wait_with_output().unwrap())
+fn end(child: Child) -> ProgramOutput {
+    ProgramOutput::from(child.wait_with_output().unwrap())
 }
 
 fn only_task(world: &World) -> Task<'_> {
@@ -93,7 +93,7 @@ fn kill_finisher(task: &Task<'_>) {
 #[test]
 fn the_next_command_finishes_a_transition_after_a_kill() {
     let world = World::new();
-    let held = Held::new(&world, "git", "worktree add", &Moment::Before);
+    let held = HeldProgram::new(&world, "git", "worktree add", &StopMoment::Before);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
     held.wait();
     let task = only_task(&world);
@@ -119,7 +119,7 @@ fn the_next_command_finishes_a_transition_after_a_kill() {
 #[test]
 fn waiting_too_long_for_a_task_names_its_holder() {
     let world = World::new();
-    let held = Held::new(&world, "git", "worktree add", &Moment::Before);
+    let held = HeldProgram::new(&world, "git", "worktree add", &StopMoment::Before);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang]"]);
     held.wait();
     let mut impatient = world.command(binary());
@@ -133,7 +133,7 @@ fn waiting_too_long_for_a_task_names_its_holder() {
 #[test]
 fn a_task_that_got_no_worktree_can_still_be_started() {
     let world = World::new();
-    let held = Held::new(&world, "git", "worktree add", &Moment::Before);
+    let held = HeldProgram::new(&world, "git", "worktree add", &StopMoment::Before);
     held.let_go();
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     let show = task.show();
@@ -153,7 +153,7 @@ fn a_task_that_got_no_worktree_can_still_be_started() {
 #[test]
 fn an_agent_started_before_the_kill_is_not_started_twice() {
     let world = World::new();
-    let held = Held::new(&world, "tmux", "new-session", &Moment::After);
+    let held = HeldProgram::new(&world, "tmux", "new-session", &StopMoment::After);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: hang hang]"]);
     held.wait();
     let task = only_task(&world);
@@ -171,7 +171,7 @@ fn an_agent_started_before_the_kill_is_not_started_twice() {
 #[test]
 fn an_agent_that_has_ended_before_the_kill_is_not_started_twice() {
     let world = World::new();
-    let held = Held::new(&world, "tmux", "new-session", &Moment::After);
+    let held = HeldProgram::new(&world, "tmux", "new-session", &StopMoment::After);
     let creating = start(&world, &["task", "create", "fix", "Mend it [agents: crash hang]"]);
     held.wait();
     let task = only_task(&world);
@@ -188,7 +188,7 @@ fn an_agent_that_has_ended_before_the_kill_is_not_started_twice() {
 #[test]
 fn an_agent_s_own_request_is_finished_when_it_has_ended() {
     let world = World::new();
-    let held = Held::new(&world, "tmux", "kill-session", &Moment::Before);
+    let held = HeldProgram::new(&world, "tmux", "kill-session", &StopMoment::Before);
     let task = world.create("fix", "Mend it [agents: work hang]", &[]);
     held.wait();
     kill_finisher(&task);
@@ -228,7 +228,7 @@ fn an_unfinished_transition_is_reported_and_waited_for() {
     task.write("## Handoff\n\nDONE: all of it");
     world.ok(&["task", "update", "fix", "--status", "reviewing"]);
     // No agent is left, whose end would be recorded by a process that finishes what it finds.
-    let held = Held::new(&world, "tmux", "new-session", &Moment::Before);
+    let held = HeldProgram::new(&world, "tmux", "new-session", &StopMoment::Before);
     let asking = start(&world, &["task", "update", "fix", "--status", "working"]);
     held.wait();
     let asked = [

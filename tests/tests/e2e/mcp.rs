@@ -11,7 +11,7 @@ use crate::task::Task;
 use crate::world::{World, binary, target_program};
 
 /// A client and its server.
-struct Talk {
+struct McpClient {
     server: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -20,15 +20,16 @@ struct Talk {
     ends_with_agent: bool,
 }
 
-impl Talk {
+impl McpClient {
     /// Starts `orange mcp` in a folder and shakes hands.
-    fn begin(world: &World, folder: &Path, who: impl FnOnce(&mut Command)) -> Talk {
+    fn begin(world: &World, folder: &Path, who: impl FnOnce(&mut Command)) -> McpClient {
         target_program("orange-mcp");
         let mut command = world.command(binary());
         who(command.arg("mcp").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()));
         let mut server = command.spawn().unwrap();
         let output = BufReader::new(server.stdout.take().unwrap());
-        let mut talk = Talk { input: server.stdin.take(), output, server, asked: 0, ends_with_agent: false };
+        let mut talk =
+            McpClient { input: server.stdin.take(), output, server, asked: 0, ends_with_agent: false };
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
         });
@@ -66,7 +67,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for McpClient {
     fn drop(&mut self) {
         drop(self.input.take());
         let ended = self.server.wait().unwrap();
@@ -78,7 +79,7 @@ impl Drop for Talk {
 fn the_tools_are_the_commands() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
-    let mut talk = Talk::begin(&world, &world.repo(), |_| {});
+    let mut talk = McpClient::begin(&world, &world.repo(), |_| {});
 
     let listed = talk.ask("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -114,14 +115,14 @@ fn the_tools_are_the_commands() {
 fn an_agent_starts_a_mission_and_another_takes_a_step() {
     let world = World::new();
     world.acts("plan", "exec sleep 1000000");
-    let mut talk = Talk::begin(&world, &world.repo(), |_| {});
+    let mut talk = McpClient::begin(&world, &world.repo(), |_| {});
     let wishes = json!({ "workflow": "dev-task", "prompt": "--make it faster", "execution": "step" });
     let (failed, started) = talk.call("mission_start", wishes);
     assert_eq!((failed, &started["step"]), (false, &json!("plan")), "{started}");
     let mission = Task::mission(&world, started["id"].as_str().unwrap());
     mission.agent(1).begun();
 
-    let mut own = Talk::begin(&world, &mission.worktree(), |command| {
+    let mut own = McpClient::begin(&world, &mission.worktree(), |command| {
         command.envs([
             ("ORANGE_TASK", mission.id.as_str()),
             ("ORANGE_ACTOR", "worker"),
@@ -150,11 +151,11 @@ fn a_refusal_is_an_error_of_the_tool_with_code_message_and_help() {
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     task.agent(1).begun();
     task.reaches("working");
-    let mut talk = Talk::begin(&world, &task.worktree(), |command| {
+    let mut talk = McpClient::begin(&world, &task.worktree(), |command| {
         command.envs([("ORANGE_TASK", task.id.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
         command.envs(task.secret("1").map(|secret| ("ORANGE_SECRET", secret)));
     });
-    let refused = |talk: &mut Talk, arguments: Value, code: &str| {
+    let refused = |talk: &mut McpClient, arguments: Value, code: &str| {
         let (failed, answer) = talk.call("task_update", arguments);
         assert!(failed && answer["error"]["code"] == code, "{answer}");
         answers::check(&["error"], &answer);

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::is_alive;
 use crate::world::{World, binary, write_program};
 
@@ -253,7 +253,7 @@ fn tasks_that_are_merged_at_once_are_all_merged() {
         merging.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     });
     for merging in merging {
-        Said::from(merging.wait_with_output().unwrap()).ok();
+        ProgramOutput::from(merging.wait_with_output().unwrap()).ok();
     }
     for branch in branches {
         assert!(world.repo().join(format!("{branch}.txt")).exists());

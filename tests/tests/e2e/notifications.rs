@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::following::begin;
 use crate::task::{Task, kill};
 use crate::world::{World, write_program};
@@ -242,7 +242,7 @@ fn hostile_texts_reach_no_shell_and_no_terminal() {
     );
     let shown = world.create("open", "Hang [agents: hang]", &[]);
     shown.agent(1).begun();
-    let terminal = Terminal::plain(&world, &format!("orange task attach {}", shown.id));
+    let terminal = AttachedTerminal::plain(&world, &format!("orange task attach {}", shown.id));
     terminal.shows("C-b d: detach");
     let raw = terminal.recorded();
     waiting(&world, "fix", &hostile);

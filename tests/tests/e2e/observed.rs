@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, is_alive};
 use crate::world::{World, binary};
 
@@ -62,7 +62,7 @@ fn no_look_at_ordinary_lives_finds_a_crash() {
 }
 
 /// `orange` where `/proc` shows no process, only the program; `None`, with a word, where that cannot be made.
-fn without_table(world: &World, args: &[&str]) -> Option<Said> {
+fn without_table(world: &World, args: &[&str]) -> Option<ProgramOutput> {
     let hide =
         "mount -t tmpfs none /proc && mkdir /proc/self && ln -s \"$0\" /proc/self/exe && exec \"$0\" \"$@\"";
     let may = Command::new("unshare").args(["--mount", "sh", "-c", hide, "true"]).output();

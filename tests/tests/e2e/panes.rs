@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use serde_json::{Value, json};
 
 use crate::answers;
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::following::{begin, lines};
 use crate::task::Task;
 use crate::world::World;
@@ -113,7 +113,7 @@ fn a_window_gets_the_size_that_is_asked_for_while_nobody_looks() {
     until_shown(&world, &task, "20 70");
 
     // A terminal gets its own size, also after that, and keeps it.
-    let terminal = Terminal::plain(&world, &format!("orange task attach {}", task.id));
+    let terminal = AttachedTerminal::plain(&world, &format!("orange task attach {}", task.id));
     terminal.shows("C-b d: detach");
     let attached = until_shown(&world, &task, "29 120");
     assert_eq!((&attached["columns"], &attached["rows"]), (&json!(120), &json!(29)));

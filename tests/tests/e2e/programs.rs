@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, is_alive, kill};
 use crate::world::World;
 
@@ -97,8 +97,8 @@ fn runner(task: &Task<'_>) -> i32 {
     lock.lines().next().unwrap().parse().unwrap()
 }
 
-fn answer(request: Child) -> Said {
-    Said::from(request.wait_with_output().unwrap())
+fn answer(request: Child) -> ProgramOutput {
+    ProgramOutput::from(request.wait_with_output().unwrap())
 }
 
 /// The answers of the journal: whether each has passed.

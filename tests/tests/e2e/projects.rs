@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::world::World;
 
 fn write(world: &World, text: &str) {
@@ -138,7 +138,7 @@ fn a_person_at_a_terminal_is_asked_who_starts_waiting_tasks() {
     let queue = || world.ok(&["project", "list"])[0]["queue"].clone();
     for (answer, expect) in [("n", "manual"), ("y", "auto")] {
         let script = format!("cd '{}'; orange project add --name toy", world.repo().display());
-        let terminal = Terminal::plain(&world, &script);
+        let terminal = AttachedTerminal::plain(&world, &script);
         terminal.shows("as soon as a worktree is free? [y/N]");
         terminal.press(&[answer, "Enter"]);
         terminal.shows("LEFT 0");
@@ -146,7 +146,7 @@ fn a_person_at_a_terminal_is_asked_who_starts_waiting_tasks() {
         world.ok(&["project", "remove", "toy"]);
     }
     let script = format!("cd '{}'; orange project add --name toy --queue auto", world.repo().display());
-    Terminal::plain(&world, &script).shows("LEFT 0");
+    AttachedTerminal::plain(&world, &script).shows("LEFT 0");
     assert_eq!(queue(), "auto", "nobody is asked");
     world.ok(&["project", "remove", "toy"]);
     // Standard input is not a terminal here.

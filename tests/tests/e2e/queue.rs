@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use serde_json::json;
 
 use crate::processes;
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, try_kill};
 use crate::world::{PROJECT, World};
 
@@ -41,7 +41,7 @@ fn two_that_make_room_at_once_start_two() {
         merge.current_dir(world.repo()).stdout(std::process::Stdio::piped()).spawn().unwrap()
     });
     for merge in merges.collect::<Vec<_>>() {
-        Said::from(merge.wait_with_output().unwrap()).ok();
+        ProgramOutput::from(merge.wait_with_output().unwrap()).ok();
     }
     waiting[..2].iter().for_each(|task| task.reaches("working"));
     for task in &waiting[..2] {

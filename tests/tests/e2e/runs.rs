@@ -13,7 +13,7 @@ use orange_analysis::search::{
 use orange_codegen::{Source, compile, lower};
 use orange_core::{Actor, StateId};
 
-use crate::sample::Sample;
+use crate::sample::RunSample;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{PROJECT, World, binary, seeds};
 
@@ -55,7 +55,7 @@ fn check(program: &'static Path, workflow: &str) {
     let world = World::of(program);
     // Where it is compiled in, that comes first.
     world.workflow(&format!("{}.yml", machine.name), &fs::read_to_string(&file).unwrap());
-    for run in Sample::of(&search) {
+    for run in RunSample::of(&search) {
         take(&world, &search, &run);
     }
 }
@@ -78,7 +78,7 @@ fn take(world: &World, search: &Search<'_>, run: &[EdgeId]) {
 
 /// Visible state of a task, abstract or real.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct VisibleTask {
     status: String,
     /// Those that are followed, up to where guards tell them apart.
     counters: BTreeMap<String, u32>,
@@ -242,7 +242,7 @@ impl<'r> Real<'r> {
         self.world.until("each agent has its pane", || panes() == real.alive.len());
     }
 
-    fn expected(&self, at: ConfigurationId) -> Seen {
+    fn expected(&self, at: ConfigurationId) -> VisibleTask {
         let Self { search, .. } = self;
         let (machine, task) = (search.machine, search.task(at));
         let followed = (0u16..).map(orange_core::CounterId).zip(machine.counters);
@@ -263,7 +263,7 @@ impl<'r> Real<'r> {
             .collect();
         open.sort();
         let agents = [Actor::Worker, Actor::Reviewer].into_iter();
-        Seen {
+        VisibleTask {
             status: machine.state(task.status).name.to_owned(),
             counters: followed.map(|(id, it)| (it.name.to_owned(), search.value(task, id))).collect(),
             has_worktree: task.has_worktree(),
@@ -274,7 +274,7 @@ impl<'r> Real<'r> {
         }
     }
 
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> VisibleTask {
         let machine = self.search.machine;
         let followed = (0u16..).map(orange_core::CounterId).zip(machine.counters);
         let counters = followed.filter_map(|(id, it)| {
@@ -291,7 +291,7 @@ impl<'r> Real<'r> {
         let events = self.task.events();
         let failed =
             events[self.before..].iter().filter(|it| it["type"] == "hook.ended" && it["error"].is_string());
-        Seen {
+        VisibleTask {
             status: self.task.status(),
             counters: counters.collect(),
             has_worktree: self.task.owned("workspace").as_str().is_some_and(|name| name != self.task.id),

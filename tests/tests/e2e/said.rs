@@ -10,7 +10,7 @@ use crate::world::text;
 
 /// Exit status and output of one run.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct ProgramOutput {
     /// The exit status.
     pub status: i32,
     /// Its standard output.
@@ -21,18 +21,18 @@ pub(crate) struct Said {
     asked: Option<Vec<String>>,
 }
 
-impl Said {
-    pub(crate) fn from(output: Output) -> Said {
+impl ProgramOutput {
+    pub(crate) fn from(output: Output) -> ProgramOutput {
         let status = output.status.code().unwrap_or(-1);
-        Said { status, out: text(&output.stdout), err: text(&output.stderr), asked: None }
+        ProgramOutput { status, out: text(&output.stdout), err: text(&output.stderr), asked: None }
     }
 
     /// Output of this command.
-    pub(crate) fn of(command: &mut Command) -> Said {
-        let said = Said::from(command.output().unwrap());
+    pub(crate) fn of(command: &mut Command) -> ProgramOutput {
+        let said = ProgramOutput::from(command.output().unwrap());
         let is_ours = Path::new(command.get_program()).file_name().is_some_and(|name| name == "orange");
         let asked = command.get_args().map(|word| word.to_string_lossy().into_owned());
-        Said { asked: is_ours.then(|| asked.collect()), ..said }
+        ProgramOutput { asked: is_ours.then(|| asked.collect()), ..said }
     }
 
     /// The one JSON value that it wrote.

@@ -9,13 +9,13 @@ use orange_analysis::search::{ConfigurationId, Edge, EdgeId, Search};
 const BUDGET: usize = 1_000_000;
 
 /// The runs, one after the other, until every kind of step was shown.
-pub(crate) struct Sample<'s> {
+pub(crate) struct RunSample<'s> {
     search: &'s Search<'s>,
     starts: Vec<ConfigurationId>,
     shown: BTreeSet<String>,
 }
 
-impl<'s> Sample<'s> {
+impl<'s> RunSample<'s> {
     pub(crate) fn of(search: &'s Search<'s>) -> Self {
         let starts =
             search.configurations().map(|(id, _)| id).filter(|id| search.arrival(*id).is_none()).collect();
@@ -51,7 +51,7 @@ impl<'s> Sample<'s> {
     }
 }
 
-impl Iterator for Sample<'_> {
+impl Iterator for RunSample<'_> {
     type Item = Vec<EdgeId>;
 
     fn next(&mut self) -> Option<Vec<EdgeId>> {

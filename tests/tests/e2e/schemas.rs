@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::activity::asks;
 use crate::answers;
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::custom::FLOW;
 use crate::following::{begin, lines, stir};
 use crate::world::{World, target_program, write_program};
@@ -125,7 +125,7 @@ fn watch_an_agent(world: &World) {
     world.ok(&["task", "answer", &request, "allow"]);
     assert!(hook.wait().unwrap().success());
 
-    let terminal = Terminal::plain(world, &format!("orange --json task attach {}", task.id));
+    let terminal = AttachedTerminal::plain(world, &format!("orange --json task attach {}", task.id));
     terminal.shows("C-b d: detach");
     terminal.press(&["C-b", "d"]);
     let screen = terminal.shows("LEFT 0");
@@ -172,7 +172,7 @@ fn run_a_mission(world: &World) {
     mission.ok("retry", &[]);
     let spawn = u32::try_from(mission.events_of("agent.spawned").len()).unwrap();
     mission.agent(spawn).begun();
-    let terminal = Terminal::plain(world, &format!("orange --json mission attach {}", mission.id));
+    let terminal = AttachedTerminal::plain(world, &format!("orange --json mission attach {}", mission.id));
     terminal.shows("C-b d: detach");
     terminal.press(&["C-b", "d"]);
     let screen = terminal.shows("LEFT 0");

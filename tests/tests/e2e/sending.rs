@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::activity::asks;
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::Task;
 use crate::world::World;
 
@@ -22,7 +22,7 @@ pub(crate) fn listening(world: &World) -> (Task<'_>, PathBuf) {
 }
 
 /// Runs a command with this text on its standard input.
-fn given(world: &World, text: &[u8], args: &[&str]) -> Said {
+fn given(world: &World, text: &[u8], args: &[&str]) -> ProgramOutput {
     let file = world.path("given");
     fs::write(&file, text).unwrap();
     let mut command = world.command(world.program);

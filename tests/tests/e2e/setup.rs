@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::attach::Terminal;
+use crate::attach::AttachedTerminal;
 use crate::task::Task;
 use crate::world::{World, text};
 
@@ -18,7 +18,7 @@ fn fresh() -> World {
 }
 
 /// `orange …` with a login in the environment.
-fn with_token(world: &World, args: &[&str]) -> crate::said::Said {
+fn with_token(world: &World, args: &[&str]) -> crate::said::ProgramOutput {
     let mut command = world.command(world.program);
     command.args(["--json"]).args(args).env("ANTHROPIC_AUTH_TOKEN", "secret").current_dir(world.repo());
     world.said(&mut command)
@@ -108,11 +108,12 @@ fn codex_in_two_repositories_is_agreed_to_for_each() {
 }
 
 /// Two projects, and a person at a terminal who is asked about claude in both.
-fn asked(world: &World) -> Terminal<'_> {
+fn asked(world: &World) -> AttachedTerminal<'_> {
     let second = world.path("second");
     world.git(&world.path(""), &["clone", "--quiet", "toy.git", "second"]);
     world.orange_in(&second, &["--json", "project", "add", "--name", "second"]).ok();
-    let terminal = Terminal::plain(world, "trap : INT; export ANTHROPIC_AUTH_TOKEN=secret; orange setup");
+    let terminal =
+        AttachedTerminal::plain(world, "trap : INT; export ANTHROPIC_AUTH_TOKEN=secret; orange setup");
     terminal.shows("Allow claude what is open in toy? [y/N]");
     terminal
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, kill};
 use crate::world::{World, binary, write_program};
 
@@ -68,8 +68,10 @@ fn of_many_created_at_once_those_without_a_worktree_wait() {
             command.current_dir(world.repo()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();
-    let answers: Vec<Value> =
-        creating.into_iter().map(|child| Said::from(child.wait_with_output().unwrap()).ok()).collect();
+    let answers: Vec<Value> = creating
+        .into_iter()
+        .map(|child| ProgramOutput::from(child.wait_with_output().unwrap()).ok())
+        .collect();
     let (started, waiting): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer["waiting"].is_null());
     assert_eq!((started.len(), waiting.len()), (2, 4));
     assert!(started.iter().all(|answer| answer["status"] == "working" && answer["workspace"].is_string()));

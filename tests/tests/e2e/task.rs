@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::processes;
 use crate::recorder;
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::world::{PROJECT, World, until};
 
 /// A task or a mission by its id.
@@ -154,7 +154,7 @@ impl<'w> Task<'w> {
     }
 
     /// `orange task VERB …` in the task's worktree.
-    pub(crate) fn here(&self, args: &[&str]) -> Said {
+    pub(crate) fn here(&self, args: &[&str]) -> ProgramOutput {
         self.world.orange_in(&self.worktree(), &[&["--json", "task"], args].concat())
     }
 
@@ -173,7 +173,7 @@ impl<'w> Task<'w> {
     }
 
     /// `orange task update --status STATUS`, from the agent of this spawn in the task's worktree.
-    pub(crate) fn asks(&self, actor: &str, spawn: u32, status: &str) -> Said {
+    pub(crate) fn asks(&self, actor: &str, spawn: u32, status: &str) -> ProgramOutput {
         let mut command = self.as_agent(actor, &spawn.to_string());
         command.current_dir(self.worktree());
         self.world.said(command.args(["task", "update", "--status", status]))

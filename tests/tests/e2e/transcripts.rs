@@ -206,7 +206,7 @@ const HARNESS: &str = "[talker]\nbinary = 'talker'\nfull = ['{prompt_file}']\nre
     resume = ['--continue', '{session}']\nresume_errors = ['No such talk']\n\
     transcripts = ['~/talks/{session}.jsonl']\n";
 
-struct Talk<'w> {
+struct TranscriptTalk<'w> {
     world: &'w World,
     task: Task<'w>,
 }
@@ -218,14 +218,14 @@ fn talking_world() -> World {
     world
 }
 
-impl<'w> Talk<'w> {
-    fn begin(world: &'w World) -> Talk<'w> {
-        Talk::of(world, world.create("fix", "Mend it", &["--harness", "talker"]))
+impl<'w> TranscriptTalk<'w> {
+    fn begin(world: &'w World) -> TranscriptTalk<'w> {
+        TranscriptTalk::of(world, world.create("fix", "Mend it", &["--harness", "talker"]))
     }
 
     /// Waits until the first agent of this task or mission talks.
-    fn of(world: &'w World, task: Task<'w>) -> Talk<'w> {
-        let talk = Talk { world, task };
+    fn of(world: &'w World, task: Task<'w>) -> TranscriptTalk<'w> {
+        let talk = TranscriptTalk { world, task };
         talk.until_calls(1);
         let is_there = || fs::read_to_string(talk.file(1)).is_ok_and(|text| text.contains("\"user\""));
         world.until("it talks", is_there);
@@ -264,7 +264,7 @@ impl<'w> Talk<'w> {
 #[test]
 fn a_followed_conversation_is_a_line_for_each_turn() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     let mut follow = begin(&world, &["task", "logs", &talk.task.id, "--follow", "--json"]);
     let lines = lines(&mut follow);
     let asked = lines.recv().unwrap();
@@ -280,7 +280,7 @@ fn a_followed_conversation_is_a_line_for_each_turn() {
 #[test]
 fn a_respawned_agent_continues_its_conversation() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     talk.end();
     let exited = &talk.task.events_of("agent.exited")[0];
     assert_eq!((&exited["conversation"], &exited["transcript"]), (&json!(talk.id(1)), &json!("1.jsonl.gz")));
@@ -304,7 +304,7 @@ fn a_respawned_agent_continues_its_conversation() {
 #[test]
 fn a_fresh_respawn_begins_a_new_conversation() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     talk.end();
     let answer = talk.task.ok("respawn", &["--fresh"]);
     assert_eq!((&answer["resumed"], &answer["not_resumed"]), (&json!(false), &Value::Null));
@@ -315,7 +315,7 @@ fn a_fresh_respawn_begins_a_new_conversation() {
 #[test]
 fn a_missing_conversation_begins_again_and_the_answer_says_so() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     talk.end();
     fs::remove_file(talk.file(1)).unwrap();
     let answer = talk.task.ok("respawn", &[]);
@@ -328,7 +328,7 @@ fn a_missing_conversation_begins_again_and_the_answer_says_so() {
 #[test]
 fn a_refused_conversation_begins_again_without_a_crash() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     talk.end();
     let crashes = talk.task.owned("crash_count");
     fs::write(world.path("home/refuse"), "").unwrap();
@@ -359,7 +359,7 @@ fn a_refused_conversation_of_a_step_begins_again_in_its_attempt() {
         "talk.toml",
         "[workflow]\nname = \"talk\"\n\n[[steps]]\nid = \"build\"\nharness = \"talker\"\nprompt = \"Build it: {{mission_prompt}}\"\n",
     );
-    let talk = Talk::of(&world, world.start("talk", &[]));
+    let talk = TranscriptTalk::of(&world, world.start("talk", &[]));
     fs::write(world.path("home/refuse"), "").unwrap();
     talk.end();
     talk.until_calls(3);
@@ -378,7 +378,7 @@ fn a_refused_conversation_of_a_step_begins_again_in_its_attempt() {
 #[test]
 fn a_transition_starts_a_new_conversation() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     talk.task.ok("cancel", &["--yes"]);
     assert_eq!(talk.task.events_of("agent.exited")[0]["conversation"], talk.id(1));
     let other = world.create("other", "Mend it", &["--harness", "talker"]);
@@ -391,7 +391,7 @@ fn a_transition_starts_a_new_conversation() {
     assert_eq!(other.ok("respawn", &[])["conversation"], own);
 }
 
-impl Talk<'_> {
+impl TranscriptTalk<'_> {
     fn end_of(&self, task: &Task<'_>) {
         fs::write(self.world.path("home/end"), "").unwrap();
         task.has_events(1, "agent.exited");
@@ -401,7 +401,7 @@ impl Talk<'_> {
 #[test]
 fn a_file_that_is_no_transcript_is_not_kept() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     fs::remove_file(talk.file(1)).unwrap();
     let elsewhere = world.path("elsewhere");
     fs::write(&elsewhere, "somebody's own\n").unwrap();
@@ -414,7 +414,7 @@ fn a_file_that_is_no_transcript_is_not_kept() {
 #[test]
 fn an_id_in_the_journal_is_no_option_of_a_program() {
     let world = talking_world();
-    let talk = Talk::begin(&world);
+    let talk = TranscriptTalk::begin(&world);
     talk.end();
     let history = talk.task.folder().join("history.jsonl");
     let text = fs::read_to_string(&history).unwrap();

@@ -53,7 +53,7 @@ fn check(seeds: std::ops::Range<u64>) {
         let arena = Arena::default();
         let machine = lower(&checked, &arena).unwrap();
         world.workflow(&format!("{}.yml", plan.name), &text);
-        let mut both = Both::create(&world, &machine, &plan, &text);
+        let mut both = ComparedWalk::create(&world, &machine, &plan, &text);
         let random = &mut Random::new(seed);
         for _ in 0..ACTS {
             both.act(random);
@@ -81,7 +81,7 @@ const HOUR: u32 = 3600;
 
 /// Visible state of a task, walked or real.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct ObservedTask {
     status: String,
     counters: Vec<(String, u32)>,
     has_worktree: bool,
@@ -90,7 +90,7 @@ struct Seen {
 }
 
 /// A real task and its walk.
-struct Both<'b> {
+struct ComparedWalk<'b> {
     world: &'b World,
     machine: &'b Machine<'b>,
     plan: &'b Plan,
@@ -103,7 +103,7 @@ struct Both<'b> {
     is_delayed: bool,
 }
 
-impl<'b> Both<'b> {
+impl<'b> ComparedWalk<'b> {
     fn create(world: &'b World, machine: &'b Machine<'b>, plan: &'b Plan, text: &'b str) -> Self {
         let summary = format!("Mend it [agents: {}]", "scripted ".repeat(30).trim_end());
         let task = world.create(machine.name, &summary, &["--workflow", machine.name, "--no-spawn"]);
@@ -336,10 +336,10 @@ impl<'b> Both<'b> {
         }
     }
 
-    fn walked(&self) -> Seen {
+    fn walked(&self) -> ObservedTask {
         let counters = (0u16..).map(CounterId).zip(self.machine.counters);
         let alive = AGENTS.into_iter().filter(|it| self.walk.agent(*it) == Agent::Live);
-        Seen {
+        ObservedTask {
             status: self.machine.state(self.walk.status()).name.to_owned(),
             counters: counters.map(|(id, it)| (it.name.to_owned(), self.walk.counter(id))).collect(),
             has_worktree: self.walk.has_workspace(),
@@ -348,14 +348,14 @@ impl<'b> Both<'b> {
         }
     }
 
-    fn real(&self) -> Seen {
+    fn real(&self) -> ObservedTask {
         let counters = self.machine.counters.iter().map(|it| {
             let value = self.task.owned(it.name).as_u64().unwrap_or_default() as u32;
             (it.name.to_owned(), value)
         });
         let mut alive: Vec<Actor> = self.alive().into_iter().map(|(_, actor)| actor).collect();
         alive.sort();
-        Seen {
+        ObservedTask {
             status: self.task.status(),
             counters: counters.collect(),
             has_worktree: self.task.owned("workspace").as_str().is_some_and(|name| name != self.task.id),

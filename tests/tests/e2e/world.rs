@@ -15,7 +15,7 @@ use orange_tests::programs::built;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::said::Said;
+use crate::said::ProgramOutput;
 use crate::task::{Task, try_kill};
 
 /// Limit for a whole test. A command that runs longer is ended, so that its test fails and says what did not end.
@@ -87,12 +87,12 @@ impl World {
     }
 
     /// Runs `orange` in the project's main checkout.
-    pub(crate) fn orange(&self, args: &[&str]) -> Said {
+    pub(crate) fn orange(&self, args: &[&str]) -> ProgramOutput {
         self.orange_in(&self.repo(), args)
     }
 
     /// Runs `orange` in a folder.
-    pub(crate) fn orange_in(&self, folder: &Path, args: &[&str]) -> Said {
+    pub(crate) fn orange_in(&self, folder: &Path, args: &[&str]) -> ProgramOutput {
         self.said(self.command(self.program).args(args).current_dir(folder))
     }
 
@@ -109,7 +109,7 @@ impl World {
     }
 
     /// Runs `orange --json …`.
-    pub(crate) fn json(&self, args: &[&str]) -> Said {
+    pub(crate) fn json(&self, args: &[&str]) -> ProgramOutput {
         self.orange(&[&["--json"], args].concat())
     }
 
@@ -169,8 +169,8 @@ impl World {
     }
 
     /// Output of a command.
-    pub(crate) fn said(&self, command: &mut Command) -> Said {
-        Said::of(command)
+    pub(crate) fn said(&self, command: &mut Command) -> ProgramOutput {
+        ProgramOutput::of(command)
     }
 
     /// Runs git, which must succeed, and gives what it writes.

@@ -14,7 +14,7 @@ use orange_tests::generate;
 use orange_tests::random::Random;
 
 use orange_workflow::{Answer, Exit, Screens};
-use scrawl::{About, Note, scrawl};
+use scrawl::{CommentSubject, ScrawlComment, scrawl};
 use tempfile::TempDir;
 
 /// Made-up workflows.
@@ -76,22 +76,22 @@ fn stays(text: &str, seed: u64) {
 
 /// The note is there once, above or behind what it is about.
 #[track_caller]
-fn assert_stays(note: &Note, text: &str, story: impl Fn() -> String) {
+fn assert_stays(note: &ScrawlComment, text: &str, story: impl Fn() -> String) {
     assert_eq!(text.matches(&note.text).count(), 1, "{note:?} in {}", story());
     let lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.contains(&note.text)).unwrap();
     let is_content = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let below = || lines[at..].iter().find(is_content).map_or("", |line| line.trim());
     let stays = match &note.about {
-        About::Below(key) => {
+        CommentSubject::Below(key) => {
             below().trim_start_matches("- ").trim_start_matches(['"', '\'']).starts_with(key)
         }
-        About::Item => below().starts_with('-'),
-        About::Line(word) => {
+        CommentSubject::Item => below().starts_with('-'),
+        CommentSubject::Line(word) => {
             lines[at].split('#').next().is_some_and(|line| line.contains(word)) || word.contains('#')
         }
-        About::Bracketed => !lines[at].trim_start().starts_with('#') || below().starts_with('-'),
-        About::Nothing => true,
+        CommentSubject::Bracketed => !lines[at].trim_start().starts_with('#') || below().starts_with('-'),
+        CommentSubject::Nothing => true,
     };
     assert!(stays, "{note:?} in {}", story());
 }

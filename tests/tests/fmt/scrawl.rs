@@ -9,21 +9,21 @@ pub(crate) struct Scrawl {
     /// The text.
     pub text: String,
     /// Its comments, each of them different from all others.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ScrawlComment>,
 }
 
 /// A comment.
 #[derive(Debug)]
-pub(crate) struct Note {
+pub(crate) struct ScrawlComment {
     /// From its `#` on.
     pub text: String,
     /// Its subject.
-    pub about: About,
+    pub about: CommentSubject,
 }
 
 /// Subject of a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum CommentSubject {
     /// The entry with this key, which it stands above.
     Below(String),
     /// The item that it stands above.
@@ -41,9 +41,9 @@ const TELLING: [&str; 6] = ["name", "from", "action", "section", "status", "when
 
 /// Writes a tree as text.
 pub(crate) fn scrawl(random: &mut Random, tree: &Node) -> Scrawl {
-    let mut writer = Writer { random, out: String::new(), notes: Vec::new() };
+    let mut writer = ScrawlWriter { random, out: String::new(), notes: Vec::new() };
     if writer.random.chance(30) {
-        writer.comment_line(0, About::Nothing);
+        writer.comment_line(0, CommentSubject::Nothing);
     }
     if writer.random.chance(20) {
         writer.out += "---\n";
@@ -52,37 +52,37 @@ pub(crate) fn scrawl(random: &mut Random, tree: &Node) -> Scrawl {
     Scrawl { text: writer.out, notes: writer.notes }
 }
 
-struct Writer<'r> {
+struct ScrawlWriter<'r> {
     random: &'r mut Random,
     out: String,
-    notes: Vec<Note>,
+    notes: Vec<ScrawlComment>,
 }
 
-impl Writer<'_> {
+impl ScrawlWriter<'_> {
     /// A collection on lines of its own; the first begins where the writer stands, if that is behind a dash.
     fn block(&mut self, node: &Node, indent: usize) {
         match &node.kind {
             NodeKind::Mapping(entries) => {
                 for (at, (key, value)) in self.shuffled(entries).into_iter().enumerate() {
-                    self.start(at, indent, About::Below(plain_text(key)));
+                    self.start(at, indent, CommentSubject::Below(plain_text(key)));
                     self.entry(key, value, indent);
                 }
             }
             NodeKind::Sequence(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.start(at, indent, About::Item);
+                    self.start(at, indent, CommentSubject::Item);
                     self.item(item, indent);
                 }
             }
             NodeKind::Scalar(_) => unreachable!("scalars are written in a line"),
         }
         if self.random.chance(10) {
-            self.comment_line(indent, About::Nothing);
+            self.comment_line(indent, CommentSubject::Nothing);
         }
     }
 
     /// Begins a piece: blank lines, comments, indentation. Not the first, which may be behind a dash.
-    fn start(&mut self, at: usize, indent: usize, about: About) {
+    fn start(&mut self, at: usize, indent: usize, about: CommentSubject) {
         if self.out.ends_with("- ") {
             return;
         }
@@ -104,12 +104,12 @@ impl Writer<'_> {
                 self.flow_behind(value, &word);
             }
             NodeKind::Mapping(_) => {
-                self.end_of_line(About::Line(word.clone()));
+                self.end_of_line(CommentSubject::Line(word.clone()));
                 let step = 1 + self.random.below(6);
                 self.block(value, indent + step);
             }
             NodeKind::Sequence(_) => {
-                self.end_of_line(About::Line(word.clone()));
+                self.end_of_line(CommentSubject::Line(word.clone()));
                 let step = self.random.below(5);
                 self.block(value, indent + step);
             }
@@ -126,7 +126,7 @@ impl Writer<'_> {
             NodeKind::Mapping(_) | NodeKind::Sequence(_) if is_empty(value) || self.random.chance(25) => {
                 self.spaces();
                 self.flow(value);
-                self.end_of_line(About::Bracketed);
+                self.end_of_line(CommentSubject::Bracketed);
             }
             NodeKind::Mapping(_) | NodeKind::Sequence(_) => {
                 self.out.push(' ');
@@ -142,7 +142,7 @@ impl Writer<'_> {
         let is_text = text.ends_with('\n') && !text.starts_with([' ', '\n']) && !text.ends_with("\n\n");
         if scalar.style == ScalarForm::Quoted && is_text && !text.contains(['\t', '\r']) {
             self.out += " |";
-            self.end_of_line(About::Line(word.to_owned()));
+            self.end_of_line(CommentSubject::Line(word.to_owned()));
             let indent = indent + 1 + self.random.below(5);
             for line in text.lines() {
                 let indent = if line.is_empty() { 0 } else { indent };
@@ -159,7 +159,11 @@ impl Writer<'_> {
         self.spaces();
         self.out += &written;
         let word = written.trim_matches(['"', '\'']).to_owned();
-        self.end_of_line(if written.is_empty() { About::Nothing } else { About::Line(word) });
+        self.end_of_line(if written.is_empty() {
+            CommentSubject::Nothing
+        } else {
+            CommentSubject::Line(word)
+        });
     }
 
     /// A scalar in one line, in one of the forms with the same meaning.
@@ -184,7 +188,11 @@ impl Writer<'_> {
         self.spaces();
         self.flow(value);
         let is_split = self.out.lines().next_back().is_some_and(|line| !line.contains(word));
-        self.end_of_line(if is_split { About::Nothing } else { About::Line(word.to_owned()) });
+        self.end_of_line(if is_split {
+            CommentSubject::Nothing
+        } else {
+            CommentSubject::Line(word.to_owned())
+        });
     }
 
     fn flow(&mut self, node: &Node) {
@@ -220,7 +228,7 @@ impl Writer<'_> {
         let space = if self.random.chance(20) { " " } else { "" };
         self.out += &format!("{space}, ");
         if self.random.chance(2) {
-            self.note(About::Nothing);
+            self.note(CommentSubject::Nothing);
             self.out += &format!("\n{}", " ".repeat(30));
         }
     }
@@ -232,7 +240,7 @@ impl Writer<'_> {
     }
 
     /// Ends the line, perhaps with a comment.
-    fn end_of_line(&mut self, about: About) {
+    fn end_of_line(&mut self, about: CommentSubject) {
         if self.random.chance(15) {
             self.spaces();
             self.note(about);
@@ -242,16 +250,16 @@ impl Writer<'_> {
         self.out.push('\n');
     }
 
-    fn comment_line(&mut self, indent: usize, about: About) {
+    fn comment_line(&mut self, indent: usize, about: CommentSubject) {
         self.out += &" ".repeat(indent);
         self.note(about);
         self.out.push('\n');
     }
 
-    fn note(&mut self, about: About) {
+    fn note(&mut self, about: CommentSubject) {
         let text = format!("# note {:04}: it's [so] \"odd\" | {{x}}", self.notes.len());
         self.out += &text;
-        self.notes.push(Note { text, about });
+        self.notes.push(ScrawlComment { text, about });
     }
 
     fn blank_lines(&mut self) {

@@ -6,17 +6,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use orange_analysis::walk::{Act, WalkEnd};
 use orange_core::Actor;
-use orange_tests::monitor::{self, Who};
+use orange_tests::monitor::{self, TaskActor};
 use orange_tests::plan::{Applies, DECLARED, Plan};
 use orange_tests::random::Random;
 
-use crate::run::{Watched, who};
+use crate::run::{WatchedWalk, who};
 
 /// One thing to do: the act, who writes, whether the engine does it.
 #[derive(Clone, Debug)]
-pub(crate) struct Deed {
+pub(crate) struct ExploredAct {
     pub act: Act,
-    pub author: Who,
+    pub author: TaskActor,
     pub by_engine: bool,
 }
 
@@ -28,12 +28,12 @@ const MOST_TRIED: usize = 40;
 const TEXTS: [&str; 6] =
     ["", "Something.", "DONE: all", "Verdict: PASS", "Verdict: FAIL", "The result is PASS."];
 
-fn deed(act: Act) -> Deed {
-    Deed { act, author: Who::Person, by_engine: false }
+fn deed(act: Act) -> ExploredAct {
+    ExploredAct { act, author: TaskActor::Person, by_engine: false }
 }
 
 /// Everything that can be done here.
-pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
+pub(crate) fn deeds(plan: &Plan, run: &WatchedWalk<'_>) -> Vec<ExploredAct> {
     let mut deeds = Vec::new();
     let status = run.monitor.status;
     let name = |at: usize| plan.states[at].name.clone();
@@ -59,13 +59,13 @@ pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
     }
     deeds.extend(times(plan, status).map(|seconds| deed(Act::Elapse { after: Some(seconds) })));
     if run.is_awaited {
-        deeds.push(Deed { by_engine: true, ..deed(Act::Respawn) });
+        deeds.push(ExploredAct { by_engine: true, ..deed(Act::Respawn) });
     }
     for section in run.sections().filter(|it| is_read(plan, status, it)) {
-        for author in alive.iter().map(|it| who(*it)).chain([Who::Person]) {
+        for author in alive.iter().map(|it| who(*it)).chain([TaskActor::Person]) {
             for text in TEXTS {
                 let act = Act::Write { heading: section.to_owned(), text: text.to_owned() };
-                deeds.push(Deed { author, ..deed(act) });
+                deeds.push(ExploredAct { author, ..deed(act) });
             }
         }
     }
@@ -96,7 +96,7 @@ fn times(plan: &Plan, status: usize) -> impl Iterator<Item = u32> {
 }
 
 /// Does it. A text is always a new one, unless `again`.
-pub(crate) fn perform(run: &mut Watched<'_>, deed: &Deed, again: bool) -> bool {
+pub(crate) fn perform(run: &mut WatchedWalk<'_>, deed: &ExploredAct, again: bool) -> bool {
     let mut act = deed.act.clone();
     if let Act::Write { text, .. } = &mut act
         && !again
@@ -108,22 +108,27 @@ pub(crate) fn perform(run: &mut Watched<'_>, deed: &Deed, again: bool) -> bool {
 }
 
 /// A deed, and the action that was made to fail meanwhile.
-type Done = (Deed, Option<String>);
+type DoneAct = (ExploredAct, Option<String>);
 
 /// A graph of what a task came to.
 pub(crate) struct Explored<'r> {
-    pub runs: Vec<Watched<'r>>,
+    pub runs: Vec<WatchedWalk<'r>>,
     /// By exit rule, by its place in the plan: how often a gate has refused what it led to, and let it through.
     pub led: BTreeMap<usize, [u32; 2]>,
     /// By run: where its deeds led.
-    next: Vec<Option<Vec<(usize, Done)>>>,
+    next: Vec<Option<Vec<(usize, DoneAct)>>>,
     /// True if no person does anything.
     is_unattended: bool,
 }
 
 impl<'r> Explored<'r> {
     /// Explores everything that can be done, up to so many different tasks.
-    pub(crate) fn from(plan: &'r Plan, starts: Vec<Watched<'r>>, most: usize, random: &mut Random) -> Self {
+    pub(crate) fn from(
+        plan: &'r Plan,
+        starts: Vec<WatchedWalk<'r>>,
+        most: usize,
+        random: &mut Random,
+    ) -> Self {
         Self::explore(plan, starts, most, random, false)
     }
 
@@ -136,7 +141,7 @@ impl<'r> Explored<'r> {
 
     fn explore(
         plan: &'r Plan,
-        starts: Vec<Watched<'r>>,
+        starts: Vec<WatchedWalk<'r>>,
         most: usize,
         random: &mut Random,
         is_unattended: bool,
@@ -170,7 +175,7 @@ impl<'r> Explored<'r> {
         it
     }
 
-    fn steps(&self, plan: &'r Plan, at: usize) -> Vec<(Watched<'r>, Done)> {
+    fn steps(&self, plan: &'r Plan, at: usize) -> Vec<(WatchedWalk<'r>, DoneAct)> {
         let run = &self.runs[at];
         if run.is_over() && !run.hooks_wait() {
             return Vec::new();
@@ -178,8 +183,8 @@ impl<'r> Explored<'r> {
         let mut steps = Vec::new();
         for deed in deeds(plan, run) {
             let mut next = run.clone();
-            let is_persons = |next: &Watched<'_>| {
-                next.by_person > run.by_person || is_write(&deed.act) && deed.author == Who::Person
+            let is_persons = |next: &WatchedWalk<'_>| {
+                next.by_person > run.by_person || is_write(&deed.act) && deed.author == TaskActor::Person
             };
             if !perform(&mut next, &deed, false) || self.is_unattended && is_persons(&next) {
                 continue;
@@ -211,18 +216,18 @@ impl<'r> Explored<'r> {
     }
 
     /// A run that was looked at to the end, and from which nothing leads to an end.
-    pub(crate) fn trapped(&self) -> Option<&Watched<'r>> {
+    pub(crate) fn trapped(&self) -> Option<&WatchedWalk<'r>> {
         let at = self.reaching(true).iter().position(|it| !it)?;
         Some(&self.runs[at])
     }
 
     /// A run from which nothing leads to an end, also one that was not looked at to the end: one for each state is
     /// looked at further.
-    pub(crate) fn trapped_further(&self, plan: &'r Plan, random: &mut Random) -> Option<Watched<'r>> {
+    pub(crate) fn trapped_further(&self, plan: &'r Plan, random: &mut Random) -> Option<WatchedWalk<'r>> {
         let lost = self.runs.iter().zip(self.reaching(false)).filter(|(_, reaches)| !reaches);
         let by_state: BTreeMap<_, _> =
             lost.map(|(run, _)| ((run.monitor.status, run.is_manned(), run.hooks_wait()), run)).collect();
-        let further = |run: &Watched<'r>| {
+        let further = |run: &WatchedWalk<'r>| {
             let further = Self::from(plan, vec![run.clone()], MOST_TRIED, random);
             further.trapped().cloned()
         };
@@ -238,7 +243,7 @@ impl<'r> Explored<'r> {
         while grows {
             grows = false;
             for at in 0..self.runs.len() {
-                let leads = |it: &Vec<(usize, Done)>| it.iter().any(|(to, _)| reaches[*to]);
+                let leads = |it: &Vec<(usize, DoneAct)>| it.iter().any(|(to, _)| reaches[*to]);
                 if !reaches[at] && self.next[at].as_ref().is_some_and(leads) {
                     reaches[at] = true;
                     grows = true;
@@ -251,24 +256,24 @@ impl<'r> Explored<'r> {
 
 impl<'r> Explored<'r> {
     /// A run that no person takes part in and that goes round, as often as one looks.
-    pub(crate) fn endless(&self) -> Option<Watched<'r>> {
+    pub(crate) fn endless(&self) -> Option<WatchedWalk<'r>> {
         (0..self.runs.len())
             .find_map(|at| self.rounds(at).into_iter().find_map(|round| self.turns(at, &round)))
     }
 
     /// For each deed from a run: the shortest path back to it.
-    fn rounds(&self, start: usize) -> Vec<Vec<&Done>> {
+    fn rounds(&self, start: usize) -> Vec<Vec<&DoneAct>> {
         let firsts = self.next[start].iter().flatten();
         firsts.filter_map(|(to, done)| Some([vec![done], self.path(*to, start)?].concat())).collect()
     }
 
-    fn path(&self, from: usize, to: usize) -> Option<Vec<&Done>> {
-        let mut before: BTreeMap<usize, Option<(usize, &Done)>> = BTreeMap::from([(from, None)]);
+    fn path(&self, from: usize, to: usize) -> Option<Vec<&DoneAct>> {
+        let mut before: BTreeMap<usize, Option<(usize, &DoneAct)>> = BTreeMap::from([(from, None)]);
         let mut queue = VecDeque::from([from]);
         while let Some(at) = queue.pop_front() {
             if at == to {
                 let came = std::iter::successors(before[&at], |(at, _)| before[at]);
-                let mut path: Vec<&Done> = came.map(|(_, done)| done).collect();
+                let mut path: Vec<&DoneAct> = came.map(|(_, done)| done).collect();
                 path.reverse();
                 return Some(path);
             }
@@ -283,7 +288,7 @@ impl<'r> Explored<'r> {
     }
 
     /// The run after more turns of a round than any guard counts, if each takes a transition and leads to the same state.
-    fn turns(&self, at: usize, round: &[&Done]) -> Option<Watched<'r>> {
+    fn turns(&self, at: usize, round: &[&DoneAct]) -> Option<WatchedWalk<'r>> {
         let mut run = self.runs[at].clone();
         let (status, by_person) = (run.monitor.status, run.by_person);
         for _ in 0..TURNS {
@@ -306,9 +311,9 @@ impl<'r> Explored<'r> {
 }
 
 /// The runs after each such act.
-fn after<'r>(plan: &'r Plan, run: &Watched<'r>, is_meant: fn(&Act) -> bool) -> Vec<Watched<'r>> {
+fn after<'r>(plan: &'r Plan, run: &WatchedWalk<'r>, is_meant: fn(&Act) -> bool) -> Vec<WatchedWalk<'r>> {
     let deeds = deeds(plan, run).into_iter().filter(|it| is_meant(&it.act));
-    let next = |deed: Deed| {
+    let next = |deed: ExploredAct| {
         let mut next = run.clone();
         perform(&mut next, &deed, false).then_some(next)
     };
@@ -320,7 +325,7 @@ fn is_write(act: &Act) -> bool {
 }
 
 /// The actions that stop the others when they fail, on transitions that may follow.
-pub(crate) fn failing(plan: &Plan, run: &Watched<'_>, deed: &Deed) -> Vec<String> {
+pub(crate) fn failing(plan: &Plan, run: &WatchedWalk<'_>, deed: &ExploredAct) -> Vec<String> {
     let status = run.monitor.status;
     let is_meant = |to: usize| match &deed.act {
         Act::Request { to: wanted, .. } => plan.states[to].name == *wanted,
@@ -342,7 +347,7 @@ pub(crate) fn failing(plan: &Plan, run: &Watched<'_>, deed: &Deed) -> Vec<String
 }
 
 /// Key of the differences for which tasks are looked at apart.
-fn key(plan: &Plan, run: &Watched<'_>) -> u64 {
+fn key(plan: &Plan, run: &WatchedWalk<'_>) -> u64 {
     let mut hash = DefaultHasher::new();
     run.monitor.status.hash(&mut hash);
     let counters = plan.counters.iter().filter_map(|it| run.walk.counter_named(it));

@@ -18,7 +18,7 @@ use orange_tests::plan::Plan;
 use orange_tests::random::Random;
 
 use explore::{Explored, deeds, perform};
-use run::{Watched, places};
+use run::{WatchedWalk, places};
 
 /// Value of an environment variable, for a longer attack.
 fn number(variable: &str, default: u64) -> u64 {
@@ -55,19 +55,19 @@ fn is_proved(proof: &Proof, name: &str) -> bool {
 }
 
 /// The states in which tasks can be created, the first one first.
-fn starts<'r>(plan: &'r Plan, places: &'r [usize], machine: &'r Machine<'r>) -> Vec<Watched<'r>> {
+fn starts<'r>(plan: &'r Plan, places: &'r [usize], machine: &'r Machine<'r>) -> Vec<WatchedWalk<'r>> {
     let is_start = |id: &StateId| {
         let is_led_to = machine.between(machine.initial, *id).next().is_some();
         *id == machine.initial || (machine.state(*id).entry && !is_led_to)
     };
-    machine.state_ids().filter(is_start).map(|id| Watched::new(plan, places, machine, id)).collect()
+    machine.state_ids().filter(is_start).map(|id| WatchedWalk::new(plan, places, machine, id)).collect()
 }
 
 /// The faults that were found, by what is wrong.
 #[derive(Default)]
-struct Wrong(BTreeMap<String, Vec<String>>);
+struct FoundFaults(BTreeMap<String, Vec<String>>);
 
-impl Wrong {
+impl FoundFaults {
     fn add(&mut self, what: &str, plan: &Plan, how: &str, script: &[String]) {
         let tell = format!("{}: {how}\n{}\n{plan}", plan.name, script.join("\n"));
         self.0.entry(what.to_owned()).or_default().push(tell);
@@ -85,7 +85,7 @@ impl Wrong {
 
 #[test]
 fn what_is_proved_is_not_broken_by_any_walk() {
-    let mut wrong = Wrong::default();
+    let mut wrong = FoundFaults::default();
     let mut broken: BTreeMap<&'static str, u32> = BTreeMap::new();
     for_each_flow(120, |plan, machine, proof| {
         let places = places(plan);
@@ -138,7 +138,7 @@ fn what_is_proved_is_not_broken_by_any_walk() {
 
 #[test]
 fn gates_let_through_what_rules_lead_to_as_is_proved() {
-    let mut wrong = Wrong::default();
+    let mut wrong = FoundFaults::default();
     let mut never = 0;
     for_each_flow(120, |plan, machine, proof| {
         let places = places(plan);
@@ -179,14 +179,14 @@ fn each_property_is_proved_of_some_and_refuted_of_others() {
 
 #[test]
 fn what_is_refuted_is_broken_by_its_run() {
-    let mut wrong = Wrong::default();
+    let mut wrong = FoundFaults::default();
     let mut replayed: BTreeMap<&str, u32> = BTreeMap::new();
     for_each_flow(120, |plan, machine, proof| {
         let places = places(plan);
         for judged in &proof.properties {
             for (trace, is_whole) in refuted::traces(judged) {
                 let start = machine.state_named(&trace.start).unwrap();
-                let mut run = Watched::new(plan, &places, machine, start);
+                let mut run = WatchedWalk::new(plan, &places, machine, start);
                 let outcome = refuted::replay(&mut run, &trace.steps, None);
                 if judged.name == "no-lost-agent" {
                     refuted::end_all(&mut run);
@@ -231,7 +231,7 @@ fn what_is_refuted_is_broken_by_its_run() {
 
 #[test]
 fn no_walk_goes_further_than_the_figures_say() {
-    let mut wrong = Wrong::default();
+    let mut wrong = FoundFaults::default();
     let mut farthest = 0;
     for_each_flow(120, |plan, machine, proof| {
         let figures = &proof.figures;
@@ -262,7 +262,7 @@ fn no_walk_goes_further_than_the_figures_say() {
 }
 
 /// Does something; a person acts only now and then.
-fn wander(plan: &Plan, run: &mut Watched<'_>, random: &mut Random) {
+fn wander(plan: &Plan, run: &mut WatchedWalk<'_>, random: &mut Random) {
     let deeds = deeds(plan, run);
     if deeds.is_empty() || run.is_over() {
         return;

@@ -5,9 +5,9 @@ use orange_analysis::walk::command::Command;
 use orange_analysis::walk::{Act, Happened, WalkEnd};
 use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::Actor;
-use orange_tests::monitor::Who;
+use orange_tests::monitor::TaskActor;
 
-use crate::run::Watched;
+use crate::run::WatchedWalk;
 
 /// The runs with which a property is refuted, each with whether it ends where the property is broken.
 pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
@@ -20,17 +20,21 @@ pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
 }
 
 /// Ends the agents that are alive.
-pub(crate) fn end_all(run: &mut Watched<'_>) {
+pub(crate) fn end_all(run: &mut WatchedWalk<'_>) {
     for agent in [Actor::Worker, Actor::Reviewer] {
         if run.is_alive(agent) {
             let act = Act::End { agent, name: None, ended: WalkEnd::default() };
-            run.act(&act, Who::Person, false).map_or_else(|it| panic!("{}", it.0), drop);
+            run.act(&act, TaskActor::Person, false).map_or_else(|it| panic!("{}", it.0), drop);
         }
     }
 }
 
 /// Takes the steps of a run; says what is not as it tells.
-pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u32>) -> Result<(), String> {
+pub(crate) fn replay(
+    run: &mut WatchedWalk<'_>,
+    steps: &[TraceStep],
+    turn: Option<u32>,
+) -> Result<(), String> {
     for step in steps {
         for (at, line) in step.script.iter().enumerate() {
             let Ok(Some(Command::Act(mut act))) = Command::parse(line) else {
@@ -52,12 +56,12 @@ pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u3
 }
 
 /// Author of an act that writes: the actor that acts next, else an agent that is alive; without one, a person.
-fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
+fn author(run: &WatchedWalk<'_>, act: &Act, script: &[String]) -> TaskActor {
     let parsed = script.iter().filter_map(|line| Command::parse(line).ok().flatten());
     let actors = parsed.filter_map(|it| {
         let Command::Act(act) = it else { return None };
         match act {
-            Act::Request { by, .. } => Some(Actor::built_in(&by).map_or(Who::Program, crate::run::who)),
+            Act::Request { by, .. } => Some(Actor::built_in(&by).map_or(TaskActor::Program, crate::run::who)),
             Act::End { agent, .. } => Some(crate::run::who(agent)),
             Act::Write { .. }
             | Act::Answer { .. }
@@ -72,11 +76,11 @@ fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
     let alive = [Actor::Worker, Actor::Reviewer].into_iter().filter(|it| run.is_alive(*it));
     let mut all = actors.chain(alive.map(crate::run::who));
     let is_write = matches!(act, Act::Write { .. });
-    all.next().filter(|_| is_write).unwrap_or(Who::Person)
+    all.next().filter(|_| is_write).unwrap_or(TaskActor::Person)
 }
 
 /// True if the last steps of a run can be taken again and again, without a person, and each time some transition.
-pub(crate) fn goes_round(run: &Watched<'_>, steps: &[TraceStep]) -> bool {
+pub(crate) fn goes_round(run: &WatchedWalk<'_>, steps: &[TraceStep]) -> bool {
     (1..=steps.len()).any(|length| {
         let (mut again, turn) = (run.clone(), &steps[steps.len() - length..]);
         (0..4).all(|number| {

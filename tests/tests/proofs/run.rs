@@ -4,18 +4,20 @@ use orange_analysis::search::task::Agent;
 use orange_analysis::walk::{Act, Happened, Impossible, Walk, WalkEnd};
 use orange_core as core;
 use orange_core::{Actor, Machine};
-use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
+use orange_tests::monitor::{
+    self, Breach, DecidingRule, RunMonitor, StartCause, TaskActor, TaskHappening, TransitionCause,
+};
 use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate, PlannedOutcome};
-use orange_tests::reference::{self, Resolution, Task, Visits};
+use orange_tests::reference::{self, Resolution, Task, VisitedStates};
 
 /// A walk and what is known of it.
 #[derive(Clone)]
-pub(crate) struct Watched<'r> {
+pub(crate) struct WatchedWalk<'r> {
     plan: &'r Plan,
     /// By transition of the machine: its place in the plan.
     places: &'r [usize],
     pub walk: Walk<'r>,
-    pub monitor: Monitor<'r>,
+    pub monitor: RunMonitor<'r>,
     /// The acts so far, as a script of `simulate`.
     pub script: Vec<String>,
     /// Number of acts of a person.
@@ -39,7 +41,7 @@ pub(crate) struct Watched<'r> {
     /// The content at the start of agents, for gates with a verdict.
     started: Vec<(&'static str, String)>,
     /// The time in each state.
-    visits: Visits,
+    visits: VisitedStates,
 }
 
 /// By transition of a machine: its place in the plan that it was made of.
@@ -49,18 +51,18 @@ pub(crate) fn places(plan: &Plan) -> Vec<usize> {
     places
 }
 
-pub(crate) fn who(actor: Actor) -> Who {
+pub(crate) fn who(actor: Actor) -> TaskActor {
     match actor {
-        Actor::Worker => Who::Worker,
-        Actor::Reviewer => Who::Reviewer,
-        Actor::Human | Actor::Engine => Who::Person,
-        Actor::Declared(_) => Who::Program,
+        Actor::Worker => TaskActor::Worker,
+        Actor::Reviewer => TaskActor::Reviewer,
+        Actor::Human | Actor::Engine => TaskActor::Person,
+        Actor::Declared(_) => TaskActor::Program,
     }
 }
 
 const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
 
-impl<'r> Watched<'r> {
+impl<'r> WatchedWalk<'r> {
     pub(crate) fn new(
         plan: &'r Plan,
         places: &'r [usize],
@@ -71,7 +73,7 @@ impl<'r> Watched<'r> {
             plan,
             places,
             walk: Walk::at(machine, status),
-            monitor: Monitor::new(plan, usize::from(status.0)),
+            monitor: RunMonitor::new(plan, usize::from(status.0)),
             script: Vec::new(),
             by_person: 0,
             breaches: Vec::new(),
@@ -109,7 +111,7 @@ impl<'r> Watched<'r> {
     pub(crate) fn act(
         &mut self,
         act: &Act,
-        author: Who,
+        author: TaskActor,
         by_engine: bool,
     ) -> Result<Vec<Happened>, Impossible> {
         let visits = self.visits_after(act);
@@ -118,17 +120,17 @@ impl<'r> Watched<'r> {
         let story = self.walk.act(act)?;
         (self.visits, self.led) = (visits, led);
         let suffix = match author {
-            Who::Person | Who::Program => String::new(),
-            Who::Worker | Who::Reviewer => format!("   # by the {author:?}"),
+            TaskActor::Person | TaskActor::Program => String::new(),
+            TaskActor::Worker | TaskActor::Reviewer => format!("   # by the {author:?}"),
         };
         self.script.push(format!("{act}{suffix}"));
         if self.is_persons(act, by_engine) && !matches!(story[..], [Happened::Refused { .. }]) {
-            self.monitor.see(&Happening::PersonActs);
+            self.monitor.see(&TaskHappening::PersonActs);
             self.by_person += 1;
         }
         self.has_elapsed = matches!(act, Act::Elapse { .. }) && decides.is_none();
         if let Some((agent, decides)) = decides {
-            self.monitor.see(&Happening::Ends(who(agent), decides));
+            self.monitor.see(&TaskHappening::Ends(who(agent), decides));
         }
         let mut first = if matches!(act, Act::RetryHooks) { self.waiting.take() } else { None };
         let mut was_awaited = std::mem::take(&mut self.is_awaited);
@@ -137,7 +139,7 @@ impl<'r> Watched<'r> {
         }
         self.is_awaited |= was_awaited;
         let hooks_wait = self.waiting.is_some();
-        self.monitor.see(&Happening::Done { hooks_wait });
+        self.monitor.see(&TaskHappening::Done { hooks_wait });
         self.breaches.extend(self.monitor.breaches());
         self.compare();
         Ok(story)
@@ -168,7 +170,7 @@ impl<'r> Watched<'r> {
     }
 
     /// The visits of states by the task when an act is done.
-    fn visits_after(&self, act: &Act) -> Visits {
+    fn visits_after(&self, act: &Act) -> VisitedStates {
         let mut visits = self.visits.clone();
         let passes = match act {
             Act::End { ended, .. } => ended.lasted,
@@ -187,20 +189,20 @@ impl<'r> Watched<'r> {
     }
 
     /// The agent that ends with an act, and what decides about that.
-    fn ended(&self, act: &Act, visits: &Visits) -> Option<(Actor, Option<Decides>)> {
+    fn ended(&self, act: &Act, visits: &VisitedStates) -> Option<(Actor, Option<DecidingRule>)> {
         match act {
             Act::End { agent, ended, .. } if self.is_alive(*agent) => {
                 Some((*agent, self.decides(*agent, ended, visits)))
             }
             Act::Elapse { .. } if !self.hooks_wait() => {
                 let status = self.monitor.status;
-                let own = if monitor::own(self.plan, status) == Who::Reviewer {
+                let own = if monitor::own(self.plan, status) == TaskActor::Reviewer {
                     Actor::Reviewer
                 } else {
                     Actor::Worker
                 };
                 let leads_on = reference::overdue(self.plan, visits).is_some();
-                (leads_on && self.is_alive(own)).then_some((own, Some(Decides::Timeout)))
+                (leads_on && self.is_alive(own)).then_some((own, Some(DecidingRule::Timeout)))
             }
             Act::End { .. }
             | Act::Elapse { .. }
@@ -217,17 +219,17 @@ impl<'r> Watched<'r> {
 
     fn see(
         &mut self,
-        (act, author, by_engine): (&Act, Who, bool),
+        (act, author, by_engine): (&Act, TaskActor, bool),
         happened: &Happened,
         first: &mut Option<usize>,
         was_awaited: &mut bool,
     ) {
         match happened {
-            Happened::Wrote { heading } => self.monitor.see(&Happening::Wrote(author, heading)),
+            Happened::Wrote { heading } => self.monitor.see(&TaskHappening::Wrote(author, heading)),
             Happened::Transitioned { transition, cause, hooks, .. } => {
                 (*was_awaited, self.waiting) = (false, None);
                 let place = self.places[transition.0 as usize];
-                self.monitor.see(&Happening::Took(place, self.cause(*cause)));
+                self.monitor.see(&TaskHappening::Took(place, self.cause(*cause)));
                 self.visits.push((self.plan.transitions[place].to, 0));
                 self.note_gate(place, *cause);
                 self.hooks(0, hooks.iter().map(|it| it.has_failed));
@@ -241,16 +243,16 @@ impl<'r> Watched<'r> {
                 None => {
                     *was_awaited = false;
                     let with_worktree = matches!(act, Act::Spawn);
-                    let by_person = Start::ByPerson { with_worktree };
-                    let start = if by_engine { Start::AfterWait } else { by_person };
-                    self.monitor.see(&Happening::Started(start));
+                    let by_person = StartCause::ByPerson { with_worktree };
+                    let start = if by_engine { StartCause::AfterWait } else { by_person };
+                    self.monitor.see(&TaskHappening::Started(start));
                     self.note_start();
                 }
             },
             Happened::Crashed { count, respawned, .. } => {
-                self.monitor.see(&Happening::Crashed(*count));
+                self.monitor.see(&TaskHappening::Crashed(*count));
                 if respawned.is_some() {
-                    self.monitor.see(&Happening::Started(Start::AfterCrash));
+                    self.monitor.see(&TaskHappening::Started(StartCause::AfterCrash));
                     self.note_start();
                 }
             }
@@ -263,13 +265,13 @@ impl<'r> Watched<'r> {
         }
     }
 
-    fn cause(&self, cause: core::Cause) -> Cause {
+    fn cause(&self, cause: core::Cause) -> TransitionCause {
         match cause {
-            core::Cause::Request(actor) => Cause::Asked(who(actor)),
-            core::Cause::Exit if self.has_elapsed => Cause::Elapsed,
-            core::Cause::Exit => Cause::Ended,
-            core::Cause::Escalation => Cause::Escalated,
-            core::Cause::HookFailed => Cause::HookFailed,
+            core::Cause::Request(actor) => TransitionCause::Asked(who(actor)),
+            core::Cause::Exit if self.has_elapsed => TransitionCause::Elapsed,
+            core::Cause::Exit => TransitionCause::Ended,
+            core::Cause::Escalation => TransitionCause::Escalated,
+            core::Cause::HookFailed => TransitionCause::HookFailed,
             core::Cause::Forced(..) => panic!("nothing is forced here"),
         }
     }
@@ -278,7 +280,7 @@ impl<'r> Watched<'r> {
     pub(crate) fn failing(&mut self, hook: &str, deed: impl FnOnce(&mut Self) -> bool) -> bool {
         self.is_armed = true;
         let is_done =
-            self.act(&Act::Fail { hook: hook.to_owned() }, Who::Person, false).is_ok() && deed(self);
+            self.act(&Act::Fail { hook: hook.to_owned() }, TaskActor::Person, false).is_ok() && deed(self);
         is_done && !self.is_armed && !self.has_failed_softly
     }
 
@@ -287,7 +289,7 @@ impl<'r> Watched<'r> {
         for (at, has_failed) in (first..).zip(hooks) {
             self.is_armed &= !has_failed;
             self.has_failed_softly |= has_failed && !all[at].stops();
-            self.monitor.see(&Happening::Hook(at, has_failed));
+            self.monitor.see(&TaskHappening::Hook(at, has_failed));
             self.note_start();
         }
     }
@@ -326,13 +328,13 @@ impl<'r> Watched<'r> {
     }
 
     /// The rule that decides about this end of an agent of the task's state, by the documents.
-    fn decides(&self, agent: Actor, ended: &WalkEnd, visits: &Visits) -> Option<Decides> {
+    fn decides(&self, agent: Actor, ended: &WalkEnd, visits: &VisitedStates) -> Option<DecidingRule> {
         let status = self.monitor.status;
         if monitor::own(self.plan, status) != who(agent) {
             return None;
         }
         if reference::overdue(self.plan, visits).is_some() {
-            return Some(Decides::Timeout);
+            return Some(DecidingRule::Timeout);
         }
         let mine: Vec<usize> =
             (0..self.plan.rules.len()).filter(|at| self.plan.rules[*at].status == status).collect();
@@ -342,12 +344,12 @@ impl<'r> Watched<'r> {
             Applies::Ended(ending) => reference::ended_so(ending, &end),
             Applies::Always | Applies::NoArtifact => false,
         };
-        reference::decides(self.plan, status, has).map(|nth| Decides::Rule(mine[nth]))
+        reference::decides(self.plan, status, has).map(|nth| DecidingRule::Rule(mine[nth]))
     }
 
     /// The rule that takes a transition, and whether the gates of one that is open hold, by the documents.
-    fn led_by(&self, decides: Decides) -> Option<(usize, bool)> {
-        let Decides::Rule(at) = decides else { return None };
+    fn led_by(&self, decides: DecidingRule) -> Option<(usize, bool)> {
+        let DecidingRule::Rule(at) = decides else { return None };
         let rule = &self.plan.rules[at];
         let named = self.plan.counters.iter().filter_map(|it| self.walk.counter_named(it));
         let counters: Vec<u32> = named.map(|it| self.walk.counter(it)).collect();

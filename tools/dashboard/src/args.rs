@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::model::Scope;
+use crate::model::DashboardOptions;
 
 /// See what needs you, and answer it, on one screen
 #[derive(Debug, Parser)]
@@ -32,9 +32,9 @@ struct Cli {
 
 /// The request of a command line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub enum ParsedArguments {
     /// The dashboard.
-    Scope(Scope),
+    Scope(DashboardOptions),
     /// The help or the version.
     Text(String),
     /// Nothing: it is wrong.
@@ -42,15 +42,15 @@ pub enum Parsed {
 }
 
 /// Reads the words of a command line, with the program's name first.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> Parsed {
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> ParsedArguments {
     match Cli::try_parse_from(words) {
         Ok(Cli { project, all_projects, exit_on_attach }) => {
-            Parsed::Scope(Scope { project, all_projects, exit_on_attach })
+            ParsedArguments::Scope(DashboardOptions { project, all_projects, exit_on_attach })
         }
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            Parsed::Text(error.to_string())
+            ParsedArguments::Text(error.to_string())
         }
-        Err(error) => Parsed::Wrong(error.to_string()),
+        Err(error) => ParsedArguments::Wrong(error.to_string()),
     }
 }
 
@@ -58,17 +58,21 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Parsed {
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Parsed {
+    fn parsed(words: &[&str]) -> ParsedArguments {
         parse(["orange-dashboard"].iter().chain(words).map(OsString::from))
     }
 
     #[test]
     fn words_become_a_scope() {
-        assert_eq!(parsed(&[]), Parsed::Scope(Scope::default()));
-        let scope = Scope { project: Some("toy".to_owned()), exit_on_attach: true, ..Scope::default() };
-        assert_eq!(parsed(&["--project", "toy", "--exit-on-attach"]), Parsed::Scope(scope));
-        assert!(matches!(parsed(&["--project", "toy", "--all-projects"]), Parsed::Wrong(_)));
-        assert!(matches!(parsed(&["more"]), Parsed::Wrong(_)));
-        assert!(matches!(parsed(&["--help"]), Parsed::Text(text) if text.contains("NO_COLOR")));
+        assert_eq!(parsed(&[]), ParsedArguments::Scope(DashboardOptions::default()));
+        let scope = DashboardOptions {
+            project: Some("toy".to_owned()),
+            exit_on_attach: true,
+            ..DashboardOptions::default()
+        };
+        assert_eq!(parsed(&["--project", "toy", "--exit-on-attach"]), ParsedArguments::Scope(scope));
+        assert!(matches!(parsed(&["--project", "toy", "--all-projects"]), ParsedArguments::Wrong(_)));
+        assert!(matches!(parsed(&["more"]), ParsedArguments::Wrong(_)));
+        assert!(matches!(parsed(&["--help"]), ParsedArguments::Text(text) if text.contains("NO_COLOR")));
     }
 }

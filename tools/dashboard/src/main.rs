@@ -12,16 +12,16 @@ mod view;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use args::Parsed;
+use args::ParsedArguments;
 
 fn main() -> ExitCode {
     let scope = match args::parse(std::env::args_os()) {
-        Parsed::Scope(scope) => scope,
-        Parsed::Text(text) => {
+        ParsedArguments::Scope(scope) => scope,
+        ParsedArguments::Text(text) => {
             let is_written = write!(io::stdout(), "{text}").is_ok();
             return if is_written { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
-        Parsed::Wrong(text) => return fail(2, &text),
+        ParsedArguments::Wrong(text) => return fail(2, &text),
     };
     match shell::run(scope) {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::host::{Host, NewColony};
-use orange_fleet::simulate::measure::{FIVE, Measured, create, run};
+use orange_fleet::simulate::measure::{FIVE, MeasuredCalls, create, run};
 
 static PLAN: &orange_core::plan::Plan<'static> = &FIVE;
 
@@ -36,7 +36,7 @@ fn open(name: &str) -> Result<Arc<dyn Host>, Box<dyn std::error::Error>> {
     Ok(Arc::new(SqliteHost::open(&Path::new(name).join("fleet.db"))?))
 }
 
-fn show(what: &str, it: &Measured) -> std::io::Result<()> {
+fn show(what: &str, it: &MeasuredCalls) -> std::io::Result<()> {
     let ms = |part| it.percentile(part).as_secs_f64() * 1e3;
     writeln!(
         std::io::stdout(),

@@ -10,10 +10,10 @@ pub mod smlang;
 pub mod statig;
 
 /// A question: from, to (both as numbers, in source order) and the review round.
-pub type Question = (u8, u8, u32);
+pub type ResolveQuestion = (u8, u8, u32);
 
 /// Every question that the default workflow distinguishes, in an order that defeats branch prediction.
-pub fn questions() -> Vec<Question> {
+pub fn questions() -> Vec<ResolveQuestion> {
     let mut state = 1u64;
     let mut below = move |bound: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -10,7 +10,7 @@ use nix::sys::time::TimeValLike;
 
 /// A program to run, from a line `NAME⇥KEY=VALUE…⇥PROGRAM⇥ARGUMENT…`. An argument `A|B|C` stands for each of these in turn; a last
 /// argument `<FILE` names the standard input.
-struct Program {
+struct BenchProgram {
     name: String,
     environment: Vec<(String, String)>,
     words: Vec<String>,
@@ -19,7 +19,7 @@ struct Program {
 
 /// The times of one run.
 #[derive(Clone, Copy)]
-struct Took {
+struct RunTimes {
     wall: Duration,
     cpu: Duration,
 }
@@ -28,7 +28,7 @@ struct Took {
 pub fn measure(rounds: usize) -> Result<(), String> {
     let lines = std::io::stdin().lock().lines();
     let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-    let programs: Vec<Program> = lines.iter().map(|line| Program::parse(line)).collect();
+    let programs: Vec<BenchProgram> = lines.iter().map(|line| BenchProgram::parse(line)).collect();
     let mut took = vec![Vec::new(); programs.len()];
     for round in 0..rounds {
         for (program, took) in programs.iter().zip(&mut took) {
@@ -43,8 +43,8 @@ pub fn measure(rounds: usize) -> Result<(), String> {
     Ok(())
 }
 
-impl Program {
-    fn parse(line: &str) -> Program {
+impl BenchProgram {
+    fn parse(line: &str) -> BenchProgram {
         let mut fields = line.split('\t').map(str::to_string);
         let name = fields.next().unwrap_or_default();
         let mut words: Vec<String> = fields.collect();
@@ -54,10 +54,10 @@ impl Program {
             .filter_map(|it| Some(it.split_once('=')?).map(|(k, v)| (k.to_string(), v.to_string())));
         let environment = environment.collect();
         let input = words.pop_if(|word| word.starts_with('<')).map(|word| word[1..].to_string());
-        Program { name, environment, words, input }
+        BenchProgram { name, environment, words, input }
     }
 
-    fn run(&self, round: usize) -> Result<Took, String> {
+    fn run(&self, round: usize) -> Result<RunTimes, String> {
         let turn = |word: &String| {
             let alternatives: Vec<&str> = word.split('|').collect();
             alternatives[round % alternatives.len()].to_string()
@@ -72,7 +72,7 @@ impl Program {
         if !status.success() {
             return Err(format!("`{}` failed, {status}", words.join(" ")));
         }
-        Ok(Took { wall: started.elapsed(), cpu: used_by_children()?.saturating_sub(used) })
+        Ok(RunTimes { wall: started.elapsed(), cpu: used_by_children()?.saturating_sub(used) })
     }
 
     fn input(&self) -> Result<Stdio, String> {

@@ -3,14 +3,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::forms::{self, Question, hand, ours, rust_fsm, smlang, statig};
+use crate::forms::{self, ResolveQuestion, hand, ours, rust_fsm, smlang, statig};
 
 /// A form: its name, and a function that runs a number of rounds over all questions.
-type Form = (&'static str, fn(&[Question], usize));
+type ResolveForm = (&'static str, fn(&[ResolveQuestion], usize));
 
 /// The first form does nothing, so its time is part of all others. The two matches by hand answer yes or no, like the crates, and
 /// with the transition or the reason, like ours.
-const FORMS: [Form; 8] = [
+const FORMS: [ResolveForm; 8] = [
     ("harness", |questions, rounds| run(questions, rounds, |question| question, nothing)),
     ("by hand", |questions, rounds| run(questions, rounds, hand::ask, |it| hand::resolve(it).is_ok())),
     ("orange, typed", |questions, rounds| run(questions, rounds, ours::ask, |it| ours::resolve(it).is_ok())),
@@ -37,7 +37,7 @@ pub fn repeat(form: &str, rounds: &str) -> Result<(), String> {
 }
 
 /// The shortest of many runs, for one question: other load only adds to it.
-fn nanoseconds((_, run): &Form, questions: &[Question]) -> f64 {
+fn nanoseconds((_, run): &ResolveForm, questions: &[ResolveQuestion]) -> f64 {
     const ROUNDS: usize = 100;
     let once = || {
         let started = Instant::now();
@@ -48,9 +48,9 @@ fn nanoseconds((_, run): &Form, questions: &[Question]) -> f64 {
 }
 
 fn run<Own: Copy>(
-    questions: &[Question],
+    questions: &[ResolveQuestion],
     rounds: usize,
-    ask: impl Fn(Question) -> Own,
+    ask: impl Fn(ResolveQuestion) -> Own,
     fires: impl Fn(Own) -> bool,
 ) {
     let asked: Vec<Own> = questions.iter().copied().map(ask).collect();
@@ -61,7 +61,7 @@ fn run<Own: Copy>(
 }
 
 #[inline(never)]
-fn nothing(question: Question) -> bool {
+fn nothing(question: ResolveQuestion) -> bool {
     black_box(question.2) == u32::MAX
 }
 

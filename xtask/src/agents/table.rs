@@ -9,14 +9,14 @@ const END: &str = "<!-- `cargo xtask agents` wrote what is above. -->\n";
 
 /// The recorded results.
 #[derive(Debug, Default)]
-pub(super) struct Record {
-    versions: Vec<Version>,
+pub(super) struct AgentResults {
+    versions: Vec<HarnessVersion>,
     lives: Vec<LifeResult>,
     costs: Vec<Cost>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Version {
+struct HarnessVersion {
     harness: String,
     version: Option<String>,
     pinned: String,
@@ -39,22 +39,22 @@ struct Cost {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum ResultLine {
     LifeResult(LifeResult),
     Cost(Cost),
-    Version(Version),
+    Version(HarnessVersion),
 }
 
-impl Record {
-    pub(super) fn read(text: &str) -> Result<Record> {
-        let mut record = Record::default();
+impl AgentResults {
+    pub(super) fn read(text: &str) -> Result<AgentResults> {
+        let mut record = AgentResults::default();
         for line in text.lines() {
             let line =
                 serde_json::from_str(line).map_err(|error| format!("the record has {line}: {error}"))?;
             match line {
-                Line::LifeResult(outcome) => record.lives.push(outcome),
-                Line::Cost(cost) => record.costs.push(cost),
-                Line::Version(version) => record.versions.push(version),
+                ResultLine::LifeResult(outcome) => record.lives.push(outcome),
+                ResultLine::Cost(cost) => record.costs.push(cost),
+                ResultLine::Version(version) => record.versions.push(version),
             }
         }
         Ok(record)
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn each_harness_has_a_column() {
-        let table = Record::read(RECORD).unwrap().table();
+        let table = AgentResults::read(RECORD).unwrap().table();
         let expect = "\
 | life | claude 2.1 | pi 0.7 |
 | --- | --- | --- |
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn newer_versions_are_compared_with_the_table() {
-        let record = Record::read(RECORD).unwrap();
+        let record = AgentResults::read(RECORD).unwrap();
         let page = replaced(&format!("a\n{BEGIN}{END}b\n"), &record.table()).unwrap();
         assert_eq!(record.changes(&page), "claude: 2.1 instead of 2.0\n");
         let other = page.replace("a / b", "c");

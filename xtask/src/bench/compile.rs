@@ -2,27 +2,32 @@
 
 use std::path::{Path, PathBuf};
 
-use super::processes::{Runs, text, write};
-use super::{Built, Row};
+use super::processes::{MeasuredRuns, text, write};
+use super::{BenchPrograms, FigureRow};
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// A package that uses the macro, or does not.
-struct Package {
+struct BuiltPackage {
     folder: PathBuf,
 }
 
-pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(
+    workspace: &OwnRepository,
+    built: &BenchPrograms,
+    scratch: &Path,
+    quick: bool,
+) -> Result<Vec<FigureRow>> {
     let of_ours =
         |name: &str, path: &str| format!("{name} = {{ path = {:?} }}\n", text(&workspace.root.join(path)));
     let ours = of_ours("orange-core", "engine/core") + &of_ours("orange-macros", "macros");
     let with =
-        Package::new(workspace, scratch, "with", &ours, "orange_macros::workflow!(\"default.yml\");\n")?;
-    let without = Package::new(workspace, scratch, "without", &ours, "")?;
+        BuiltPackage::new(workspace, scratch, "with", &ours, "orange_macros::workflow!(\"default.yml\");\n")?;
+    let without = BuiltPackage::new(workspace, scratch, "without", &ours, "")?;
     let theirs = "serde = { version = \"1\", features = [\"derive\"] }\nserde_yaml = \"0.9\"\n";
-    let peer = Package::new(workspace, scratch, "peer", theirs, "")?;
+    let peer = BuiltPackage::new(workspace, scratch, "peer", theirs, "")?;
     let rounds = if quick { 1 } else { 3 };
-    let mut clean = Runs::new(rounds, built);
+    let mut clean = MeasuredRuns::new(rounds, built);
     clean.ask(
         "workflow!, a clean build",
         &[],
@@ -31,14 +36,14 @@ pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: 
         Some(|it, _| it.cpu <= 5_000.0),
     );
     let mut rows = clean.measure()?;
-    let mut beside = Runs::new(rounds, built);
+    let mut beside = MeasuredRuns::new(rounds, built);
     let what = "serde_yaml with derive, a clean build";
     beside.ask(what, &[], &peer.rebuilt(rounds).each_ref().map(String::as_str), "", None);
     match beside.measure() {
         Ok(row) => rows.extend(row),
         Err(why) => println!("serde_yaml is not measured: {why}"),
     }
-    let mut edited = Runs::new(5 * rounds, built);
+    let mut edited = MeasuredRuns::new(5 * rounds, built);
     let what = "an edit in a package without it, built again";
     edited.ask(what, &[], &without.edited().each_ref().map(String::as_str), "", None);
     edited.ask(
@@ -52,14 +57,14 @@ pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: 
     Ok(rows)
 }
 
-impl Package {
+impl BuiltPackage {
     fn new(
-        workspace: &Workspace,
+        workspace: &OwnRepository,
         scratch: &Path,
         name: &str,
         dependencies: &str,
         code: &str,
-    ) -> Result<Package> {
+    ) -> Result<BuiltPackage> {
         let folder = scratch.join("compile").join(name);
         std::fs::create_dir_all(folder.join("src"))
             .map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -70,7 +75,7 @@ impl Package {
         write(&folder.join("Cargo.lock"), &workspace.read("Cargo.lock")?.text)?;
         write(&folder.join("default.yml"), &workspace.read("workflows/default.yml")?.text)?;
         write(&folder.join("src/lib.rs"), code)?;
-        Ok(Package { folder })
+        Ok(BuiltPackage { folder })
     }
 
     /// Builds the package and its dependencies, each time in a new folder.

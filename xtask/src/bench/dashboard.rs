@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Row;
+use super::FigureRow;
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 
 /// The time limit for each figure.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with the dashboard.
 struct Dashboard<'s> {
-    scratch: &'s Scratch,
+    scratch: &'s ScratchHome,
     socket: PathBuf,
     pid: u32,
 }
 
 /// The rows of the table: first frame, key to frame, idle, memory.
-pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let tasks = if quick { 50 } else { 500 };
-    let scratch = Scratch::new(orange, "#!/bin/sh\nexec sleep 1000000\n")?;
+    let scratch = ScratchHome::new(orange, "#!/bin/sh\nexec sleep 1000000\n")?;
     for number in 0..tasks {
         let branch = format!("task-{number:03}");
         scratch.orange(&["task", "create", &branch, "Mend the date", "--no-spawn"])?;
@@ -37,7 +37,7 @@ pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
     let memory = dashboard.memory()?;
     dashboard.close()?;
     scratch.remove()?;
-    let row = |what: String, figure: f64, budget: &str, most: f64| Row {
+    let row = |what: String, figure: f64, budget: &str, most: f64| FigureRow {
         what,
         figures: vec![format!("{figure:.1}")],
         budget: budget.to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
 }
 
 /// From the start of the program until its list is on the screen.
-fn first_frame(scratch: &Scratch) -> Result<f64> {
+fn first_frame(scratch: &ScratchHome) -> Result<f64> {
     let begin = Instant::now();
     let dashboard = Dashboard::open(scratch)?;
     dashboard.shows("task-000")?;
@@ -62,7 +62,7 @@ fn first_frame(scratch: &Scratch) -> Result<f64> {
 }
 
 impl<'s> Dashboard<'s> {
-    fn open(scratch: &'s Scratch) -> Result<Dashboard<'s>> {
+    fn open(scratch: &'s ScratchHome) -> Result<Dashboard<'s>> {
         let socket = scratch.path("screen");
         let program = scratch.dashboard();
         let program = program.to_string_lossy();

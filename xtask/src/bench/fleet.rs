@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::postgres::Postgres;
-use super::{Row, fields};
+use super::postgres::BenchPostgres;
+use super::{FigureRow, fields};
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// The figures of this gateway with each store, beside each other; a store that is not there has none. Only those with SQLite have budgets.
-pub(super) fn rows(workspace: &Workspace, program: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(workspace: &OwnRepository, program: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--example", "load"];
     answer(workspace.cargo(build))?;
     let built = workspace.metadata()?.target_directory.join("tools");
@@ -18,10 +18,10 @@ pub(super) fn rows(workspace: &Workspace, program: &Path, quick: bool) -> Result
         let mut measure = Command::new(built.join("examples/load"));
         measure.arg(program).args([missions, backlog, "1000"]).args(store);
         let said = answer(measure)?;
-        fields(&said).iter().map(|line| row(line)).collect::<Result<Vec<Row>>>()
+        fields(&said).iter().map(|line| row(line)).collect::<Result<Vec<FigureRow>>>()
     };
     let sqlite = measured(None)?;
-    let postgres = match Postgres::start()? {
+    let postgres = match BenchPostgres::start()? {
         Some(server) => measured(Some(&server.address))?,
         None => {
             println!("SKIPPED: the fleet on Postgres: there is none");
@@ -32,8 +32,8 @@ pub(super) fn rows(workspace: &Workspace, program: &Path, quick: bool) -> Result
 }
 
 /// The rows of all stores in one table.
-fn beside<const STORES: usize>(stores: [Vec<Row>; STORES]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn beside<const STORES: usize>(stores: [Vec<FigureRow>; STORES]) -> Vec<FigureRow> {
+    let mut rows: Vec<FigureRow> = Vec::new();
     for (column, store) in stores.into_iter().enumerate() {
         for row in store {
             let figure = row.figures.concat();
@@ -41,7 +41,7 @@ fn beside<const STORES: usize>(stores: [Vec<Row>; STORES]) -> Vec<Row> {
                 let figures = vec!["-".to_owned(); STORES];
                 // Budgets are those of the first store.
                 let (budget, kept) = if column == 0 { (row.budget, row.kept) } else { (String::new(), None) };
-                rows.push(Row { what: row.what, figures, budget, kept });
+                rows.push(FigureRow { what: row.what, figures, budget, kept });
                 rows.len() - 1
             });
             rows[at].figures[column] = figure;
@@ -50,12 +50,12 @@ fn beside<const STORES: usize>(stores: [Vec<Row>; STORES]) -> Vec<Row> {
     rows
 }
 
-fn row(line: &[&str]) -> Result<Row> {
+fn row(line: &[&str]) -> Result<FigureRow> {
     let [what, figure, budget, kept] = *line else {
         return Err(format!("the program that measures the fleet says {line:?}"));
     };
     let kept = Some(kept).filter(|it| !it.is_empty()).map(|it| it == "kept");
-    Ok(Row { what: what.to_owned(), figures: vec![figure.to_owned()], budget: budget.to_owned(), kept })
+    Ok(FigureRow { what: what.to_owned(), figures: vec![figure.to_owned()], budget: budget.to_owned(), kept })
 }
 
 #[cfg(test)]

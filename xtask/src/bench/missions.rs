@@ -6,9 +6,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Row;
+use super::FigureRow;
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 
 /// The agent of every step.
 const AGENT: &str = include_str!("../../bench/claude");
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A mission that has ended. All times are in milliseconds.
 #[derive(Debug, PartialEq)]
-struct Ran {
+struct MissionTimes {
     /// The whole of `mission start`.
     start: f64,
     /// From each step's report to the begin of the next step's agent.
@@ -32,9 +32,9 @@ struct Ran {
 }
 
 /// The first tenth of the missions beside the last tenth: what a mission costs must not grow with the missions before it.
-pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let missions = if quick { 50 } else { 500 };
-    let scratch = Scratch::new(orange, AGENT)?;
+    let scratch = ScratchHome::new(orange, AGENT)?;
     let workflows = scratch.path("orange/workflows");
     fs::create_dir_all(&workflows)
         .and_then(|()| fs::write(workflows.join("chain.toml"), CHAIN))
@@ -45,10 +45,11 @@ pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
     Ok(table(missions, &ran[..tenth], &ran[missions - tenth..]))
 }
 
-fn table(missions: usize, first: &[Ran], last: &[Ran]) -> Vec<Row> {
-    let both =
-        |of: &dyn Fn(&Ran) -> Vec<f64>| [first, last].map(|ran| median(ran.iter().flat_map(of).collect()));
-    let row = |what: String, figures: [f64; 2], budget: &str, kept: Option<bool>| Row {
+fn table(missions: usize, first: &[MissionTimes], last: &[MissionTimes]) -> Vec<FigureRow> {
+    let both = |of: &dyn Fn(&MissionTimes) -> Vec<f64>| {
+        [first, last].map(|ran| median(ran.iter().flat_map(of).collect()))
+    };
+    let row = |what: String, figures: [f64; 2], budget: &str, kept: Option<bool>| FigureRow {
         what,
         figures: figures.map(|figure| format!("{figure:.1}")).to_vec(),
         budget: budget.to_owned(),
@@ -66,7 +67,7 @@ fn table(missions: usize, first: &[Ran], last: &[Ran]) -> Vec<Row> {
 }
 
 /// Plays the missions one after the other.
-fn run_all(scratch: &Scratch, missions: usize) -> Result<Vec<Ran>> {
+fn run_all(scratch: &ScratchHome, missions: usize) -> Result<Vec<MissionTimes>> {
     let starts: Vec<(String, f64)> =
         (0..missions).map(|number| run_one(scratch, number)).collect::<Result<_>>()?;
     let file = scratch.path("home/times");
@@ -76,13 +77,13 @@ fn run_all(scratch: &Scratch, missions: usize) -> Result<Vec<Ran>> {
     let ran = starts.into_iter().map(|(id, start)| {
         let changes = changes.get(id.as_str()).filter(|it| it.len() == STEPS.len() - 1);
         let changes = changes.ok_or_else(|| format!("mission {id} did not run each step once"))?.clone();
-        Ok(Ran { start, changes })
+        Ok(MissionTimes { start, changes })
     });
     ran.collect()
 }
 
 /// Plays one mission to its end; gives its id and the time that its start took.
-fn run_one(scratch: &Scratch, number: usize) -> Result<(String, f64)> {
+fn run_one(scratch: &ScratchHome, number: usize) -> Result<(String, f64)> {
     let branch = format!("chain/{number}");
     let start = Instant::now();
     let started = scratch.orange(&["mission", "start", "chain", "Make it", "--branch", &branch])?;
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn growth_misses_the_budget() {
-        let ran = |change| [Ran { start: 100.0, changes: vec![change, 1.0, change] }];
+        let ran = |change| [MissionTimes { start: 100.0, changes: vec![change, 1.0, change] }];
         let kept = |first, last| table(10, &ran(first), &ran(last))[0].kept;
         assert_eq!(kept(20.0, 21.0), Some(true));
         assert_eq!(kept(20.0, 23.0), Some(false));

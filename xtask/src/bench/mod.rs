@@ -17,7 +17,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::binary::kibibytes;
 use crate::size::{VARIANTS, size_of};
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 use crate::{build_checker, build_workflow};
 
 /// Measure everything that has a budget.
@@ -29,7 +29,7 @@ Examples:
 pub(crate) struct Bench {
     /// The tables to make; all of them by default
     #[arg(value_enum)]
-    tables: Vec<Table>,
+    tables: Vec<BenchTable>,
     /// Fewer runs and fewer tasks: figures that are only roughly right, soon
     #[arg(long)]
     quick: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Bench {
 
 /// A table of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Table {
+enum BenchTable {
     Resolve,
     Processes,
     Missions,
@@ -50,7 +50,7 @@ enum Table {
 }
 
 /// A figure with its budget.
-struct Row {
+struct FigureRow {
     what: String,
     figures: Vec<String>,
     budget: String,
@@ -59,7 +59,7 @@ struct Row {
 }
 
 /// The programs to measure.
-struct Built {
+struct BenchPrograms {
     /// The released binary.
     orange: PathBuf,
     /// The released binary without the compiler of custom workflows.
@@ -72,44 +72,50 @@ struct Built {
     bench: PathBuf,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Bench) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Bench) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
-    let built = Built {
+    let built = BenchPrograms {
         hookless: build_hookless(workspace, scratch.path())?,
         small: build_small(workspace, scratch.path())?,
         orange: build_workflow::build(workspace, &workspace.root.join("workflows"), true)?,
         checker: build_checker::build(workspace)?,
         bench: build_bench(workspace)?,
     };
-    let tables = if arguments.tables.is_empty() { Table::value_variants() } else { &arguments.tables };
+    let tables = if arguments.tables.is_empty() { BenchTable::value_variants() } else { &arguments.tables };
     for table in tables {
         measure(*table, workspace, &built, scratch.path(), arguments.quick)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn measure(measured: Table, workspace: &Workspace, built: &Built, scratch: &Path, quick: bool) -> Result<()> {
+fn measure(
+    measured: BenchTable,
+    workspace: &OwnRepository,
+    built: &BenchPrograms,
+    scratch: &Path,
+    quick: bool,
+) -> Result<()> {
     let heads: [&str; 3] = ["", "wall ms", "cpu ms"];
     let (title, heads, rows): (_, &[&str], _) = match measured {
-        Table::Resolve => (
+        BenchTable::Resolve => (
             "resolve, on the default workflow; the harness is in every figure",
             &["", "ns", "instructions"],
             resolve::rows(&built.bench),
         ),
-        Table::Processes => {
+        BenchTable::Processes => {
             ("whole processes, medians", &heads, processes::rows(workspace, built, scratch, quick))
         }
-        Table::Missions => (
+        BenchTable::Missions => (
             "missions with real tmux, real git and an agent that only reports, medians",
             &["", "first ms", "last ms"],
             missions::rows(&built.orange, quick),
         ),
-        Table::Dashboard => {
+        BenchTable::Dashboard => {
             build_workflow::build_dashboard(workspace)?;
             ("the dashboard in a real tmux, medians", &["", "figure"], dashboard::rows(&built.orange, quick))
         }
-        Table::Gateway => {
+        BenchTable::Gateway => {
             let program = build_workflow::build_fleet(workspace, &workspace.root.join("workflows"))?;
             (
                 "one gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine",
@@ -117,8 +123,8 @@ fn measure(measured: Table, workspace: &Workspace, built: &Built, scratch: &Path
                 fleet::rows(workspace, &program, quick),
             )
         }
-        Table::Builds => ("builds, medians", &heads, compile::rows(workspace, built, scratch, quick)),
-        Table::Linters => (
+        BenchTable::Builds => ("builds, medians", &heads, compile::rows(workspace, built, scratch, quick)),
+        BenchTable::Linters => (
             "linters, whole processes, medians",
             &heads,
             match peers::install(workspace) {
@@ -128,7 +134,7 @@ fn measure(measured: Table, workspace: &Workspace, built: &Built, scratch: &Path
                 }
             },
         ),
-        Table::Instructions => (
+        BenchTable::Instructions => (
             "instructions of a check, in millions, and in thousands for each state",
             &["", "millions", "thousands"],
             match peers::instructions(&built.checker, workspace, scratch) {
@@ -136,7 +142,7 @@ fn measure(measured: Table, workspace: &Workspace, built: &Built, scratch: &Path
                 Err(why) => return not_measured(&why),
             },
         ),
-        Table::Sizes => ("binaries", &["", "KiB"], sizes(built)),
+        BenchTable::Sizes => ("binaries", &["", "KiB"], sizes(built)),
     };
     println!("\n{title}\n");
     print!("{}", table(heads, &rows?));
@@ -148,12 +154,12 @@ fn not_measured(why: &str) -> Result<()> {
     Ok(())
 }
 
-fn build_hookless(workspace: &Workspace, scratch: &Path) -> Result<PathBuf> {
+fn build_hookless(workspace: &OwnRepository, scratch: &Path) -> Result<PathBuf> {
     let built = build_workflow::build(workspace, &workspace.root.join("xtask/bench/workflows"), true)?;
     set_aside(&built, scratch.join("orange-hookless"))
 }
 
-fn build_small(workspace: &Workspace, scratch: &Path) -> Result<PathBuf> {
+fn build_small(workspace: &OwnRepository, scratch: &Path) -> Result<PathBuf> {
     let built = build_workflow::build(workspace, &workspace.root.join("workflows"), false)?;
     set_aside(&built, scratch.join("orange-small"))
 }
@@ -164,7 +170,7 @@ fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
     Ok(place)
 }
 
-fn build_bench(workspace: &Workspace) -> Result<PathBuf> {
+fn build_bench(workspace: &OwnRepository) -> Result<PathBuf> {
     let manifest = "xtask/bench/Cargo.toml";
     let target = workspace.metadata()?.target_directory.join("bench");
     let mut build = workspace.cargo(["build", "--release", "--manifest-path", manifest, "--target-dir"]);
@@ -173,10 +179,10 @@ fn build_bench(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join("release/orange-bench"))
 }
 
-fn sizes(built: &Built) -> Result<Vec<Row>> {
-    let row = |what: &str, binary: &Path, budget: Option<u64>| -> Result<Row> {
+fn sizes(built: &BenchPrograms) -> Result<Vec<FigureRow>> {
+    let row = |what: &str, binary: &Path, budget: Option<u64>| -> Result<FigureRow> {
         let size = size_of(binary)?;
-        Ok(Row {
+        Ok(FigureRow {
             what: what.to_string(),
             figures: vec![size.div_ceil(1024).to_string()],
             budget: budget.map(|it| format!("at most {}", kibibytes(it))).unwrap_or_default(),
@@ -196,10 +202,10 @@ fn fields(answer: &str) -> Vec<Vec<&str>> {
     answer.lines().map(|line| line.split('\t').collect()).collect()
 }
 
-fn table(heads: &[&str], rows: &[Row]) -> String {
+fn table(heads: &[&str], rows: &[FigureRow]) -> String {
     let names = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or_default();
     let head: String = heads[1..].iter().map(|head| format!("{head:>14}")).collect();
-    let line = |row: &Row| {
+    let line = |row: &FigureRow| {
         let figures: String = row.figures.iter().map(|figure| format!("{figure:>14}")).collect();
         let word = match row.kept {
             Some(true) => "kept: ",
@@ -217,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_missed_budget_shows() {
-        let row = |what: &str, figure: &str, kept: Option<bool>| Row {
+        let row = |what: &str, figure: &str, kept: Option<bool>| FigureRow {
             what: what.to_string(),
             figures: vec![figure.to_string()],
             budget: if kept.is_none() { String::new() } else { "at most 2".to_string() },

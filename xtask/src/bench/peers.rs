@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Row;
-use super::processes::{Runs, large_workflow, text, write};
+use super::FigureRow;
+use super::processes::{MeasuredRuns, large_workflow, text, write};
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// The packages to install, once.
 const PEERS: [&str; 2] = ["yamllint==1.38.0", "zizmor==1.32.0"];
@@ -15,7 +15,7 @@ const PEERS: [&str; 2] = ["yamllint==1.38.0", "zizmor==1.32.0"];
 const MANY: usize = 1_000;
 
 /// Installs the other linters from PyPI, or says why that fails.
-pub(super) fn install(workspace: &Workspace) -> Result<PathBuf> {
+pub(super) fn install(workspace: &OwnRepository) -> Result<PathBuf> {
     let place = workspace.metadata()?.target_directory.join("bench/peers");
     let bin = place.join("bin");
     if ["yamllint", "zizmor"].iter().all(|name| bin.join(name).exists()) {
@@ -33,8 +33,8 @@ pub(super) fn install(workspace: &Workspace) -> Result<PathBuf> {
 /// Times each linter with one file and with a thousand. yamllint reads every YAML file; zizmor reads only GitHub's workflows, so it
 /// gets one of the same length.
 pub(super) fn rows(
-    workspace: &Workspace,
-    runs: &mut Runs,
+    workspace: &OwnRepository,
+    runs: &mut MeasuredRuns,
     checker: &Path,
     peers: &Path,
     scratch: &Path,
@@ -85,7 +85,11 @@ fn github_workflow(lines: usize) -> String {
 }
 
 /// The instructions of a check, which other load does not change.
-pub(super) fn instructions(checker: &Path, workspace: &Workspace, scratch: &Path) -> Result<Vec<Row>> {
+pub(super) fn instructions(
+    checker: &Path,
+    workspace: &OwnRepository,
+    scratch: &Path,
+) -> Result<Vec<FigureRow>> {
     let mut files = vec![("default.yml".to_string(), 1, workspace.root.join("workflows/default.yml"))];
     for states in [100, 1_000, 10_000] {
         let path = scratch.join(format!("count-{states}.yml"));
@@ -104,7 +108,7 @@ pub(super) fn instructions(checker: &Path, workspace: &Workspace, scratch: &Path
                     String::new()
                 },
             ];
-            Ok(Row { what: format!("check of {what}"), figures, budget: String::new(), kept: None })
+            Ok(FigureRow { what: format!("check of {what}"), figures, budget: String::new(), kept: None })
         })
         .collect()
 }

@@ -21,16 +21,16 @@ rm -rf "$d"
 "#;
 
 /// A server that runs.
-pub(super) struct Postgres {
+pub(super) struct BenchPostgres {
     /// The address of its database.
     pub(super) address: String,
     shell: Child,
     input: Option<ChildStdin>,
 }
 
-impl Postgres {
+impl BenchPostgres {
     /// Starts one, if there are its programs.
-    pub(super) fn start() -> Result<Option<Postgres>> {
+    pub(super) fn start() -> Result<Option<BenchPostgres>> {
         let Some(programs) = programs() else { return Ok(None) };
         let cause = |error: std::io::Error| format!("Postgres cannot be started: {error}");
         let is_root = rustix::process::geteuid().is_root();
@@ -46,11 +46,11 @@ impl Postgres {
         if folder.is_empty() {
             return Err("Postgres does not start: its reason is above".to_owned());
         }
-        Ok(Some(Postgres { address: format!("postgres://fleet@/fleet?host={folder}"), shell, input }))
+        Ok(Some(BenchPostgres { address: format!("postgres://fleet@/fleet?host={folder}"), shell, input }))
     }
 }
 
-impl Drop for Postgres {
+impl Drop for BenchPostgres {
     fn drop(&mut self) {
         drop(self.input.take());
         // What it leaves behind is in the folder for temporary files.

@@ -6,19 +6,19 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Built, Row, fields};
+use super::{BenchPrograms, FigureRow, fields};
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// The processes to measure, in the order of the table.
-pub(super) struct Runs {
+pub(super) struct MeasuredRuns {
     rounds: usize,
     bench: PathBuf,
-    asked: Vec<Asked>,
+    asked: Vec<MeasuredProgram>,
 }
 
 /// A program, and the budget for its medians.
-struct Asked {
+struct MeasuredProgram {
     line: String,
     budget: &'static str,
     keeps: Option<Keeps>,
@@ -28,18 +28,23 @@ struct Asked {
 
 /// Test whether a program's medians keep its budget; the second ones are those of the program with which it is compared, mostly the
 /// first one, which is `/bin/true`.
-type Keeps = fn(Took, Took) -> bool;
+type Keeps = fn(MedianTimes, MedianTimes) -> bool;
 
 /// Medians, in milliseconds.
 #[derive(Clone, Copy)]
-pub(super) struct Took {
+pub(super) struct MedianTimes {
     pub(super) wall: f64,
     pub(super) cpu: f64,
 }
 
-pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(
+    workspace: &OwnRepository,
+    built: &BenchPrograms,
+    scratch: &Path,
+    quick: bool,
+) -> Result<Vec<FigureRow>> {
     let (rounds, large) = if quick { (40, 500) } else { (300, 5_000) };
-    let mut quickly = Runs::new(rounds, built);
+    let mut quickly = MeasuredRuns::new(rounds, built);
     quickly.ask("/bin/true", &[], &["/bin/true"], "", None);
     start_up(&mut quickly, built);
     checks(&mut quickly, workspace, built, scratch)?;
@@ -47,7 +52,7 @@ pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: 
         updates(&mut quickly, built, scratch, tasks)?;
     }
     event(&mut quickly, built, scratch)?;
-    let mut slowly = Runs::new(rounds / 10, built);
+    let mut slowly = MeasuredRuns::new(rounds / 10, built);
     slowly.ask("/bin/true", &[], &["/bin/true"], "", None);
     large_checks(&mut slowly, workspace, built, scratch)?;
     for tasks in [0, 100, large] {
@@ -65,13 +70,13 @@ pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: 
 
 /// Our checker beside others.
 pub(super) fn linters(
-    workspace: &Workspace,
-    built: &Built,
+    workspace: &OwnRepository,
+    built: &BenchPrograms,
     peers: &Path,
     scratch: &Path,
     quick: bool,
-) -> Result<Vec<Row>> {
-    let mut runs = Runs::new(if quick { 3 } else { 10 }, built);
+) -> Result<Vec<FigureRow>> {
+    let mut runs = MeasuredRuns::new(if quick { 3 } else { 10 }, built);
     runs.ask("/bin/true", &[], &["/bin/true"], "", None);
     super::peers::rows(workspace, &mut runs, &built.checker, peers, scratch)?;
     runs.measure()
@@ -92,7 +97,7 @@ fn hostile_workflow(counters: usize) -> String {
     )
 }
 
-fn start_up(runs: &mut Runs, built: &Built) {
+fn start_up(runs: &mut MeasuredRuns, built: &BenchPrograms) {
     let keeps: Keeps = |it, floor| it.wall <= 1.5 * floor.wall;
     runs.ask(
         "orange --version",
@@ -103,7 +108,12 @@ fn start_up(runs: &mut Runs, built: &Built) {
     );
 }
 
-fn checks(runs: &mut Runs, workspace: &Workspace, built: &Built, scratch: &Path) -> Result<()> {
+fn checks(
+    runs: &mut MeasuredRuns,
+    workspace: &OwnRepository,
+    built: &BenchPrograms,
+    scratch: &Path,
+) -> Result<()> {
     let flow = scratch.join("default.yml");
     copy(&workspace.root.join("workflows/default.yml"), &flow)?;
     let (bench, checker, flow) = (text(&built.bench), text(&built.checker), text(&flow));
@@ -136,7 +146,12 @@ fn checks(runs: &mut Runs, workspace: &Workspace, built: &Built, scratch: &Path)
 }
 
 /// A thousand files, one file of up to ten thousand states, which shows whether the time grows linearly, and a picture.
-fn large_checks(runs: &mut Runs, workspace: &Workspace, built: &Built, scratch: &Path) -> Result<()> {
+fn large_checks(
+    runs: &mut MeasuredRuns,
+    workspace: &OwnRepository,
+    built: &BenchPrograms,
+    scratch: &Path,
+) -> Result<()> {
     let checker = text(&built.checker);
     let folder = scratch.join("thousand");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -206,9 +221,10 @@ pub(super) fn large_workflow(states: usize) -> String {
 
 /// Moves tasks between two states whose transitions have no hooks. Several tasks take turns, so that no journal gets longer than
 /// in reality.
-fn updates(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
+fn updates(runs: &mut MeasuredRuns, built: &BenchPrograms, scratch: &Path, tasks: usize) -> Result<()> {
     const TURNS: usize = 30;
-    let home = Home::with_tasks(&built.hookless, scratch, &format!("update-{tasks}"), "to-and-fro", tasks)?;
+    let home =
+        BenchHome::with_tasks(&built.hookless, scratch, &format!("update-{tasks}"), "to-and-fro", tasks)?;
     let there_and_back = [vec!["there"; TURNS], vec!["here"; TURNS]].concat().join("|");
     let (orange, ids) = (text(&built.hookless), home.ids()?[..TURNS].join("|"));
     let words = [orange.as_str(), "task", "update", &ids, "--status", &there_and_back];
@@ -221,8 +237,8 @@ fn updates(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Resu
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// The call of a harness before and after each tool.
-fn event(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
-    let home = Home::with_tasks(&built.orange, scratch, "event", "default", 1)?;
+fn event(runs: &mut MeasuredRuns, built: &BenchPrograms, scratch: &Path) -> Result<()> {
+    let home = BenchHome::with_tasks(&built.orange, scratch, "event", "default", 1)?;
     let task = home.ids()?.join("");
     let folder = home.path.join("tasks/bench").join(&task);
     let agents = folder.join("agents");
@@ -250,8 +266,8 @@ fn event(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     Ok(())
 }
 
-fn list(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
-    let home = Home::with_tasks(&built.orange, scratch, &format!("list-{tasks}"), "default", tasks)?;
+fn list(runs: &mut MeasuredRuns, built: &BenchPrograms, scratch: &Path, tasks: usize) -> Result<()> {
+    let home = BenchHome::with_tasks(&built.orange, scratch, &format!("list-{tasks}"), "default", tasks)?;
     let orange = text(&built.orange);
     let keeps: Option<Keeps> = Some(|it, _| it.wall <= 60.0);
     let what = format!("task list with {tasks} tasks");
@@ -276,10 +292,10 @@ const AMONG_FINISHED: [(&str, &[&str]); 6] = [
 const DOCTOR: &str = "\"$0\" doctor > /dev/null; true";
 
 /// Measures [`AMONG_FINISHED`] and the doctor in a home with this number of tasks, of which ten are under way.
-fn finished(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
+fn finished(runs: &mut MeasuredRuns, built: &BenchPrograms, scratch: &Path, tasks: usize) -> Result<()> {
     const UNDER_WAY: usize = 10;
     let name = format!("finished-{tasks}");
-    let home = Home::with_tasks(&built.orange, scratch, &name, "default", UNDER_WAY)?;
+    let home = BenchHome::with_tasks(&built.orange, scratch, &name, "default", UNDER_WAY)?;
     let over = home.create("task-over")?;
     home.orange(&["task", "cancel", &over, "--yes"])?;
     (UNDER_WAY..tasks).try_for_each(|number| home.copy(&over, "task-over", number))?;
@@ -303,8 +319,8 @@ fn finished(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Res
 }
 
 /// A round of the monitor, which it makes every 30 s.
-fn look(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
-    let home = Home::with_tasks(&built.orange, scratch, "look", "default", 500)?;
+fn look(runs: &mut MeasuredRuns, built: &BenchPrograms, scratch: &Path) -> Result<()> {
+    let home = BenchHome::with_tasks(&built.orange, scratch, "look", "default", 500)?;
     let orange = text(&built.orange);
     let budget = "at most 300 ms of cpu, which is 1 % of a core every 30 s";
     let words = [orange.as_str(), "monitor", "--once"];
@@ -319,16 +335,16 @@ fn look(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
 }
 
 /// An `ORANGE_HOME` with one project.
-struct Home<'b> {
+struct BenchHome<'b> {
     orange: &'b Path,
     path: PathBuf,
 }
 
-impl<'b> Home<'b> {
-    fn new(orange: &'b Path, scratch: &Path, name: &str, workflow: &str) -> Result<Home<'b>> {
+impl<'b> BenchHome<'b> {
+    fn new(orange: &'b Path, scratch: &Path, name: &str, workflow: &str) -> Result<BenchHome<'b>> {
         let repository = scratch.join(format!("{name}-repository"));
         repository_at(&repository)?;
-        let home = Home { orange, path: scratch.join(name) };
+        let home = BenchHome { orange, path: scratch.join(name) };
         home.orange(&["project", "add", &text(&repository), "--name", "bench", "--workflow", workflow])?;
         Ok(home)
     }
@@ -340,8 +356,8 @@ impl<'b> Home<'b> {
         name: &str,
         workflow: &str,
         tasks: usize,
-    ) -> Result<Home<'b>> {
-        let home = Home::new(orange, scratch, name, workflow)?;
+    ) -> Result<BenchHome<'b>> {
+        let home = BenchHome::new(orange, scratch, name, workflow)?;
         if tasks > 0 {
             let first = home.create("task-0")?;
             (1..tasks).try_for_each(|number| home.copy(&first, "task-0", number))?;
@@ -404,9 +420,9 @@ fn repository_at(path: &Path) -> Result<()> {
     Ok(())
 }
 
-impl Runs {
-    pub(super) fn new(rounds: usize, built: &Built) -> Runs {
-        Runs { rounds, bench: built.bench.clone(), asked: Vec::new() }
+impl MeasuredRuns {
+    pub(super) fn new(rounds: usize, built: &BenchPrograms) -> MeasuredRuns {
+        MeasuredRuns { rounds, bench: built.bench.clone(), asked: Vec::new() }
     }
 
     pub(super) fn ask(
@@ -418,7 +434,7 @@ impl Runs {
         keeps: Option<Keeps>,
     ) {
         let line = [&[what], settings, words].concat().join("\t");
-        self.asked.push(Asked { line, budget, keeps, against: 0 });
+        self.asked.push(MeasuredProgram { line, budget, keeps, against: 0 });
     }
 
     /// Compares the commands that were asked last, in a home with many finished tasks, with the same ones in the home before.
@@ -437,7 +453,7 @@ impl Runs {
     }
 
     /// Runs all programs in turn, many times; the first is the baseline.
-    pub(super) fn measure(&self) -> Result<Vec<Row>> {
+    pub(super) fn measure(&self) -> Result<Vec<FigureRow>> {
         let mut lines = String::new();
         for asked in &self.asked {
             writeln!(lines, "{}", asked.line).map_err(|error| error.to_string())?;
@@ -448,10 +464,10 @@ impl Runs {
             let micros = fields.get(row).and_then(|row| row.get(field)).and_then(|it| it.parse::<f64>().ok());
             micros.unwrap_or(f64::NAN) / 1_000.0
         };
-        let took = |row: usize| Took { wall: milliseconds(row, 1), cpu: milliseconds(row, 2) };
-        let row = |(at, asked): (usize, &Asked)| {
-            let Took { wall, cpu } = took(at);
-            Row {
+        let took = |row: usize| MedianTimes { wall: milliseconds(row, 1), cpu: milliseconds(row, 2) };
+        let row = |(at, asked): (usize, &MeasuredProgram)| {
+            let MedianTimes { wall, cpu } = took(at);
+            FigureRow {
                 what: asked.line.split('\t').next().unwrap_or_default().to_string(),
                 figures: vec![format!("{wall:.2}"), format!("{cpu:.2}")],
                 budget: asked.budget.to_string(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Row, fields};
+use super::{FigureRow, fields};
 use crate::Result;
 use crate::workspace::answer;
 
@@ -16,7 +16,7 @@ const BUDGET: &str = "no slower than by hand, faster than the crates";
 /// The questions in a round of `orange-bench`.
 const QUESTIONS: u64 = 4096;
 
-pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
+pub(super) fn rows(bench: &Path) -> Result<Vec<FigureRow>> {
     let mut timing = Command::new(bench);
     timing.arg("resolve");
     let answered = answer(timing)?;
@@ -30,7 +30,7 @@ pub(super) fn rows(bench: &Path) -> Result<Vec<Row>> {
     let row = |(form, nanoseconds): &(&str, f64)| {
         let is_ours = form.starts_with("orange");
         let instructions = instructions(bench, form).map(|it| format!("{it:.1}"));
-        Row {
+        FigureRow {
             what: (*form).to_string(),
             figures: vec![
                 format!("{nanoseconds:.2}"),

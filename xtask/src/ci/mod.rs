@@ -12,9 +12,9 @@ use std::time::Instant;
 
 use clap::Args;
 
-use self::step::{CiResult, CiStep, Work, run_beside, run_in_order, summary};
+use self::step::{CiResult, CiStep, StepWork, run_beside, run_in_order, summary};
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
 ///
@@ -33,7 +33,7 @@ const FLEET_FEATURES: &str = "orange-fleet/fail-points";
 /// The stores of `cargo xtask torture --fleet`. Each is tortured by itself, since that mostly waits.
 const STORES: [&str; 3] = ["postgres-pair", "postgres", "sqlite"];
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Ci) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Ci) -> Result<ExitCode> {
     if let Some(code) = orphans::collect()? {
         return Ok(code);
     }
@@ -51,22 +51,22 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Ci) -> Result<ExitCode> {
 }
 
 /// First steps: those that need no program, and the build of all programs.
-fn before(workspace: &Workspace, quick: bool) -> Result<Vec<CiStep>> {
+fn before(workspace: &OwnRepository, quick: bool) -> Result<Vec<CiStep>> {
     let build = ["build", "--workspace", "--all-targets", "--features", FLEET_FEATURES];
     let mut steps = vec![
         CiStep::run("fmt", workspace.cargo(["fmt", "--all", "--check"])),
-        CiStep::new("tidy", Work::Tidy),
-        CiStep::new("golden files", Work::Golden),
+        CiStep::new("tidy", StepWork::Tidy),
+        CiStep::new("golden files", StepWork::Golden),
     ];
     if !quick {
-        steps.push(CiStep::new("build for the torture", Work::Armed));
+        steps.push(CiStep::new("build for the torture", StepWork::Armed));
     }
     steps.push(CiStep::run("build", workspace.cargo(build)));
     Ok(steps)
 }
 
 /// Steps after the build: in the first lane the work of cargo in the one folder of builds, in the others everything else.
-fn lanes(workspace: &Workspace) -> Result<Lanes> {
+fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
     let folder = workspace.programs()?;
     let author = |name, arguments: &[&str]| {
         CiStep::run(name, workspace.program(folder.join("orange-workflow"), arguments))
@@ -99,11 +99,11 @@ fn lanes(workspace: &Workspace) -> Result<Lanes> {
 }
 
 /// The steps after the build of `--quick`.
-fn quick(workspace: &Workspace) -> Result<Lanes> {
+fn quick(workspace: &OwnRepository) -> Result<Lanes> {
     Ok(Lanes { cargo: vec![clippy(workspace)], beside: programs::quick(workspace, FLEET_FEATURES)? })
 }
 
-fn clippy(workspace: &Workspace) -> CiStep {
+fn clippy(workspace: &OwnRepository) -> CiStep {
     let words =
         ["clippy", "--workspace", "--all-targets", "--features", FLEET_FEATURES, "--", "-D", "warnings"];
     CiStep::run("clippy", workspace.cargo(words))

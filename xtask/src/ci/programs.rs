@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::built;
 use super::step::CiStep;
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// The programs that take the longest, in this order; all others come after them.
 const LONGEST: [&str; 7] = ["agents", "e2e", "crab", "console", "recipes", "orange_engine", "scale"];
@@ -35,17 +35,17 @@ const GOLDEN: [&str; 4] = ["golden", "diagnostics", "pages", "typed"];
 
 /// Message of cargo about a thing that it has built.
 #[derive(Deserialize)]
-struct Message {
+struct CargoMessage {
     reason: String,
     #[serde(default)]
     manifest_path: PathBuf,
     executable: Option<PathBuf>,
-    target: Option<Target>,
+    target: Option<CargoTarget>,
     profile: Option<Profile>,
 }
 
 #[derive(Deserialize)]
-struct Target {
+struct CargoTarget {
     name: String,
     kind: Vec<String>,
 }
@@ -66,7 +66,7 @@ struct TestProgram {
 }
 
 /// A step for each program with tests, the longest first.
-pub(super) fn all(workspace: &Workspace, features: &str) -> Result<Vec<CiStep>> {
+pub(super) fn all(workspace: &OwnRepository, features: &str) -> Result<Vec<CiStep>> {
     let mut programs = found(workspace, features)?;
     let place = |name: &str| LONGEST.iter().position(|long| *long == name).unwrap_or(LONGEST.len());
     programs.sort_by_key(|program| place(&program.name));
@@ -74,7 +74,7 @@ pub(super) fn all(workspace: &Workspace, features: &str) -> Result<Vec<CiStep>> 
 }
 
 /// Unit tests, golden files, and one life of each kind.
-pub(super) fn quick(workspace: &Workspace, features: &str) -> Result<Vec<CiStep>> {
+pub(super) fn quick(workspace: &OwnRepository, features: &str) -> Result<Vec<CiStep>> {
     let programs = found(workspace, features)?;
     let named = |name: &str| programs.iter().find(|program| program.name == name && !program.is_unit);
     let mut steps = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn quick(workspace: &Workspace, features: &str) -> Result<Vec<CiStep>
 }
 
 /// Every program with tests, in cargo's order.
-fn found(workspace: &Workspace, features: &str) -> Result<Vec<TestProgram>> {
+fn found(workspace: &OwnRepository, features: &str) -> Result<Vec<TestProgram>> {
     let words = ["test", "--workspace", "--no-run", "--features", features, "--message-format", "json"];
     let said = answer(workspace.cargo(words))?;
     let found: Vec<_> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -98,7 +98,7 @@ fn found(workspace: &Workspace, features: &str) -> Result<Vec<TestProgram>> {
 }
 
 impl TestProgram {
-    fn of(message: Message) -> Option<TestProgram> {
+    fn of(message: CargoMessage) -> Option<TestProgram> {
         let target = message.target.filter(|_| message.reason == "compiler-artifact")?;
         message.profile.filter(|profile| profile.test)?;
         Some(TestProgram {
@@ -110,7 +110,7 @@ impl TestProgram {
     }
 
     /// Runs these tests of it, or all, as `cargo test` would.
-    fn step(&self, workspace: &Workspace, tests: &[&str]) -> Result<CiStep> {
+    fn step(&self, workspace: &OwnRepository, tests: &[&str]) -> Result<CiStep> {
         let folder = self.package.file_name().unwrap_or_default().to_string_lossy();
         let mut command = workspace.program(&self.path, tests);
         if !tests.is_empty() {
@@ -125,7 +125,7 @@ impl TestProgram {
 }
 
 /// Folders of the compiler's libraries: the tests of a macro are linked with them.
-fn libraries(workspace: &Workspace) -> Result<OsString> {
+fn libraries(workspace: &OwnRepository) -> Result<OsString> {
     let root = answer(workspace.program("rustc", ["--print", "sysroot"]))?;
     let target = answer(workspace.program("rustc", ["--print", "target-libdir"]))?;
     let folders = [Path::new(root.trim()).join("lib"), PathBuf::from(target.trim())];

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Lanes;
-use crate::workspace::{Workspace, typed};
+use crate::workspace::{OwnRepository, typed};
 use crate::{Result, codegen, tidy, torture};
 
 /// Number of steps that run beside those of cargo. Most of them wait for other programs.
@@ -26,10 +26,10 @@ const LOOK: Duration = Duration::from_millis(100);
 
 pub(super) struct CiStep {
     name: String,
-    work: Work,
+    work: StepWork,
 }
 
-pub(super) enum Work {
+pub(super) enum StepWork {
     Run(Command),
     Tidy,
     /// Stale files are rewritten, and the step still fails, so that somebody reads the diff.
@@ -49,12 +49,12 @@ pub(super) struct CiResult {
 }
 
 /// Runs steps one after the other.
-pub(super) fn run_in_order(workspace: &Workspace, steps: Vec<CiStep>) -> Vec<CiResult> {
+pub(super) fn run_in_order(workspace: &OwnRepository, steps: Vec<CiStep>) -> Vec<CiResult> {
     steps.into_iter().map(|step| step.run_here(workspace)).collect()
 }
 
 /// Runs the steps of all lanes. `began` is the beginning of everything.
-pub(super) fn run_beside(workspace: &Workspace, lanes: Lanes, began: Instant) -> Vec<CiResult> {
+pub(super) fn run_beside(workspace: &OwnRepository, lanes: Lanes, began: Instant) -> Vec<CiResult> {
     let cargo = Mutex::new(VecDeque::from(lanes.cargo));
     let beside = Mutex::new(VecDeque::from(lanes.beside));
     let outcomes = Mutex::new(Vec::new());
@@ -77,27 +77,29 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl CiStep {
-    pub(super) fn new(name: impl Into<String>, work: Work) -> CiStep {
+    pub(super) fn new(name: impl Into<String>, work: StepWork) -> CiStep {
         CiStep { name: name.into(), work }
     }
 
     pub(super) fn run(name: impl Into<String>, command: Command) -> CiStep {
-        CiStep::new(name, Work::Run(command))
+        CiStep::new(name, StepWork::Run(command))
     }
 
     /// Runs it with its output on ours.
-    fn run_here(self, workspace: &Workspace) -> CiResult {
+    fn run_here(self, workspace: &OwnRepository) -> CiResult {
         println!("\n── {}: {}", self.name, self.work.describe());
         self.timed(|work| (work.run(workspace).err(), String::new()))
     }
 
     /// Runs it with its output kept, and printed whole at its end.
-    fn run_apart(self, workspace: &Workspace, deadline: Instant) -> CiResult {
+    fn run_apart(self, workspace: &OwnRepository, deadline: Instant) -> CiResult {
         let head = format!("── {}: {}", self.name, self.work.describe());
         self.timed(|work| {
             let (failure, output) = match work {
-                Work::Run(command) => kept(command, deadline),
-                Work::Tidy | Work::Golden | Work::Armed => (work.run(workspace).err(), String::new()),
+                StepWork::Run(command) => kept(command, deadline),
+                StepWork::Tidy | StepWork::Golden | StepWork::Armed => {
+                    (work.run(workspace).err(), String::new())
+                }
             };
             let failure = failure.map(|failure| format!("{failure}{}", failing_tests(&output)));
             let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
@@ -106,7 +108,7 @@ impl CiStep {
         })
     }
 
-    fn timed(mut self, run: impl FnOnce(&mut Work) -> (Option<String>, String)) -> CiResult {
+    fn timed(mut self, run: impl FnOnce(&mut StepWork) -> (Option<String>, String)) -> CiResult {
         let started = Instant::now();
         let (failure, output) = run(&mut self.work);
         let skipped = output.lines().filter(|line| line.starts_with("SKIPPED")).map(str::to_owned).collect();
@@ -114,28 +116,28 @@ impl CiStep {
     }
 }
 
-impl Work {
+impl StepWork {
     fn describe(&self) -> String {
         match self {
-            Work::Run(command) => typed(command),
-            Work::Tidy => "cargo xtask tidy".to_string(),
-            Work::Golden => "cargo xtask codegen".to_string(),
-            Work::Armed => "cargo build --package orange --features fail-points".to_string(),
+            StepWork::Run(command) => typed(command),
+            StepWork::Tidy => "cargo xtask tidy".to_string(),
+            StepWork::Golden => "cargo xtask codegen".to_string(),
+            StepWork::Armed => "cargo build --package orange --features fail-points".to_string(),
         }
     }
 
-    fn run(&mut self, workspace: &Workspace) -> Result<()> {
+    fn run(&mut self, workspace: &OwnRepository) -> Result<()> {
         match self {
-            Work::Run(command) => ended(command.status()),
-            Work::Tidy => match tidy::report(workspace)? {
+            StepWork::Run(command) => ended(command.status()),
+            StepWork::Tidy => match tidy::report(workspace)? {
                 0 => Ok(()),
                 findings => Err(format!("{findings} to mend")),
             },
-            Work::Golden => match codegen::rewrite(workspace)?.len() {
+            StepWork::Golden => match codegen::rewrite(workspace)?.len() {
                 0 => Ok(()),
                 stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
             },
-            Work::Armed => torture::build_armed(workspace),
+            StepWork::Armed => torture::build_armed(workspace),
         }
     }
 }

@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::page::Page;
+use super::page::DemoPage;
 use super::story::show_command;
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 
 /// The time limit for one step.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A mission, and how much of its journal has been printed.
 struct Mission<'s> {
-    scratch: &'s Scratch,
-    page: &'s Page,
+    scratch: &'s ScratchHome,
+    page: &'s DemoPage,
     id: String,
     shown_events: usize,
 }
 
 /// Plan, implement, a review that fails, a fix, a review that passes, a pull request; a person says twice that it goes on.
-pub(super) fn answered_twice(scratch: &Scratch, page: &Page) -> Result<()> {
+pub(super) fn answered_twice(scratch: &ScratchHome, page: &DemoPage) -> Result<()> {
     page.heading("dev-task: a mission of five steps, and a person at two pauses");
     page.text("The first review fails. In step mode the mission pauses after every step, until it is told to go on by itself.");
     acts(scratch, "review.1", "complete FAIL 'The form has no tests'")?;
@@ -38,7 +38,7 @@ pub(super) fn answered_twice(scratch: &Scratch, page: &Page) -> Result<()> {
 }
 
 /// Every review fails, and nobody is asked: the mission fails, and keeps its worktree for a person.
-pub(super) fn exhausted(scratch: &Scratch, page: &Page) -> Result<()> {
+pub(super) fn exhausted(scratch: &ScratchHome, page: &DemoPage) -> Result<()> {
     page.heading("dev-task: a loop that is exhausted");
     page.text("Every review fails. With `--intervene never` nobody is asked, and the mission fails loudly.");
     acts(scratch, "review", "complete FAIL 'It is still slow'")?;
@@ -52,13 +52,13 @@ pub(super) fn exhausted(scratch: &Scratch, page: &Page) -> Result<()> {
 }
 
 /// Writes the script of a step's agent.
-fn acts(scratch: &Scratch, step: &str, script: &str) -> Result<()> {
+fn acts(scratch: &ScratchHome, step: &str, script: &str) -> Result<()> {
     let file = scratch.path("orange/agents").join(format!("{step}.sh"));
     fs::write(&file, script).map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }
 
 impl<'s> Mission<'s> {
-    fn start(scratch: &'s Scratch, page: &'s Page, words: &[&str]) -> Result<Mission<'s>> {
+    fn start(scratch: &'s ScratchHome, page: &'s DemoPage, words: &[&str]) -> Result<Mission<'s>> {
         show_command(page, words);
         let started = scratch.orange(words)?;
         let id = started["id"].as_str().unwrap_or_default().to_owned();

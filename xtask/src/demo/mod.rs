@@ -10,11 +10,11 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use self::page::Page;
+use self::page::DemoPage;
 use self::story::Story;
 use crate::Result;
-use crate::scratch::Scratch;
-use crate::workspace::{Workspace, typed};
+use crate::scratch::ScratchHome;
+use crate::workspace::{OwnRepository, typed};
 
 /// The scripted agent, which does what its prompt says.
 const AGENT: &str = include_str!("../../../tests/agents/claude");
@@ -28,12 +28,12 @@ pub(crate) struct Demo {
 }
 
 /// Plays every scene, and stops with the reason when one ends differently.
-pub(crate) fn run(workspace: &Workspace, arguments: &Demo) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Demo) -> Result<ExitCode> {
     if arguments.fleet {
         return fleet::run(workspace);
     }
-    let page = Page::new();
-    let scratch = Scratch::new(&built(workspace, "orange")?, AGENT)?;
+    let page = DemoPage::new();
+    let scratch = ScratchHome::new(&built(workspace, "orange")?, AGENT)?;
     page.text(
         "A scratch home, a toy repository with a bare origin, a tmux server of its own, and a script that is",
     );
@@ -48,11 +48,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Demo) -> Result<ExitCode> {
 }
 
 /// The program of this package, which has the same name.
-fn built(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+fn built(workspace: &OwnRepository, package: &str) -> Result<PathBuf> {
     Ok(workspace.built(&["--package", package])?.join(package))
 }
 
-fn play(scratch: &Scratch, page: &Page) -> Result<()> {
+fn play(scratch: &ScratchHome, page: &DemoPage) -> Result<()> {
     let stories = [reviewed_twice(scratch, page)?, crashed_twice(scratch, page)?, one_worker(scratch, page)?];
     mission::answered_twice(scratch, page)?;
     mission::exhausted(scratch, page)?;
@@ -63,7 +63,7 @@ fn play(scratch: &Scratch, page: &Page) -> Result<()> {
     Ok(())
 }
 
-fn reviewed_twice<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> {
+fn reviewed_twice<'s>(scratch: &'s ScratchHome, page: &'s DemoPage) -> Result<Story<'s>> {
     page.heading("default: a worker, a reviewer, a person");
     page.text("The first worker is impatient and asks for a review before it has written anything.");
     let create = ["task", "create", "fix/login", "Mend the login form [agents: impatient]"];
@@ -76,7 +76,7 @@ fn reviewed_twice<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>>
     Ok(story)
 }
 
-fn crashed_twice<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> {
+fn crashed_twice<'s>(scratch: &'s ScratchHome, page: &'s DemoPage) -> Result<Story<'s>> {
     page.heading("default: an agent that dies");
     page.text("Both agents of this task end without a word. The second time, the engine escalates.");
     let create = ["task", "create", "fix/cache", "Mend the cache [agents: crash crash]"];
@@ -92,7 +92,7 @@ fn crashed_twice<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> 
     Ok(story)
 }
 
-fn one_worker<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> {
+fn one_worker<'s>(scratch: &'s ScratchHome, page: &'s DemoPage) -> Result<Story<'s>> {
     page.heading("persistent: one worker from the plan to the end, reviewers in a window beside it");
     let create = ["task", "create", "add/theme", "Add a dark theme", "--workflow", "persistent"];
     let mut story = Story::begin(scratch, page, &create)?;
@@ -107,7 +107,7 @@ fn one_worker<'s>(scratch: &'s Scratch, page: &'s Page) -> Result<Story<'s>> {
 }
 
 /// Shows that no agent is left, and ends any that is.
-fn sweep(scratch: &Scratch, page: &Page) -> Result<()> {
+fn sweep(scratch: &ScratchHome, page: &DemoPage) -> Result<()> {
     page.heading("Nobody is left");
     let list = || scratch.tmux(&["list-panes", "-a", "-F", "#{session_name}:#{window_name}"]);
     let left = said(list())?;
@@ -122,13 +122,16 @@ fn sweep(scratch: &Scratch, page: &Page) -> Result<()> {
     Err(format!("agents were left in tmux: {}", left.text.replace('\n', ", ")))
 }
 
-struct Said {
+struct DemoOutput {
     success: bool,
     text: String,
 }
 
-fn said(mut command: Command) -> Result<Said> {
+fn said(mut command: Command) -> Result<DemoOutput> {
     let output = command.output().map_err(|error| format!("`{}` cannot be run: {error}", typed(&command)))?;
     let text = [output.stdout, output.stderr].concat();
-    Ok(Said { success: output.status.success(), text: String::from_utf8_lossy(&text).trim_end().to_owned() })
+    Ok(DemoOutput {
+        success: output.status.success(),
+        text: String::from_utf8_lossy(&text).trim_end().to_owned(),
+    })
 }

@@ -11,15 +11,15 @@ const SECOND: usize = 30;
 /// The column of a labelled text.
 const INDENT: usize = 13;
 
-pub(crate) struct Page {
+pub(crate) struct DemoPage {
     colour: bool,
 }
 
-impl Page {
+impl DemoPage {
     /// Standard output.
-    pub(crate) fn new() -> Page {
+    pub(crate) fn new() -> DemoPage {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Page { colour: wanted && std::io::stdout().is_terminal() }
+        DemoPage { colour: wanted && std::io::stdout().is_terminal() }
     }
 
     /// Begins a scene.

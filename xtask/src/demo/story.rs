@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::page::Page;
+use super::page::DemoPage;
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 use crate::workspace::typed;
 
 /// The time limit for one step.
@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A task, and how much of its journal has been printed.
 pub(crate) struct Story<'s> {
-    scratch: &'s Scratch,
-    page: &'s Page,
+    scratch: &'s ScratchHome,
+    page: &'s DemoPage,
     id: String,
     branch: String,
     transitions: Vec<Value>,
@@ -27,7 +27,7 @@ pub(crate) struct Story<'s> {
     counters: BTreeMap<String, u64>,
     /// The newest agent of each actor.
     agents: BTreeMap<String, Agent>,
-    scene: Scene,
+    scene: TransitionScene,
 }
 
 /// An agent, and how much of its notes has been printed.
@@ -40,7 +40,7 @@ struct Agent {
 
 /// The transition that is in progress.
 #[derive(Default)]
-struct Scene {
+struct TransitionScene {
     declared: Value,
     guard: String,
     hooks: Vec<String>,
@@ -49,7 +49,7 @@ struct Scene {
 
 impl<'s> Story<'s> {
     /// Creates the task.
-    pub(crate) fn begin(scratch: &'s Scratch, page: &'s Page, create: &[&str]) -> Result<Story<'s>> {
+    pub(crate) fn begin(scratch: &'s ScratchHome, page: &'s DemoPage, create: &[&str]) -> Result<Story<'s>> {
         show_command(page, create);
         let created = scratch.orange(create)?;
         let workflow = scratch.orange(&["workflow", "show", text(&created, "workflow")])?;
@@ -63,7 +63,7 @@ impl<'s> Story<'s> {
             statuses: Vec::new(),
             counters: BTreeMap::new(),
             agents: BTreeMap::new(),
-            scene: Scene::default(),
+            scene: TransitionScene::default(),
         })
     }
 
@@ -167,11 +167,12 @@ impl<'s> Story<'s> {
             let values: Vec<_> = read.map(|(name, value)| format!("{name} is {value}")).collect();
             format!("`{guard}` holds: {}", values.join(", "))
         });
-        self.scene = Scene { declared, guard: guard.unwrap_or_else(none), ..Scene::default() };
+        self.scene =
+            TransitionScene { declared, guard: guard.unwrap_or_else(none), ..TransitionScene::default() };
     }
 
     fn close(&mut self, event: &Value) -> Result<()> {
-        let Scene { declared, guard, hooks, started } = std::mem::take(&mut self.scene);
+        let TransitionScene { declared, guard, hooks, started } = std::mem::take(&mut self.scene);
         let (from, to) = (text(event, "from"), text(event, "to"));
         self.page.step(&format!("{from} → {to}"), &who(event));
         if event["cause"] == "escalation" {
@@ -231,7 +232,7 @@ impl<'s> Story<'s> {
 
 /// Prints a person's command, without the environment of the scratch home.
 /// Prints a command of `orange`.
-pub(super) fn show_command(page: &Page, arguments: &[&str]) {
+pub(super) fn show_command(page: &DemoPage, arguments: &[&str]) {
     let mut command = Command::new("orange");
     command.args(arguments);
     page.command(&typed(&command));

@@ -1,12 +1,12 @@
 //! Reads `xtask/mutants.txt`, the changes that no check notices, with the reasons.
 
 /// The list: changes, each with the reason why no check notices it.
-pub(super) struct Known {
+pub(super) struct KnownMutants {
     /// In the order of the file.
     reasons: Vec<(String, String)>,
 }
 
-impl Known {
+impl KnownMutants {
     /// Reads the list: a line that begins in the first column is a reason, the indented lines under it are changes; `#` begins a comment.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut reasons = Vec::new();
@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn a_difference_of_list_and_survivors_is_reported() {
-        let known = Known::read("# why\n\nit is a comment\n  a: b\n  c: d\n\nanother\n  e: f\n").unwrap();
+        let known =
+            KnownMutants::read("# why\n\nit is a comment\n  a: b\n  c: d\n\nanother\n  e: f\n").unwrap();
         let survivors = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         assert_eq!(known.compare(&survivors(&["a: b", "e: f", "c: d"])), [""; 0]);
         assert_eq!((known.reason("c: d"), known.reason("x: y")), (Some("it is a comment"), None));
@@ -69,8 +70,8 @@ mod tests {
 
     #[test]
     fn a_list_that_explains_nothing_is_refused() {
-        assert!(Known::read("  a: b\n").is_err());
-        assert!(Known::read("why\nbecause\n  a: b\n").is_err());
-        assert!(Known::read("why\n  a: b\nbecause\n").is_err());
+        assert!(KnownMutants::read("  a: b\n").is_err());
+        assert!(KnownMutants::read("why\nbecause\n  a: b\n").is_err());
+        assert!(KnownMutants::read("why\n  a: b\nbecause\n").is_err());
     }
 }

@@ -7,11 +7,11 @@ use orange_codegen::syntax::Node;
 
 use super::mutant::{Maker, MutantKind};
 use super::prompts;
-use super::tree::{Entry, entries, entry, items, items_of, replaced, swapped, text, value};
+use super::tree::{MappingEntry, entries, entry, items, items_of, replaced, swapped, text, value};
 use crate::Result;
 
 /// The names of states and prompts.
-struct Names<'m> {
+struct MachineNames<'m> {
     states: Vec<&'m str>,
     prompts: Vec<&'m str>,
 }
@@ -20,7 +20,7 @@ impl<'m> Maker<'m> {
     /// Every change of a machine, in the order of its parts.
     pub fn machine(&mut self, tree: &'m Node) -> Result<()> {
         let keys = |of: &str| entry(tree, of).map(|it| entries(it.value).map(|it| it.name).collect());
-        let names = Names {
+        let names = MachineNames {
             states: keys("states").unwrap_or_default(),
             prompts: keys("prompts").unwrap_or_default(),
         };
@@ -47,7 +47,7 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    fn state(&mut self, names: &Names<'m>, state: Entry<'m>) {
+    fn state(&mut self, names: &MachineNames<'m>, state: MappingEntry<'m>) {
         self.place = format!("state `{}`", state.name);
         for key in ["terminal", "entry"] {
             self.flip(MutantKind::State, state.value, key);
@@ -61,7 +61,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn transition(&mut self, names: &Names<'m>, transition: &'m Node) {
+    fn transition(&mut self, names: &MachineNames<'m>, transition: &'m Node) {
         let from = entry(transition, "from").map(|it| it.value);
         let sources: Vec<&str> = match from {
             Some(list) if !items(list).is_empty() => items(list).iter().map(text).collect(),
@@ -103,7 +103,7 @@ impl<'m> Maker<'m> {
     }
 
     /// Changes the parameters of a hook.
-    fn spawn(&mut self, names: &Names<'m>, hook: &'m Node) {
+    fn spawn(&mut self, names: &MachineNames<'m>, hook: &'m Node) {
         if let Some(prompt) = entry(hook, "prompt") {
             self.another(MutantKind::Hook, "prompt", prompt.value, &names.prompts);
         }
@@ -119,7 +119,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn rule(&mut self, names: &Names<'m>, rule: &'m Node) {
+    fn rule(&mut self, names: &MachineNames<'m>, rule: &'m Node) {
         self.leave_out(MutantKind::ExitRule, "it", rule.span);
         for key in ["no_artifact", "has_artifact", "stuck_after"] {
             if let Some(part) = entry(rule, key) {

@@ -25,11 +25,11 @@ use orange_codegen::recognise::{self, Likeness};
 use orange_codegen::source::{Format, is_scenario_file};
 use orange_codegen::{Level, PromptFiles, Source};
 
-use self::known::Known;
+use self::known::KnownMutants;
 use self::mutant::{Mutant, MutantKind};
-use self::scenarios::Scenarios;
+use self::scenarios::WorkflowScenarios;
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// Change each part of our workflows, one at a time, and print the changes that nothing notices.
 ///
@@ -62,15 +62,15 @@ const SINGLE: f64 = 90.0;
 const KNOWN: &str = "xtask/mutants.txt";
 
 /// A change and its verdict.
-struct Judged {
+struct JudgedMutant {
     group: recognise::WorkflowKind,
     path: String,
     mutant: Mutant,
-    fate: Fate,
+    fate: MutantFate,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Fate {
+enum MutantFate {
     /// These checks notice it, each once for each of its findings.
     Checks(Vec<&'static str>),
     /// No check notices it, and these scenarios do.
@@ -83,14 +83,14 @@ enum Fate {
     Survives,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Mutate) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Mutate) -> Result<ExitCode> {
     if arguments.prover {
         return prover::run(workspace);
     }
     let judged = judge_all(workspace)?;
-    let known = Known::read(&workspace.read(KNOWN)?.text)?;
-    let survivors: Vec<&Judged> = judged.iter().filter(|it| it.fate == Fate::Survives).collect();
-    let shown: Vec<&Judged> = if arguments.all { judged.iter().collect() } else { survivors.clone() };
+    let known = KnownMutants::read(&workspace.read(KNOWN)?.text)?;
+    let survivors: Vec<&JudgedMutant> = judged.iter().filter(|it| it.fate == MutantFate::Survives).collect();
+    let shown: Vec<&JudgedMutant> = if arguments.all { judged.iter().collect() } else { survivors.clone() };
     for it in shown {
         println!("{}", it.line());
         known.reason(&it.name()).iter().for_each(|reason| println!("    {reason}"));
@@ -110,18 +110,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Mutate) -> Result<ExitCode>
 }
 
 /// Judges every change to every workflow that ships, in order.
-fn judge_all(workspace: &Workspace) -> Result<Vec<Judged>> {
+fn judge_all(workspace: &OwnRepository) -> Result<Vec<JudgedMutant>> {
     let mut judged = Vec::new();
     for source in sources(workspace)? {
         let Some(group) = Likeness::of(&source).kind() else { continue };
-        let scenarios = Scenarios::beside(&source, group, workspace)?;
+        let scenarios = WorkflowScenarios::beside(&source, group, workspace)?;
         judged.extend(judge(&source, group, scenarios)?);
     }
     Ok(judged)
 }
 
 /// The files that may be workflows, with the prompts that they name.
-fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
+fn sources(workspace: &OwnRepository) -> Result<Vec<Source>> {
     let paths = workspace.paths()?;
     let names: Vec<&str> = paths.iter().filter_map(|it| it.strip_prefix("workflows/")).collect();
     let prompts = names.iter().filter(|it| it.ends_with(".md"));
@@ -134,8 +134,13 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
     names.iter().filter(is_ours).map(source).collect()
 }
 
-fn judge(source: &Source, group: recognise::WorkflowKind, scenarios: Scenarios) -> Result<Vec<Judged>> {
-    let before = Before { findings: findings(source), behaviour: same::behaviour(source), scenarios };
+fn judge(
+    source: &Source,
+    group: recognise::WorkflowKind,
+    scenarios: WorkflowScenarios,
+) -> Result<Vec<JudgedMutant>> {
+    let before =
+        UnchangedWorkflow { findings: findings(source), behaviour: same::behaviour(source), scenarios };
     if let Some(failure) = before.scenarios.failures(source).first() {
         return Err(format!("{}: before any change: {failure}", source.path));
     }
@@ -153,22 +158,22 @@ fn judge(source: &Source, group: recognise::WorkflowKind, scenarios: Scenarios) 
     mutants
         .into_iter()
         .zip(fates)
-        .map(|(mutant, fate)| Ok(Judged { group, path: path.clone(), mutant, fate: fate? }))
+        .map(|(mutant, fate)| Ok(JudgedMutant { group, path: path.clone(), mutant, fate: fate? }))
         .collect()
 }
 
 /// A workflow before its changes.
-struct Before {
-    findings: Vec<Finding>,
+struct UnchangedWorkflow {
+    findings: Vec<UnplacedFinding>,
     behaviour: Option<String>,
-    scenarios: Scenarios,
+    scenarios: WorkflowScenarios,
 }
 
-fn fates(source: &Source, before: &Before, mutants: &[Mutant]) -> Vec<Result<Fate>> {
+fn fates(source: &Source, before: &UnchangedWorkflow, mutants: &[Mutant]) -> Vec<Result<MutantFate>> {
     mutants.iter().map(|it| fate(source, before, it)).collect()
 }
 
-fn fate(source: &Source, before: &Before, mutant: &Mutant) -> Result<Fate> {
+fn fate(source: &Source, before: &UnchangedWorkflow, mutant: &Mutant) -> Result<MutantFate> {
     let mut left = before.findings.clone();
     let mut codes = Vec::new();
     let changed = mutant.applied(source);
@@ -182,33 +187,33 @@ fn fate(source: &Source, before: &Before, mutant: &Mutant) -> Result<Fate> {
         return Err(format!("{}: {}: the change breaks the syntax", source.path, mutant.name()));
     }
     if !codes.is_empty() {
-        return Ok(Fate::Checks(codes));
+        return Ok(MutantFate::Checks(codes));
     }
     let failures = before.scenarios.failures(&changed);
     Ok(if !failures.is_empty() {
-        Fate::Scenarios(failures)
+        MutantFate::Scenarios(failures)
     } else if mutant.is_prose {
-        Fate::Prose
+        MutantFate::Prose
     } else if same::behaviour(&changed) == before.behaviour {
-        Fate::Same
+        MutantFate::Same
     } else {
-        Fate::Survives
+        MutantFate::Survives
     })
 }
 
 /// A finding without its position, which changes with the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Finding {
+struct UnplacedFinding {
     code: &'static str,
     message: String,
 }
 
-fn findings(source: &Source) -> Vec<Finding> {
+fn findings(source: &Source) -> Vec<UnplacedFinding> {
     let found = lint(source).diagnostics.into_iter().filter(|it| it.level <= Level::Info);
-    found.map(|it| Finding { code: it.code(), message: it.message }).collect()
+    found.map(|it| UnplacedFinding { code: it.code(), message: it.message }).collect()
 }
 
-impl Judged {
+impl JudgedMutant {
     /// The name of the change in `mutants.txt`.
     fn name(&self) -> String {
         let file = self.path.rsplit('/').next().unwrap_or(&self.path);
@@ -217,51 +222,51 @@ impl Judged {
 
     fn line(&self) -> String {
         let fate = match &self.fate {
-            Fate::Checks(codes) => codes.join(" "),
-            Fate::Scenarios(failures) => failures.join(", "),
-            Fate::Prose => "(prose)".to_owned(),
-            Fate::Same => "(same)".to_owned(),
-            Fate::Survives => "nobody notices".to_owned(),
+            MutantFate::Checks(codes) => codes.join(" "),
+            MutantFate::Scenarios(failures) => failures.join(", "),
+            MutantFate::Prose => "(prose)".to_owned(),
+            MutantFate::Same => "(same)".to_owned(),
+            MutantFate::Survives => "nobody notices".to_owned(),
         };
         format!("{}:{}: {}: {fate}", self.path, self.mutant.line, self.mutant.name())
     }
 }
 
 /// The share of noticed changes of each group, in percent, among those that can be noticed.
-fn scores(judged: &[Judged]) -> [(&'static str, f64); 2] {
+fn scores(judged: &[JudgedMutant]) -> [(&'static str, f64); 2] {
     [("machines", recognise::WorkflowKind::Machine), ("plans", recognise::WorkflowKind::Steps)].map(
         |(name, group)| {
-            let of = |fates: fn(&Fate) -> bool| {
+            let of = |fates: fn(&MutantFate) -> bool| {
                 judged.iter().filter(|it| it.group == group && fates(&it.fate)).count()
             };
-            let noticed = of(|it| matches!(it, Fate::Checks(_) | Fate::Scenarios(_)));
-            let all = noticed + of(|it| *it == Fate::Survives);
+            let noticed = of(|it| matches!(it, MutantFate::Checks(_) | MutantFate::Scenarios(_)));
+            let all = noticed + of(|it| *it == MutantFate::Survives);
             (name, if all == 0 { 0.0 } else { 100.0 * noticed as f64 / all as f64 })
         },
     )
 }
 
 /// The share of changes with a single finding among those that `check` finds, in percent.
-fn single(judged: &[Judged]) -> f64 {
+fn single(judged: &[JudgedMutant]) -> f64 {
     let findings = judged.iter().filter_map(|it| match &it.fate {
-        Fate::Checks(codes) => Some(codes.len()),
-        Fate::Scenarios(_) | Fate::Prose | Fate::Same | Fate::Survives => None,
+        MutantFate::Checks(codes) => Some(codes.len()),
+        MutantFate::Scenarios(_) | MutantFate::Prose | MutantFate::Same | MutantFate::Survives => None,
     });
     let (single, several): (Vec<usize>, Vec<usize>) = findings.partition(|it| *it == 1);
     100.0 * single.len() as f64 / (single.len() + several.len()).max(1) as f64
 }
 
 /// The number of noticed changes of each kind, by workflow.
-fn table(judged: &[Judged]) -> String {
+fn table(judged: &[JudgedMutant]) -> String {
     let mut rows: BTreeMap<(&str, MutantKind), [usize; 5]> = BTreeMap::new();
     for it in judged {
         let row = rows.entry((&it.path, it.mutant.kind)).or_default();
         match it.fate {
-            Fate::Checks(_) => row[0] += 1,
-            Fate::Scenarios(_) => row[1] += 1,
-            Fate::Survives => row[2] += 1,
-            Fate::Same => row[3] += 1,
-            Fate::Prose => row[4] += 1,
+            MutantFate::Checks(_) => row[0] += 1,
+            MutantFate::Scenarios(_) => row[1] += 1,
+            MutantFate::Survives => row[2] += 1,
+            MutantFate::Same => row[3] += 1,
+            MutantFate::Prose => row[4] += 1,
         }
     }
     let mut table = format!(

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::Result;
-use crate::workspace::{Workspace, answer};
+use crate::workspace::{OwnRepository, answer};
 
 /// The variable that turns a weakening on.
 const VARIABLE: &str = "ORANGE_WEAKENED";
@@ -211,7 +211,7 @@ const WEAKENINGS: &[Weakening] = &[
     ),
 ];
 
-pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub(super) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     let folder = workspace.metadata()?.target_directory.join("prover");
     write(workspace, &folder.join("tree"))?;
     let test = build(workspace, &folder)?;
@@ -263,7 +263,7 @@ fn noticing(
 }
 
 /// Copies the tree with every weakening in it. A file that is as it should be is not touched, so that it is not built again.
-fn write(workspace: &Workspace, tree: &Path) -> Result<()> {
+fn write(workspace: &OwnRepository, tree: &Path) -> Result<()> {
     let mut files = Vec::new();
     for path in workspace.paths()? {
         let bytes = fs::read(workspace.root.join(&path)).map_err(|error| format!("{path}: {error}"))?;
@@ -306,7 +306,7 @@ pub(crate) fn weakened(number: usize) -> bool {
 ";
 
 /// Builds the test, and answers where it is.
-fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+fn build(workspace: &OwnRepository, folder: &Path) -> Result<PathBuf> {
     let mut command = workspace.cargo([
         "test",
         "--package",

@@ -11,18 +11,22 @@ use orange_codegen::{Source, compile};
 use orange_core::plan::Plan;
 
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// The scenarios of one workflow.
-pub(super) enum Scenarios {
+pub(super) enum WorkflowScenarios {
     /// Of a machine.
     Machine(Vec<scenario::Scenario>),
     Steps(Vec<plan_scenario::PlanScenario>),
 }
 
-impl Scenarios {
+impl WorkflowScenarios {
     /// The scenarios of a workflow of this kind, which stand beside it.
-    pub fn beside(source: &Source, group: recognise::WorkflowKind, workspace: &Workspace) -> Result<Self> {
+    pub fn beside(
+        source: &Source,
+        group: recognise::WorkflowKind,
+        workspace: &OwnRepository,
+    ) -> Result<Self> {
         let stem = source.path.rsplit_once('.').map_or(source.path.as_str(), |(stem, _)| stem);
         let path = format!("{stem}{SCENARIOS}");
         Self::read(&Source::new(&path, workspace.read(&path)?.text), group)
@@ -86,8 +90,8 @@ fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str, group: recognise::WorkflowKind) -> Scenarios {
-        Scenarios::read(&Source::new("flow.test.yml", text), group).unwrap()
+    fn read(text: &str, group: recognise::WorkflowKind) -> WorkflowScenarios {
+        WorkflowScenarios::read(&Source::new("flow.test.yml", text), group).unwrap()
     }
 
     const PLAN: &str = "workflow: {name: flow}\nsteps:\n  - {id: a, role: any, prompt: A}\n  - {id: b, prompt: '{{context}}', depends_on: [a]}\n";

@@ -5,13 +5,13 @@ use orange_codegen::{Edit, Source, Span, edit};
 
 /// An entry of a mapping: its key and its value.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<'n> {
+pub(super) struct MappingEntry<'n> {
     pub name: &'n str,
     pub key: &'n Node,
     pub value: &'n Node,
 }
 
-impl Entry<'_> {
+impl MappingEntry<'_> {
     /// Its whole span.
     pub fn span(&self) -> Span {
         self.key.span.to(self.value.span)
@@ -19,16 +19,16 @@ impl Entry<'_> {
 }
 
 /// The entries of a mapping; none of any other node.
-pub(super) fn entries(node: &Node) -> impl Iterator<Item = Entry<'_>> {
+pub(super) fn entries(node: &Node) -> impl Iterator<Item = MappingEntry<'_>> {
     let entries = match &node.kind {
         NodeKind::Mapping(entries) => entries.as_slice(),
         NodeKind::Sequence(_) | NodeKind::Scalar(_) => &[],
     };
-    entries.iter().map(|(key, value)| Entry { name: text(key), key, value })
+    entries.iter().map(|(key, value)| MappingEntry { name: text(key), key, value })
 }
 
 /// The entry with this key.
-pub(super) fn entry<'n>(node: &'n Node, key: &str) -> Option<Entry<'n>> {
+pub(super) fn entry<'n>(node: &'n Node, key: &str) -> Option<MappingEntry<'n>> {
     entries(node).find(|it| it.name == key)
 }
 

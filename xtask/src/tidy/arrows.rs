@@ -1,8 +1,8 @@
 //! The arrows of dependencies: between our own packages, and to packages from elsewhere.
 
-use super::{Finding, entries};
+use super::{RuleBreach, entries};
 use crate::Result;
-use crate::workspace::{Dependency, File, Package, Workspace};
+use crate::workspace::{DeclaredDependency, MemberPackage, OwnRepository, TextFile};
 
 /// The committed list of what the small binary is built from.
 const SMALL_BINARY: &str = "xtask/small-binary.txt";
@@ -130,14 +130,14 @@ const NEVER_IN_THE_BINARY: &[&str] = &[
 ];
 
 /// The arrows that the manifests declare and the table does not.
-pub(super) fn declared(packages: &[Package]) -> Vec<Finding> {
+pub(super) fn declared(packages: &[MemberPackage]) -> Vec<RuleBreach> {
     packages.iter().flat_map(declared_by).collect()
 }
 
-fn declared_by(package: &Package) -> Vec<Finding> {
+fn declared_by(package: &MemberPackage) -> Vec<RuleBreach> {
     let Some(arrows) = ARROWS.iter().find(|arrows| arrows.from == package.name) else {
         let problem = "is a package that the arrows do not know";
-        return vec![Finding::new(
+        return vec![RuleBreach::new(
             &package.name,
             problem,
             "give it a line in ARROWS, xtask/src/tidy/arrows.rs",
@@ -145,9 +145,9 @@ fn declared_by(package: &Package) -> Vec<Finding> {
     };
     let forbidden = package.dependencies.iter().filter(|dependency| !arrows.allow(dependency));
     forbidden
-        .map(|Dependency { name, kind, .. }| {
+        .map(|DeclaredDependency { name, kind, .. }| {
             let kind = kind.as_deref().unwrap_or("normal");
-            Finding::new(
+            RuleBreach::new(
                 &package.name,
                 format!("has a {kind} dependency on {name}, which goes against the arrows"),
                 "move what needs it to where it may be needed, or argue for a new arrow in ARROWS, xtask/src/tidy/arrows.rs",
@@ -157,7 +157,7 @@ fn declared_by(package: &Package) -> Vec<Finding> {
 }
 
 impl Arrows {
-    fn allow(&self, dependency: &Dependency) -> bool {
+    fn allow(&self, dependency: &DeclaredDependency) -> bool {
         if dependency.path.is_none() {
             let is_dev = dependency.kind.as_deref() == Some("dev");
             return self.from != "orange-core" || is_dev || OPTIONAL_IN_CORE == dependency.name;
@@ -172,7 +172,7 @@ impl Arrows {
 }
 
 /// Packages from which the compiler and the macro are built and should not be.
-pub(super) fn compiler(workspace: &Workspace) -> Result<Vec<Finding>> {
+pub(super) fn compiler(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
     let mut findings = Vec::new();
     for package in ["orange-codegen", "orange-macros"] {
         findings.extend(too_heavy(package, &workspace.tree(package, "normal,build", &[])?));
@@ -180,9 +180,9 @@ pub(super) fn compiler(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn too_heavy<'t>(package: &'t str, tree: &'t [String]) -> impl Iterator<Item = Finding> + 't {
+fn too_heavy<'t>(package: &'t str, tree: &'t [String]) -> impl Iterator<Item = RuleBreach> + 't {
     tree.iter().filter(|name| TOO_HEAVY_FOR_THE_COMPILER.contains(&name.as_str())).map(move |name| {
-        Finding::new(
+        RuleBreach::new(
             package,
             format!("is built from {name}, which everybody who uses `workflow!` would pay for"),
             "put it behind the feature `pretty`, or do without; `cargo tree -i` says who brings it",
@@ -191,19 +191,19 @@ fn too_heavy<'t>(package: &'t str, tree: &'t [String]) -> impl Iterator<Item = F
 }
 
 /// Packages that can be killed at their own steps without anybody having asked for that.
-pub(super) fn no_fail_points(features: &[String]) -> Vec<Finding> {
+pub(super) fn no_fail_points(features: &[String]) -> Vec<RuleBreach> {
     let armed = features.iter().filter(|package| package.contains("fail-points"));
     let finding = |package: &String| {
         let name = package.split(' ').next().unwrap_or(package);
         let remedy =
             "the feature `fail-points` is for builds that are to be killed: take it out of the manifests";
-        Finding::new(name, "has fail points in an ordinary build", remedy)
+        RuleBreach::new(name, "has fail points in an ordinary build", remedy)
     };
     armed.map(finding).take(1).collect()
 }
 
 /// Differences between the packages from which the binary is built and the committed lists, without custom workflows and with them.
-pub(super) fn binaries(workspace: &Workspace) -> Result<Vec<Finding>> {
+pub(super) fn binaries(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
     let tree = |features: &[&str]| workspace.tree("orange", "normal,no-proc-macro", features);
     let small = tree(&["--no-default-features"])?;
     let mut added = tree(&[])?;
@@ -211,31 +211,31 @@ pub(super) fn binaries(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = built_from(&small, &workspace.read(SMALL_BINARY)?);
     if small.iter().any(|name| name == "orange-codegen") {
         let problem = "is built from the compiler even without `custom-workflows`";
-        findings.push(Finding::new("orange", problem, "depend on it behind that feature alone"));
+        findings.push(RuleBreach::new("orange", problem, "depend on it behind that feature alone"));
     }
     findings.extend(built_from(&added, &workspace.read(CUSTOM_WORKFLOWS)?));
     Ok(findings)
 }
 
-fn built_from(tree: &[String], list: &File) -> Vec<Finding> {
+fn built_from(tree: &[String], list: &TextFile) -> Vec<RuleBreach> {
     let ours = |name: &str| ARROWS.iter().any(|arrows| arrows.from == name);
     let never = tree.iter().filter(|name| NEVER_IN_THE_BINARY.contains(&name.as_str())).map(|name| {
         let problem = format!("is built from {name}, which is too heavy for it");
-        Finding::new("orange", problem, "do without it; `cargo tree -p orange -i` says who brings it")
+        RuleBreach::new("orange", problem, "do without it; `cargo tree -p orange -i` says who brings it")
     });
     let unlisted = tree
         .iter()
         .filter(|name| !ours(name) && !entries(list).any(|entry| entry.name == **name))
         .map(|name| {
             let problem = format!("the binary is built from {name}, which is not on the list");
-            Finding::new(&list.path, problem, "do without it, or add a line with the reason")
+            RuleBreach::new(&list.path, problem, "do without it, or add a line with the reason")
         });
     let stale = entries(list).filter(|entry| !tree.iter().any(|name| name == entry.name)).map(|entry| {
         let problem = format!("the binary is not built from {}", entry.name);
-        Finding::new(entry.place, problem, "take the line away")
+        RuleBreach::new(entry.place, problem, "take the line away")
     });
     let unexplained = entries(list).filter(|entry| entry.reason.is_empty()).map(|entry| {
-        Finding::new(entry.place, format!("says no reason for {}", entry.name), "write it after a `#`")
+        RuleBreach::new(entry.place, format!("says no reason for {}", entry.name), "write it after a `#`")
     });
     never.chain(unlisted).chain(stale).chain(unexplained).collect()
 }
@@ -244,10 +244,11 @@ fn built_from(tree: &[String], list: &File) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    fn package(name: &str, dependency: &str, kind: Option<&str>) -> Package {
+    fn package(name: &str, dependency: &str, kind: Option<&str>) -> MemberPackage {
         let path = dependency.starts_with("orange").then(|| "somewhere".into());
-        let dependency = Dependency { name: dependency.to_string(), kind: kind.map(str::to_string), path };
-        Package { name: name.to_string(), dependencies: vec![dependency] }
+        let dependency =
+            DeclaredDependency { name: dependency.to_string(), kind: kind.map(str::to_string), path };
+        MemberPackage { name: name.to_string(), dependencies: vec![dependency] }
     }
 
     #[track_caller]
@@ -295,7 +296,7 @@ mod tests {
     #[track_caller]
     fn check_binary(tree: &[&str], list: &str, expect: &[&str]) {
         let tree: Vec<_> = tree.iter().map(|name| (*name).to_string()).collect();
-        let list = File { path: "list".to_string(), text: list.to_string() };
+        let list = TextFile { path: "list".to_string(), text: list.to_string() };
         let found: Vec<_> = built_from(&tree, &list).into_iter().map(|finding| finding.place).collect();
         assert_eq!(found, expect);
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Finding;
+use super::RuleBreach;
 use super::sources::code_outside_tests;
-use crate::workspace::File;
+use crate::workspace::TextFile;
 
 /// The crates that are examined, and how far down: deeper modules count as the one that they are in.
 const CRATES: &[(&str, usize)] = &[
@@ -20,12 +20,12 @@ const CRATES: &[(&str, usize)] = &[
 type Path = Vec<String>;
 
 /// Every circle, at the first of its modules.
-pub(super) fn circles(files: &[File]) -> Vec<Finding> {
+pub(super) fn circles(files: &[TextFile]) -> Vec<RuleBreach> {
     CRATES.iter().flat_map(|(root, depth)| of_crate(root, *depth, files)).collect()
 }
 
-fn of_crate(root: &str, depth: usize, files: &[File]) -> Vec<Finding> {
-    let modules: BTreeMap<Path, &File> =
+fn of_crate(root: &str, depth: usize, files: &[TextFile]) -> Vec<RuleBreach> {
+    let modules: BTreeMap<Path, &TextFile> =
         files.iter().filter_map(|file| Some((module(root, file)?, file))).collect();
     let arrows = arrows(&modules, depth);
     let mut seen = BTreeSet::new();
@@ -36,14 +36,14 @@ fn of_crate(root: &str, depth: usize, files: &[File]) -> Vec<Finding> {
             let names: Vec<_> = circle.iter().chain([start]).map(|module| module.join("::")).collect();
             let problem = format!("is in a circle of modules: {}", names.join(" → "));
             let remedy = "move what both need into a module that names neither of them";
-            findings.push(Finding::new(&file.path, problem, remedy));
+            findings.push(RuleBreach::new(&file.path, problem, remedy));
         }
     }
     findings
 }
 
 /// The module of a file, if it is one of this crate and not of its tests.
-fn module(root: &str, file: &File) -> Option<Path> {
+fn module(root: &str, file: &TextFile) -> Option<Path> {
     let inside = file.path.strip_prefix(root)?.strip_prefix('/')?.strip_suffix(".rs")?;
     let mut path: Path = inside.split('/').map(str::to_owned).collect();
     if path.iter().any(|name| name == "tests") {
@@ -54,7 +54,7 @@ fn module(root: &str, file: &File) -> Option<Path> {
 }
 
 /// Modules that each module names, beside those that it is in.
-fn arrows(modules: &BTreeMap<Path, &File>, depth: usize) -> BTreeMap<Path, BTreeSet<Path>> {
+fn arrows(modules: &BTreeMap<Path, &TextFile>, depth: usize) -> BTreeMap<Path, BTreeSet<Path>> {
     let mut exported = BTreeMap::new();
     let mut named: Vec<(&Path, Path)> = Vec::new();
     for (module, file) in modules {
@@ -138,7 +138,7 @@ fn mentioned(code: &str) -> impl Iterator<Item = Path> {
 }
 
 /// The path from the root of the crate; `None` for one of another crate.
-fn absolute(mut path: Path, module: &Path, modules: &BTreeMap<Path, &File>) -> Option<Path> {
+fn absolute(mut path: Path, module: &Path, modules: &BTreeMap<Path, &TextFile>) -> Option<Path> {
     let mut from = module.clone();
     match path.first()?.as_str() {
         "crate" => return Some(path.split_off(1)),
@@ -161,7 +161,7 @@ fn absolute(mut path: Path, module: &Path, modules: &BTreeMap<Path, &File>) -> O
 fn resolved(
     mut path: Path,
     exported: &BTreeMap<Path, Path>,
-    modules: &BTreeMap<Path, &File>,
+    modules: &BTreeMap<Path, &TextFile>,
 ) -> Option<Path> {
     const LONGEST_CHAIN: usize = 8;
     for _ in 0..LONGEST_CHAIN {
@@ -201,7 +201,7 @@ mod tests {
 
     #[track_caller]
     fn check(files: &[(&str, &str)], expect: &[&str]) {
-        let file = |(path, text): &(&str, &str)| File {
+        let file = |(path, text): &(&str, &str)| TextFile {
             path: format!("engine/src/{path}"),
             text: format!("//! A.\n{text}\n"),
         };

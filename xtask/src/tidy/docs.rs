@@ -1,17 +1,17 @@
 //! Docs of items: each names the noun that it documents.
 
-use super::Finding;
-use crate::workspace::File;
+use super::RuleBreach;
+use crate::workspace::TextFile;
 
 /// Words with which a clause begins that stands in the place of a noun.
 const QUESTIONS: [&str; 9] = ["What", "How", "Whether", "Who", "Whose", "Why", "When", "Where", "Which"];
 
 /// Every doc comment that begins with a question or with `The same`, or is one word.
-pub(super) fn all(files: &[File]) -> Vec<Finding> {
+pub(super) fn all(files: &[TextFile]) -> Vec<RuleBreach> {
     files.iter().filter(|file| file.path.ends_with(".rs")).flat_map(in_file).collect()
 }
 
-fn in_file(file: &File) -> Vec<Finding> {
+fn in_file(file: &TextFile) -> Vec<RuleBreach> {
     let mut found = Vec::new();
     let mut before = None;
     for (number, line) in (1..).zip(file.text.lines()) {
@@ -20,7 +20,7 @@ fn in_file(file: &File) -> Vec<Finding> {
             && let Some(text) = doc
             && let Some((problem, remedy)) = problem(text)
         {
-            found.push(Finding::new(format!("{}:{number}", file.path), problem.to_owned(), remedy));
+            found.push(RuleBreach::new(format!("{}:{number}", file.path), problem.to_owned(), remedy));
         }
         before = doc;
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn places(text: &str) -> Vec<String> {
-        let file = File { path: "a.rs".to_owned(), text: text.to_owned() };
+        let file = TextFile { path: "a.rs".to_owned(), text: text.to_owned() };
         in_file(&file).into_iter().map(|it| it.place).collect()
     }
 

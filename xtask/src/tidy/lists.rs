@@ -1,7 +1,7 @@
 //! Forgotten files: fixtures that no test uses, golden files without a source, pages that no list names.
 
-use super::Finding;
-use crate::workspace::File;
+use super::RuleBreach;
+use crate::workspace::TextFile;
 
 /// Files and folders in which the checks are registered: those that come before everything else, and the groups of lints.
 const REGISTRIES: [&str; 3] = ["codegen/src/catalogue.rs", "analysis/src/evolution/", "analysis/src/lint/"];
@@ -13,7 +13,7 @@ const PAGES: &str = "docs/lints/";
 const INDEX: &str = "README";
 
 /// Fixtures that no Rust file names: neither the file, nor its golden file, nor the folder it lies in.
-pub(super) fn fixtures_are_used(paths: &[String], rust: &[File]) -> Vec<Finding> {
+pub(super) fn fixtures_are_used(paths: &[String], rust: &[TextFile]) -> Vec<RuleBreach> {
     let named = |name: &str| rust.iter().any(|file| file.text.contains(name));
     let fixtures = paths.iter().filter_map(|path| Some((path, path.strip_prefix(FIXTURES)?)));
     let forgotten = fixtures.filter(|(_, inside)| {
@@ -23,13 +23,13 @@ pub(super) fn fixtures_are_used(paths: &[String], rust: &[File]) -> Vec<Finding>
     });
     forgotten
         .map(|(path, _)| {
-            Finding::new(path, "is a fixture that no test names", "use it in a test, or take it away")
+            RuleBreach::new(path, "is a fixture that no test names", "use it in a test, or take it away")
         })
         .collect()
 }
 
 /// Golden files whose workflow is gone.
-pub(super) fn golden_have_sources(paths: &[String]) -> Vec<Finding> {
+pub(super) fn golden_have_sources(paths: &[String]) -> Vec<RuleBreach> {
     let is_workflow = |path: &str| path.ends_with(".yml") || path.ends_with(".toml");
     let has_source = |golden: &str| paths.iter().any(|path| is_workflow(path) && stem(path) == stem(golden));
     let orphans = paths
@@ -38,7 +38,7 @@ pub(super) fn golden_have_sources(paths: &[String]) -> Vec<Finding> {
         .filter(|path| !has_source(path));
     orphans
         .map(|path| {
-            Finding::new(
+            RuleBreach::new(
                 path,
                 "is emitted from no workflow that is here",
                 "take it away, or bring its workflow back",
@@ -54,14 +54,14 @@ fn stem(path: &str) -> &str {
 }
 
 /// Pages that belong to no check. A check without a page does not compile.
-pub(super) fn pages_are_registered(paths: &[String], rust: &[File]) -> Vec<Finding> {
+pub(super) fn pages_are_registered(paths: &[String], rust: &[TextFile]) -> Vec<RuleBreach> {
     let registries = || rust.iter().filter(|file| REGISTRIES.iter().any(|it| file.path.starts_with(it)));
     let is_registered = |name: &str| registries().any(|file| file.text.contains(&format!("\"{name}\"")));
     let pages = paths.iter().filter_map(|path| Some((path, path.strip_prefix(PAGES)?.strip_suffix(".md")?)));
     pages
         .filter(|(_, name)| *name != INDEX && !is_registered(name))
         .map(|(path, _)| {
-            Finding::new(
+            RuleBreach::new(
                 path,
                 "is the page of no check",
                 "register the check in the table of its group in analysis/src/lint, or delete this file",
@@ -78,12 +78,12 @@ mod tests {
         of.iter().map(S::to_string).collect()
     }
 
-    fn file(text: &str) -> File {
-        File { path: "a.rs".to_string(), text: text.to_string() }
+    fn file(text: &str) -> TextFile {
+        TextFile { path: "a.rs".to_string(), text: text.to_string() }
     }
 
     #[track_caller]
-    fn check(found: Vec<Finding>, expect: &[&str]) {
+    fn check(found: Vec<RuleBreach>, expect: &[&str]) {
         let places: Vec<_> = found.into_iter().map(|finding| finding.place).collect();
         assert_eq!(places, expect);
     }
@@ -117,7 +117,7 @@ mod tests {
     fn a_page_belongs_to_a_check() {
         let paths =
             paths(&["unknown-to", "dead-end", "other", "README"].map(|it| format!("docs/lints/{it}.md")));
-        let registry = |path: &str, text: &str| File { path: path.to_string(), text: text.to_string() };
+        let registry = |path: &str, text: &str| TextFile { path: path.to_string(), text: text.to_string() };
         let rust = [
             registry("codegen/src/catalogue.rs", "A01 \"unknown-to\" Error;"),
             registry("analysis/src/lint/graph/mod.rs", "C02 \"dead-end\" Deny dead_end;"),

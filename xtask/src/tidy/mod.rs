@@ -12,11 +12,11 @@ mod words;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::workspace::{File, Workspace};
+use crate::workspace::{OwnRepository, TextFile};
 
 /// A breach of a rule.
 #[derive(Debug, PartialEq, Eq)]
-struct Finding {
+struct RuleBreach {
     /// The file, or the file and line, or the package.
     place: String,
     problem: String,
@@ -24,20 +24,20 @@ struct Finding {
     remedy: &'static str,
 }
 
-impl Finding {
-    fn new(place: impl Into<String>, problem: impl Into<String>, remedy: &'static str) -> Finding {
-        Finding { place: place.into(), problem: problem.into(), remedy }
+impl RuleBreach {
+    fn new(place: impl Into<String>, problem: impl Into<String>, remedy: &'static str) -> RuleBreach {
+        RuleBreach { place: place.into(), problem: problem.into(), remedy }
     }
 }
 
-pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     Ok(if report(workspace)? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints every finding and says how many there are.
-pub(crate) fn report(workspace: &Workspace) -> Result<usize> {
+pub(crate) fn report(workspace: &OwnRepository) -> Result<usize> {
     let findings = findings(workspace)?;
-    for Finding { place, problem, remedy } in &findings {
+    for RuleBreach { place, problem, remedy } in &findings {
         println!("{place}: {problem}\n    {remedy}");
     }
     println!(
@@ -47,9 +47,9 @@ pub(crate) fn report(workspace: &Workspace) -> Result<usize> {
     Ok(findings.len())
 }
 
-fn findings(workspace: &Workspace) -> Result<Vec<Finding>> {
+fn findings(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
     let paths = workspace.paths()?;
-    let read = |extension: &str| -> Result<Vec<File>> {
+    let read = |extension: &str| -> Result<Vec<TextFile>> {
         paths.iter().filter(|path| path.ends_with(extension)).map(|path| workspace.read(path)).collect()
     };
     let (rust, manifests) = (read(".rs")?, read("Cargo.toml")?);
@@ -73,17 +73,17 @@ fn findings(workspace: &Workspace) -> Result<Vec<Finding>> {
 }
 
 /// The entries of a committed list: one name a line, then `#` and the reason for it.
-fn entries(list: &File) -> impl Iterator<Item = Entry<'_>> {
+fn entries(list: &TextFile) -> impl Iterator<Item = ListEntry<'_>> {
     list.text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#')).map(
         |(line, number)| {
             let (name, reason) = line.split_once('#').unwrap_or((line, ""));
-            Entry { name: name.trim(), reason: reason.trim(), place: format!("{}:{number}", list.path) }
+            ListEntry { name: name.trim(), reason: reason.trim(), place: format!("{}:{number}", list.path) }
         },
     )
 }
 
 /// One line of a committed list.
-struct Entry<'l> {
+struct ListEntry<'l> {
     name: &'l str,
     reason: &'l str,
     place: String,
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_list_has_names_reasons_and_places() {
-        let list = File {
+        let list = TextFile {
             path: "l.txt".to_string(),
             text: "# What this is.\n\nclap # arguments\nmemchr\n".to_string(),
         };

@@ -1,6 +1,6 @@
 //! Separates what people read in a file, its prose, from the names in its code. Both keep their lines.
 
-use crate::workspace::File;
+use crate::workspace::TextFile;
 
 /// A stretch of prose: the comment lines that follow each other, a text between quotes, or a whole page.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub(super) struct Prose {
 
 /// A name in the code, and its line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Name<'f> {
+pub(super) struct CodeName<'f> {
     pub(super) line: usize,
     pub(super) text: &'f str,
 }
 
 /// The prose and the names of a file. A file that is not Rust is prose as a whole.
-pub(super) fn of(file: &File) -> (Vec<Prose>, Vec<Name<'_>>) {
+pub(super) fn of(file: &TextFile) -> (Vec<Prose>, Vec<CodeName<'_>>) {
     if !file.path.ends_with(".rs") {
         return (vec![Prose { line: 1, text: file.text.clone() }], Vec::new());
     }
@@ -28,7 +28,7 @@ pub(super) fn of(file: &File) -> (Vec<Prose>, Vec<Name<'_>>) {
     let mut line = 1;
     for piece in pieces(&file.text) {
         match piece {
-            Piece::Comment(text) => {
+            SourcePiece::Comment(text) => {
                 let text = text.trim_start_matches(['/', '!', '*', ' ']);
                 let follows =
                     |it: &mut Prose| !text.is_empty() && it.line + it.text.matches('\n').count() + 1 == line;
@@ -40,8 +40,8 @@ pub(super) fn of(file: &File) -> (Vec<Prose>, Vec<Name<'_>>) {
                     comment = (!text.is_empty()).then(|| Prose { line, text: text.to_string() });
                 }
             }
-            Piece::Text(text) => prose.push(Prose { line, text: words_of(text) }),
-            Piece::Code(text) => names.extend(names_of(text, line)),
+            SourcePiece::Text(text) => prose.push(Prose { line, text: words_of(text) }),
+            SourcePiece::Code(text) => names.extend(names_of(text, line)),
         }
         line += piece.text().matches('\n').count();
     }
@@ -53,7 +53,7 @@ pub(super) fn of(file: &File) -> (Vec<Prose>, Vec<Name<'_>>) {
 
 /// Part of a Rust file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece<'f> {
+enum SourcePiece<'f> {
     /// From its mark to the end of the line, or of the block.
     Comment(&'f str),
     /// With its quotes.
@@ -62,30 +62,30 @@ enum Piece<'f> {
     Code(&'f str),
 }
 
-impl<'f> Piece<'f> {
+impl<'f> SourcePiece<'f> {
     fn text(self) -> &'f str {
         match self {
-            Piece::Comment(text) | Piece::Text(text) | Piece::Code(text) => text,
+            SourcePiece::Comment(text) | SourcePiece::Text(text) | SourcePiece::Code(text) => text,
         }
     }
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<SourcePiece<'_>> {
     let (mut found, mut code, mut at) = (Vec::new(), 0, 0);
     while at < text.len() {
         let rest = &text[at..];
         let is_name = text[..at].ends_with(|it: char| it.is_alphanumeric() || it == '_');
         let piece = if rest.starts_with("//") {
-            Some(Piece::Comment(&rest[..rest.find('\n').unwrap_or(rest.len())]))
+            Some(SourcePiece::Comment(&rest[..rest.find('\n').unwrap_or(rest.len())]))
         } else if rest.starts_with("/*") {
-            Some(Piece::Comment(&rest[..rest.find("*/").map_or(rest.len(), |end| end + 2)]))
+            Some(SourcePiece::Comment(&rest[..rest.find("*/").map_or(rest.len(), |end| end + 2)]))
         } else if rest.starts_with('"') {
-            Some(Piece::Text(&rest[..quoted(rest)]))
+            Some(SourcePiece::Text(&rest[..quoted(rest)]))
         } else {
-            raw(rest).filter(|_| !is_name).map(|length| Piece::Text(&rest[..length]))
+            raw(rest).filter(|_| !is_name).map(|length| SourcePiece::Text(&rest[..length]))
         };
         if let Some(piece) = piece {
-            found.push(Piece::Code(&text[code..at]));
+            found.push(SourcePiece::Code(&text[code..at]));
             found.push(piece);
             at += piece.text().len();
             code = at;
@@ -93,7 +93,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             at += character(rest).unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
         }
     }
-    found.push(Piece::Code(&text[code..]));
+    found.push(SourcePiece::Code(&text[code..]));
     found
 }
 
@@ -159,11 +159,11 @@ fn placeholder(rest: &str) -> Option<usize> {
     rest[1..end].chars().all(is_part).then_some(end + 1)
 }
 
-fn names_of(code: &str, line: usize) -> Vec<Name<'_>> {
+fn names_of(code: &str, line: usize) -> Vec<CodeName<'_>> {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     let lines = code.split('\n').zip(line..);
     lines
-        .flat_map(|(text, line)| text.split(move |it| !is_part(it)).map(move |text| Name { line, text }))
+        .flat_map(|(text, line)| text.split(move |it| !is_part(it)).map(move |text| CodeName { line, text }))
         .filter(|name| name.text.starts_with(|it: char| it.is_alphabetic()))
         .collect()
 }
@@ -172,8 +172,8 @@ fn names_of(code: &str, line: usize) -> Vec<Name<'_>> {
 mod tests {
     use super::*;
 
-    fn file(text: &str) -> File {
-        File { path: "a.rs".to_string(), text: text.to_string() }
+    fn file(text: &str) -> TextFile {
+        TextFile { path: "a.rs".to_string(), text: text.to_string() }
     }
 
     #[track_caller]

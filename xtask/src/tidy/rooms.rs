@@ -1,8 +1,8 @@
 //! The modules of the engine have an order, and none names a later one.
 
-use super::Finding;
+use super::RuleBreach;
 use super::sources::code_outside_tests;
-use crate::workspace::File;
+use crate::workspace::TextFile;
 
 /// From the lowest to the highest. Other modules may be used by all.
 const ROOMS: &[&str] =
@@ -12,11 +12,11 @@ const ROOMS: &[&str] =
 const LEFT_TO_OTHERS: &[(&str, &[&str])] = &[("cmd", &["drive", "hooks"])];
 
 /// Every line of a room that names one above it, or one that it leaves to others.
-pub(super) fn climbs(files: &[File]) -> Vec<Finding> {
+pub(super) fn climbs(files: &[TextFile]) -> Vec<RuleBreach> {
     files.iter().flat_map(of_file).collect()
 }
 
-fn of_file(file: &File) -> impl Iterator<Item = Finding> {
+fn of_file(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     let own = ROOMS.iter().position(|room| is_in(file, room));
     let above = own.map_or(&[][..], |own| &ROOMS[own + 1..]);
     let left = LEFT_TO_OTHERS.iter().find(|(room, _)| is_in(file, room)).map_or(&[][..], |(_, left)| left);
@@ -30,11 +30,11 @@ fn of_file(file: &File) -> impl Iterator<Item = Finding> {
             let problem = format!("names `{room}`, which is a higher module");
             (problem, "move what both need to the lower of the two modules")
         };
-        Some(Finding::new(place, problem, remedy))
+        Some(RuleBreach::new(place, problem, remedy))
     })
 }
 
-fn is_in(file: &File, room: &str) -> bool {
+fn is_in(file: &TextFile, room: &str) -> bool {
     let inside = file.path.strip_prefix("engine/src/").and_then(|path| path.strip_prefix(room));
     inside.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
@@ -54,7 +54,7 @@ mod tests {
 
     #[track_caller]
     fn check(path: &str, line: &str, expect: usize) {
-        let file = File { path: path.to_string(), text: format!("//! A.\n{line}\n") };
+        let file = TextFile { path: path.to_string(), text: format!("//! A.\n{line}\n") };
         assert_eq!(climbs(&[file]).len(), expect, "{line}");
     }
 

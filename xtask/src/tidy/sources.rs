@@ -1,7 +1,7 @@
 //! Rules for every source file.
 
-use super::{Finding, entries};
-use crate::workspace::File;
+use super::{RuleBreach, entries};
+use crate::workspace::TextFile;
 
 /// The committed list of files that may be long.
 pub(super) const LONG_FILES: &str = "xtask/long-files.txt";
@@ -62,7 +62,7 @@ const RULES: &[&str] = &[
 const PLACEHOLDERS: &[&str] =
     &[concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore"), concat!("FIX", "ME")];
 
-pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
+pub(super) fn all(files: &[TextFile], long: &TextFile) -> Vec<RuleBreach> {
     let ours = || files.iter().filter(|file| !NOT_OURS.iter().any(|folder| file.path.starts_with(folder)));
     let mut findings: Vec<_> = ours().filter_map(opens_with_a_sentence).collect();
     findings.extend(ours().flat_map(has_placeholders));
@@ -78,7 +78,7 @@ pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
     findings
 }
 
-fn opens_with_a_sentence(file: &File) -> Option<Finding> {
+fn opens_with_a_sentence(file: &TextFile) -> Option<RuleBreach> {
     let opening: Vec<_> = file
         .text
         .lines()
@@ -88,7 +88,7 @@ fn opens_with_a_sentence(file: &File) -> Option<Finding> {
     let sentence = opening.join("");
     let reads_well = sentence.starts_with(' ') && sentence.ends_with(['.', '?', '!', ':', '`']);
     (!reads_well).then(|| {
-        Finding::new(
+        RuleBreach::new(
             &file.path,
             "does not open with a sentence",
             "write `//! What this file is for.` as its first line",
@@ -96,22 +96,22 @@ fn opens_with_a_sentence(file: &File) -> Option<Finding> {
     })
 }
 
-fn has_placeholders(file: &File) -> impl Iterator<Item = Finding> {
+fn has_placeholders(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     file.text.lines().zip(1..).filter_map(|(line, number)| {
         let found = PLACEHOLDERS.iter().find(|placeholder| line.contains(**placeholder))?;
         let place = format!("{}:{number}", file.path);
-        Some(Finding::new(place, format!("has `{found}`"), "write what belongs there, or take it out"))
+        Some(RuleBreach::new(place, format!("has `{found}`"), "write what belongs there, or take it out"))
     })
 }
 
-fn has_long_names(file: &File) -> impl Iterator<Item = Finding> {
+fn has_long_names(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     file.text.lines().zip(1..).filter_map(|(line, number)| {
         let (_, name) = line.trim_start().split_once("fn ").filter(|(before, _)| is_signature(before))?;
         let length = name.find(|it: char| !it.is_ascii_alphanumeric() && it != '_').unwrap_or(name.len());
         let place = format!("{}:{number}", file.path);
         (length > NAME).then(|| {
             let problem = format!("has a name of {length} characters, more than {NAME}");
-            Finding::new(place, problem, "say subject and outcome: `a_broken_link_is_refused`")
+            RuleBreach::new(place, problem, "say subject and outcome: `a_broken_link_is_refused`")
         })
     })
 }
@@ -121,11 +121,11 @@ fn is_signature(before: &str) -> bool {
     before.split_whitespace().all(|word| word.starts_with("pub") || ["async", "const"].contains(&word))
 }
 
-fn core_is_no_std(file: &File) -> Option<Finding> {
+fn core_is_no_std(file: &TextFile) -> Option<RuleBreach> {
     let missing =
         file.path == "engine/core/src/lib.rs" && !file.text.lines().any(|line| line == "#![no_std]");
     missing.then(|| {
-        Finding::new(
+        RuleBreach::new(
             &file.path,
             "is not `no_std`",
             "write `#![no_std]`: it is what keeps the core free of input and output",
@@ -133,10 +133,10 @@ fn core_is_no_std(file: &File) -> Option<Finding> {
     })
 }
 
-fn uses_std(file: &File) -> impl Iterator<Item = Finding> {
+fn uses_std(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     code_outside_tests(file).filter(|(_, code)| code.contains("std::")).map(|(number, _)| {
         let place = format!("{}:{number}", file.path);
-        Finding::new(
+        RuleBreach::new(
             place,
             "the core uses std",
             "use `core::` or `alloc::`; the outside world belongs into the engine",
@@ -144,12 +144,12 @@ fn uses_std(file: &File) -> impl Iterator<Item = Finding> {
     })
 }
 
-fn starts_programs(file: &File) -> impl Iterator<Item = Finding> {
+fn starts_programs(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     let elsewhere = file.path != EXEC;
     code_outside_tests(file).filter(move |(_, code)| elsewhere && code.contains("Command::new(")).map(
         |(number, _)| {
             let place = format!("{}:{number}", file.path);
-            Finding::new(
+            RuleBreach::new(
                 place,
                 "starts a program directly",
                 "go through engine/system/src/exec.rs, where time limits and the environment are seen to",
@@ -158,14 +158,14 @@ fn starts_programs(file: &File) -> impl Iterator<Item = Finding> {
     )
 }
 
-fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
+fn opens_files(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     let is_watched = OF_THE_HOME.iter().any(|room| file.path.starts_with(room));
     let opens = move |code: &str| {
         is_watched && !code.contains("\"/proc/") && FOLLOWS.iter().any(|it| code.contains(it))
     };
     code_outside_tests(file).filter(move |(_, code)| opens(code)).map(|(number, _)| {
         let place = format!("{}:{number}", file.path);
-        Finding::new(
+        RuleBreach::new(
             place,
             "opens, moves or removes a file of the home directly",
             "go through engine/system/src/nofollow.rs, which follows no link and never blocks",
@@ -173,47 +173,49 @@ fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
     })
 }
 
-fn writes_json(file: &File) -> impl Iterator<Item = Finding> {
+fn writes_json(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     let answers = ANSWERS.iter().any(|folder| file.path.starts_with(folder));
     code_outside_tests(file).filter(move |(_, code)| answers && code.contains("json!(")).map(|(number, _)| {
         let place = format!("{}:{number}", file.path);
-        Finding::new(place, "writes JSON by hand", "declare its type, in engine/api or tools/cli/src/json")
+        RuleBreach::new(place, "writes JSON by hand", "declare its type, in engine/api or tools/cli/src/json")
     })
 }
 
-fn has_rules(file: &File) -> impl Iterator<Item = Finding> {
+fn has_rules(file: &TextFile) -> impl Iterator<Item = RuleBreach> {
     let is_driver = DRIVERS.iter().any(|room| file.path.starts_with(room));
     let rule = move |code: &str| RULES.iter().find(|it| is_driver && code.contains(**it));
     code_outside_tests(file).filter_map(move |(number, code)| {
         let problem = format!("decides instead of the core (`{}`)", rule(code)?);
         let place = format!("{}:{number}", file.path);
-        Some(Finding::new(place, problem, "ask `Machine::life`, and carry out what it answers"))
+        Some(RuleBreach::new(place, problem, "ask `Machine::life`, and carry out what it answers"))
     })
 }
 
-fn is_long(file: &File, list: &File) -> Option<Finding> {
+fn is_long(file: &TextFile, list: &TextFile) -> Option<RuleBreach> {
     let lines = file.text.lines().count();
     let listed = entries(list).any(|entry| entry.name == file.path && !entry.reason.is_empty());
     (lines > LONG && !listed).then(|| {
         let problem = format!("has {lines} lines, more than {LONG}");
-        Finding::new(&file.path, problem, "split it, or list it in xtask/long-files.txt with the reason")
+        RuleBreach::new(&file.path, problem, "split it, or list it in xtask/long-files.txt with the reason")
     })
 }
 
-fn stale_entries(files: &[File], list: &File) -> Vec<Finding> {
+fn stale_entries(files: &[TextFile], list: &TextFile) -> Vec<RuleBreach> {
     let long = |name: &str| files.iter().any(|file| file.path == name && file.text.lines().count() > LONG);
     entries(list)
         .filter(|entry| !long(entry.name))
-        .map(|entry| Finding::new(entry.place, format!("{} is not long", entry.name), "take the line away"))
+        .map(|entry| {
+            RuleBreach::new(entry.place, format!("{} is not long", entry.name), "take the line away")
+        })
         .collect()
 }
 
 /// A member that does not take the workspace's lints.
-pub(super) fn lints_are_the_workspaces(manifest: &File) -> Option<Finding> {
+pub(super) fn lints_are_the_workspaces(manifest: &TextFile) -> Option<RuleBreach> {
     let is_root = manifest.text.contains("[workspace]\n");
     let takes_them = manifest.text.contains("\n[lints]\nworkspace = true\n");
     (!is_root && !takes_them).then(|| {
-        Finding::new(
+        RuleBreach::new(
             &manifest.path,
             "does not take the workspace's lints",
             "write `[lints]` and `workspace = true`",
@@ -222,7 +224,7 @@ pub(super) fn lints_are_the_workspaces(manifest: &File) -> Option<Finding> {
 }
 
 /// The lines of a file up to its tests, without comments, with their numbers. Files of tests have none.
-pub(super) fn code_outside_tests(file: &File) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn code_outside_tests(file: &TextFile) -> impl Iterator<Item = (usize, &str)> {
     let is_of_tests = ["/tests.rs", "/testing.rs"].iter().any(|end| file.path.ends_with(end))
         || file.path.contains("/tests/");
     let text = if is_of_tests { "" } else { file.text.as_str() };
@@ -242,8 +244,8 @@ pub(super) fn code_outside_tests(file: &File) -> impl Iterator<Item = (usize, &s
 mod tests {
     use super::*;
 
-    fn file(path: &str, text: &str) -> File {
-        File { path: path.to_string(), text: text.to_string() }
+    fn file(path: &str, text: &str) -> TextFile {
+        TextFile { path: path.to_string(), text: text.to_string() }
     }
 
     #[track_caller]

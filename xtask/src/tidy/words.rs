@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Finding;
-use super::prose::{self, Name, Prose};
-use crate::workspace::File;
+use super::RuleBreach;
+use super::prose::{self, CodeName, Prose};
+use crate::workspace::TextFile;
 
 /// The ends of the paths of what people read, beside Rust.
 pub(super) const READ: &[&str] = &[
@@ -20,19 +20,19 @@ pub(super) const READ: &[&str] = &[
 ];
 
 /// A word that is refused in prose and as part of a name.
-struct Word {
+struct RefusedWord {
     text: &'static str,
     /// The phrases of ordinary English that have it.
     ordinary: &'static [&'static str],
     remedy: &'static str,
 }
 
-const fn word(text: &'static str, remedy: &'static str) -> Word {
-    Word { text, ordinary: &[], remedy }
+const fn word(text: &'static str, remedy: &'static str) -> RefusedWord {
+    RefusedWord { text, ordinary: &[], remedy }
 }
 
-const WORDS: &[Word] = &[
-    Word {
+const WORDS: &[RefusedWord] = &[
+    RefusedWord {
         text: "way",
         ordinary: &[
             "under way",
@@ -47,7 +47,7 @@ const WORDS: &[Word] = &[
         remedy: "write `transition`, `path`, or how it happens",
     },
     word("ways", "write `transitions`, `paths`, or how it happens"),
-    Word { text: "told", ordinary: &["told to"], remedy: "say who reports, prints or reads it" },
+    RefusedWord { text: "told", ordinary: &["told to"], remedy: "say who reports, prints or reads it" },
     word("kin", "write `siblings`"),
     word("keeper", "write `backup`"),
     word("keepers", "write `backups`"),
@@ -64,7 +64,7 @@ const WORDS: &[Word] = &[
     word("say forced", "write what the answer has"),
     word("anew", "write `again`"),
     word("whoever", "name who: an agent, a person, a process"),
-    Word {
+    RefusedWord {
         text: "the page",
         ordinary: &["the page of", "the page about", "the page has", "on the page", "of the page"],
         remedy: "write `the file`, or say which page",
@@ -100,44 +100,44 @@ const ONE_MEANING: &[(&str, &[&str])] = &[
 ];
 
 /// A sentence that is refused for how it is built.
-struct Shape {
+struct SentenceShape {
     problem: &'static str,
     is_in: fn(&str) -> bool,
     remedy: &'static str,
 }
 
-const SHAPES: &[Shape] = &[
-    Shape {
+const SHAPES: &[SentenceShape] = &[
+    SentenceShape {
         problem: "begins with a clause for its subject",
         is_in: has_clause_for_subject,
         remedy: "name the subject: `a file that cannot be read is left out`, or say who does it",
     },
-    Shape {
+    SentenceShape {
         problem: "names its actor by a clause (`by who …`)",
         is_in: |sentence| sentence.contains(" by who "),
         remedy: "name who: an agent, a person, a process",
     },
-    Shape {
+    SentenceShape {
         problem: "adds a subject without a verb (`or none that`)",
         is_in: |sentence| sentence.contains(", or none that "),
         remedy: "say which condition does not hold: `or its guard never holds`",
     },
-    Shape {
+    SentenceShape {
         problem: "ends in a hint without a verb (`: time to …`)",
         is_in: |sentence| sentence.contains(": time to "),
         remedy: "say which command to run",
     },
-    Shape {
+    SentenceShape {
         problem: "ends in a comparison without a verb (`, as every …`)",
         is_in: ends_in_a_comparison,
         remedy: "write the verb, `as every agent does`, or leave it out",
     },
-    Shape {
+    SentenceShape {
         problem: "denies what something is by `no`",
         is_in: is_denied_by_no,
         remedy: "write `is not a …`",
     },
-    Shape {
+    SentenceShape {
         problem: "cites a page that is not in the repository",
         is_in: |sentence| ["design §", "seed 00", "seeds 00"].iter().any(|it| sentence.contains(it)),
         remedy: "say the reason",
@@ -145,11 +145,11 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// Every such word, name and sentence.
-pub(super) fn all(files: &[File]) -> Vec<Finding> {
+pub(super) fn all(files: &[TextFile]) -> Vec<RuleBreach> {
     files.iter().filter(|file| file.path != file!()).flat_map(in_file).collect()
 }
 
-fn in_file(file: &File) -> Vec<Finding> {
+fn in_file(file: &TextFile) -> Vec<RuleBreach> {
     let (prose, names) = prose::of(file);
     let mut found: BTreeSet<(usize, String, &str)> = BTreeSet::new();
     for text in &prose {
@@ -162,13 +162,13 @@ fn in_file(file: &File) -> Vec<Finding> {
     for name in &names {
         found.extend(in_name(name));
     }
-    let finding = |(line, problem, remedy)| Finding::new(format!("{}:{line}", file.path), problem, remedy);
+    let finding = |(line, problem, remedy)| RuleBreach::new(format!("{}:{line}", file.path), problem, remedy);
     found.into_iter().map(finding).collect()
 }
 
-type Found = (usize, String, &'static str);
+type FoundWord = (usize, String, &'static str);
 
-fn words_in(prose: &Prose) -> impl Iterator<Item = Found> {
+fn words_in(prose: &Prose) -> impl Iterator<Item = FoundWord> {
     let text = prose.text.to_lowercase().replace('\n', " ");
     WORDS.iter().flat_map(move |word| {
         let lines: Vec<_> = places(&text, word).map(|at| line_of(prose, at)).collect();
@@ -177,7 +177,7 @@ fn words_in(prose: &Prose) -> impl Iterator<Item = Found> {
 }
 
 /// Offsets at which a text has a word as a whole and outside of its ordinary phrases: `-` and `_` make it a part of a name.
-fn places(text: &str, word: &'static Word) -> impl Iterator<Item = usize> {
+fn places(text: &str, word: &'static RefusedWord) -> impl Iterator<Item = usize> {
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
     text.match_indices(word.text).map(|(at, _)| at).filter(move |at| {
         let (before, after) = (&text[..*at], &text[at + word.text.len()..]);
@@ -191,7 +191,7 @@ fn places(text: &str, word: &'static Word) -> impl Iterator<Item = usize> {
     })
 }
 
-fn in_name(name: &Name<'_>) -> Option<Found> {
+fn in_name(name: &CodeName<'_>) -> Option<FoundWord> {
     let apart = apart(name.text);
     let word = WORDS.iter().find(|word| places(&apart, word).next().is_some());
     let remedy = word.map(|it| it.remedy).or_else(|| {
@@ -215,7 +215,7 @@ fn apart(name: &str) -> String {
     words
 }
 
-fn declaration(path: &str, keyword: &Name<'_>, name: &Name<'_>) -> Option<Found> {
+fn declaration(path: &str, keyword: &CodeName<'_>, name: &CodeName<'_>) -> Option<FoundWord> {
     let declared = format!("{} {}", keyword.text, name.text);
     if let Some((_, remedy)) = DECLARED.iter().find(|(known, _)| *known == declared) {
         return Some((name.line, format!("declares `{declared}`"), remedy));
@@ -228,7 +228,7 @@ fn declaration(path: &str, keyword: &Name<'_>, name: &Name<'_>) -> Option<Found>
     })
 }
 
-fn shapes_in(prose: &Prose) -> impl Iterator<Item = Found> {
+fn shapes_in(prose: &Prose) -> impl Iterator<Item = FoundWord> {
     sentences(&prose.text).flat_map(move |(at, sentence)| {
         let shapes = SHAPES.iter().filter(move |shape| (shape.is_in)(&sentence));
         let line = line_of(prose, at);
@@ -317,7 +317,7 @@ mod tests {
     /// The line and the remedy of each finding.
     #[track_caller]
     fn check(path: &str, text: &str, expect: &[(usize, &str)]) {
-        let file = File { path: path.to_string(), text: text.to_string() };
+        let file = TextFile { path: path.to_string(), text: text.to_string() };
         let found: Vec<_> = in_file(&file).into_iter().map(|it| (it.place, it.remedy)).collect();
         let expect: Vec<_> = expect.iter().map(|(line, it)| (format!("{path}:{line}"), *it)).collect();
         assert_eq!(found, expect, "{text}");

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::fault::{Fault, ReachedStep, steps};
+use super::fault::{ReachedStep, TortureFault, steps};
 use super::outcome::{Task, TaskState};
 use super::prepare::before;
-use super::scene::{Act, Scene};
+use super::scene::{Scene, SceneAct};
 use super::world::{World, end_of, is_alive};
 use crate::Result;
 use crate::scratch::PROJECT;
 
 /// Good ending of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum GoodEnding {
     /// The fault struck no process.
     Missed,
     /// The request answered with success.
@@ -31,8 +31,8 @@ pub(super) enum Ending {
 }
 
 /// The result of an attempt.
-pub(super) struct Attempt {
-    pub(super) ending: Ending,
+pub(super) struct AttemptResult {
+    pub(super) ending: GoodEnding,
     pub(super) outcome: TaskState,
     /// The steps of the request.
     pub(super) steps: Vec<ReachedStep>,
@@ -45,10 +45,10 @@ pub(super) struct Attempt {
 pub(super) fn attempt(
     world: &World,
     scene: &Scene,
-    fault: &Fault,
+    fault: &TortureFault,
     branch: &str,
     expected: Option<&TaskState>,
-) -> Result<Attempt> {
+) -> Result<AttemptResult> {
     let before = scene.prepare(world, branch)?;
     fault.arm(world)?;
     let started = Instant::now();
@@ -65,7 +65,7 @@ pub(super) fn attempt(
         is_still_called(world, before)?;
     }
 
-    if *fault != Fault::None {
+    if *fault != TortureFault::None {
         recover(world, branch)?;
     }
     let status = |task: Option<&Task>| task.map(Task::status);
@@ -79,7 +79,7 @@ pub(super) fn attempt(
         }
         Some(_) | None => false,
     };
-    let asks_again = matches!(scene.act, Act::Ask(_)) && is_untouched && !acknowledged && !is_done;
+    let asks_again = matches!(scene.act, SceneAct::Ask(_)) && is_untouched && !acknowledged && !is_done;
     if asks_again {
         if !fault.may_fail() {
             return Err(format!("nothing came of it: {answer:?}"));
@@ -91,17 +91,17 @@ pub(super) fn attempt(
     let task = found.ok_or("the task is gone")?;
     let outcome = task.outcome(world, expected)?;
     let ending = match (hit, acknowledged, asks_again) {
-        (false, _, false) => Ending::Missed,
-        (true, true, _) => Ending::Answered,
-        (_, _, true) => Ending::AskedAgain,
-        (true, false, false) => Ending::Finished,
+        (false, _, false) => GoodEnding::Missed,
+        (true, true, _) => GoodEnding::Answered,
+        (_, _, true) => GoodEnding::AskedAgain,
+        (true, false, false) => GoodEnding::Finished,
     };
     match expected.filter(|expected| **expected != outcome) {
         Some(_) if fault.starves() && outcome.has_attention => {
-            Ok(Attempt { ending: Ending::CalledAttention, outcome, steps, took, unlocked })
+            Ok(AttemptResult { ending: GoodEnding::CalledAttention, outcome, steps, took, unlocked })
         }
         Some(expected) => Err(format!("it came out differently:\n{}", difference(expected, &outcome))),
-        None => Ok(Attempt { ending, outcome, steps, took, unlocked }),
+        None => Ok(AttemptResult { ending, outcome, steps, took, unlocked }),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
 fn act(
     world: &World,
     scene: &Scene,
-    fault: &Fault,
+    fault: &TortureFault,
     branch: &str,
     before: Option<&Task>,
 ) -> Result<(Option<Value>, bool)> {
@@ -144,20 +144,20 @@ fn act(
     thread::scope(|scope| {
         let striking = scope.spawn(|| fault.strike(world, &is_over));
         let asked = match &scene.act {
-            Act::Ask(_) => ask(world, scene, fault, branch).map(Some),
-            Act::Agent { window, does } => {
+            SceneAct::Ask(_) => ask(world, scene, fault, branch).map(Some),
+            SceneAct::Agent { window, does } => {
                 agent(world, window, does, fault, before, &striking).map(|()| None)
             }
         };
         let quiet = asked.and_then(|answer| world.quiet().map(|()| answer));
         is_over.store(true, Ordering::Relaxed);
         let hit = striking.join().map_err(|_| "the fault itself has failed".to_string())??;
-        let hit = hit && (!matches!(fault, Fault::Step { .. }) || fault.has_struck(world));
+        let hit = hit && (!matches!(fault, TortureFault::Step { .. }) || fault.has_struck(world));
         quiet.map(|answer| (answer.flatten(), hit))
     })
 }
 
-fn ask(world: &World, scene: &Scene, fault: &Fault, branch: &str) -> Result<Option<Value>> {
+fn ask(world: &World, scene: &Scene, fault: &TortureFault, branch: &str) -> Result<Option<Value>> {
     let words = scene.words(branch).unwrap_or_default();
     let launcher = fault.launcher();
     let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
@@ -180,7 +180,7 @@ fn agent(
     world: &World,
     window: &str,
     does: &str,
-    fault: &Fault,
+    fault: &TortureFault,
     before: Option<&Task>,
     striking: &thread::ScopedJoinHandle<'_, Result<bool>>,
 ) -> Result<()> {
@@ -189,7 +189,7 @@ fn agent(
     world.type_at(&before.session(), window, &format!("do: {does}"))?;
     world.until("the agent has ended", || !alive.iter().all(|pid| is_alive(*pid)))?;
     let has_grown = || before.journal().lines().count() > before.length();
-    let is_at_a_moment = matches!(fault, Fault::Moment { .. });
+    let is_at_a_moment = matches!(fault, TortureFault::Moment { .. });
     let has_struck = || fault.has_struck(world) || is_at_a_moment && striking.is_finished();
     world.until("anything comes of it", || has_grown() || has_struck())
 }

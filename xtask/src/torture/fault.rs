@@ -13,7 +13,7 @@ use super::world::{World, signal};
 use crate::Result;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum TortureFault {
     /// None, for comparison.
     None,
     /// The process of this role is killed when it comes to this step.
@@ -40,40 +40,45 @@ pub(super) struct ReachedStep {
     pub(super) what: String,
 }
 
-impl Fault {
+impl TortureFault {
     /// Its line in the table.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Fault::None => "none",
-            Fault::Step { .. } => "SIGKILL at a step",
-            Fault::Moment { with_called: false, .. } => "SIGKILL at a random moment",
-            Fault::Moment { with_called: true, .. } => "the same, with the git and tmux that were called",
-            Fault::Stops => "SIGSTOP and SIGCONT all the time (EINTR)",
-            Fault::Clock { .. } => "the clock jumps",
-            Fault::FullDisk { .. } => "disk full",
-            Fault::ShortFiles { .. } => "no room in a file (RLIMIT_FSIZE)",
-            Fault::ReadOnly => "read-only home",
+            TortureFault::None => "none",
+            TortureFault::Step { .. } => "SIGKILL at a step",
+            TortureFault::Moment { with_called: false, .. } => "SIGKILL at a random moment",
+            TortureFault::Moment { with_called: true, .. } => {
+                "the same, with the git and tmux that were called"
+            }
+            TortureFault::Stops => "SIGSTOP and SIGCONT all the time (EINTR)",
+            TortureFault::Clock { .. } => "the clock jumps",
+            TortureFault::FullDisk { .. } => "disk full",
+            TortureFault::ShortFiles { .. } => "no room in a file (RLIMIT_FSIZE)",
+            TortureFault::ReadOnly => "read-only home",
         }
     }
 
     /// True if the request may fail because of its environment, or end without an answer.
     pub(super) fn may_fail(&self) -> bool {
-        !matches!(self, Fault::None | Fault::Stops | Fault::Clock { .. })
+        !matches!(self, TortureFault::None | TortureFault::Stops | TortureFault::Clock { .. })
     }
 
     /// True if it prevents hooks from working.
     pub(super) fn starves(&self) -> bool {
-        matches!(self, Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly)
+        matches!(
+            self,
+            TortureFault::FullDisk { .. } | TortureFault::ShortFiles { .. } | TortureFault::ReadOnly
+        )
     }
 
     /// True if it also kills the programs that `orange` has called.
     pub(super) fn kills_called(&self) -> bool {
-        matches!(self, Fault::Moment { with_called: true, .. })
+        matches!(self, TortureFault::Moment { with_called: true, .. })
     }
 
     /// The words before `orange` on the command line.
     pub(super) fn launcher(&self) -> Vec<String> {
-        let Fault::ShortFiles { longest } = self else { return Vec::new() };
+        let TortureFault::ShortFiles { longest } = self else { return Vec::new() };
         // If the signal is ignored, the write fails instead.
         let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", longest * 2);
         ["/bin/sh", "-c", &script, "sh"].map(str::to_owned).to_vec()
@@ -88,23 +93,23 @@ impl Fault {
             }
         }
         match self {
-            Fault::Step { role, number, .. } => {
+            TortureFault::Step { role, number, .. } => {
                 write(&world.path("faults/kill"), &format!("{role} {number}"))
             }
-            Fault::FullDisk { left } => fill(&world.path("orange"), *left),
-            Fault::ReadOnly => make_read_only(&world.path("orange")),
-            Fault::None
-            | Fault::Moment { .. }
-            | Fault::Stops
-            | Fault::Clock { .. }
-            | Fault::ShortFiles { .. } => Ok(()),
+            TortureFault::FullDisk { left } => fill(&world.path("orange"), *left),
+            TortureFault::ReadOnly => make_read_only(&world.path("orange")),
+            TortureFault::None
+            | TortureFault::Moment { .. }
+            | TortureFault::Stops
+            | TortureFault::Clock { .. }
+            | TortureFault::ShortFiles { .. } => Ok(()),
         }
     }
 
     /// Runs during the request. True if a process was struck.
     pub(super) fn strike(&self, world: &World, is_over: &AtomicBool) -> Result<bool> {
         match self {
-            Fault::Moment { after, with_called } => {
+            TortureFault::Moment { after, with_called } => {
                 thread::sleep(*after);
                 let met = world.at_work(*with_called);
                 met.iter().for_each(|process| signal(process.pid, Signal::KILL));
@@ -113,7 +118,7 @@ impl Fault {
                 late.iter().for_each(|process| signal(process.pid, Signal::KILL));
                 Ok(!met.is_empty() || !late.is_empty())
             }
-            Fault::Stops => {
+            TortureFault::Stops => {
                 let mut stopped = 0;
                 while !is_over.load(Ordering::Relaxed) {
                     let met = world.at_work(true);
@@ -123,31 +128,34 @@ impl Fault {
                 }
                 Ok(stopped > 0)
             }
-            Fault::Clock { by } => {
+            TortureFault::Clock { by } => {
                 for turn in (1i64..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                     write(&world.path("faults/clock"), &format!("{}", by * (turn % 5 - 2)))?;
                     thread::sleep(Duration::from_millis(2));
                 }
                 Ok(true)
             }
-            Fault::Step { .. } => Ok(true),
-            Fault::None | Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly => Ok(true),
+            TortureFault::Step { .. } => Ok(true),
+            TortureFault::None
+            | TortureFault::FullDisk { .. }
+            | TortureFault::ShortFiles { .. }
+            | TortureFault::ReadOnly => Ok(true),
         }
     }
 
     /// True if it has struck, after which the request itself does nothing more.
     pub(super) fn has_struck(&self, world: &World) -> bool {
-        matches!(self, Fault::Step { .. }) && world.path("faults/killed").exists()
+        matches!(self, TortureFault::Step { .. }) && world.path("faults/killed").exists()
     }
 
     /// Runs after the request, before the world is examined.
     pub(super) fn mend(&self, world: &World) -> Result<()> {
         match self {
-            Fault::FullDisk { .. } => {
+            TortureFault::FullDisk { .. } => {
                 fs::remove_file(ballast(&world.path("orange"))).map_err(|error| error.to_string())
             }
-            Fault::ReadOnly => mount("umount", &["--lazy"], &[&world.path("orange")]),
-            Fault::Step { .. } => {
+            TortureFault::ReadOnly => mount("umount", &["--lazy"], &[&world.path("orange")]),
+            TortureFault::Step { .. } => {
                 // The step may not have occurred, and must not strike a later process.
                 let armed = world.path("faults/kill");
                 if armed.exists() {
@@ -156,11 +164,11 @@ impl Fault {
                     Ok(())
                 }
             }
-            Fault::None
-            | Fault::Moment { .. }
-            | Fault::Stops
-            | Fault::Clock { .. }
-            | Fault::ShortFiles { .. } => Ok(()),
+            TortureFault::None
+            | TortureFault::Moment { .. }
+            | TortureFault::Stops
+            | TortureFault::Clock { .. }
+            | TortureFault::ShortFiles { .. } => Ok(()),
         }
     }
 }

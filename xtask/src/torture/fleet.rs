@@ -3,10 +3,15 @@
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::workspace::{Workspace, typed};
+use crate::workspace::{OwnRepository, typed};
 
 /// Builds the programs, and tortures a fleet of them for about this time.
-pub(super) fn run(workspace: &Workspace, seed: u64, seconds: u64, store: Option<&str>) -> Result<ExitCode> {
+pub(super) fn run(
+    workspace: &OwnRepository,
+    seed: u64,
+    seconds: u64,
+    store: Option<&str>,
+) -> Result<ExitCode> {
     let fleet = ["--package", "orange-fleet", "--bin", "orange-fleet"];
     workspace.built(&[&["--example", "torture"], &fleet[..]].concat())?;
     let built = workspace.built(&["--package", "orange"])?;

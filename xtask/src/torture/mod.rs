@@ -26,12 +26,12 @@ use std::time::Instant;
 
 use self::attempt::attempt;
 use self::outcome::{Task, TaskState};
-use self::plan::{Amounts, Job, Measured};
+use self::plan::{Amounts, MeasuredScene, TortureJob};
 use self::scene::SCENES;
-use self::table::Table;
+use self::table::FigureTable;
 use self::world::World;
 use crate::Result;
-use crate::workspace::Workspace;
+use crate::workspace::OwnRepository;
 
 /// The number of requests in one world, so that homes are neither empty nor endless.
 const REQUESTS_IN_A_WORLD: usize = 25;
@@ -122,14 +122,14 @@ impl Torture {
 }
 
 /// The programs under torture.
-struct Built {
+struct TorturePrograms {
     /// Built with fail points.
     armed: PathBuf,
     /// Built like the release.
     plain: PathBuf,
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Torture) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &OwnRepository, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
     if arguments.fleet {
         return fleet::run(workspace, seed, arguments.seconds, arguments.store.as_deref());
@@ -149,7 +149,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Torture) -> Result<ExitCode
     let measuring = if arguments.random.is_some() { &built.plain } else { &built.armed };
     let measured = measure(measuring, &scenes)?;
     let jobs = plan::jobs(&measured, &arguments.amounts(), seed);
-    let table = Mutex::new(Table::new(&measured));
+    let table = Mutex::new(FigureTable::new(&measured));
     let started = Instant::now();
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -163,22 +163,33 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Torture) -> Result<ExitCode
 }
 
 /// Undisturbed runs: the result, the steps and the time of each scene.
-fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<Measured>> {
+fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<MeasuredScene>> {
     let mut measured = Vec::new();
     let world = World::new(orange)?;
     for scene in scenes {
         let branch = format!("undisturbed-{scene}");
-        let run = attempt(&world, &SCENES[*scene], &fault::Fault::None, &branch, None)
+        let run = attempt(&world, &SCENES[*scene], &fault::TortureFault::None, &branch, None)
             .map_err(|error| format!("{}, undisturbed: {error}", SCENES[*scene].name))?;
         attempt::clear_up(&world, &branch)?;
-        measured.push(Measured { scene: *scene, outcome: run.outcome, steps: run.steps, took: run.took });
+        measured.push(MeasuredScene {
+            scene: *scene,
+            outcome: run.outcome,
+            steps: run.steps,
+            took: run.took,
+        });
     }
     world.end()?;
     Ok(measured)
 }
 
 /// Does jobs until none is left.
-fn work(built: &Built, jobs: &[Job], next: &AtomicUsize, measured: &[Measured], table: &Mutex<Table>) {
+fn work(
+    built: &TorturePrograms,
+    jobs: &[TortureJob],
+    next: &AtomicUsize,
+    measured: &[MeasuredScene],
+    table: &Mutex<FigureTable>,
+) {
     let mut worlds: Vec<(plan::WorldKind, World, usize)> = Vec::new();
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         let expected = measured.iter().find(|it| it.scene == job.scene).map(|it| &it.outcome);
@@ -193,11 +204,11 @@ fn work(built: &Built, jobs: &[Job], next: &AtomicUsize, measured: &[Measured], 
 }
 
 fn one(
-    built: &Built,
-    job: &Job,
+    built: &TorturePrograms,
+    job: &TortureJob,
     expected: Option<&TaskState>,
     worlds: &mut Vec<(plan::WorldKind, World, usize)>,
-) -> Result<attempt::Attempt> {
+) -> Result<attempt::AttemptResult> {
     let place = job.place();
     let at = match worlds.iter().position(|(its, ..)| *its == place) {
         Some(at) => at,
@@ -229,13 +240,16 @@ fn indented(name: &str, text: &str) -> String {
 }
 
 /// Builds `orange` with and without fail points.
-fn build(workspace: &Workspace, folder: &Path, release: bool) -> Result<Built> {
+fn build(workspace: &OwnRepository, folder: &Path, release: bool) -> Result<TorturePrograms> {
     let armed = armed(workspace, folder)?;
-    Ok(Built { armed, plain: plain(workspace, folder, if release { &["--release"] } else { &[] })? })
+    Ok(TorturePrograms {
+        armed,
+        plain: plain(workspace, folder, if release { &["--release"] } else { &[] })?,
+    })
 }
 
 /// `orange` with fail points. Continuous integration has built it before the one without, which has the same place.
-fn armed(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+fn armed(workspace: &OwnRepository, folder: &Path) -> Result<PathBuf> {
     let before = workspace.metadata()?.target_directory.join("armed");
     if !before.join("orange").exists() || !workspace.is_built() {
         build_armed(workspace)?;
@@ -244,13 +258,13 @@ fn armed(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
 }
 
 /// Builds `orange` with fail points into a folder of its own.
-pub(crate) fn build_armed(workspace: &Workspace) -> Result<()> {
+pub(crate) fn build_armed(workspace: &OwnRepository) -> Result<()> {
     workspace.build(&["--package", "orange", "--features", "fail-points"])?;
     let folder = workspace.metadata()?.target_directory.join("armed");
     keep(&workspace.programs()?.join("orange"), &folder).map(drop)
 }
 
-fn plain(workspace: &Workspace, folder: &Path, more: &[&str]) -> Result<PathBuf> {
+fn plain(workspace: &OwnRepository, folder: &Path, more: &[&str]) -> Result<PathBuf> {
     let words = [&["--package", "orange"], more].concat();
     let debug = if more.is_empty() {
         workspace.built(&words)?

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::Built;
-use super::fault::{Fault, ReachedStep, small_disk, unmount};
+use super::TorturePrograms;
+use super::fault::{ReachedStep, TortureFault, small_disk, unmount};
 use super::outcome::TaskState;
-use super::scene::{Act, SCENES};
+use super::scene::{SCENES, SceneAct};
 use super::world::World;
 use crate::Result;
 
 /// The measurements of an undisturbed run.
-pub(super) struct Measured {
+pub(super) struct MeasuredScene {
     /// Its index among the scenes.
     pub(super) scene: usize,
     pub(super) outcome: TaskState,
@@ -20,9 +20,9 @@ pub(super) struct Measured {
 }
 
 /// One scene under one fault.
-pub(super) struct Job {
+pub(super) struct TortureJob {
     pub(super) scene: usize,
-    pub(super) fault: Fault,
+    pub(super) fault: TortureFault,
 }
 
 /// The kind of world that a job needs.
@@ -50,28 +50,33 @@ pub(super) struct Amounts {
 pub(super) struct Dice(u64);
 
 /// Every job, in the order of the table.
-pub(super) fn jobs(measured: &[Measured], amounts: &Amounts, seed: u64) -> Vec<Job> {
+pub(super) fn jobs(measured: &[MeasuredScene], amounts: &Amounts, seed: u64) -> Vec<TortureJob> {
     let mut dice = Dice(seed);
     let mut jobs = dice.some(all_steps(measured), amounts.steps);
     for turn in 0..amounts.moments {
-        let Measured { scene, took, .. } = &measured[turn % measured.len()];
+        let MeasuredScene { scene, took, .. } = &measured[turn % measured.len()];
         let after = took.mul_f64(dice.below(1100) as f64 / 1000.0);
-        jobs.push(Job { scene: *scene, fault: Fault::Moment { after, with_called: turn % 4 == 3 } });
+        jobs.push(TortureJob {
+            scene: *scene,
+            fault: TortureFault::Moment { after, with_called: turn % 4 == 3 },
+        });
     }
-    let (all, asked) = (scenes(measured, |_| true), scenes(measured, |act| matches!(act, Act::Ask(_))));
-    let mut add = |count: usize, scenes: &[usize], fault: &mut dyn FnMut(usize) -> Fault| {
+    let (all, asked) = (scenes(measured, |_| true), scenes(measured, |act| matches!(act, SceneAct::Ask(_))));
+    let mut add = |count: usize, scenes: &[usize], fault: &mut dyn FnMut(usize) -> TortureFault| {
         let turns = if scenes.is_empty() { 0 } else { count };
-        jobs.extend((0..turns).map(|turn| Job { scene: scenes[turn % scenes.len()], fault: fault(turn) }));
+        jobs.extend(
+            (0..turns).map(|turn| TortureJob { scene: scenes[turn % scenes.len()], fault: fault(turn) }),
+        );
     };
-    add(amounts.others, &all, &mut |_| Fault::Stops);
-    add(amounts.others, &all, &mut |turn| Fault::Clock {
+    add(amounts.others, &all, &mut |_| TortureFault::Stops);
+    add(amounts.others, &all, &mut |turn| TortureFault::Clock {
         by: [3600, -3600, 86_400 * 400, -86_400 * 400][turn % 4],
     });
     if has_small_disks() {
-        add(amounts.disks, &asked, &mut |_| Fault::FullDisk { left: dice.below(24) * 4096 });
-        add(amounts.others, &asked, &mut |_| Fault::ReadOnly);
+        add(amounts.disks, &asked, &mut |_| TortureFault::FullDisk { left: dice.below(24) * 4096 });
+        add(amounts.others, &asked, &mut |_| TortureFault::ReadOnly);
     } else {
-        add(amounts.disks, &asked, &mut |_| Fault::ShortFiles { longest: dice.below(8) });
+        add(amounts.disks, &asked, &mut |_| TortureFault::ShortFiles { longest: dice.below(8) });
     }
     jobs
 }
@@ -86,12 +91,12 @@ pub(super) fn seed_of_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-fn all_steps(measured: &[Measured]) -> Vec<Job> {
-    let jobs = |measured: &Measured| {
+fn all_steps(measured: &[MeasuredScene]) -> Vec<TortureJob> {
+    let jobs = |measured: &MeasuredScene| {
         let steps = measured.steps.iter().filter(|step| is_meant(measured.scene, step)).cloned();
         let scene = measured.scene;
-        let fault = |ReachedStep { role, number, what }| Fault::Step { role, number, what };
-        steps.map(|step| Job { scene, fault: fault(step) }).collect::<Vec<_>>()
+        let fault = |ReachedStep { role, number, what }| TortureFault::Step { role, number, what };
+        steps.map(|step| TortureJob { scene, fault: fault(step) }).collect::<Vec<_>>()
     };
     measured.iter().flat_map(jobs).collect()
 }
@@ -99,12 +104,13 @@ fn all_steps(measured: &[Measured]) -> Vec<Job> {
 /// True if the fault makes sense: killing a wrapper at its start kills an agent, so the task changes, unless the scene is about
 /// that.
 fn is_meant(scene: usize, step: &ReachedStep) -> bool {
-    let is_about_an_end = matches!(SCENES[scene].act, Act::Agent { does, .. } if does.starts_with("exit"));
+    let is_about_an_end =
+        matches!(SCENES[scene].act, SceneAct::Agent { does, .. } if does.starts_with("exit"));
     let is_end = ["clear up", "detach", "leave", "answer", "end "].iter().any(|it| step.what.starts_with(it));
     step.role != "agent-run" || is_about_an_end && is_end
 }
 
-fn scenes(measured: &[Measured], wanted: impl Fn(&Act) -> bool) -> Vec<usize> {
+fn scenes(measured: &[MeasuredScene], wanted: impl Fn(&SceneAct) -> bool) -> Vec<usize> {
     measured.iter().map(|it| it.scene).filter(|scene| wanted(&SCENES[*scene].act)).collect()
 }
 
@@ -118,20 +124,22 @@ pub(super) fn has_small_disks() -> bool {
     has
 }
 
-impl Job {
+impl TortureJob {
     /// The world that it needs.
     pub(super) fn place(&self) -> WorldKind {
         match self.fault {
-            Fault::None | Fault::Step { .. } | Fault::Clock { .. } => WorldKind::Armed,
-            Fault::Moment { .. } | Fault::Stops | Fault::ShortFiles { .. } => WorldKind::Plain,
-            Fault::FullDisk { .. } | Fault::ReadOnly => WorldKind::SmallDisk,
+            TortureFault::None | TortureFault::Step { .. } | TortureFault::Clock { .. } => WorldKind::Armed,
+            TortureFault::Moment { .. } | TortureFault::Stops | TortureFault::ShortFiles { .. } => {
+                WorldKind::Plain
+            }
+            TortureFault::FullDisk { .. } | TortureFault::ReadOnly => WorldKind::SmallDisk,
         }
     }
 }
 
 impl WorldKind {
     /// A new world of this kind.
-    pub(super) fn enter(self, built: &Built) -> Result<World> {
+    pub(super) fn enter(self, built: &TorturePrograms) -> Result<World> {
         let mount = |home: &Path| match small_disk(home) {
             true => Ok(()),
             false => Err(format!("no disk can be mounted on {}", home.display())),
@@ -196,7 +204,7 @@ mod tests {
         let step =
             |role: &str, what: &str| ReachedStep { role: role.to_owned(), number: 1, what: what.to_owned() };
         let about_an_end =
-            SCENES.iter().position(|scene| matches!(scene.act, Act::Agent { does: "exit 3", .. }));
+            SCENES.iter().position(|scene| matches!(scene.act, SceneAct::Agent { does: "exit 3", .. }));
         let about_an_end = about_an_end.unwrap_or_default();
         assert!(is_meant(about_an_end, &step("agent-run", "detach itself")));
         assert!(!is_meant(about_an_end, &step("agent-run", "attend claude")));

@@ -20,13 +20,13 @@ const GITHUB: &str = include_str!("../../../tests/agents/gh");
 pub(super) struct Scene {
     pub(super) name: &'static str,
     prepare: fn(&World, &str) -> Result<()>,
-    pub(super) act: Act,
+    pub(super) act: SceneAct,
     /// The status of the task afterwards.
     pub(super) to: &'static str,
 }
 
 /// The action. `BRANCH` stands for the task's branch, also as the beginning of a word.
-pub(super) enum Act {
+pub(super) enum SceneAct {
     /// A person runs `orange` with these words.
     Ask(&'static [&'static str]),
     /// The agent in this window does this.
@@ -37,7 +37,7 @@ pub(super) const SCENES: &[Scene] = &[
     Scene {
         name: "create, with its worktree and agent",
         prepare: |_, _| Ok(()),
-        act: Act::Ask(&["task", "create", "BRANCH", "Mend it"]),
+        act: SceneAct::Ask(&["task", "create", "BRANCH", "Mend it"]),
         to: "working",
     },
     Scene {
@@ -50,7 +50,7 @@ pub(super) const SCENES: &[Scene] = &[
             fs::create_dir_all(&place).map_err(|error| error.to_string())?;
             world.must_stay(branch, &place.join("mine.txt"))
         },
-        act: Act::Ask(&["task", "create", "BRANCH", "Mend it"]),
+        act: SceneAct::Ask(&["task", "create", "BRANCH", "Mend it"]),
         to: "working",
     },
     Scene {
@@ -60,7 +60,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, &before(branch), &["--status", "reviewing"])?;
             create(world, branch, &["--no-spawn"])
         },
-        act: Act::Ask(&["task", "merge", "BRANCH-before", "--local", "--strategy", "merge"]),
+        act: SceneAct::Ask(&["task", "merge", "BRANCH-before", "--local", "--strategy", "merge"]),
         to: "working",
     },
     Scene {
@@ -70,7 +70,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, &before(branch), &[])?;
             create(world, branch, &[])
         },
-        act: Act::Ask(&["task", "cancel", "BRANCH-before", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH-before", "--yes"]),
         to: "working",
     },
     Scene {
@@ -87,7 +87,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &[])?;
             world.must_be_kept(branch, &[&format!("{branch} has half an idea\n")])
         },
-        act: Act::Ask(&["monitor", "--once"]),
+        act: SceneAct::Ask(&["monitor", "--once"]),
         to: "working",
     },
     Scene {
@@ -109,7 +109,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.orange(&["task", "delete", &deleted, "--yes"])?;
             world.must_be_kept(branch, &["half an idea\n", &text])
         },
-        act: Act::Ask(&["gc", "--yes", "--older-than", "0"]),
+        act: SceneAct::Ask(&["gc", "--yes", "--older-than", "0"]),
         to: "cancelled",
     },
     Scene {
@@ -118,7 +118,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &[])?;
             write(world, branch, "## Handoff\n\nDONE: all of it")
         },
-        act: Act::Agent { window: "worker", does: "orange task update --status agent-review; exit" },
+        act: SceneAct::Agent { window: "worker", does: "orange task update --status agent-review; exit" },
         to: "agent-review",
     },
     Scene {
@@ -131,7 +131,7 @@ pub(super) const SCENES: &[Scene] = &[
             ask(world, branch, "agent-review")?;
             write(world, branch, "## Review\n\nVerdict: FAIL")
         },
-        act: Act::Ask(&["task", "update", "BRANCH", "--status", "working"]),
+        act: SceneAct::Ask(&["task", "update", "BRANCH", "--status", "working"]),
         to: "working",
     },
     Scene {
@@ -141,7 +141,7 @@ pub(super) const SCENES: &[Scene] = &[
             let worktree = Task::named(world, branch)?.worktree(world)?;
             fs::write(worktree.join("idea.txt"), "half an idea\n").map_err(|error| error.to_string())
         },
-        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -158,7 +158,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&worktree, "outside/new.txt", "new\n")?;
             world.must_be_kept(branch, &["staged\n", "then edited\n", "new\n"])
         },
-        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -170,7 +170,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&world.path("orange/workspaces"), ".pool.json", "{\"slots\": []}\n")?;
             world.must_be_kept(branch, &["half an idea\n"])
         },
-        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -201,7 +201,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&worktree, "filtered.txt", "filtered\n")?;
             world.must_be_kept(branch, &[&format!("{branch} third\n"), "mine\n", "filtered\n"])
         },
-        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -215,7 +215,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.until("it writes", || worktree.join("busy-5").exists())?;
             world.must_be_kept(branch, &["work\n"])
         },
-        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -236,7 +236,7 @@ pub(super) const SCENES: &[Scene] = &[
             }
             write_in(&worktree, ".git", &link)
         },
-        act: Act::Ask(&["workspace", "gc"]),
+        act: SceneAct::Ask(&["workspace", "gc"]),
         to: "cancelled",
     },
     Scene {
@@ -250,7 +250,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.must_be_kept(branch, &[&format!("{branch} forgot it\n")])?;
             world.orange(&["project", "update", PROJECT, "--pool-size", "1"]).map(drop)
         },
-        act: Act::Ask(&["workspace", "gc"]),
+        act: SceneAct::Ask(&["workspace", "gc"]),
         to: "pending",
     },
     Scene {
@@ -269,7 +269,7 @@ pub(super) const SCENES: &[Scene] = &[
             }
             commit_tree(world, branch, &clean)
         },
-        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -280,7 +280,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.git(&world.path("toy.git"), &["update-ref", &format!("refs/before/{branch}"), branch])?;
             world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
         },
-        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -289,13 +289,13 @@ pub(super) const SCENES: &[Scene] = &[
             commit_on(world, branch)?;
             world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
         },
-        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
         name: "a worker that ends without a word, reported by its wrapper",
         prepare: |world, branch| create(world, branch, &[]),
-        act: Act::Agent { window: "worker", does: "exit 3" },
+        act: SceneAct::Agent { window: "worker", does: "exit 3" },
         to: "working",
     },
     Scene {
@@ -304,7 +304,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &[])?;
             write(world, branch, "## Handoff\n\nDONE: all of it")
         },
-        act: Act::Agent { window: "worker", does: "exit 0" },
+        act: SceneAct::Agent { window: "worker", does: "exit 0" },
         to: "agent-review",
     },
     Scene {
@@ -316,13 +316,13 @@ pub(super) const SCENES: &[Scene] = &[
             write(world, branch, "## Handoff\n\nDONE: it\nREMAINING: no\nDECISIONS: no\nUNCERTAIN: no")?;
             ask(world, branch, "agent-review")
         },
-        act: Act::Agent { window: "review-1", does: "exit 3" },
+        act: SceneAct::Agent { window: "review-1", does: "exit 3" },
         to: "agent-review",
     },
     Scene {
         name: "a worker that comes back when its limit is over",
         prepare: patient,
-        act: Act::Agent { window: "worker", does: "exit 75" },
+        act: SceneAct::Agent { window: "worker", does: "exit 75" },
         to: "working",
     },
     Scene {
@@ -335,19 +335,19 @@ pub(super) const SCENES: &[Scene] = &[
                 Task::named(world, branch).is_ok_and(|task| task.has_crashed())
             })
         },
-        act: Act::Ask(&["task", "respawn", "BRANCH"]),
+        act: SceneAct::Ask(&["task", "respawn", "BRANCH"]),
         to: "working",
     },
     Scene {
         name: "restart of an agent, asked by a person",
         prepare: |world, branch| create(world, branch, &[]),
-        act: Act::Ask(&["task", "restart", "BRANCH"]),
+        act: SceneAct::Ask(&["task", "restart", "BRANCH"]),
         to: "working",
     },
     Scene {
         name: "stop, asked by a person",
         prepare: |world, branch| create(world, branch, &[]),
-        act: Act::Ask(&["task", "stop", "BRANCH"]),
+        act: SceneAct::Ask(&["task", "stop", "BRANCH"]),
         to: "working",
     },
     Scene {
@@ -356,7 +356,16 @@ pub(super) const SCENES: &[Scene] = &[
             commit_on(world, branch)?;
             create(world, branch, &[])
         },
-        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--force", "--yes", "--strategy", "merge"]),
+        act: SceneAct::Ask(&[
+            "task",
+            "merge",
+            "BRANCH",
+            "--local",
+            "--force",
+            "--yes",
+            "--strategy",
+            "merge",
+        ]),
         to: "done",
     },
     Scene {
@@ -371,7 +380,7 @@ pub(super) const SCENES: &[Scene] = &[
             fs::remove_file(&hook).map_err(|error| error.to_string())?;
             if refused { Ok(()) } else { Err("what was not pushed counts as merged".to_owned()) }
         },
-        act: Act::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -381,7 +390,7 @@ pub(super) const SCENES: &[Scene] = &[
             commit_on(world, branch)?;
             world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
         },
-        act: Act::Ask(&["task", "create-pr", "BRANCH"]),
+        act: SceneAct::Ask(&["task", "create-pr", "BRANCH"]),
         to: "reviewing",
     },
     Scene {
@@ -390,7 +399,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &["--no-spawn"])?;
             world.orange(&["task", "cancel", branch, "--yes"]).map(drop)
         },
-        act: Act::Ask(&["task", "delete", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "delete", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -399,7 +408,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &["--no-spawn"])?;
             world.orange(&["task", "delete", branch, "--yes"]).map(drop)
         },
-        act: Act::Ask(&["task", "restore", "BRANCH"]),
+        act: SceneAct::Ask(&["task", "restore", "BRANCH"]),
         to: "pending",
     },
     Scene {
@@ -411,43 +420,43 @@ pub(super) const SCENES: &[Scene] = &[
             world.must_be_kept(branch, &["half an idea\n"])?;
             world.orange(&["task", "cancel", branch, "--yes"]).map(drop)
         },
-        act: Act::Ask(&["task", "undo", "BRANCH"]),
+        act: SceneAct::Ask(&["task", "undo", "BRANCH"]),
         to: "working",
     },
     Scene {
         name: "migrate, to another workflow",
         prepare: |world, branch| create(world, branch, &[]),
-        act: Act::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
+        act: SceneAct::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
         to: "reviewing",
     },
     Scene {
         name: "triage: create, with its folder and agent",
         prepare: triage,
-        act: Act::Ask(&["task", "create", "BRANCH", "Sort it", "--workflow", "triage"]),
+        act: SceneAct::Ask(&["task", "create", "BRANCH", "Sort it", "--workflow", "triage"]),
         to: "triage",
     },
     Scene {
         name: "triage: a worktree takes the place of its folder",
         prepare: noted,
-        act: Act::Ask(&["task", "update", "BRANCH", "--status", "working"]),
+        act: SceneAct::Ask(&["task", "update", "BRANCH", "--status", "working"]),
         to: "working",
     },
     Scene {
         name: "triage: cancel, with a note in its folder",
         prepare: noted,
-        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
         name: "mission: start, with its worktree and its first agent",
         prepare: solo,
-        act: Act::Ask(&["mission", "start", "solo", "Mend it", "--branch", "BRANCH"]),
+        act: SceneAct::Ask(&["mission", "start", "solo", "Mend it", "--branch", "BRANCH"]),
         to: "running",
     },
     Scene {
         name: "mission: a step that completes, and the next agent",
         prepare: mission,
-        act: Act::Agent {
+        act: SceneAct::Agent {
             window: "build-1",
             does: "until orange step complete --summary built; do :; done; exit",
         },
@@ -466,7 +475,7 @@ pub(super) const SCENES: &[Scene] = &[
                 Task::named(world, branch).is_ok_and(|it| world.panes(&it.session()).contains_key("check-1"))
             })
         },
-        act: Act::Agent {
+        act: SceneAct::Agent {
             window: "check-1",
             does: "until orange step complete --summary good; do :; done; exit",
         },
@@ -475,7 +484,7 @@ pub(super) const SCENES: &[Scene] = &[
     Scene {
         name: "mission: a step that fails, and a pause",
         prepare: mission,
-        act: Act::Agent {
+        act: SceneAct::Agent {
             window: "build-1",
             does: "until orange step fail --reason broken; do :; done; exit",
         },
@@ -484,7 +493,7 @@ pub(super) const SCENES: &[Scene] = &[
     Scene {
         name: "mission: a step's agent that ends without a word, and its next attempt",
         prepare: mission,
-        act: Act::Agent { window: "build-1", does: "exit 3" },
+        act: SceneAct::Agent { window: "build-1", does: "exit 3" },
         to: "running",
     },
     Scene {
@@ -496,19 +505,19 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&mission.worktree(world)?, "idea.txt", "half an idea\n")?;
             write_in(&mission.folder, "activity.jsonl", LIMIT)
         },
-        act: Act::Agent { window: "build-1", does: "exit 3" },
+        act: SceneAct::Agent { window: "build-1", does: "exit 3" },
         to: "running",
     },
     Scene {
         name: "mission: an answer to a pause",
         prepare: paused,
-        act: Act::Ask(&["mission", "continue", "BRANCH"]),
+        act: SceneAct::Ask(&["mission", "continue", "BRANCH"]),
         to: "running",
     },
     Scene {
         name: "mission: an answer that takes the failure as it is",
         prepare: paused,
-        act: Act::Ask(&["mission", "continue", "BRANCH", "--accept-failure"]),
+        act: SceneAct::Ask(&["mission", "continue", "BRANCH", "--accept-failure"]),
         to: "failed",
     },
     Scene {
@@ -517,7 +526,7 @@ pub(super) const SCENES: &[Scene] = &[
             paused(world, branch)?;
             world.orange(&["mission", "continue", branch, "--accept-failure"]).map(drop)
         },
-        act: Act::Ask(&["mission", "retry", "BRANCH"]),
+        act: SceneAct::Ask(&["mission", "retry", "BRANCH"]),
         to: "running",
     },
     Scene {
@@ -527,13 +536,13 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&Task::named(world, branch)?.worktree(world)?, "idea.txt", "half an idea\n")?;
             world.must_be_kept(branch, &["half an idea\n"])
         },
-        act: Act::Ask(&["mission", "cancel", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["mission", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
         name: "mission: delete",
         prepare: cancelled,
-        act: Act::Ask(&["mission", "delete", "BRANCH", "--yes"]),
+        act: SceneAct::Ask(&["mission", "delete", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -542,7 +551,7 @@ pub(super) const SCENES: &[Scene] = &[
             cancelled(world, branch)?;
             world.orange(&["mission", "delete", branch, "--yes"]).map(drop)
         },
-        act: Act::Ask(&["mission", "restore", "BRANCH"]),
+        act: SceneAct::Ask(&["mission", "restore", "BRANCH"]),
         to: "cancelled",
     },
 ];
@@ -562,8 +571,8 @@ impl Scene {
     /// The words of a request for this branch.
     pub(super) fn words(&self, branch: &str) -> Option<Vec<String>> {
         match self.act {
-            Act::Ask(words) => Some(with_branch(words, branch)),
-            Act::Agent { .. } => None,
+            SceneAct::Ask(words) => Some(with_branch(words, branch)),
+            SceneAct::Agent { .. } => None,
         }
     }
 

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::attempt::{Attempt, Ending};
-use super::fault::Fault;
-use super::plan::{Job, Measured, has_small_disks};
+use super::attempt::{AttemptResult, GoodEnding};
+use super::fault::TortureFault;
+use super::plan::{MeasuredScene, TortureJob, has_small_disks};
 use super::scene::SCENES;
 use crate::Result;
 
 /// The figures so far.
-pub(super) struct Table {
-    rows: Vec<Row>,
+pub(super) struct FigureTable {
+    rows: Vec<FaultRow>,
     losses: Vec<String>,
     /// The number of requests that left locks of killed gits.
     unlocked: usize,
@@ -21,7 +21,7 @@ pub(super) struct Table {
 
 /// One kind of fault.
 #[derive(Default)]
-struct Row {
+struct FaultRow {
     kind: &'static str,
     injected: usize,
     missed: usize,
@@ -32,9 +32,9 @@ struct Row {
     lost: usize,
 }
 
-impl Table {
+impl FigureTable {
     /// An empty one.
-    pub(super) fn new(measured: &[Measured]) -> Table {
+    pub(super) fn new(measured: &[MeasuredScene]) -> FigureTable {
         let steps: usize = measured.iter().map(|it| it.steps.len()).sum();
         let mut remarks = vec![format!("{} requests take {steps} steps, undisturbed.", measured.len())];
         if !has_small_disks() {
@@ -43,11 +43,11 @@ impl Table {
                     .into(),
             );
         }
-        Table { rows: Vec::new(), losses: Vec::new(), unlocked: 0, remarks }
+        FigureTable { rows: Vec::new(), losses: Vec::new(), unlocked: 0, remarks }
     }
 
     /// Counts the result of a job, and prints a loss at once.
-    pub(super) fn add(&mut self, job: &Job, outcome: Result<Attempt>) {
+    pub(super) fn add(&mut self, job: &TortureJob, outcome: Result<AttemptResult>) {
         let outcome = outcome.map(|attempt| {
             self.unlocked += usize::from(attempt.unlocked > 0);
             attempt.ending
@@ -55,19 +55,19 @@ impl Table {
         self.count(job, outcome);
     }
 
-    fn count(&mut self, job: &Job, outcome: Result<Ending>) {
+    fn count(&mut self, job: &TortureJob, outcome: Result<GoodEnding>) {
         let kind = job.fault.kind();
         if self.rows.iter().all(|row| row.kind != kind) {
-            self.rows.push(Row { kind, ..Row::default() });
+            self.rows.push(FaultRow { kind, ..FaultRow::default() });
         }
         let Some(row) = self.rows.iter_mut().find(|row| row.kind == kind) else { return };
         row.injected += 1;
         match outcome {
-            Ok(Ending::Missed) => row.missed += 1,
-            Ok(Ending::Answered) => row.answered += 1,
-            Ok(Ending::Finished) => row.finished += 1,
-            Ok(Ending::AskedAgain) => row.asked_again += 1,
-            Ok(Ending::CalledAttention) => row.called_attention += 1,
+            Ok(GoodEnding::Missed) => row.missed += 1,
+            Ok(GoodEnding::Answered) => row.answered += 1,
+            Ok(GoodEnding::Finished) => row.finished += 1,
+            Ok(GoodEnding::AskedAgain) => row.asked_again += 1,
+            Ok(GoodEnding::CalledAttention) => row.called_attention += 1,
             Err(error) => {
                 row.lost += 1;
                 let loss =
@@ -89,7 +89,7 @@ impl Table {
             "\n| fault | injected | after the end | answered all the same | finished by the next command | repeated | reported as `attention` | lost |\n\
              |---|---|---|---|---|---|---|---|\n",
         );
-        let mut total = Row { kind: "all", ..Row::default() };
+        let mut total = FaultRow { kind: "all", ..FaultRow::default() };
         for row in &self.rows {
             total.add(row);
             row.write(&mut text);
@@ -109,8 +109,8 @@ impl Table {
     }
 }
 
-impl Row {
-    fn add(&mut self, other: &Row) {
+impl FaultRow {
+    fn add(&mut self, other: &FaultRow) {
         self.injected += other.injected;
         self.missed += other.missed;
         self.answered += other.answered;
@@ -121,7 +121,8 @@ impl Row {
     }
 
     fn write(&self, text: &mut String) {
-        let Row { kind, injected, missed, answered, finished, asked_again, called_attention, lost } = self;
+        let FaultRow { kind, injected, missed, answered, finished, asked_again, called_attention, lost } =
+            self;
         let figures =
             [injected, missed, answered, finished, asked_again, called_attention, lost].map(usize::to_string);
         // Writing to a string cannot fail.
@@ -129,22 +130,24 @@ impl Row {
     }
 }
 
-fn described(fault: &Fault) -> String {
+fn described(fault: &TortureFault) -> String {
     match fault {
-        Fault::Step { role, number, what } => format!("killed at step {number} of `{role}`, before: {what}"),
-        Fault::Moment { after, with_called } => {
+        TortureFault::Step { role, number, what } => {
+            format!("killed at step {number} of `{role}`, before: {what}")
+        }
+        TortureFault::Moment { after, with_called } => {
             format!(
                 "killed after {} ms{}",
                 after.as_millis(),
                 if *with_called { ", git and tmux too" } else { "" }
             )
         }
-        Fault::None
-        | Fault::Stops
-        | Fault::Clock { .. }
-        | Fault::FullDisk { .. }
-        | Fault::ShortFiles { .. }
-        | Fault::ReadOnly => format!("{fault:?}"),
+        TortureFault::None
+        | TortureFault::Stops
+        | TortureFault::Clock { .. }
+        | TortureFault::FullDisk { .. }
+        | TortureFault::ShortFiles { .. }
+        | TortureFault::ReadOnly => format!("{fault:?}"),
     }
 }
 
@@ -154,16 +157,16 @@ mod tests {
 
     #[test]
     fn the_table_counts_what_came_of_each_fault() {
-        let mut table = Table {
+        let mut table = FigureTable {
             rows: Vec::new(),
             losses: Vec::new(),
             unlocked: 0,
             remarks: vec!["All is well.".to_owned()],
         };
-        let job = |fault| Job { scene: 0, fault };
-        table.count(&job(Fault::Stops), Ok(Ending::Answered));
-        table.count(&job(Fault::ReadOnly), Ok(Ending::AskedAgain));
-        table.count(&job(Fault::ReadOnly), Ok(Ending::CalledAttention));
+        let job = |fault| TortureJob { scene: 0, fault };
+        table.count(&job(TortureFault::Stops), Ok(GoodEnding::Answered));
+        table.count(&job(TortureFault::ReadOnly), Ok(GoodEnding::AskedAgain));
+        table.count(&job(TortureFault::ReadOnly), Ok(GoodEnding::CalledAttention));
         assert!(!table.has_losses());
         let text = table.render(Duration::from_secs(3));
         let rows: Vec<&str> = text.lines().skip(3).collect();
@@ -181,7 +184,7 @@ mod tests {
         assert!(
             table.render(Duration::ZERO).contains("2 needed a lock file of a killed git removed by hand")
         );
-        table.count(&job(Fault::ReadOnly), Err("it is gone".to_owned()));
+        table.count(&job(TortureFault::ReadOnly), Err("it is gone".to_owned()));
         assert!(table.has_losses());
     }
 }

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::Result;
-use crate::scratch::{PROJECT, Scratch};
+use crate::scratch::{PROJECT, ScratchHome};
 
 const AGENT: &str = include_str!("agent.sh");
 
@@ -26,13 +26,13 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A home with one project, in which the tasks are tortured one after the other.
 pub(super) struct World {
-    scratch: Scratch,
+    scratch: ScratchHome,
     orange: PathBuf,
 }
 
 /// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ProcessRole {
     /// An `orange` that carries out a request.
     Request,
     /// A git or a tmux that a request has called.
@@ -46,23 +46,23 @@ pub(super) enum Role {
     Server,
 }
 
-impl Role {
+impl ProcessRole {
     /// Every role. Requests are the most interesting.
-    pub(super) const ALL: [Role; 8] = [
-        Role::Request,
-        Role::Request,
-        Role::Request,
-        Role::Called,
-        Role::Wrapper,
-        Role::Companion,
-        Role::Agent,
-        Role::Server,
+    pub(super) const ALL: [ProcessRole; 8] = [
+        ProcessRole::Request,
+        ProcessRole::Request,
+        ProcessRole::Request,
+        ProcessRole::Called,
+        ProcessRole::Wrapper,
+        ProcessRole::Companion,
+        ProcessRole::Agent,
+        ProcessRole::Server,
     ];
 }
 
 /// A running process of a world.
 #[derive(Clone, Debug)]
-pub(super) struct Process {
+pub(super) struct RunningProcess {
     pub(super) pid: i32,
     /// Its arguments.
     pub(super) words: Vec<String>,
@@ -87,7 +87,7 @@ impl World {
     }
 
     fn made(orange: &Path, launcher: &[String], furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
-        let scratch = Scratch::empty(orange, AGENT)?.through(launcher);
+        let scratch = ScratchHome::empty(orange, AGENT)?.through(launcher);
         let faults = scratch.path("faults");
         fs::create_dir(&faults).map_err(|error| format!("{} cannot be made: {error}", faults.display()))?;
         furnish(&scratch.path("orange"))?;
@@ -184,7 +184,7 @@ impl World {
     }
 
     /// Every running process of this world.
-    pub(super) fn processes(&self) -> Vec<Process> {
+    pub(super) fn processes(&self) -> Vec<RunningProcess> {
         let mark = format!("ORANGE_HOME={}", self.path("orange").display());
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -192,32 +192,34 @@ impl World {
     }
 
     /// The processes of running requests, without agents and their wrappers; with the programs that they have called, or only `orange`.
-    pub(super) fn at_work(&self, with_called: bool) -> Vec<Process> {
+    pub(super) fn at_work(&self, with_called: bool) -> Vec<RunningProcess> {
         let processes = self.processes();
-        let asks =
-            |process: &&Process| process.is_orange && !process.is_wrapper() && !process.is_beside_agent();
+        let asks = |process: &&RunningProcess| {
+            process.is_orange && !process.is_wrapper() && !process.is_beside_agent()
+        };
         let requests: Vec<i32> = processes.iter().filter(asks).map(|process| process.pid).collect();
         let is_called =
-            |process: &Process| parent(process.pid).is_some_and(|parent| requests.contains(&parent));
+            |process: &RunningProcess| parent(process.pid).is_some_and(|parent| requests.contains(&parent));
         let is_meant =
-            |process: &Process| requests.contains(&process.pid) || with_called && is_called(process);
+            |process: &RunningProcess| requests.contains(&process.pid) || with_called && is_called(process);
         processes.into_iter().filter(is_meant).collect()
     }
 
     /// Kills every process of this role, and returns their number.
-    pub(super) fn kill(&self, role: Role) -> usize {
+    pub(super) fn kill(&self, role: ProcessRole) -> usize {
         let requests: Vec<i32> = self.at_work(false).iter().map(|process| process.pid).collect();
-        let is_called = |process: &Process| parent(process.pid).is_some_and(|it| requests.contains(&it));
-        let is_meant = |process: &&Process| match role {
-            Role::Request => requests.contains(&process.pid),
-            Role::Called => !process.is_orange && is_called(process),
-            Role::Wrapper => process.is_wrapper(),
-            Role::Companion => process.is_beside_agent(),
-            Role::Agent => process.is_agent(),
-            Role::Server => process.is("tmux") && !is_called(process),
+        let is_called =
+            |process: &RunningProcess| parent(process.pid).is_some_and(|it| requests.contains(&it));
+        let is_meant = |process: &&RunningProcess| match role {
+            ProcessRole::Request => requests.contains(&process.pid),
+            ProcessRole::Called => !process.is_orange && is_called(process),
+            ProcessRole::Wrapper => process.is_wrapper(),
+            ProcessRole::Companion => process.is_beside_agent(),
+            ProcessRole::Agent => process.is_agent(),
+            ProcessRole::Server => process.is("tmux") && !is_called(process),
         };
         let processes = self.processes();
-        let met: Vec<&Process> = processes.iter().filter(is_meant).collect();
+        let met: Vec<&RunningProcess> = processes.iter().filter(is_meant).collect();
         met.iter().for_each(|process| signal(process.pid, Signal::KILL));
         met.len()
     }
@@ -239,14 +241,14 @@ impl World {
         self.quiet_without(|process| process.is_command(["agent", "resume"]))
     }
 
-    fn quiet_without(&self, waits: impl Fn(&Process) -> bool) -> Result<()> {
+    fn quiet_without(&self, waits: impl Fn(&RunningProcess) -> bool) -> Result<()> {
         // A single look may miss a process that was started meanwhile.
         const LOOKS: usize = 3;
         let start = Instant::now();
         let mut quiet = 0;
         loop {
             let processes = self.processes();
-            let is_busy = |it: &&Process| it.is_orange && !it.attends(&processes) && !waits(it);
+            let is_busy = |it: &&RunningProcess| it.is_orange && !it.attends(&processes) && !waits(it);
             let Some(busy) = processes.iter().find(is_busy) else {
                 quiet += 1;
                 if quiet == LOOKS {
@@ -292,12 +294,12 @@ impl World {
     /// The number of a task's agents with a wrapper.
     pub(super) fn attended(&self, task: &str) -> usize {
         let is_own =
-            |process: &&Process| process.is_wrapper() && process.words.iter().any(|word| word == task);
+            |process: &&RunningProcess| process.is_wrapper() && process.words.iter().any(|word| word == task);
         self.processes().iter().filter(is_own).count()
     }
 }
 
-impl Process {
+impl RunningProcess {
     /// True if it is an agent's wrapper.
     fn is_wrapper(&self) -> bool {
         self.is_command(["agent", "run"])
@@ -317,15 +319,15 @@ impl Process {
     }
 
     /// True if it is the wrapper of a living agent, or lives as long as one.
-    fn attends(&self, all: &[Process]) -> bool {
-        let has_agent = |it: &Process| it.is_wrapper() && it.has_agent(all);
+    fn attends(&self, all: &[RunningProcess]) -> bool {
+        let has_agent = |it: &RunningProcess| it.is_wrapper() && it.has_agent(all);
         // A recorder is a child of tmux.
         let is_above =
-            |it: &Process| self.is_command(["agent", "record"]) || Some(it.pid) == parent(self.pid);
+            |it: &RunningProcess| self.is_command(["agent", "record"]) || Some(it.pid) == parent(self.pid);
         has_agent(self) || self.is_beside_agent() && all.iter().any(|it| is_above(it) && has_agent(it))
     }
 
-    fn has_agent(&self, all: &[Process]) -> bool {
+    fn has_agent(&self, all: &[RunningProcess]) -> bool {
         all.iter().any(|other| other.is_agent() && parent(other.pid) == Some(self.pid))
     }
 
@@ -362,7 +364,7 @@ pub(super) fn is_alive(pid: i32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z')
 }
 
-fn process(pid: i32, mark: &str, orange: &Path) -> Option<Process> {
+fn process(pid: i32, mark: &str, orange: &Path) -> Option<RunningProcess> {
     let folder = Path::new("/proc").join(pid.to_string());
     let environment = fs::read(folder.join("environ")).ok()?;
     if !is_alive(pid) || !environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes()) {
@@ -372,7 +374,7 @@ fn process(pid: i32, mark: &str, orange: &Path) -> Option<Process> {
     let words =
         line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let is_orange = fs::read_link(folder.join("exe")).is_ok_and(|program| program == orange);
-    Some(Process { pid, words, is_orange })
+    Some(RunningProcess { pid, words, is_orange })
 }
 
 fn parent(pid: i32) -> Option<i32> {

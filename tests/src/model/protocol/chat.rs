@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Reply, ToolAnswer, events, list, text_of};
-use crate::model::http::Answer;
-use crate::model::tools::Tool;
+use super::{ModelReply, ModelRequest, ToolAnswer, events, list, text_of};
+use crate::model::http::HttpResponse;
+use crate::model::tools::HarnessTool;
 
 /// The beginnings of failed tools' answers, since the protocol has no field for that.
 const FAILURES: &[&str] =
     &["Command exited with code", "Validation failed for tool", "Could not find", "Found multiple matches"];
 
-pub(super) fn read(body: &Value) -> Asked {
-    let mut asked = Asked::default();
+pub(super) fn read(body: &Value) -> ModelRequest {
+    let mut asked = ModelRequest::default();
     for message in list(&body["messages"]) {
         let said = text_of(&message["content"]);
         match message["role"].as_str().unwrap_or_default() {
@@ -26,16 +26,16 @@ pub(super) fn read(body: &Value) -> Asked {
     }
     let tool = |tool: &Value| {
         let function = &tool["function"];
-        Some(Tool::new(function["name"].as_str()?, &function["parameters"]))
+        Some(HarnessTool::new(function["name"].as_str()?, &function["parameters"]))
     };
     asked.tools = list(&body["tools"]).iter().filter_map(tool).collect();
     asked
 }
 
-pub(super) fn write(asked: &Asked, reply: &Reply) -> Answer {
+pub(super) fn write(asked: &ModelRequest, reply: &ModelReply) -> HttpResponse {
     let (mut message, reason) = match reply {
-        Reply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Reply::Call { id, call } => {
+        ModelReply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        ModelReply::Call { id, call } => {
             let function = json!({ "name": call.tool, "arguments": call.input.to_string() });
             let call = json!({ "index": 0, "id": id, "type": "function", "function": function });
             (json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
@@ -54,7 +54,7 @@ pub(super) fn write(asked: &Asked, reply: &Reply) -> Answer {
         let choice = json!({ "index": 0, "message": message.take(), "finish_reason": reason });
         let mut whole = with("chat.completion", choice);
         whole["usage"] = usage;
-        return Answer::json(200, &whole);
+        return HttpResponse::json(200, &whole);
     }
     let piece = |delta: Value, reason: Value| {
         with("chat.completion.chunk", json!({ "index": 0, "delta": delta, "finish_reason": reason }))

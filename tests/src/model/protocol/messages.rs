@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Reply, ToolAnswer, events, list, text_of};
-use crate::model::http::Answer;
-use crate::model::tools::Tool;
+use super::{ModelReply, ModelRequest, ToolAnswer, events, list, text_of};
+use crate::model::http::HttpResponse;
+use crate::model::tools::HarnessTool;
 
-pub(super) fn read(body: &Value) -> Asked {
-    let mut asked = Asked::default();
+pub(super) fn read(body: &Value) -> ModelRequest {
+    let mut asked = ModelRequest::default();
     for message in list(&body["messages"]).iter().filter(|message| message["role"] == "user") {
         let said = text_of(&message["content"]);
         if !said.is_empty() {
@@ -20,20 +20,20 @@ pub(super) fn read(body: &Value) -> Asked {
             (id, ToolAnswer { text: text_of(&part["content"]), is_error })
         }));
     }
-    let tool = |tool: &Value| Some(Tool::new(tool["name"].as_str()?, &tool["input_schema"]));
+    let tool = |tool: &Value| Some(HarnessTool::new(tool["name"].as_str()?, &tool["input_schema"]));
     asked.tools = list(&body["tools"]).iter().filter_map(tool).collect();
     asked
 }
 
-pub(super) fn write(asked: &Asked, reply: &Reply) -> Answer {
+pub(super) fn write(asked: &ModelRequest, reply: &ModelReply) -> HttpResponse {
     let (whole, empty, delta, stop) = match reply {
-        Reply::Text(text) => (
+        ModelReply::Text(text) => (
             json!({ "type": "text", "text": text }),
             json!({ "type": "text", "text": "" }),
             json!({ "type": "text_delta", "text": text }),
             "end_turn",
         ),
-        Reply::Call { id, call } => {
+        ModelReply::Call { id, call } => {
             let block =
                 |input: &Value| json!({ "type": "tool_use", "id": id, "name": call.tool, "input": input });
             let delta = json!({ "type": "input_json_delta", "partial_json": call.input.to_string() });
@@ -46,7 +46,7 @@ pub(super) fn write(asked: &Asked, reply: &Reply) -> Answer {
             "content": content, "stop_reason": stop, "stop_sequence": null, "usage": usage })
     };
     if !asked.stream {
-        return Answer::json(200, &message(json!([whole]), json!(stop)));
+        return HttpResponse::json(200, &message(json!([whole]), json!(stop)));
     }
     let begin = message(json!([]), Value::Null);
     events(&[

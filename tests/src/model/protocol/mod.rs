@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::http::Answer;
-use super::plan::Fault;
-use super::tools::{Call, Tool};
+use super::http::HttpResponse;
+use super::plan::RequestFault;
+use super::tools::{HarnessTool, ToolCall};
 
 /// A wire protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +25,13 @@ pub(super) enum Protocol {
 
 /// The contents of a request, in any protocol.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ModelRequest {
     /// The person's messages.
     pub(super) messages: Vec<String>,
     /// The answers of tools, each with the id of its call.
     pub(super) results: Vec<(String, ToolAnswer)>,
     /// The tools that are offered.
-    pub(super) tools: Vec<Tool>,
+    pub(super) tools: Vec<HarnessTool>,
     /// True if the answer is to be a stream.
     pub(super) stream: bool,
     /// The request as text.
@@ -48,9 +48,9 @@ pub(super) struct ToolAnswer {
 
 /// The answer of the model.
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(super) enum ModelReply {
     Text(String),
-    Call { id: String, call: Call },
+    Call { id: String, call: ToolCall },
 }
 
 impl Protocol {
@@ -64,16 +64,16 @@ impl Protocol {
         protocols.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, protocol)| protocol)
     }
 
-    pub(super) fn read(self, body: &Value, raw: String) -> Asked {
+    pub(super) fn read(self, body: &Value, raw: String) -> ModelRequest {
         let asked = match self {
             Protocol::Messages => messages::read(body),
             Protocol::Responses => responses::read(body),
             Protocol::Chat => chat::read(body),
         };
-        Asked { raw, stream: body["stream"].as_bool().unwrap_or_default(), ..asked }
+        ModelRequest { raw, stream: body["stream"].as_bool().unwrap_or_default(), ..asked }
     }
 
-    pub(super) fn write(self, asked: &Asked, reply: &Reply) -> Answer {
+    pub(super) fn write(self, asked: &ModelRequest, reply: &ModelReply) -> HttpResponse {
         match self {
             Protocol::Messages => messages::write(asked, reply),
             Protocol::Responses => responses::write(asked, reply),
@@ -81,29 +81,33 @@ impl Protocol {
         }
     }
 
-    pub(super) fn fail(self, asked: &Asked, fault: Fault) -> Answer {
+    pub(super) fn fail(self, asked: &ModelRequest, fault: RequestFault) -> HttpResponse {
         let (status, kind, message) = match fault {
-            Fault::UsedUp(seconds) => return self.used_up(seconds),
-            Fault::RateLimit(_) => (429, "rate_limit_error", "This request would exceed your rate limit."),
-            Fault::Overloaded if self == Protocol::Messages => (529, "overloaded_error", "Overloaded"),
-            Fault::Overloaded => (503, "server_error", "The server is overloaded."),
-            Fault::TooLong if self == Protocol::Messages => {
+            RequestFault::UsedUp(seconds) => return self.used_up(seconds),
+            RequestFault::RateLimit(_) => {
+                (429, "rate_limit_error", "This request would exceed your rate limit.")
+            }
+            RequestFault::Overloaded if self == Protocol::Messages => (529, "overloaded_error", "Overloaded"),
+            RequestFault::Overloaded => (503, "server_error", "The server is overloaded."),
+            RequestFault::TooLong if self == Protocol::Messages => {
                 (400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")
             }
-            Fault::TooLong => {
+            RequestFault::TooLong => {
                 (400, "context_length_exceeded", "Your input exceeds the context window of this model.")
             }
-            Fault::Dropped => return cut(self.write(asked, &Reply::Text("This is never said".to_owned()))),
+            RequestFault::Dropped => {
+                return cut(self.write(asked, &ModelReply::Text("This is never said".to_owned())));
+            }
         };
-        let mut answer = Answer::json(status, &self.error(kind, message));
-        if let Fault::RateLimit(seconds) = fault {
+        let mut answer = HttpResponse::json(status, &self.error(kind, message));
+        if let RequestFault::RateLimit(seconds) = fault {
             answer.headers.push(("retry-after", seconds.to_string()));
         }
         answer
     }
 
     /// The error about an exhausted limit in each provider's words, with its headers.
-    fn used_up(self, seconds: u32) -> Answer {
+    fn used_up(self, seconds: u32) -> HttpResponse {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let (kind, message) = match self {
             Protocol::Messages => {
@@ -114,7 +118,7 @@ impl Protocol {
                 ("rate_limit_exceeded", format!("Rate limit reached. Please try again in {seconds}s."))
             }
         };
-        let mut answer = Answer::json(429, &self.error(kind, &message));
+        let mut answer = HttpResponse::json(429, &self.error(kind, &message));
         let reset = (now + u64::from(seconds)).to_string();
         let headers = match self {
             Protocol::Messages => vec![
@@ -144,7 +148,7 @@ impl Protocol {
     }
 }
 
-impl Asked {
+impl ModelRequest {
     /// The agent's folder, by the harness's message to the model.
     pub(super) fn folder(&self) -> &str {
         let marks = ["orking directory: ", "<cwd>"];
@@ -177,15 +181,15 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// The events of a stream, some with names.
-fn events(events: &[(&str, Value)]) -> Answer {
+fn events(events: &[(&str, Value)]) -> HttpResponse {
     let one = |(name, data): &(&str, Value)| match *name {
         "" => format!("data: {data}\n\n"),
         name => format!("event: {name}\ndata: {data}\n\n"),
     };
-    Answer::events(events.iter().map(one).collect())
+    HttpResponse::events(events.iter().map(one).collect())
 }
 
-fn cut(mut answer: Answer) -> Answer {
+fn cut(mut answer: HttpResponse) -> HttpResponse {
     let half = answer.body.len() / 2;
     answer.body.truncate(half);
     answer.cut = true;

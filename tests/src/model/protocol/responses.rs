@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Reply, ToolAnswer, events, list, text_of};
-use crate::model::http::Answer;
-use crate::model::tools::Tool;
+use super::{ModelReply, ModelRequest, ToolAnswer, events, list, text_of};
+use crate::model::http::HttpResponse;
+use crate::model::tools::HarnessTool;
 
-pub(super) fn read(body: &Value) -> Asked {
-    let mut asked = Asked::default();
+pub(super) fn read(body: &Value) -> ModelRequest {
+    let mut asked = ModelRequest::default();
     if let Some(said) = body["input"].as_str() {
         asked.messages.push(said.to_owned());
     }
@@ -26,13 +26,16 @@ pub(super) fn read(body: &Value) -> Asked {
 }
 
 /// A tool, or the tools of a group.
-fn tools(offered: &Value) -> Vec<Tool> {
+fn tools(offered: &Value) -> Vec<HarnessTool> {
     let Some(name) = offered["name"].as_str().or(offered["type"].as_str()) else { return Vec::new() };
     if offered["type"] == "namespace" {
-        let of_group = |tool: Tool| Tool { group: Some(name.to_owned()), ..tool };
+        let of_group = |tool: HarnessTool| HarnessTool { group: Some(name.to_owned()), ..tool };
         return list(&offered["tools"]).iter().flat_map(tools).map(of_group).collect();
     }
-    vec![Tool { is_plain: offered["type"] == "custom", ..Tool::new(name, &offered["parameters"]) }]
+    vec![HarnessTool {
+        is_plain: offered["type"] == "custom",
+        ..HarnessTool::new(name, &offered["parameters"])
+    }]
 }
 
 /// The answer of a command, which contains its exit status.
@@ -45,19 +48,19 @@ fn result(output: &Value) -> ToolAnswer {
     ToolAnswer { is_error, text }
 }
 
-pub(super) fn write(asked: &Asked, reply: &Reply) -> Answer {
+pub(super) fn write(asked: &ModelRequest, reply: &ModelReply) -> HttpResponse {
     let item = match reply {
-        Reply::Text(text) => {
+        ModelReply::Text(text) => {
             json!({ "type": "message", "id": "msg_scripted", "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": text, "annotations": [] }] })
         }
-        Reply::Call { id, call }
+        ModelReply::Call { id, call }
             if asked.tools.iter().any(|tool| tool.is_plain && tool.name == call.tool) =>
         {
             json!({ "type": "custom_tool_call", "id": format!("ctc_{id}"), "call_id": id, "name": call.tool,
                 "input": call.input["input"], "status": "completed" })
         }
-        Reply::Call { id, call } => {
+        ModelReply::Call { id, call } => {
             let tool = asked.tools.iter().find(|tool| tool.name == call.tool);
             let mut item = json!({ "type": "function_call", "id": format!("fc_{id}"), "call_id": id,
                 "name": call.tool, "arguments": call.input.to_string(), "status": "completed" });
@@ -76,7 +79,7 @@ pub(super) fn write(asked: &Asked, reply: &Reply) -> Answer {
     };
     let whole = response("completed", json!([item]));
     if !asked.stream {
-        return Answer::json(200, &whole);
+        return HttpResponse::json(200, &whole);
     }
     events(&[
         (

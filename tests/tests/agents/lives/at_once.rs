@@ -1,14 +1,14 @@
 //! Several tasks of one harness at the same time.
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{came_through, is_written, paint, reviewer, worker};
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::world::{PROJECT, World};
 
 /// Three workers at once, each reviewed.
-pub(super) fn three(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn three(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::for_several(suite);
     let summaries = ["Paint the first door", "Paint the second door", "Paint the third door"];
     let plans = summaries.map(|summary| {
@@ -26,7 +26,7 @@ pub(super) fn three(suite: &'static Suite, Pair(works, reviews): Pair) {
 
 /// In one fresh home: two tasks at once with the one harness, then with the other, then with one that works and one that
 /// reviews.
-pub(super) fn two_for_each(suite: &'static Suite, Pair(one, other): Pair) {
+pub(super) fn two_for_each(suite: &'static LifeSuite, HarnessPair(one, other): HarnessPair) {
     let world = World::for_several(suite);
     world.ok(&["project", "update", PROJECT, "--pool-size", "6"]);
     for (works, reviews) in [(one, one), (other, other), (one, other)] {
@@ -48,15 +48,15 @@ pub(super) fn two_for_each(suite: &'static Suite, Pair(one, other): Pair) {
 }
 
 /// Two workers are in the middle of it when one of the tasks is cancelled: the other one's goes on.
-pub(super) fn cancel_one(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn cancel_one(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::for_several(suite);
     let work = |summary: &str, gate: &str| {
         let acts = vec![
-            Act::read("TASK.md"),
-            Act::hold(gate),
+            ModelAct::read("TASK.md"),
+            ModelAct::hold(gate),
             paint("door"),
-            Act::extend("TASK.md", "## Handoff\n\nDONE: all"),
-            Act::orange("task update --status reviewing"),
+            ModelAct::extend("TASK.md", "## Handoff\n\nDONE: all"),
+            ModelAct::orange("task update --status reviewing"),
         ];
         world.plan(Plan::new(&[&format!("# Task: {summary}")], acts))
     };

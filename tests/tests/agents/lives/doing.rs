@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 use serde_json::Value;
 
-use super::Pair;
-use crate::suite::Suite;
+use super::HarnessPair;
+use crate::suite::LifeSuite;
 use crate::task::Task;
 use crate::world::World;
 
@@ -33,11 +33,16 @@ fn does(world: &World, task: &Task<'_>, spawn: u64, state: &str, reason: &str) -
 
 /// An agent is busy with a tool, thinks, and stands at its prompt without what its status asks for. What it did can be read while it
 /// lives and after its end.
-pub(super) fn reported(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn reported(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
     let gate = world.path("gate");
     let wait = format!("until test -e {}; do sleep 0.1; done", gate.display());
-    let acts = vec![Act::read("TASK.md"), Act::run(wait), Act::hold("thought"), Act::say("I do not go on.")];
+    let acts = vec![
+        ModelAct::read("TASK.md"),
+        ModelAct::run(wait),
+        ModelAct::hold("thought"),
+        ModelAct::say("I do not go on."),
+    ];
     world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     does(&world, &task, 1, "busy", "until test -e");
@@ -66,7 +71,7 @@ pub(super) fn reported(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// An agent that may not do everything asks: a person says no and yes from outside, and then yes on its screen.
-pub(super) fn answered(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn answered(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
     let config = world.path("home/.config/opencode/opencode.json");
     let text = fs::read_to_string(&config).unwrap();
@@ -77,8 +82,8 @@ pub(super) fn answered(suite: &'static Suite, Pair(works, _): Pair) {
     };
     world.write("orange/harnesses.toml", &format!("[{works}]\nfull = {full}\n"));
     let commands = ["echo 1 > no.txt", "echo 2 > yes.txt", "env > screen.txt"];
-    let goes_on = Act::say("I go on.");
-    let acts = commands.map(Act::run).into_iter().chain([goes_on]).collect();
+    let goes_on = ModelAct::say("I go on.");
+    let acts = commands.map(ModelAct::run).into_iter().chain([goes_on]).collect();
     world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     let mut requests = Vec::new();
@@ -108,13 +113,13 @@ pub(super) fn answered(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// Codex asks on its screen alone: where the project allows it, the answer is typed there.
-pub(super) fn typed(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn typed(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     const REDUCED: &str = "[codex]\nfull = [\"--sandbox=workspace-write\", \"--ask-for-approval=on-request\", \
          \"--config=allow_login_shell=false\", \"--config=check_for_update_on_startup=false\", \"--\", \"{prompt}\"]\n";
     let world = World::new(suite);
     fs::write(world.home().join("harnesses.toml"), REDUCED).unwrap();
     let commands = ["echo 1 > no.txt", "echo 2 > yes.txt", "echo 3 > screen.txt"];
-    let acts = commands.map(Act::asking).into_iter().chain([Act::say("I go on.")]).collect();
+    let acts = commands.map(ModelAct::asking).into_iter().chain([ModelAct::say("I go on.")]).collect();
     world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     let asks = does(&world, &task, 1, "waiting", commands[0]);

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use orange_tests::model::{Act, Fault, Plan};
+use orange_tests::model::{ModelAct, Plan, RequestFault};
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{all_went_well, came_through, is_written, paint, worker};
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::world::World;
 
 const SUMMARY: &str = "Paint the cellar door";
@@ -14,9 +14,9 @@ const HANDOFF: &str = "## Handoff\n\nDONE: all";
 const OPTIONS: [&str; 3] = ["--workflow", "minimal", "--harness"];
 
 /// An agent is killed in the middle of its work; another one goes on where it was.
-pub(super) fn killed(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn killed(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
-    let acts = vec![Act::read("TASK.md"), paint("door"), Act::hold("the end")];
+    let acts = vec![ModelAct::read("TASK.md"), paint("door"), ModelAct::hold("the end")];
     let first = world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     world.until_held("the end");
@@ -34,16 +34,16 @@ pub(super) fn killed(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// The model is limited, overloaded, and drops a stream; the harness tries again, and nothing of it reaches the task.
-pub(super) fn troubled(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn troubled(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
     let acts = vec![
-        Act::Fail(Fault::RateLimit(1), 1),
-        Act::read("TASK.md"),
-        Act::Fail(Fault::Overloaded, 1),
+        ModelAct::Fail(RequestFault::RateLimit(1), 1),
+        ModelAct::read("TASK.md"),
+        ModelAct::Fail(RequestFault::Overloaded, 1),
         paint("door"),
-        Act::Fail(Fault::Dropped, 1),
-        Act::extend("TASK.md", HANDOFF),
-        Act::orange("task update --status reviewing"),
+        ModelAct::Fail(RequestFault::Dropped, 1),
+        ModelAct::extend("TASK.md", HANDOFF),
+        ModelAct::orange("task update --status reviewing"),
     ];
     let plan = world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
@@ -54,10 +54,14 @@ pub(super) fn troubled(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// The account has used up what it may, which ends the turn; the engine waits for the known time and tells the agent to go on.
-pub(super) fn used_up(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn used_up(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     const SECONDS: u32 = 6;
     let world = World::new(suite);
-    let begun = vec![Act::read("TASK.md"), paint("door"), Act::Fail(Fault::UsedUp(SECONDS), u32::MAX)];
+    let begun = vec![
+        ModelAct::read("TASK.md"),
+        paint("door"),
+        ModelAct::Fail(RequestFault::UsedUp(SECONDS), u32::MAX),
+    ];
     let first = world.plan(Plan::new(&[&prompt()], begun));
     let message = "The limit that stopped you should be over";
     let second = world.plan(Plan::new(&[message], rest()).within(&[SUMMARY]));
@@ -80,12 +84,12 @@ pub(super) fn used_up(suite: &'static Suite, Pair(works, _): Pair) {
 
 /// The conversation has become longer than the model's context. Some harnesses make it shorter and go on. Codex stops, which
 /// is reported, and a person has it begin again.
-pub(super) fn out_of_context(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn out_of_context(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
-    let begun = vec![Act::read("TASK.md"), paint("door"), Act::Fail(Fault::TooLong, 1)];
+    let begun = vec![ModelAct::read("TASK.md"), paint("door"), ModelAct::Fail(RequestFault::TooLong, 1)];
     world.plan(Plan::new(&[&prompt()], [begun, rest()].concat()));
     world.plan(Plan::new(&["continued from a previous conversation"], rest()));
-    let goes_on = [vec![Act::hold("made shorter")], rest()].concat();
+    let goes_on = [vec![ModelAct::hold("made shorter")], rest()].concat();
     world.plan(Plan::new(&["The conversation was compacted"], goes_on));
     let task = world.create("paint", SUMMARY, &[OPTIONS.as_slice(), &[works]].concat());
     if works == "opencode" {
@@ -111,11 +115,11 @@ fn prompt() -> String {
 }
 
 /// Acts that are left to do when the door is painted.
-fn rest() -> Vec<Act> {
+fn rest() -> Vec<ModelAct> {
     vec![
-        Act::read("TASK.md"),
-        Act::run("git status --short"),
-        Act::extend("TASK.md", HANDOFF),
-        Act::orange("task update --status reviewing"),
+        ModelAct::read("TASK.md"),
+        ModelAct::run("git status --short"),
+        ModelAct::extend("TASK.md", HANDOFF),
+        ModelAct::orange("task update --status reviewing"),
     ]
 }

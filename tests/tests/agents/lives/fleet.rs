@@ -7,10 +7,10 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use super::Pair;
+use super::HarnessPair;
 use super::missions::{PROMPT, fails_once};
 use crate::plans::all_went_well;
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::world::{World, files_in, text};
 
 /// The branch of the mission.
@@ -31,10 +31,10 @@ const RUNS: [(&str, &str); 6] = [
 
 /// A review fails, the next one passes after a fix, and the mission is complete: its branch on the origin has the work of every step, and
 /// the crab of each attempt has its transcript.
-pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
+pub(super) fn fail_fix_pass(suite: &'static LifeSuite, pair: HarnessPair) {
     let world = World::fresh(suite);
     let plans = fails_once(&world);
-    let fleet = Fleet::start(&world, pair);
+    let fleet = LocalFleet::start(&world, pair);
     let words = ["mission", "start", "dev-task", PROMPT, "--colony", "toy", "--branch", BRANCH];
     let mission = word(&fleet.ok(&words)["mission_id"]);
     world.until("the mission is over", || !is_open(&fleet.ok(&["mission", "show", &mission])));
@@ -66,14 +66,14 @@ pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
 }
 
 /// `orange-fleet up` of this world's user.
-struct Fleet<'w> {
+struct LocalFleet<'w> {
     world: &'w World,
     up: Child,
 }
 
-impl<'w> Fleet<'w> {
+impl<'w> LocalFleet<'w> {
     /// A gateway and a crab for each role, which agree to what the agents ask before they work.
-    fn start(world: &'w World, Pair(works, reviews): Pair) -> Fleet<'w> {
+    fn start(world: &'w World, HarnessPair(works, reviews): HarnessPair) -> LocalFleet<'w> {
         let log = fs::File::create(world.path("up.log")).unwrap();
         let mut command = world.command("orange-fleet");
         command.args(["up", "--agree", "--listen", "127.0.0.1:0", "--lease", "600"]);
@@ -81,7 +81,7 @@ impl<'w> Fleet<'w> {
         command.args(["--harness", works, "--review-harness", reviews]);
         command.arg("--repository").arg(world.path("toy.git")).arg("--dir").arg(world.path("fleet"));
         let up = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        let fleet = Fleet { world, up };
+        let fleet = LocalFleet { world, up };
         world.until("the crabs are registered", || {
             fleet.log().matches(": registered in ").count() == ROLES.len() && fleet.address().is_some()
         });
@@ -121,7 +121,7 @@ impl<'w> Fleet<'w> {
     }
 }
 
-impl Drop for Fleet<'_> {
+impl Drop for LocalFleet<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("--- up\n{}", self.log());

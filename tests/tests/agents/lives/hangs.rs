@@ -1,22 +1,22 @@
 //! Agents that go no further by themselves.
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 use serde_json::Value;
 
-use super::Pair;
-use crate::suite::Suite;
+use super::HarnessPair;
+use crate::suite::LifeSuite;
 use crate::task::Task;
 use crate::world::{World, text};
 
 /// One ends its turn without what its status asks for, another one waits for its model: the list of tasks says so of each,
 /// instead of that its session is active.
-pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn says_why(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
     let summaries = ["Paint the silent door", "Paint the endless door"];
-    let last = [Act::say("All is painted."), Act::hold("the end")];
+    let last = [ModelAct::say("All is painted."), ModelAct::hold("the end")];
     let options = ["--workflow", "minimal", "--harness", works];
-    let begins = |(summary, last): (&str, Act)| {
-        let plan = Plan::new(&[&format!("# Task: {summary}")], vec![Act::read("TASK.md"), last]);
+    let begins = |(summary, last): (&str, ModelAct)| {
+        let plan = Plan::new(&[&format!("# Task: {summary}")], vec![ModelAct::read("TASK.md"), last]);
         world.plan(plan)
     };
     let [stops, _] = [0, 1].map(|place| begins((summaries[place], last[place].clone())));
@@ -26,17 +26,17 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
     world.until_held("the end");
     if ["claude", "codex"].contains(&works) {
         world.until("the list says what the silent one lacks", || {
-            let Listed { need, why, state, reason } = listed(&world, &silent);
+            let ListedNeed { need, why, state, reason } = listed(&world, &silent);
             (need, state) == ("idle-without-artifact".to_owned(), "waiting".to_owned())
                 && [why, reason].iter().all(|it| it.contains("## Handoff"))
         });
-        let Listed { need, state, .. } = listed(&world, &endless);
+        let ListedNeed { need, state, .. } = listed(&world, &endless);
         assert_eq!((need.as_str(), state.as_str()), ("working", "busy"));
     }
     for (branch, task) in [("silent", &silent), ("endless", &endless)] {
         // The agent may come to another state between the two looks.
         world.until("both lists say how it is with the agent", || {
-            let Listed { need, why, state, reason } = listed(&world, task);
+            let ListedNeed { need, why, state, reason } = listed(&world, task);
             let table = world.command("orange").args(["task", "list"]).output().unwrap();
             let table = text(&table.stdout);
             let row = table.lines().find(|row| cells(row).get(2) == Some(&branch)).unwrap_or_default();
@@ -48,21 +48,21 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// A task in the list: its need with the reason, and the state of its agent with the reason.
-struct Listed {
+struct ListedNeed {
     need: String,
     why: String,
     state: String,
     reason: String,
 }
 
-fn listed(world: &World, task: &Task<'_>) -> Listed {
+fn listed(world: &World, task: &Task<'_>) -> ListedNeed {
     let listed = world.ok(&["task", "list"]);
     let row = listed.as_array().unwrap().iter().find(|row| row["id"] == task.id.as_str());
     let word = |place: &str| {
         let value = row.and_then(|row| row.pointer(place)).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    Listed {
+    ListedNeed {
         need: word("/need/kind"),
         why: word("/need/why"),
         state: word("/agents/0/state"),

@@ -1,11 +1,11 @@
 //! Missions of the workflow `dev-task`: each step by an agent of its own, with the prompts that ship.
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 use serde_json::{Value, json};
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{all_went_well, paint};
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::task::Task;
 use crate::world::World;
 
@@ -20,7 +20,7 @@ const HANDS_OVER: &str = "You write down what is left";
 const OPENS: &str = "You open its pull request";
 
 /// The first review passes. In step mode the mission pauses after each step, until a person lets it go on by itself.
-pub(super) fn pass_at_once(suite: &'static Suite, pair: Pair) {
+pub(super) fn pass_at_once(suite: &'static LifeSuite, pair: HarnessPair) {
     let world = World::new(suite);
     let plans = [
         begins(&world),
@@ -43,7 +43,7 @@ pub(super) fn pass_at_once(suite: &'static Suite, pair: Pair) {
 }
 
 /// A review fails, the next one passes after a fix, and the mission is complete.
-pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
+pub(super) fn fail_fix_pass(suite: &'static LifeSuite, pair: HarnessPair) {
     let world = World::new(suite);
     let plans = fails_once(&world);
     let mission = started(&world, pair, &[]);
@@ -68,7 +68,7 @@ pub(super) fn fails_once(world: &World) -> [usize; 5] {
 }
 
 /// Every review fails: after the last fix the mission hands over to a person, and fails loudly.
-pub(super) fn exhausted(suite: &'static Suite, pair: Pair) {
+pub(super) fn exhausted(suite: &'static LifeSuite, pair: HarnessPair) {
     let world = World::new(suite);
     begins(&world);
     reviews(&world, &[REVIEWS], "FAIL", "The door has no second coat");
@@ -94,7 +94,7 @@ fn ran(world: &World, mission: &Task) -> [usize; 6] {
         .map(|id| steps.iter().find(|step| step["id"] == id).map(attempts).unwrap())
 }
 
-fn started<'w>(world: &'w World, Pair(works, reviews): Pair, more: &[&str]) -> Task<'w> {
+fn started<'w>(world: &'w World, HarnessPair(works, reviews): HarnessPair, more: &[&str]) -> Task<'w> {
     let harness = ["--branch", "paint", "--harness", works, "--review-harness", reviews];
     world.start("dev-task", PROMPT, &[&harness[..], more].concat())
 }
@@ -107,12 +107,12 @@ fn begins(world: &World) -> usize {
 
 /// A reviewer looks at the work and reports.
 fn reviews(world: &World, marks: &[&str], result: &str, summary: &str) -> usize {
-    let look = Act::run("git log --oneline -3");
+    let look = ModelAct::run("git log --oneline -3");
     step(world, marks, Some(look), &format!("--result {result} "), summary)
 }
 
 /// The agent of a step: does this, and reports as its prompt says.
-fn step(world: &World, marks: &[&str], does: Option<Act>, result: &str, summary: &str) -> usize {
-    let report = Act::run(format!("orange step complete {result}--summary - <<'END'\n{summary}\nEND"));
+fn step(world: &World, marks: &[&str], does: Option<ModelAct>, result: &str, summary: &str) -> usize {
+    let report = ModelAct::run(format!("orange step complete {result}--summary - <<'END'\n{summary}\nEND"));
     world.plan(Plan::new(marks, does.into_iter().chain([report]).collect()))
 }

@@ -13,44 +13,53 @@ mod resume;
 mod sandbox;
 mod workflows;
 
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 
 /// The harness that works and the one that reviews.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair(pub(crate) &'static str, pub(crate) &'static str);
+pub(crate) struct HarnessPair(pub(crate) &'static str, pub(crate) &'static str);
 
 /// A life that is tried.
 pub(crate) struct Life {
     name: &'static str,
-    pub(crate) pairs: &'static [Pair],
-    pub(crate) live: fn(&'static Suite, Pair),
+    pub(crate) pairs: &'static [HarnessPair],
+    pub(crate) live: fn(&'static LifeSuite, HarnessPair),
 }
 
 /// Each harness alone.
-const EACH: &[Pair] =
-    &[Pair("claude", "claude"), Pair("codex", "codex"), Pair("opencode", "opencode"), Pair("pi", "pi")];
+const EACH: &[HarnessPair] = &[
+    HarnessPair("claude", "claude"),
+    HarnessPair("codex", "codex"),
+    HarnessPair("opencode", "opencode"),
+    HarnessPair("pi", "pi"),
+];
 
 /// The one that cannot continue a conversation.
-const OPENCODE: &[Pair] = &[Pair("opencode", "opencode")];
+const OPENCODE: &[HarnessPair] = &[HarnessPair("opencode", "opencode")];
 
 /// The one that is answered on its screen alone.
-const CODEX: &[Pair] = &[Pair("codex", "codex")];
+const CODEX: &[HarnessPair] = &[HarnessPair("codex", "codex")];
 
 /// Those whose permissions can be answered from outside.
-const ANSWERED: &[Pair] = &[Pair("claude", "claude"), Pair("opencode", "opencode")];
+const ANSWERED: &[HarnessPair] = &[HarnessPair("claude", "claude"), HarnessPair("opencode", "opencode")];
 
 /// One that works, another that reviews.
-const MIXED: &[Pair] =
-    &[Pair("opencode", "pi"), Pair("pi", "opencode"), Pair("claude", "codex"), Pair("codex", "claude")];
+const MIXED: &[HarnessPair] = &[
+    HarnessPair("opencode", "pi"),
+    HarnessPair("pi", "opencode"),
+    HarnessPair("claude", "codex"),
+    HarnessPair("codex", "claude"),
+];
 
 /// Those that ask before they start, unless a person has agreed once.
-const ASKING: &[Pair] = &[Pair("claude", "codex")];
+const ASKING: &[HarnessPair] = &[HarnessPair("claude", "codex")];
 
 /// Those that ask before they start, report what they do, and have a sandbox.
-const REPORTING: &[Pair] = &[Pair("claude", "claude"), Pair("codex", "codex")];
+const REPORTING: &[HarnessPair] = &[HarnessPair("claude", "claude"), HarnessPair("codex", "codex")];
 
 /// Those that keep a log of their conversations, which says more than a screen.
-const LOGGED: &[Pair] = &[Pair("claude", "claude"), Pair("codex", "codex"), Pair("pi", "pi")];
+const LOGGED: &[HarnessPair] =
+    &[HarnessPair("claude", "claude"), HarnessPair("codex", "codex"), HarnessPair("pi", "pi")];
 
 /// Every life.
 pub(crate) const LIVES: &[Life] = &[
@@ -85,7 +94,7 @@ pub(crate) const LIVES: &[Life] = &[
 
 impl Life {
     /// The name with its harnesses: `default: FAIL, fix, PASS [claude]`.
-    pub(crate) fn name_with(&self, Pair(worker, reviewer): Pair) -> String {
+    pub(crate) fn name_with(&self, HarnessPair(worker, reviewer): HarnessPair) -> String {
         let with = if worker == reviewer { worker.to_owned() } else { format!("{worker} and {reviewer}") };
         format!("{} [{with}]", self.name)
     }

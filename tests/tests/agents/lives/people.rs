@@ -2,30 +2,30 @@
 
 use std::fs;
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{all_went_well, came_through, is_written, paint, reviewer, worker};
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::world::World;
 
 /// An agent asks, a person attaches and types the answer, the agent goes on with it.
-pub(super) fn clarification(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn clarification(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::new(suite);
     let answer = "Please paint the gate blue";
     let asks = vec![
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", "## Questions\n\n1. Which colour?"),
-        Act::say("Which colour is it to have?"),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", "## Questions\n\n1. Which colour?"),
+        ModelAct::say("Which colour is it to have?"),
     ];
     let asked = world.plan(Plan::new(&["requirements are unclear"], asks));
     let goes_on = vec![
-        Act::orange(format!("task update --summary '{answer}'")),
-        Act::orange("task update --status working"),
+        ModelAct::orange(format!("task update --summary '{answer}'")),
+        ModelAct::orange("task update --status working"),
         paint("gate"),
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", "## Handoff\n\nDONE: the gate is blue"),
-        Act::orange("task update --status agent-review"),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", "## Handoff\n\nDONE: the gate is blue"),
+        ModelAct::orange("task update --status agent-review"),
     ];
     let answered = world.plan(Plan::new(&[answer], goes_on).within(&["requirements are unclear"]));
     let reviewed = reviewer(&world, answer, 1, "PASS", "reviewing");
@@ -45,12 +45,12 @@ pub(super) fn clarification(suite: &'static Suite, Pair(works, reviews): Pair) {
 }
 
 /// A person has the same agent open in a terminal of their own; tasks come and go, and it lives.
-pub(super) fn own_sessions(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn own_sessions(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::new(suite);
     let summary = "Paint the attic door";
     let plan = worker(&world, summary, "agent-review");
     let mine =
-        world.plan(Plan::new(&["How many doors are there?"], vec![Act::say("There are seven doors.")]));
+        world.plan(Plan::new(&["How many doors are there?"], vec![ModelAct::say("There are seven doors.")]));
     if works == "codex" {
         let config = "home/.codex/config.toml";
         let text = fs::read_to_string(world.path(config)).unwrap();
@@ -64,7 +64,7 @@ pub(super) fn own_sessions(suite: &'static Suite, Pair(works, reviews): Pair) {
     assert!(before.len() >= if works == "codex" { 2 } else { 1 }, "{before:?}");
     let held = Plan::new(
         &[summary, "git diff ", "Review round: 1"],
-        vec![Act::read("TASK.md"), Act::hold("review")],
+        vec![ModelAct::read("TASK.md"), ModelAct::hold("review")],
     );
     world.plan(held);
     let task = world.create("attic", summary, &["--harness", works, "--review-harness", reviews]);

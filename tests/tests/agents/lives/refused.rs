@@ -1,15 +1,15 @@
 //! An act that an agent may not do until a person has allowed it: a start on a fresh home.
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{came_through, is_written, worker};
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::task::Task;
 use crate::world::World;
 
 const SUMMARY: &str = "Paint the kitchen door";
 
 /// Nobody has answered any dialog: an agent that would ask is not started, with the command that answers it.
-pub(super) fn fresh_home(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn fresh_home(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::fresh(suite);
     let plan = worker(&world, SUMMARY, "reviewing");
     if works == "claude" {

@@ -2,28 +2,28 @@
 
 use std::fs;
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 use serde_json::Value;
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{all_went_well, is_written, paint};
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::world::World;
 
 const SUMMARY: &str = "Paint the barn door";
 
 /// The agent is killed and continues its conversation; begins a new one where a person says so; and where the file of its
 /// conversation is gone, begins a new one and says so.
-pub(super) fn continued(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn continued(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
     let begin = [format!("# Task: {SUMMARY}")];
     let prompt = [begin[0].as_str()];
-    let acts = vec![Act::read("TASK.md"), paint("door"), Act::hold("first")];
+    let acts = vec![ModelAct::read("TASK.md"), paint("door"), ModelAct::hold("first")];
     let first = world.plan(Plan::new(&prompt, acts));
     let task = world.create("door", SUMMARY, &["--workflow", "minimal", "--harness", works]);
     world.until_held("first");
 
-    let second = world.plan(Plan::new(&prompt, vec![Act::read("TASK.md"), Act::hold("second")]));
+    let second = world.plan(Plan::new(&prompt, vec![ModelAct::read("TASK.md"), ModelAct::hold("second")]));
     world.kills_agent(&task.id, 1);
     task.has_events(1, "agent.crashed");
     let answer = task.ok("respawn", &[]);
@@ -35,7 +35,7 @@ pub(super) fn continued(suite: &'static Suite, Pair(works, _): Pair) {
         "nothing of what was said is there: {earlier:?}"
     );
 
-    let third = world.plan(Plan::new(&prompt, vec![Act::read("TASK.md"), Act::hold("third")]));
+    let third = world.plan(Plan::new(&prompt, vec![ModelAct::read("TASK.md"), ModelAct::hold("third")]));
     task.ok("stop", &[]);
     let answer = task.ok("respawn", &["--fresh"]);
     assert_eq!(answer["resumed"], false, "{answer}");
@@ -48,9 +48,9 @@ pub(super) fn continued(suite: &'static Suite, Pair(works, _): Pair) {
     assert!(files.len() >= 2, "{files:?}");
     files.iter().for_each(|file| fs::remove_file(file).unwrap());
     let acts = vec![
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", "## Handoff\n\nDONE: all"),
-        Act::orange("task update --status reviewing"),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", "## Handoff\n\nDONE: all"),
+        ModelAct::orange("task update --status reviewing"),
     ];
     let fourth = world.plan(Plan::new(&prompt, acts));
     let answer = task.ok("respawn", &[]);

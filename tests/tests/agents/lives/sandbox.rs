@@ -2,25 +2,25 @@
 
 use std::process::Command;
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{is_written, worker};
-use crate::suite::{self, Suite};
+use crate::suite::{self, LifeSuite};
 use crate::task::Task;
 use crate::world::World;
 
 const SUMMARY: &str = "Paint the oven door";
 
 /// A reviewer in a terminal.
-pub(super) fn interactive(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn interactive(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     needs_namespaces(suite);
     let world = World::new(suite);
     reviews_inside(&world, works, reviews);
 }
 
 /// A reviewer that has no terminal program and ends with its turn.
-pub(super) fn headless(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn headless(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     needs_namespaces(suite);
     let world = World::new(suite);
     let arguments = match reviews {
@@ -43,13 +43,13 @@ fn reviews_inside(world: &World, works: &str, reviews: &str) {
     let escape = world.home().join("escape");
     let review = "## Review\n\nVerdict: PASS\n\nLooked at it.";
     let acts = vec![
-        Act::run(format!("touch {} || echo confined", escape.display())),
-        Act::orange("task next --json"),
-        Act::orange("task show --json"),
-        Act::quoted("git diff "),
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", review),
-        Act::orange("task update --status reviewing"),
+        ModelAct::run(format!("touch {} || echo confined", escape.display())),
+        ModelAct::orange("task next --json"),
+        ModelAct::orange("task show --json"),
+        ModelAct::quoted("git diff "),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", review),
+        ModelAct::orange("task update --status reviewing"),
     ];
     let plan = world.plan(Plan::new(&[SUMMARY, "git diff ", "Review round: 1"], acts));
     let task = world.create("door", SUMMARY, &["--harness", works, "--review-harness", reviews]);
@@ -73,7 +73,7 @@ fn passed_by_its_reviewer(task: &Task<'_>) {
 }
 
 /// Skips the life where no sandbox can be made: its programs are missing, or the system allows nobody namespaces of their own.
-fn needs_namespaces(suite: &Suite) {
+fn needs_namespaces(suite: &LifeSuite) {
     for (program, arguments) in [
         ("bwrap", ["--ro-bind", "/", "/", "--unshare-user", "--unshare-net", "true"].as_slice()),
         ("socat", &["-V"]),

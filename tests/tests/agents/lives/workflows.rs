@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use orange_tests::model::{Act, Plan};
+use orange_tests::model::{ModelAct, Plan};
 
-use super::Pair;
+use super::HarnessPair;
 use crate::plans::{all_went_well, came_through, fixer, is_written, paint, reviewer, worker};
 use crate::record;
-use crate::suite::Suite;
+use crate::suite::LifeSuite;
 use crate::world::World;
 
 const SUMMARY: &str = "Paint the garden door";
 
 /// A worker hands over, a reviewer passes it.
-pub(super) fn default(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn default(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::new(suite);
     let (worker, reviewer) =
         (worker(&world, SUMMARY, "agent-review"), reviewer(&world, SUMMARY, 1, "PASS", "reviewing"));
@@ -38,18 +38,18 @@ pub(super) fn default(suite: &'static Suite, Pair(works, reviews): Pair) {
 
 /// A worker hands over to a person. By its own tools it reads `TASK.md`, writes it whole, edits it and reads it again; both copies
 /// have all of it, and what people wrote meanwhile.
-pub(super) fn minimal(suite: &'static Suite, Pair(works, _): Pair) {
+pub(super) fn minimal(suite: &'static LifeSuite, HarnessPair(works, _): HarnessPair) {
     let world = World::new(suite);
     let acts = vec![
-        Act::read("TASK.md"),
-        Act::append("TASK.md", "## Notes\n\nWritten whole"),
-        Act::read("TASK.md"),
-        Act::edit("TASK.md", "Written whole", "Written whole, then edited"),
+        ModelAct::read("TASK.md"),
+        ModelAct::append("TASK.md", "## Notes\n\nWritten whole"),
+        ModelAct::read("TASK.md"),
+        ModelAct::edit("TASK.md", "Written whole", "Written whole, then edited"),
         paint("door"),
-        Act::hold("a person"),
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", "## Handoff\n\nDONE: all"),
-        Act::orange("task update --status reviewing"),
+        ModelAct::hold("a person"),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", "## Handoff\n\nDONE: all"),
+        ModelAct::orange("task update --status reviewing"),
     ];
     let plan = world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let task = world.create("paint", SUMMARY, &["--workflow", "minimal", "--harness", works]);
@@ -82,7 +82,7 @@ pub(super) fn minimal(suite: &'static Suite, Pair(works, _): Pair) {
 }
 
 /// A reviewer finds fault, another worker mends it, a second reviewer passes it.
-pub(super) fn fail_fix_pass(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn fail_fix_pass(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::new(suite);
     let plans = [
         worker(&world, SUMMARY, "agent-review"),
@@ -100,25 +100,25 @@ pub(super) fn fail_fix_pass(suite: &'static Suite, Pair(works, reviews): Pair) {
 }
 
 /// One worker plans, works, gets the message of a failed review, and lives until a person has decided.
-pub(super) fn persistent(suite: &'static Suite, Pair(works, reviews): Pair) {
+pub(super) fn persistent(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::new(suite);
     let planned = "## Plan\n\nAPPROACH: with a brush\nTOUCHING: the door";
     let handoff = "## Handoff\n\nDONE: all\nREMAINING: nothing\nDECISIONS: green\nUNCERTAIN: nothing";
     let acts = vec![
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", planned),
-        Act::orange("task update --status working"),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", planned),
+        ModelAct::orange("task update --status working"),
         paint("door"),
-        Act::read("TASK.md"),
-        Act::extend("TASK.md", handoff),
-        Act::orange("task update --status agent-review"),
+        ModelAct::read("TASK.md"),
+        ModelAct::extend("TASK.md", handoff),
+        ModelAct::orange("task update --status agent-review"),
     ];
     let works_first = world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
     let acts = vec![
-        Act::read("TASK.md"),
+        ModelAct::read("TASK.md"),
         paint("window"),
-        Act::edit("TASK.md", "DECISIONS: green", "DECISIONS: blue, as the review wants it"),
-        Act::orange("task update --status agent-review"),
+        ModelAct::edit("TASK.md", "DECISIONS: green", "DECISIONS: blue, as the review wants it"),
+        ModelAct::orange("task update --status agent-review"),
     ];
     let fixes = world.plan(Plan::new(&["The review failed"], acts).within(&[SUMMARY]));
     let finds_fault = reviewer(&world, SUMMARY, 1, "FAIL", "working");

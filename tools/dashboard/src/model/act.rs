@@ -1,16 +1,16 @@
 //! Actions on rows: orders, the questions before them, and menus.
 
-use super::ask::{Confirm, Item, Menu, Mode, TextQuestion, TextUse};
+use super::ask::{Confirm, Menu, MenuItem, Mode, TextQuestion, TextUse};
 use super::consent::{answer_request, confirm, give_seen, question_about_requests};
-use super::effect::{Effect, Order};
+use super::effect::{Order, ShellEffect};
 use super::list;
-use super::offers::{self, Deed, Offered};
-use super::row::Group;
+use super::offers::{self, Offered, RowDeed};
+use super::row::RowGroup;
 use super::text_field::TextField;
-use super::update::Turn;
+use super::update::UpdateTurn;
 
 /// Withdraws an order, or takes the last cancel back.
-pub(super) fn undo(turn: &mut Turn) {
+pub(super) fn undo(turn: &mut UpdateTurn) {
     if let Some(held) = turn.state.held.pop() {
         return turn.state.tell(false, format!("withdrawn: {}", held.order.label));
     }
@@ -30,7 +30,7 @@ pub(super) fn undo(turn: &mut Turn) {
 }
 
 /// Does what a key stands for with every marked row, or with the selected one.
-pub(super) fn act(turn: &mut Turn, name: &str) {
+pub(super) fn act(turn: &mut UpdateTurn, name: &str) {
     let state = &turn.state;
     let targets = state.targets();
     let (mut busy, mut deeds, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
@@ -56,22 +56,22 @@ pub(super) fn act(turn: &mut Turn, name: &str) {
     perform(turn, deeds, is_many);
 }
 
-fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
+fn perform(turn: &mut UpdateTurn, deeds: Vec<RowDeed>, is_many: bool) {
     let (mut orders, mut texts, mut confirms, mut returns) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut moves, mut answers) = (Vec::new(), Vec::new());
     for deed in deeds {
         match deed {
-            Deed::Order(order) => orders.push(order),
-            Deed::Answer(order) => answers.push(order),
-            Deed::Text(order) => texts.push(order),
-            Deed::Confirm(order) => confirms.push(order),
-            Deed::Return(order) => returns.push(order),
-            Deed::Move(order) => moves.push(order),
-            Deed::Choose(menu) if !is_many => turn.state.mode = Mode::Menu(menu),
-            Deed::Choose(menu) => turn.state.tell(true, format!("{} Select that row alone", menu.title)),
-            Deed::Attach(words) if !is_many => turn.effects.push(Effect::Attach(words)),
-            Deed::Print(words) if !is_many => turn.effects.push(Effect::Print(words)),
-            Deed::Attach(_) | Deed::Print(_) => {}
+            RowDeed::Order(order) => orders.push(order),
+            RowDeed::Answer(order) => answers.push(order),
+            RowDeed::Text(order) => texts.push(order),
+            RowDeed::Confirm(order) => confirms.push(order),
+            RowDeed::Return(order) => returns.push(order),
+            RowDeed::Move(order) => moves.push(order),
+            RowDeed::Choose(menu) if !is_many => turn.state.mode = Mode::Menu(menu),
+            RowDeed::Choose(menu) => turn.state.tell(true, format!("{} Select that row alone", menu.title)),
+            RowDeed::Attach(words) if !is_many => turn.effects.push(ShellEffect::Attach(words)),
+            RowDeed::Print(words) if !is_many => turn.effects.push(ShellEffect::Print(words)),
+            RowDeed::Attach(_) | RowDeed::Print(_) => {}
         }
     }
     match &orders[..] {
@@ -98,7 +98,7 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
 }
 
 /// Asks for the text of these orders. It begins with what could not be sent to the same row before.
-fn ask_text(turn: &mut Turn, question: String, use_of: TextUse) {
+fn ask_text(turn: &mut UpdateTurn, question: String, use_of: TextUse) {
     let unsent = match &use_of {
         TextUse::LastWord(orders) | TextUse::Feedback(orders) => match &orders[..] {
             [one] => turn.state.unsent.get(&one.about).cloned(),
@@ -126,17 +126,17 @@ fn question(orders: &[Order]) -> String {
 }
 
 /// Gives orders, forgets the marks, and goes on to the first row that needs the person.
-pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
+pub(super) fn give(turn: &mut UpdateTurn, orders: Vec<Order>) {
     if orders.is_empty() {
         return;
     }
-    let is_needed = turn.state.selected().is_some_and(|row| row.group() == Group::NeedsYou);
+    let is_needed = turn.state.selected().is_some_and(|row| row.group() == RowGroup::NeedsYou);
     let is_answer = is_needed && orders.iter().any(Order::is_answer);
     orders.into_iter().for_each(|order| turn.carry(order));
     go_on(turn, is_answer);
 }
 
-fn go_on(turn: &mut Turn, is_answer: bool) {
+fn go_on(turn: &mut UpdateTurn, is_answer: bool) {
     turn.state.list.marked.clear();
     if is_answer {
         list::first_need(&mut turn.state);
@@ -144,12 +144,12 @@ fn go_on(turn: &mut Turn, is_answer: bool) {
 }
 
 /// The keys of a question with yes or no.
-pub(super) fn answer(turn: &mut Turn, confirm: Confirm, name: &str) {
+pub(super) fn answer(turn: &mut UpdateTurn, confirm: Confirm, name: &str) {
     match name {
         // It was pressed before the question was drawn.
         "y" | "Y" if turn.frames <= confirm.frames => turn.state.mode = Mode::Confirm(confirm),
         "y" | "Y" => {
-            let is_answer = turn.state.selected().is_some_and(|row| row.group() == Group::NeedsYou);
+            let is_answer = turn.state.selected().is_some_and(|row| row.group() == RowGroup::NeedsYou);
             let Confirm { orders, is_held, .. } = confirm;
             if is_held {
                 orders.into_iter().for_each(|order| turn.hold(order));
@@ -171,10 +171,10 @@ pub(super) fn with_text(mut order: Order, word: &str, text: &str) -> Order {
 }
 
 /// Sends the comments on lines back, with the work.
-pub(super) fn send_review(turn: &mut Turn) {
+pub(super) fn send_review(turn: &mut UpdateTurn) {
     let state = &turn.state;
     let Some(row) = state.selected() else { return };
-    let review = state.details.diff.as_ref().map(super::diff::Diff::review).unwrap_or_default();
+    let review = state.details.diff.as_ref().map(super::diff::TaskDiff::review).unwrap_or_default();
     if review.is_empty() {
         return turn
             .state
@@ -188,10 +188,10 @@ pub(super) fn send_review(turn: &mut Turn) {
         _ if is_busy => turn.state.tell(true, format!("{branch} is busy")),
         [(_, one)] => give(turn, vec![order(one)]),
         several => {
-            let item = |(label, it): &(String, Order)| Item {
+            let item = |(label, it): &(String, Order)| MenuItem {
                 label: label.clone(),
                 refusal: None,
-                deed: Deed::Order(order(it)),
+                deed: RowDeed::Order(order(it)),
             };
             let title = format!("Where do the comments on {branch} go?");
             let items = several.iter().map(item).collect();
@@ -201,7 +201,7 @@ pub(super) fn send_review(turn: &mut Turn) {
 }
 
 /// The keys of a menu.
-pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
+pub(super) fn choose(turn: &mut UpdateTurn, mut menu: Menu, name: &str) {
     let last = menu.items.len().saturating_sub(1);
     match name {
         "Esc" | "q" | "t" => return,
@@ -209,8 +209,8 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
         "k" | "Up" => menu.selected = menu.selected.saturating_sub(1),
         "Enter" => {
             return match menu.items.get(menu.selected).cloned() {
-                Some(Item { refusal: None, deed, .. }) => chosen(turn, deed),
-                Some(Item { refusal: Some(why), label, .. }) => {
+                Some(MenuItem { refusal: None, deed, .. }) => chosen(turn, deed),
+                Some(MenuItem { refusal: Some(why), label, .. }) => {
                     turn.state.tell(true, format!("{label} is refused: {why}"))
                 }
                 None => {}
@@ -221,12 +221,12 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
     turn.state.mode = Mode::Menu(menu);
 }
 
-fn chosen(turn: &mut Turn, deed: Deed) {
+fn chosen(turn: &mut UpdateTurn, deed: RowDeed) {
     match deed {
-        Deed::Order(ref order)
-        | Deed::Confirm(ref order)
-        | Deed::Answer(ref order)
-        | Deed::Move(ref order)
+        RowDeed::Order(ref order)
+        | RowDeed::Confirm(ref order)
+        | RowDeed::Answer(ref order)
+        | RowDeed::Move(ref order)
             if turn.state.order_on(&order.about).is_some() =>
         {
             let what = turn.state.order_on(&order.about).unwrap_or_default();
@@ -234,14 +234,14 @@ fn chosen(turn: &mut Turn, deed: Deed) {
             turn.state.tell(true, note);
         }
         // An item is chosen by its place, so it is asked about once more.
-        Deed::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
-        Deed::Confirm(_)
-        | Deed::Answer(_)
-        | Deed::Move(_)
-        | Deed::Return(_)
-        | Deed::Text(_)
-        | Deed::Choose(_)
-        | Deed::Attach(_)
-        | Deed::Print(_) => perform(turn, vec![deed], false),
+        RowDeed::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        RowDeed::Confirm(_)
+        | RowDeed::Answer(_)
+        | RowDeed::Move(_)
+        | RowDeed::Return(_)
+        | RowDeed::Text(_)
+        | RowDeed::Choose(_)
+        | RowDeed::Attach(_)
+        | RowDeed::Print(_) => perform(turn, vec![deed], false),
     }
 }

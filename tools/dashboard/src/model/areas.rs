@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::ask::Mode;
-use super::details::Tab;
-use super::list::Layout;
+use super::details::DetailsTab;
+use super::list::ScreenLayout;
 use super::{State, request};
 
 /// The parts of the screen. Neighbours share the line between them.
@@ -48,12 +48,15 @@ pub fn of(state: &State) -> Areas {
         ..Areas::default()
     };
     let all = at(1, body_height);
-    let layout =
-        if columns < NARROW && state.list.layout == Layout::Both { Layout::List } else { state.list.layout };
+    let layout = if columns < NARROW && state.list.layout == ScreenLayout::Both {
+        ScreenLayout::List
+    } else {
+        state.list.layout
+    };
     match layout {
-        Layout::List => areas.list = Some(all),
-        Layout::Details => areas.details = Some(all),
-        Layout::Both => {
+        ScreenLayout::List => areas.list = Some(all),
+        ScreenLayout::Details => areas.details = Some(all),
+        ScreenLayout::Both => {
             let width = (columns * 9 / 20).clamp(40, 100).min(columns - 24);
             areas.list = Some(Rect { width, ..all });
             areas.details = Some(Rect { x: width - 1, width: columns - width + 1, ..all });
@@ -68,8 +71,11 @@ pub fn of(state: &State) -> Areas {
         let rules = Rect { x: details.x, y: below.y, width: details.width, height: asked };
         areas.request = (asked > 0).then_some(rules);
         let below = Rect { y: below.y + asked, height: below.height - asked, ..below };
-        let why =
-            if state.details.tab == Tab::Agent && below.height >= 12 { 5.min(below.height / 3) } else { 0 };
+        let why = if state.details.tab == DetailsTab::Agent && below.height >= 12 {
+            5.min(below.height / 3)
+        } else {
+            0
+        };
         areas.body = Rect { height: below.height - why, ..below };
         let line = Rect { x: details.x, y: below.y + below.height - why, width: details.width, height: why };
         areas.why = (why > 0).then_some(line);

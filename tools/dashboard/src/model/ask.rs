@@ -1,8 +1,8 @@
 //! Purpose of the keys: the list, or something that the person is asked.
 
 use super::effect::Order;
-use super::form::Form;
-use super::offers::Deed;
+use super::form::NewWorkForm;
+use super::offers::RowDeed;
 use super::text_field::TextField;
 
 /// Purpose of the keys.
@@ -20,7 +20,7 @@ pub enum Mode {
     Text(TextQuestion),
     Menu(Menu),
     /// A new task or mission.
-    Form(Box<Form>),
+    Form(Box<NewWorkForm>),
     /// Request of the selected row's agent, in full, with so many lines scrolled away.
     Request(usize),
     Help,
@@ -69,16 +69,16 @@ pub enum TextUse {
 pub struct Menu {
     /// Name of the choice.
     pub title: String,
-    pub items: Vec<Item>,
+    pub items: Vec<MenuItem>,
     /// The number of the selected one.
     pub selected: usize,
 }
 
 /// An item of a menu.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct MenuItem {
     pub label: String,
     /// Reason why it cannot be chosen.
     pub refusal: Option<String>,
-    pub deed: Deed,
+    pub deed: RowDeed,
 }

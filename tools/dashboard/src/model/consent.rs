@@ -4,16 +4,16 @@ use super::act::{act, give};
 use super::ask::{Confirm, Mode};
 use super::effect::Order;
 use super::request::{self, Sighted};
-use super::update::Turn;
+use super::update::UpdateTurn;
 
 /// Asks, before these orders are given.
-pub(super) fn confirm(turn: &mut Turn, question: String, orders: Vec<Order>, is_held: bool) {
+pub(super) fn confirm(turn: &mut UpdateTurn, question: String, orders: Vec<Order>, is_held: bool) {
     let frames = turn.state.sight.frames;
     turn.state.mode = Mode::Confirm(Confirm { question, orders, is_held, quits: false, frames });
 }
 
 /// Ends. Asks first while orders can still be withdrawn.
-pub(super) fn ask_to_quit(turn: &mut Turn) {
+pub(super) fn ask_to_quit(turn: &mut UpdateTurn) {
     let count = turn.state.held.len();
     if count == 0 {
         return turn.quit();
@@ -27,7 +27,7 @@ pub(super) fn ask_to_quit(turn: &mut Turn) {
 }
 
 /// The keys of the question before the end.
-pub(super) fn answer_quit(turn: &mut Turn, confirm: Confirm, name: &str) {
+pub(super) fn answer_quit(turn: &mut UpdateTurn, confirm: Confirm, name: &str) {
     match name {
         // It was pressed before the question was drawn.
         "y" | "Y" | "q" if turn.frames <= confirm.frames || turn.is_held => {
@@ -45,7 +45,7 @@ pub(super) fn answer_quit(turn: &mut Turn, confirm: Confirm, name: &str) {
 }
 
 /// Gives an order if its row was on the screen, with what it needs now, when the key was pressed.
-pub(super) fn give_seen(turn: &mut Turn, order: Order) {
+pub(super) fn give_seen(turn: &mut UpdateTurn, order: Order) {
     let row = turn.state.row(&order.about);
     let is_seen = row.is_none_or(|row| turn.state.sight.has_shown(row, turn.frames));
     if is_seen && !turn.is_held {
@@ -56,7 +56,7 @@ pub(super) fn give_seen(turn: &mut Turn, order: Order) {
 }
 
 /// Answers what an agent asks if that was drawn whole before the key was pressed. Where a part was not drawn, it asks first.
-pub(super) fn answer_request(turn: &mut Turn, order: Order) {
+pub(super) fn answer_request(turn: &mut UpdateTurn, order: Order) {
     let Some(row) = turn.state.row(&order.about) else { return };
     match request::sighted(&turn.state, row, turn.frames) {
         Sighted::Late => drop_key(turn, &order),
@@ -77,14 +77,14 @@ pub(super) fn answer_request(turn: &mut Turn, order: Order) {
 }
 
 /// Says that a key was pressed before its row was drawn.
-fn drop_key(turn: &mut Turn, order: &Order) {
+fn drop_key(turn: &mut UpdateTurn, order: &Order) {
     let note =
         format!("not done: {}. The key came before its row was on the screen; press it again", order.label);
     turn.state.tell(false, note);
 }
 
 /// Asks whether these requests are answered, and says how many of them no frame has shown whole.
-pub(super) fn question_about_requests(turn: &Turn, orders: &[Order]) -> String {
+pub(super) fn question_about_requests(turn: &UpdateTurn, orders: &[Order]) -> String {
     let asked = orders.iter().filter_map(|order| request::of(turn.state.row(&order.about)?));
     let unread = asked.filter(|it| request::unread(&turn.state, it) > 0).count();
     let verb = orders.first().and_then(|it| it.label.split(' ').next()).unwrap_or_default();
@@ -96,7 +96,7 @@ pub(super) fn question_about_requests(turn: &Turn, orders: &[Order]) -> String {
 }
 
 /// Shows what the agent of the selected row asks, in full.
-pub(super) fn open_request(turn: &mut Turn) {
+pub(super) fn open_request(turn: &mut UpdateTurn) {
     if turn.state.selected().and_then(request::of).is_some() {
         turn.state.mode = Mode::Request(0);
     } else {
@@ -105,7 +105,7 @@ pub(super) fn open_request(turn: &mut Turn) {
 }
 
 /// The keys of a request in full.
-pub(super) fn read_request(turn: &mut Turn, above: usize, name: &str) {
+pub(super) fn read_request(turn: &mut UpdateTurn, above: usize, name: &str) {
     let shown = request::shown_in(&turn.state, &Mode::Request(above));
     let page = shown.as_ref().map_or(1, |it| it.lines.len().max(1));
     // What was scrolled too far does not count.

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::State;
-use super::diff::Diff;
-use super::effect::{Followed, Question, Watched};
+use super::diff::TaskDiff;
+use super::effect::{FollowedPane, Question, WatchedWorktree};
 use super::row::{Row, RowKind};
 use orange_api::{Error, Need, Next, ShownMission, ShownPane, ShownTask};
 
 /// A part of what is shown about a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tab {
+pub enum DetailsTab {
     /// Screen of its agent.
     #[default]
     Agent,
@@ -22,25 +22,26 @@ pub enum Tab {
     History,
 }
 
-impl Tab {
+impl DetailsTab {
     /// All of them, in order.
-    pub const ALL: [Tab; 5] = [Tab::Agent, Tab::Diff, Tab::Text, Tab::Why, Tab::History];
+    pub const ALL: [DetailsTab; 5] =
+        [DetailsTab::Agent, DetailsTab::Diff, DetailsTab::Text, DetailsTab::Why, DetailsTab::History];
 
     pub fn name(self, kind: RowKind) -> &'static str {
         match self {
-            Tab::Agent => "agent",
-            Tab::Diff => "diff",
-            Tab::Text if kind == RowKind::Mission => "plan",
-            Tab::Text => "task",
-            Tab::Why => "why",
-            Tab::History => "history",
+            DetailsTab::Agent => "agent",
+            DetailsTab::Diff => "diff",
+            DetailsTab::Text if kind == RowKind::Mission => "plan",
+            DetailsTab::Text => "task",
+            DetailsTab::Why => "why",
+            DetailsTab::History => "history",
         }
     }
 
     /// The next one.
-    pub fn next(self) -> Tab {
-        let number = Tab::ALL.iter().position(|tab| *tab == self).unwrap_or_default();
-        Tab::ALL[(number + 1) % Tab::ALL.len()]
+    pub fn next(self) -> DetailsTab {
+        let number = DetailsTab::ALL.iter().position(|tab| *tab == self).unwrap_or_default();
+        DetailsTab::ALL[(number + 1) % DetailsTab::ALL.len()]
     }
 }
 
@@ -50,7 +51,7 @@ pub struct Details {
     /// The id of the row.
     pub id: String,
     /// The part that is shown.
-    pub tab: Tab,
+    pub tab: DetailsTab,
     /// True if the person has chosen the part for this row.
     pub is_chosen: bool,
     /// Number of lines that are scrolled away.
@@ -63,22 +64,22 @@ pub struct Details {
     pub mission: Option<ShownMission>,
     /// Screen of its agent.
     pub pane: Option<ShownPane<'static>>,
-    pub diff: Option<Diff>,
+    pub diff: Option<TaskDiff>,
     /// Reasons why something about the row cannot be shown, by the source that has failed.
-    pub failures: BTreeMap<Source, Error>,
+    pub failures: BTreeMap<DetailsSource, Error>,
     /// The pane that is followed.
-    pub followed: Option<Followed>,
+    pub followed: Option<FollowedPane>,
     /// The worktree that is watched.
-    pub watched: Option<Watched>,
+    pub watched: Option<WatchedWorktree>,
     /// The questions that need not be asked again until something changes.
     pub asked: BTreeSet<Question>,
     /// State of the row at the time of these questions.
-    pub seen: Option<Seen>,
+    pub seen: Option<SeenRow>,
 }
 
 /// Source of a part of the row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum DetailsSource {
     /// The pane that is followed.
     Pane,
     /// The answer to a question.
@@ -86,7 +87,7 @@ pub enum Source {
 }
 
 /// Time of the last change of a row, its need, and the number of its agents.
-pub type Seen = (String, Option<Need>, usize);
+pub type SeenRow = (String, Option<Need>, usize);
 
 impl Details {
     /// Nothing but the row is known.
@@ -99,13 +100,17 @@ impl Details {
     pub fn failure(&self, kind: RowKind) -> Option<&Error> {
         let id = self.id.clone();
         let needed = match (self.tab, kind) {
-            (Tab::Agent, RowKind::Task) => vec![Source::Pane],
-            (Tab::Agent, RowKind::Mission) => vec![Source::Pane, Source::Answer(Question::Mission(id))],
-            (Tab::Diff, _) => vec![Source::Answer(Question::Diff(id))],
-            (Tab::Why, RowKind::Task) => vec![Source::Answer(Question::Next(id))],
-            (Tab::Text | Tab::History, RowKind::Task) => vec![Source::Answer(Question::Task(id))],
-            (Tab::Text | Tab::Why | Tab::History, RowKind::Mission) => {
-                vec![Source::Answer(Question::Mission(id))]
+            (DetailsTab::Agent, RowKind::Task) => vec![DetailsSource::Pane],
+            (DetailsTab::Agent, RowKind::Mission) => {
+                vec![DetailsSource::Pane, DetailsSource::Answer(Question::Mission(id))]
+            }
+            (DetailsTab::Diff, _) => vec![DetailsSource::Answer(Question::Diff(id))],
+            (DetailsTab::Why, RowKind::Task) => vec![DetailsSource::Answer(Question::Next(id))],
+            (DetailsTab::Text | DetailsTab::History, RowKind::Task) => {
+                vec![DetailsSource::Answer(Question::Task(id))]
+            }
+            (DetailsTab::Text | DetailsTab::Why | DetailsTab::History, RowKind::Mission) => {
+                vec![DetailsSource::Answer(Question::Mission(id))]
             }
         };
         needed.iter().find_map(|source| self.failures.get(source))
@@ -124,10 +129,10 @@ pub fn is_last_screen(state: &State, row: &Row, pane: &ShownPane<'static>) -> bo
 }
 
 /// The part that a row opens on when this one was chosen: work that is ready for a person has changes to look at, and no agent.
-pub fn opened(chosen: Tab, row: &Row) -> Tab {
+pub fn opened(chosen: DetailsTab, row: &Row) -> DetailsTab {
     let kind = row.need.as_ref().map(|need| need.kind.as_str());
     let is_ready = matches!(kind, Some("review-ready" | "conflict" | "checks-red"));
-    if chosen == Tab::Agent && is_ready { Tab::Diff } else { chosen }
+    if chosen == DetailsTab::Agent && is_ready { DetailsTab::Diff } else { chosen }
 }
 
 /// The questions whose answers the shown part needs.
@@ -144,13 +149,13 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
         (RowKind::Task, tab) => {
             // The task says all that can be done, and its verdict comes before the changes.
             questions.extend([Question::Next(id.clone()), Question::Task(id.clone())]);
-            if tab == Tab::Diff {
+            if tab == DetailsTab::Diff {
                 questions.push(Question::Diff(id));
             }
         }
         (RowKind::Mission, tab) => {
             questions.push(Question::Mission(id.clone()));
-            if tab == Tab::Diff {
+            if tab == DetailsTab::Diff {
                 questions.push(Question::Diff(id));
             }
         }
@@ -159,24 +164,28 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
 }
 
 /// The names of the tabs with their numbers, each with the column where it begins. Where there is little room, one column is between two.
-pub fn tabs(kind: RowKind, width: usize) -> Vec<(usize, Tab, String)> {
+pub fn tabs(kind: RowKind, width: usize) -> Vec<(usize, DetailsTab, String)> {
     // A number, a space and the name, with a column on both sides.
-    let gap = if Tab::ALL.iter().map(|tab| tab.name(kind).len() + 4).sum::<usize>() <= width { 2 } else { 1 };
+    let gap = if DetailsTab::ALL.iter().map(|tab| tab.name(kind).len() + 4).sum::<usize>() <= width {
+        2
+    } else {
+        1
+    };
     let mut at = 1;
-    let place = |(number, tab): (usize, &Tab)| {
+    let place = |(number, tab): (usize, &DetailsTab)| {
         let text = format!("{} {}", number + 1, tab.name(kind));
         let begins = at;
         at += text.len() + gap;
         (begins, *tab, text)
     };
-    Tab::ALL.iter().enumerate().map(place).collect()
+    DetailsTab::ALL.iter().enumerate().map(place).collect()
 }
 
 /// The tab at this column.
-pub fn tab_at(state: &State, column: usize) -> Option<Tab> {
+pub fn tab_at(state: &State, column: usize) -> Option<DetailsTab> {
     let kind = state.selected()?.kind;
     let is_there =
-        |(begins, _, text): &(usize, Tab, String)| (*begins..begins + text.len()).contains(&column);
+        |(begins, _, text): &(usize, DetailsTab, String)| (*begins..begins + text.len()).contains(&column);
     let width = usize::from(super::areas::of(state).tabs.width);
     tabs(kind, width).into_iter().find(is_there).map(|(_, tab, _)| tab)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The changes of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diff {
+pub struct TaskDiff {
     /// Its lines; those that judge the work come first.
     pub lines: Vec<DiffLine>,
     /// The number of the selected line.
@@ -42,9 +42,9 @@ pub enum LineKind {
     Other,
 }
 
-impl Diff {
+impl TaskDiff {
     /// Reads what git writes.
-    pub fn parse(text: &str) -> Diff {
+    pub fn parse(text: &str) -> TaskDiff {
         let mut lines = Vec::new();
         let (mut file, mut old, mut new, mut is_hunk) = (String::new(), 0, 0, false);
         for text in text.lines() {
@@ -81,7 +81,7 @@ impl Diff {
                 lines.push(DiffLine { kind, text, file: file.clone(), number });
             }
         }
-        Diff { lines, ..Diff::default() }
+        TaskDiff { lines, ..TaskDiff::default() }
     }
 
     /// Puts what is said about the work before its changes, instead of what was there.
@@ -113,7 +113,7 @@ impl Diff {
 
     /// Adds the comments on older changes, at their lines where those are still there.
     #[must_use]
-    pub fn with_comments_of(mut self, older: &Diff) -> Diff {
+    pub fn with_comments_of(mut self, older: &TaskDiff) -> TaskDiff {
         for (at, comment) in &older.comments {
             let Some(line) = older.lines.get(*at) else { continue };
             let is_same =
@@ -221,7 +221,7 @@ new file mode 100644
 
     #[test]
     fn lines_have_files_and_numbers() {
-        let diff = Diff::parse(CHANGES);
+        let diff = TaskDiff::parse(CHANGES);
         let lines: Vec<_> = diff.lines.iter().map(|it| (it.kind, it.text.as_str(), it.number)).collect();
         assert_eq!(
             lines,
@@ -244,15 +244,15 @@ new file mode 100644
 
     #[test]
     fn comments_follow_their_lines() {
-        let mut diff = Diff::parse(CHANGES);
+        let mut diff = TaskDiff::parse(CHANGES);
         diff.jump(&[LineKind::Hunk], true);
         diff.step(3);
         diff.comment("Why 3?");
         assert_eq!(diff.review(), "- `src/a.rs:4`: Why 3?\n  `+let b = 3;`\n");
-        let newer = Diff::parse(&CHANGES.replace(" let a = 1;\n", " let a = 1;\n+let z = 0;\n"));
+        let newer = TaskDiff::parse(&CHANGES.replace(" let a = 1;\n", " let a = 1;\n+let z = 0;\n"));
         let newer = newer.with_comments_of(&diff);
         assert_eq!(newer.review(), "- `src/a.rs:5`: Why 3?\n  `+let b = 3;`\n");
-        let gone = Diff::parse("").with_comments_of(&diff);
+        let gone = TaskDiff::parse("").with_comments_of(&diff);
         assert_eq!(gone.comments.len(), 1, "a comment is not lost");
     }
 }

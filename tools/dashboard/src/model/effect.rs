@@ -2,9 +2,9 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
-use super::Scope;
+use super::DashboardOptions;
 use super::row::RowKind;
-use super::spent::Ended;
+use super::spent::EndedToday;
 use orange_api::{
     ChangedMission, Created, Error, ListedHarness, ListedMission, ListedProject, ListedTask, ListedWorkflow,
     Next, OpenedPage, OpenedPullRequest, Refreshed, ShownMission, ShownPane, ShownTask, ShownWorkflow,
@@ -15,7 +15,7 @@ use orange_api::{
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
-    Key(Typed),
+    Key(TypedKey),
     /// The mouse was used.
     Mouse(MouseEvent),
     /// A text was pasted.
@@ -31,9 +31,9 @@ pub enum Event {
     /// A file in the worktree of the selected row has changed.
     Edited,
     /// The agents that have ended, and the tokens that they had used.
-    Tokens(Ended),
+    Tokens(EndedToday),
     /// A question has its answer.
-    Answered(Question, Box<Result<Answer, Error>>),
+    Answered(Question, Box<Result<QuestionAnswer, Error>>),
     /// An order has been carried out, or not.
     Carried(Order, Box<Result<Completion, Error>>),
     /// A session was attached, and is no longer.
@@ -54,7 +54,7 @@ pub enum Event {
 
 /// A key, and what was on the screen when it was read.
 #[derive(Clone, Copy, Debug)]
-pub struct Typed {
+pub struct TypedKey {
     pub key: KeyEvent,
     /// Number of frames that were drawn before it was read.
     pub frames: u64,
@@ -64,7 +64,7 @@ pub struct Typed {
 
 /// Something that the shell does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum ShellEffect {
     /// Ask `orange` something.
     Ask(Question),
     /// Have `orange` do something.
@@ -74,9 +74,9 @@ pub enum Effect {
     /// Print the answer of a command on this terminal.
     Print(Vec<String>),
     /// Follow the pane of one task, at this size, and no other.
-    Follow(Option<Followed>),
+    Follow(Option<FollowedPane>),
     /// Watch the files in this worktree, and no other.
-    Watch(Option<Watched>),
+    Watch(Option<WatchedWorktree>),
     /// Have the person write this text in an editor.
     Write(String),
     Copy(String),
@@ -87,7 +87,7 @@ pub enum Effect {
 
 /// The worktree that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedWorktree {
     /// Its name, or its folder.
     pub worktree: String,
     /// True if all of its files are watched, and not only the text of the task.
@@ -96,7 +96,7 @@ pub struct Watched {
 
 /// The pane that is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct FollowedPane {
     /// RowKind of the work that it belongs to.
     pub kind: RowKind,
     /// The task or mission.
@@ -177,7 +177,7 @@ pub enum Question {
 
 /// The answer to a question.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum QuestionAnswer {
     /// To [`Question::First`], [`Question::Tasks`] and [`Question::Changes`].
     Tasks(Vec<ListedTask<'static>>),
     /// To [`Question::Missions`].
@@ -241,7 +241,7 @@ impl Order {
 
 impl Question {
     /// The words behind `orange`.
-    pub fn words(&self, scope: &Scope) -> Vec<String> {
+    pub fn words(&self, scope: &DashboardOptions) -> Vec<String> {
         let of_scope = |words: &[&str]| {
             let project = scope.project.iter().map(|name| format!("--project={name}"));
             let all = scope.all_projects.then(|| "--all-projects".to_owned());
@@ -267,21 +267,21 @@ impl Question {
     }
 
     /// Reads the answer to it.
-    pub fn parse(&self, answer: &[u8]) -> Result<Answer, serde_json::Error> {
+    pub fn parse(&self, answer: &[u8]) -> Result<QuestionAnswer, serde_json::Error> {
         Ok(match self {
             Question::First | Question::Tasks | Question::Changes => {
-                Answer::Tasks(serde_json::from_slice(answer)?)
+                QuestionAnswer::Tasks(serde_json::from_slice(answer)?)
             }
-            Question::Missions => Answer::Missions(serde_json::from_slice(answer)?),
-            Question::Projects => Answer::Projects(serde_json::from_slice(answer)?),
-            Question::Worktrees => Answer::Worktrees(serde_json::from_slice(answer)?),
-            Question::Workflows => Answer::Workflows(serde_json::from_slice(answer)?),
-            Question::Harnesses => Answer::Harnesses(serde_json::from_slice(answer)?),
-            Question::Workflow(_) => Answer::Workflow(serde_json::from_slice(answer)?),
-            Question::Next(_) => Answer::Next(serde_json::from_slice(answer)?),
-            Question::Task(_) => Answer::Task(serde_json::from_slice(answer)?),
-            Question::Mission(_) => Answer::Mission(serde_json::from_slice(answer)?),
-            Question::Diff(_) => Answer::Diff(String::from_utf8_lossy(answer).into_owned()),
+            Question::Missions => QuestionAnswer::Missions(serde_json::from_slice(answer)?),
+            Question::Projects => QuestionAnswer::Projects(serde_json::from_slice(answer)?),
+            Question::Worktrees => QuestionAnswer::Worktrees(serde_json::from_slice(answer)?),
+            Question::Workflows => QuestionAnswer::Workflows(serde_json::from_slice(answer)?),
+            Question::Harnesses => QuestionAnswer::Harnesses(serde_json::from_slice(answer)?),
+            Question::Workflow(_) => QuestionAnswer::Workflow(serde_json::from_slice(answer)?),
+            Question::Next(_) => QuestionAnswer::Next(serde_json::from_slice(answer)?),
+            Question::Task(_) => QuestionAnswer::Task(serde_json::from_slice(answer)?),
+            Question::Mission(_) => QuestionAnswer::Mission(serde_json::from_slice(answer)?),
+            Question::Diff(_) => QuestionAnswer::Diff(String::from_utf8_lossy(answer).into_owned()),
         })
     }
 

@@ -10,7 +10,7 @@ use super::text_field::TextField;
 
 /// A field of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum FormField {
     Project,
     Branch,
     /// The work: the summary of a task, the prompt of a mission.
@@ -41,9 +41,9 @@ pub struct Pick {
 
 /// The values for a new task or mission so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct NewWorkForm {
     /// The active field.
-    pub field: Field,
+    pub field: FormField,
     /// True if the workflow has steps, so that a mission follows it.
     pub is_mission: bool,
     /// The number of the order that carries it out, while that runs.
@@ -65,51 +65,51 @@ pub struct Form {
 /// The first name of a choice that may be left to the workflow.
 pub const AS_WORKFLOW_SAYS: &str = "as the workflow says";
 
-impl Field {
+impl FormField {
     /// Those of a task, in order.
-    const OF_TASK: [Field; 8] = [
-        Field::Project,
-        Field::Branch,
-        Field::Summary,
-        Field::Context,
-        Field::Workflow,
-        Field::Status,
-        Field::Harness,
-        Field::ReviewHarness,
+    const OF_TASK: [FormField; 8] = [
+        FormField::Project,
+        FormField::Branch,
+        FormField::Summary,
+        FormField::Context,
+        FormField::Workflow,
+        FormField::Status,
+        FormField::Harness,
+        FormField::ReviewHarness,
     ];
 
     /// Those of a mission, in order.
-    const OF_MISSION: [Field; 8] = [
-        Field::Project,
-        Field::Branch,
-        Field::Summary,
-        Field::Workflow,
-        Field::Execution,
-        Field::Intervene,
-        Field::Harness,
-        Field::ReviewHarness,
+    const OF_MISSION: [FormField; 8] = [
+        FormField::Project,
+        FormField::Branch,
+        FormField::Summary,
+        FormField::Workflow,
+        FormField::Execution,
+        FormField::Intervene,
+        FormField::Harness,
+        FormField::ReviewHarness,
     ];
 
     pub fn name(self, is_mission: bool) -> &'static str {
         match self {
-            Field::Project => "project",
-            Field::Branch => "branch",
-            Field::Summary if is_mission => "prompt",
-            Field::Summary => "summary",
-            Field::Context => "context",
-            Field::Workflow => "workflow",
-            Field::Status => "status",
-            Field::Execution => "execution",
-            Field::Intervene => "intervene",
-            Field::Harness => "harness",
-            Field::ReviewHarness => "reviewers",
+            FormField::Project => "project",
+            FormField::Branch => "branch",
+            FormField::Summary if is_mission => "prompt",
+            FormField::Summary => "summary",
+            FormField::Context => "context",
+            FormField::Workflow => "workflow",
+            FormField::Status => "status",
+            FormField::Execution => "execution",
+            FormField::Intervene => "intervene",
+            FormField::Harness => "harness",
+            FormField::ReviewHarness => "reviewers",
         }
     }
 
     /// The part of a text that it takes: a branch has no spaces.
     pub fn fit(self, text: &str) -> String {
         let is_fit = |letter: &char| {
-            self != Field::Branch || letter.is_ascii_alphanumeric() || "-_/.".contains(*letter)
+            self != FormField::Branch || letter.is_ascii_alphanumeric() || "-_/.".contains(*letter)
         };
         text.chars().filter(is_fit).collect()
     }
@@ -149,9 +149,9 @@ impl Pick {
     }
 }
 
-impl Form {
+impl NewWorkForm {
     /// An empty form. The error says what is missing before a task can be made.
-    pub fn new(catalog: &Catalog, project: Option<&str>) -> Result<Form, String> {
+    pub fn new(catalog: &Catalog, project: Option<&str>) -> Result<NewWorkForm, String> {
         if catalog.projects.is_empty() && catalog.has_projects {
             return Err(
                 "there is no project yet: `orange project add PATH` makes one of a repository".to_owned()
@@ -165,8 +165,8 @@ impl Form {
         let usual = installed.iter().find(|it| it.default).map(|it| it.name.as_str());
         let names: Vec<_> = installed.iter().map(|it| it.name.clone()).collect();
         let harness = Pick::of(names, usual);
-        let mut form = Form {
-            field: Field::Branch,
+        let mut form = NewWorkForm {
+            field: FormField::Branch,
             is_mission: false,
             sent: None,
             refusal: None,
@@ -186,9 +186,9 @@ impl Form {
     }
 
     /// The form with the names that are known now. Texts and choices stay; `project` is chosen where none was known.
-    pub fn renewed(&self, catalog: &Catalog, project: Option<&str>) -> Result<Form, String> {
-        let fresh = Form::new(catalog, self.project.name().or(project))?;
-        let mut form = Form { workflow: fresh.workflow, project: fresh.project, ..self.clone() };
+    pub fn renewed(&self, catalog: &Catalog, project: Option<&str>) -> Result<NewWorkForm, String> {
+        let fresh = NewWorkForm::new(catalog, self.project.name().or(project))?;
+        let mut form = NewWorkForm { workflow: fresh.workflow, project: fresh.project, ..self.clone() };
         if self.project.name().is_some() {
             form.workflow.keep(&self.workflow);
         }
@@ -218,13 +218,13 @@ impl Form {
         let entries = shown.into_iter().flat_map(|it| it.states()).filter(|state| state.entry);
         self.status = Pick::optional(entries.map(|state| state.name.as_str()), self.status.name());
         if !self.fields().contains(&self.field) {
-            self.field = Field::Workflow;
+            self.field = FormField::Workflow;
         }
     }
 
     /// The fields, in order.
-    pub fn fields(&self) -> &'static [Field] {
-        if self.is_mission { &Field::OF_MISSION } else { &Field::OF_TASK }
+    pub fn fields(&self) -> &'static [FormField] {
+        if self.is_mission { &FormField::OF_MISSION } else { &FormField::OF_TASK }
     }
 
     /// Makes the next field active, or the one before.
@@ -246,68 +246,68 @@ impl Form {
     }
 
     /// The text of a field, if a person writes one there.
-    pub fn text(&self, field: Field) -> Option<&TextField> {
+    pub fn text(&self, field: FormField) -> Option<&TextField> {
         match field {
-            Field::Branch => Some(&self.branch),
-            Field::Summary => Some(&self.summary),
-            Field::Context => Some(&self.context),
-            Field::Project
-            | Field::Workflow
-            | Field::Status
-            | Field::Execution
-            | Field::Intervene
-            | Field::Harness
-            | Field::ReviewHarness => None,
+            FormField::Branch => Some(&self.branch),
+            FormField::Summary => Some(&self.summary),
+            FormField::Context => Some(&self.context),
+            FormField::Project
+            | FormField::Workflow
+            | FormField::Status
+            | FormField::Execution
+            | FormField::Intervene
+            | FormField::Harness
+            | FormField::ReviewHarness => None,
         }
     }
 
     /// The text of the active field, if a person writes one there.
     pub fn active_text(&mut self) -> Option<&mut TextField> {
         match self.field {
-            Field::Branch => Some(&mut self.branch),
-            Field::Summary => Some(&mut self.summary),
-            Field::Context => Some(&mut self.context),
-            Field::Project
-            | Field::Workflow
-            | Field::Status
-            | Field::Execution
-            | Field::Intervene
-            | Field::Harness
-            | Field::ReviewHarness => None,
+            FormField::Branch => Some(&mut self.branch),
+            FormField::Summary => Some(&mut self.summary),
+            FormField::Context => Some(&mut self.context),
+            FormField::Project
+            | FormField::Workflow
+            | FormField::Status
+            | FormField::Execution
+            | FormField::Intervene
+            | FormField::Harness
+            | FormField::ReviewHarness => None,
         }
     }
 
     /// The choice of a field, if it has one.
-    pub fn pick(&self, field: Field) -> Option<&Pick> {
+    pub fn pick(&self, field: FormField) -> Option<&Pick> {
         match field {
-            Field::Project => Some(&self.project),
-            Field::Workflow => Some(&self.workflow),
-            Field::Status => Some(&self.status),
-            Field::Execution => Some(&self.execution),
-            Field::Intervene => Some(&self.intervene),
-            Field::Harness => Some(&self.harness),
-            Field::ReviewHarness => Some(&self.review_harness),
-            Field::Branch | Field::Summary | Field::Context => None,
+            FormField::Project => Some(&self.project),
+            FormField::Workflow => Some(&self.workflow),
+            FormField::Status => Some(&self.status),
+            FormField::Execution => Some(&self.execution),
+            FormField::Intervene => Some(&self.intervene),
+            FormField::Harness => Some(&self.harness),
+            FormField::ReviewHarness => Some(&self.review_harness),
+            FormField::Branch | FormField::Summary | FormField::Context => None,
         }
     }
 
     /// Takes the next choice of the active field, or the one before.
     pub fn step(&mut self, forward: bool, catalog: &Catalog) {
         match self.field {
-            Field::Project => {
+            FormField::Project => {
                 self.project.step(forward);
                 self.turn_to_project(catalog);
             }
-            Field::Workflow => {
+            FormField::Workflow => {
                 self.workflow.step(forward);
                 self.turn_to_workflow(catalog);
             }
-            Field::Status => self.status.step(forward),
-            Field::Execution => self.execution.step(forward),
-            Field::Intervene => self.intervene.step(forward),
-            Field::Harness => self.harness.step(forward),
-            Field::ReviewHarness => self.review_harness.step(forward),
-            Field::Branch | Field::Summary | Field::Context => {}
+            FormField::Status => self.status.step(forward),
+            FormField::Execution => self.execution.step(forward),
+            FormField::Intervene => self.intervene.step(forward),
+            FormField::Harness => self.harness.step(forward),
+            FormField::ReviewHarness => self.review_harness.step(forward),
+            FormField::Branch | FormField::Summary | FormField::Context => {}
         }
     }
 
@@ -319,7 +319,7 @@ impl Form {
     /// The order that creates the task.
     fn task(&self) -> Order {
         let mut words = ["task", "create"].map(str::to_owned).to_vec();
-        words.extend(Form::flags(&[
+        words.extend(NewWorkForm::flags(&[
             ("--project", self.project.name()),
             ("--workflow", self.workflow.name()),
             ("--harness", self.harness.name()),
@@ -343,7 +343,7 @@ impl Form {
     /// The order that starts the mission.
     fn mission(&self) -> Order {
         let mut words = ["mission", "start"].map(str::to_owned).to_vec();
-        words.extend(Form::flags(&[
+        words.extend(NewWorkForm::flags(&[
             ("--project", self.project.name()),
             ("--branch", Some(self.branch.text()).filter(|branch| !branch.is_empty())),
             ("--execution", self.execution.wish()),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::row::{Group, Row};
+use super::row::{Row, RowGroup};
 use super::{State, areas, request};
 
 /// The tasks that the list shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filter {
+pub enum ListFilter {
     /// Those that are not over.
     #[default]
     Active,
@@ -18,7 +18,7 @@ pub enum Filter {
 
 /// Division of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum ScreenLayout {
     /// The list, and the selected row beside it.
     #[default]
     Both,
@@ -38,51 +38,51 @@ pub struct ListView {
     /// The ids of the marked rows.
     pub marked: BTreeSet<String>,
     /// The tasks that are shown.
-    pub filter: Filter,
+    pub filter: ListFilter,
     /// Text that the rows have to contain.
     pub search: String,
     /// Division of the screen.
-    pub layout: Layout,
+    pub layout: ScreenLayout,
     /// Number of lines that are scrolled away.
     pub offset: usize,
     /// The id of a new task, which is selected as soon as it is there.
     pub awaited: Option<String>,
 }
 
-impl Filter {
+impl ListFilter {
     /// The next one.
-    pub fn next(self) -> Filter {
+    pub fn next(self) -> ListFilter {
         match self {
-            Filter::Active => Filter::All,
-            Filter::All => Filter::Over,
-            Filter::Over => Filter::Active,
+            ListFilter::Active => ListFilter::All,
+            ListFilter::All => ListFilter::Over,
+            ListFilter::Over => ListFilter::Active,
         }
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Filter::Active => "active",
-            Filter::All => "all",
-            Filter::Over => "done",
+            ListFilter::Active => "active",
+            ListFilter::All => "all",
+            ListFilter::Over => "done",
         }
     }
 
     fn shows(self, row: &Row) -> bool {
         match self {
-            Filter::Active => row.group() != Group::Over,
-            Filter::All => true,
-            Filter::Over => row.group() == Group::Over,
+            ListFilter::Active => row.group() != RowGroup::Over,
+            ListFilter::All => true,
+            ListFilter::Over => row.group() == RowGroup::Over,
         }
     }
 }
 
-impl Layout {
+impl ScreenLayout {
     /// The next one.
-    pub fn next(self) -> Layout {
+    pub fn next(self) -> ScreenLayout {
         match self {
-            Layout::Both => Layout::List,
-            Layout::List => Layout::Details,
-            Layout::Details => Layout::Both,
+            ScreenLayout::Both => ScreenLayout::List,
+            ScreenLayout::List => ScreenLayout::Details,
+            ScreenLayout::Details => ScreenLayout::Both,
         }
     }
 }
@@ -124,7 +124,7 @@ pub fn keep(state: &mut State) {
 pub fn next_need(state: &mut State, after: usize) -> bool {
     let rows = visible(state);
     let is_free = |row: &Row| state.order_on(&row.id).is_none();
-    let needs = |number: &usize| rows[*number].group() == Group::NeedsYou && is_free(rows[*number]);
+    let needs = |number: &usize| rows[*number].group() == RowGroup::NeedsYou && is_free(rows[*number]);
     let found = (after + 1..rows.len()).chain(0..rows.len().min(after + 1)).find(needs);
     if let Some(number) = found {
         select(state, number);
@@ -137,7 +137,7 @@ pub fn first_need(state: &mut State) {
     let rows = visible(state);
     let is_held = |row: &Row| state.held.iter().any(|held| held.order.about == row.id);
     let needs =
-        |row: &Row| row.group() == Group::NeedsYou && state.order_on(&row.id).is_none() && !is_held(row);
+        |row: &Row| row.group() == RowGroup::NeedsYou && state.order_on(&row.id).is_none() && !is_held(row);
     let asks = |row: &Row| needs(row) && request::of(row).is_some();
     let first = rows.iter().position(|row| asks(row)).or_else(|| rows.iter().position(|row| needs(row)));
     if let Some(number) = first {
@@ -152,37 +152,37 @@ pub fn position(state: &State) -> Option<usize> {
 }
 
 /// Number of rows of a group, whatever the filter is.
-pub fn count(state: &State, group: Group) -> usize {
+pub fn count(state: &State, group: RowGroup) -> usize {
     state.rows().filter(|row| row.group() == group).count()
 }
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Entry<'s> {
+pub enum ListLine<'s> {
     /// The title of a group.
-    Title(Group),
+    Title(RowGroup),
     Row(&'s Row),
     /// Summary of its row, where there is room for a second line.
     Summary(&'s Row),
 }
 
 /// The lines of the list: each group with its title. The first title stands in the border.
-pub fn entries(state: &State) -> Vec<Entry<'_>> {
+pub fn entries(state: &State) -> Vec<ListLine<'_>> {
     let mut entries = Vec::new();
     let mut last = None;
     let rows = visible(state);
     let height = areas::of(state).list.map_or(0, |area| usize::from(areas::rows(area).height));
-    let mut groups: Vec<Group> = rows.iter().map(|row| row.group()).collect();
+    let mut groups: Vec<RowGroup> = rows.iter().map(|row| row.group()).collect();
     groups.dedup();
     // The first title stands in the border.
     let is_tall = 2 * rows.len() + groups.len().saturating_sub(1) <= height;
     for row in rows {
         if last.replace(row.group()) != Some(row.group()) {
-            entries.push(Entry::Title(row.group()));
+            entries.push(ListLine::Title(row.group()));
         }
-        entries.push(Entry::Row(row));
+        entries.push(ListLine::Row(row));
         if is_tall {
-            entries.push(Entry::Summary(row));
+            entries.push(ListLine::Summary(row));
         }
     }
     entries
@@ -192,16 +192,16 @@ pub fn entries(state: &State) -> Vec<Entry<'_>> {
 pub fn show_selected(state: &mut State) {
     let height = areas::of(state).list.map_or(0, |area| usize::from(areas::rows(area).height));
     let entries = entries(state);
-    let is_selected = |entry: &Entry<'_>| match entry {
-        Entry::Row(row) => state.list.selected.as_ref() == Some(&row.id),
-        Entry::Title(_) | Entry::Summary(_) => false,
+    let is_selected = |entry: &ListLine<'_>| match entry {
+        ListLine::Row(row) => state.list.selected.as_ref() == Some(&row.id),
+        ListLine::Title(_) | ListLine::Summary(_) => false,
     };
     // The first title is not among the lines inside of the border.
     let count = entries.len().saturating_sub(1);
     let at = entries.iter().position(is_selected).unwrap_or(1).saturating_sub(1);
     let last = count.saturating_sub(height);
     let first = (at + 1).saturating_sub(height.max(1));
-    let top = if at > 0 && matches!(entries.get(at), Some(Entry::Title(_))) { at - 1 } else { at };
+    let top = if at > 0 && matches!(entries.get(at), Some(ListLine::Title(_))) { at - 1 } else { at };
     state.list.offset = state.list.offset.clamp(first.min(top), top).min(last);
 }
 
@@ -210,7 +210,7 @@ pub fn at_line(state: &State, line: usize) -> Option<String> {
     let inner = areas::rows(areas::of(state).list?);
     let at = line.checked_sub(usize::from(inner.y)).filter(|at| *at < usize::from(inner.height))?;
     match entries(state).get(at + 1 + state.list.offset)? {
-        Entry::Row(row) | Entry::Summary(row) => Some(row.id.clone()),
-        Entry::Title(_) => None,
+        ListLine::Row(row) | ListLine::Summary(row) => Some(row.id.clone()),
+        ListLine::Title(_) => None,
     }
 }

@@ -27,9 +27,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ask::Mode;
 use details::Details;
-use diff::Diff;
+use diff::TaskDiff;
 use effect::{Order, Question};
-use form::Form;
+use form::NewWorkForm;
 use list::ListView;
 use orange_api::{Error, ListedHarness, ListedProject, ListedWorkflow, ShownWorkflow, Worktree};
 use request::Sight;
@@ -38,7 +38,7 @@ use spent::SpentToday;
 
 /// Options of the dashboard's command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct DashboardOptions {
     /// The only project whose tasks are shown.
     pub project: Option<String>,
     /// True if the tasks of every project are shown, also inside a repository.
@@ -51,7 +51,7 @@ pub struct Scope {
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// Options of its command line.
-    pub scope: Scope,
+    pub scope: DashboardOptions,
     /// The time, in milliseconds since 1970.
     pub now: i64,
     /// The size of the screen.
@@ -71,7 +71,7 @@ pub struct State {
     /// Selection, marks and filter.
     pub list: ListView,
     /// The part of rows that the person has chosen last.
-    pub tab: details::Tab,
+    pub tab: details::DetailsTab,
     /// Details of the selected row.
     pub details: Details,
     /// Mode, which decides what the keys are for at the moment.
@@ -81,9 +81,9 @@ pub struct State {
     /// The last order on each row that has ended since its list was read.
     pub carried: BTreeMap<String, Carried>,
     /// The orders that wait for the end of their grace.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldOrder>,
     /// Messages that the person has not read yet, the newest last.
-    pub messages: Vec<Message>,
+    pub messages: Vec<StatusMessage>,
     /// Data that many rows share.
     pub catalog: Catalog,
     /// The worktrees of all projects.
@@ -95,9 +95,9 @@ pub struct State {
     /// The last number of an order.
     pub orders: u64,
     /// Comments on the changes of rows that are not selected.
-    pub drafts: BTreeMap<String, Diff>,
+    pub drafts: BTreeMap<String, TaskDiff>,
     /// The form that was left with texts, while its order runs or after that has failed.
-    pub form_aside: Option<Box<Form>>,
+    pub form_aside: Option<Box<NewWorkForm>>,
     /// The texts whose orders run or have failed, by what they are about.
     pub unsent: BTreeMap<String, String>,
     /// Record of the rows and requests that the frames up to now have shown.
@@ -108,7 +108,7 @@ pub struct State {
 
 /// An order that can still be withdrawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldOrder {
     pub order: Order,
     /// Time at which it is carried out, in milliseconds since 1970.
     pub due: i64,
@@ -127,7 +127,7 @@ pub struct Carried {
 
 /// Something that has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct StatusMessage {
     /// True for a failure.
     pub is_failure: bool,
     /// The event, in a line.
@@ -151,7 +151,7 @@ pub struct Catalog {
 
 impl State {
     /// The state at the beginning.
-    pub fn new(scope: Scope, columns: u16, lines: u16, now: i64) -> State {
+    pub fn new(scope: DashboardOptions, columns: u16, lines: u16, now: i64) -> State {
         State { scope, columns, lines, now, ..State::default() }
     }
 
@@ -230,7 +230,7 @@ impl State {
         if !is_failure {
             self.messages.retain(|message| message.is_failure);
         }
-        let message = Message { is_failure, text: text.into() };
+        let message = StatusMessage { is_failure, text: text.into() };
         self.messages.retain(|other| *other != message);
         self.messages.push(message);
         let old = self.messages.len().saturating_sub(MOST);

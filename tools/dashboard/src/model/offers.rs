@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use orange_api::{ActionName, NeedAction, Next, Shows};
 
 use super::State;
-use super::ask::{Item, Menu};
+use super::ask::{Menu, MenuItem};
 use super::effect::Order;
 use super::row::Row;
 
@@ -16,14 +16,14 @@ pub struct Offered {
     pub key: String,
     /// Name of the action, in a word or two.
     pub label: String,
-    pub deed: Deed,
+    pub deed: RowDeed,
     /// Reason why it cannot be done now; the footer shows it dim.
     pub refusal: Option<String>,
 }
 
 /// Effect of a key or a menu item on a row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum RowDeed {
     /// It gives this order.
     Order(Order),
     /// It answers what an agent asks with this order.
@@ -83,26 +83,26 @@ fn one<'r>(row: &'r Row, action: &'r NeedAction) -> impl Iterator<Item = Offered
 }
 
 /// Turns an action of the engine into a deed of the dashboard.
-fn deed(row: &Row, action: &NeedAction) -> Deed {
+fn deed(row: &Row, action: &NeedAction) -> RowDeed {
     let order = order(row, action);
     match action.shows {
-        Some(Shows::Session) => return Deed::Attach(order.words),
-        Some(Shows::Text) => return Deed::Print(order.words),
-        Some(Shows::Page) => return Deed::Order(order),
+        Some(Shows::Session) => return RowDeed::Attach(order.words),
+        Some(Shows::Text) => return RowDeed::Print(order.words),
+        Some(Shows::Page) => return RowDeed::Order(order),
         None => {}
     }
     if action.answers_request() {
-        Deed::Answer(order)
+        RowDeed::Answer(order)
     } else if action.returns {
-        Deed::Return(order)
+        RowDeed::Return(order)
     } else if action.text {
-        Deed::Text(order)
+        RowDeed::Text(order)
     } else if action.warning.is_some() {
-        Deed::Confirm(Order { words: action.arguments(false), ..order })
+        RowDeed::Confirm(Order { words: action.arguments(false), ..order })
     } else if action.name == ActionName::Status {
-        Deed::Move(order)
+        RowDeed::Move(order)
     } else {
-        Deed::Order(order)
+        RowDeed::Order(order)
     }
 }
 
@@ -137,7 +137,7 @@ fn moves(row: &Row, actions: &[NeedAction]) -> Vec<Offered> {
             [..] => Some(Offered {
                 key: key.clone(),
                 label: label_of(&open),
-                deed: Deed::Choose(menu_of(row, format!("Which status gets {}?", row.branch), &open)),
+                deed: RowDeed::Choose(menu_of(row, format!("Which status gets {}?", row.branch), &open)),
                 refusal: None,
             }),
         }
@@ -159,7 +159,7 @@ pub fn menu(state: &State, row: &Row) -> Menu {
 }
 
 fn menu_of(row: &Row, title: String, actions: &[&NeedAction]) -> Menu {
-    let item = |action: &&NeedAction| Item {
+    let item = |action: &&NeedAction| MenuItem {
         label: action.label.clone(),
         refusal: action.refusal.clone(),
         deed: deed(row, action),

@@ -5,18 +5,18 @@ use crossterm::event::{KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEve
 use super::act::{act, answer, choose, send_review, undo};
 use super::ask::{Mode, TextQuestion, TextUse};
 use super::consent::{answer_quit, ask_to_quit, open_request, read_request};
-use super::details::Tab;
+use super::details::DetailsTab;
 use super::diff::LineKind;
-use super::effect::Effect;
+use super::effect::ShellEffect;
 use super::text_field::TextField;
-use super::update::Turn;
+use super::update::UpdateTurn;
 use super::write::{fill, open_form, search, text};
 use super::{areas, keys, list, offers};
 
 /// Number of lines by which PgUp and PgDn scroll.
 const PAGE: isize = 10;
 
-pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
+pub(super) fn key(turn: &mut UpdateTurn, key: KeyEvent) {
     if key.kind == KeyEventKind::Release {
         return;
     }
@@ -25,7 +25,7 @@ pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
         return turn.quit();
     }
     if name == "Ctrl-Z" {
-        return turn.effects.push(Effect::Suspend);
+        return turn.effects.push(ShellEffect::Suspend);
     }
     match std::mem::take(&mut turn.state.mode) {
         Mode::List => in_list(turn, &name),
@@ -48,7 +48,7 @@ pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
 }
 
 /// The mouse: a click selects a row or a tab, the wheel moves what is below it.
-pub(super) fn mouse(turn: &mut Turn, mouse: MouseEvent) {
+pub(super) fn mouse(turn: &mut UpdateTurn, mouse: MouseEvent) {
     if !matches!(turn.state.mode, Mode::List | Mode::Details) {
         return;
     }
@@ -80,7 +80,7 @@ pub(super) fn mouse(turn: &mut Turn, mouse: MouseEvent) {
     }
 }
 
-fn in_list(turn: &mut Turn, name: &str) {
+fn in_list(turn: &mut UpdateTurn, name: &str) {
     let state = &mut turn.state;
     match name {
         "q" => ask_to_quit(turn),
@@ -115,9 +115,9 @@ fn in_list(turn: &mut Turn, name: &str) {
 }
 
 /// The keys of the scrolled text.
-fn in_details(turn: &mut Turn, name: &str) {
+fn in_details(turn: &mut UpdateTurn, name: &str) {
     turn.state.mode = Mode::Details;
-    let diff = turn.state.details.diff.as_mut().filter(|_| turn.state.details.tab == Tab::Diff);
+    let diff = turn.state.details.diff.as_mut().filter(|_| turn.state.details.tab == DetailsTab::Diff);
     match (name, diff) {
         ("q" | "Left" | "Esc", _) => turn.state.mode = Mode::List,
         ("j" | "Down", Some(diff)) => diff.step(1),
@@ -145,13 +145,13 @@ fn in_details(turn: &mut Turn, name: &str) {
 }
 
 /// The keys that do the same in the list and in the text beside it.
-fn anywhere(turn: &mut Turn, name: &str) {
+fn anywhere(turn: &mut UpdateTurn, name: &str) {
     match name {
         "w" => turn.state.list.layout = turn.state.list.layout.next(),
         "Tab" => show(turn, turn.state.details.tab.next()),
         "1" | "2" | "3" | "4" | "5" => {
             let number = name.bytes().next().map_or(0, |digit| usize::from(digit - b'1'));
-            show(turn, Tab::ALL[number]);
+            show(turn, DetailsTab::ALL[number]);
         }
         "J" => scroll(turn, 1),
         "K" => scroll(turn, -1),
@@ -177,7 +177,7 @@ fn anywhere(turn: &mut Turn, name: &str) {
 }
 
 /// Goes back one step: a message that was read, marks, the search.
-fn back(turn: &mut Turn) {
+fn back(turn: &mut UpdateTurn) {
     let state = &mut turn.state;
     if let Some(at) = state.first_message() {
         state.messages.remove(at);
@@ -190,7 +190,7 @@ fn back(turn: &mut Turn) {
     state.list.marked.clear();
 }
 
-fn show(turn: &mut Turn, tab: Tab) {
+fn show(turn: &mut UpdateTurn, tab: DetailsTab) {
     turn.state.tab = tab;
     turn.state.details.is_chosen = true;
     if turn.state.details.tab != tab {
@@ -202,8 +202,8 @@ fn show(turn: &mut Turn, tab: Tab) {
     }
 }
 
-fn scroll(turn: &mut Turn, by: isize) {
-    if turn.state.details.tab == Tab::Diff
+fn scroll(turn: &mut UpdateTurn, by: isize) {
+    if turn.state.details.tab == DetailsTab::Diff
         && let Some(diff) = &mut turn.state.details.diff
     {
         return diff.step(by);
@@ -213,9 +213,9 @@ fn scroll(turn: &mut Turn, by: isize) {
     *scroll = scroll.saturating_add_signed(by).min(100_000);
 }
 
-fn copy(turn: &mut Turn) {
+fn copy(turn: &mut UpdateTurn) {
     let ids: Vec<String> = turn.state.targets().into_iter().map(|row| row.id.clone()).collect();
     if !ids.is_empty() {
-        turn.effects.push(Effect::Copy(ids.join("\n")));
+        turn.effects.push(ShellEffect::Copy(ids.join("\n")));
     }
 }

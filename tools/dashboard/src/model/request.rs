@@ -13,7 +13,7 @@ use orange_core::need::NeedKind;
 
 /// Request of an agent to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request<'r> {
+pub struct PersonRequest<'r> {
     /// Its name, or that of its agent where it can be answered on the agent's screen alone.
     pub name: String,
     /// The tool that the agent wants to use, or that it asks a question.
@@ -24,8 +24,8 @@ pub struct Request<'r> {
 
 /// The lines of a request that are on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown<'r> {
-    pub request: Request<'r>,
+pub struct ShownRequest<'r> {
+    pub request: PersonRequest<'r>,
     /// Its place, with a rule above and one below.
     pub area: Rect,
     pub lines: Vec<VerbatimLine>,
@@ -42,15 +42,15 @@ pub struct Shown<'r> {
 pub struct Sight {
     /// Number of drawn frames.
     pub frames: u64,
-    row: Option<Seen<RowSight>>,
-    request: Option<Seen<String>>,
+    row: Option<SeenSince<RowSight>>,
+    request: Option<SeenSince<String>>,
     /// Number of drawn characters of each request, from its beginning on.
     read: BTreeMap<String, usize>,
 }
 
 /// Something that is on the screen, and the first frame since which it always was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen<T> {
+struct SeenSince<T> {
     what: T,
     since: u64,
 }
@@ -77,7 +77,7 @@ pub enum Sighted {
 }
 
 /// Request of the agent of a row.
-pub fn of(row: &Row) -> Option<Request<'_>> {
+pub fn of(row: &Row) -> Option<PersonRequest<'_>> {
     let need = row.need.as_ref()?;
     let text = need.argument.as_deref().or_else(|| need.request.as_deref().map(|_| ""))?;
     let agent = need.agent.map(|number| number.to_string()).unwrap_or_default();
@@ -87,14 +87,14 @@ pub fn of(row: &Row) -> Option<Request<'_>> {
     } else {
         "IT ASKS".to_owned()
     };
-    Some(Request { name, about, text })
+    Some(PersonRequest { name, about, text })
 }
 
 /// The columns before a line, which say whether it continues another.
 pub const GUTTER: u16 = 2;
 
 /// Number of lines that a request needs at this width, counted no further than `most`.
-pub fn height(request: &Request<'_>, width: u16, most: u16) -> u16 {
+pub fn height(request: &PersonRequest<'_>, width: u16, most: u16) -> u16 {
     let lines = verbatim::lines(request.text, room(width), usize::from(most));
     u16::try_from(lines.len()).unwrap_or(most)
 }
@@ -104,12 +104,12 @@ fn room(width: u16) -> usize {
 }
 
 /// The lines of the selected row's request that a frame of this state shows.
-pub fn shown(state: &State) -> Option<Shown<'_>> {
+pub fn shown(state: &State) -> Option<ShownRequest<'_>> {
     shown_in(state, &state.mode)
 }
 
 /// The lines of the selected row's request that a frame shows if the keys are for this mode.
-pub fn shown_in<'s>(state: &'s State, mode: &Mode) -> Option<Shown<'s>> {
+pub fn shown_in<'s>(state: &'s State, mode: &Mode) -> Option<ShownRequest<'s>> {
     let row = state.selected()?;
     let request = of(row)?;
     let (area, scroll) = match mode {
@@ -127,7 +127,14 @@ pub fn shown_in<'s>(state: &'s State, mode: &Mode) -> Option<Shown<'s>> {
     lines.truncate(above + height);
     let rest = lines.split_off(above);
     let begin = lines.last().map_or(0, |line| line.end);
-    (height > 0 && inner.width > GUTTER).then_some(Shown { request, area, lines: rest, begin, above, below })
+    (height > 0 && inner.width > GUTTER).then_some(ShownRequest {
+        request,
+        area,
+        lines: rest,
+        begin,
+        above,
+        below,
+    })
 }
 
 /// Notes what the frame of this state shows, which is drawn now.
@@ -139,8 +146,8 @@ pub fn drawn(state: &mut State) {
     let asked: Vec<String> = state.rows().filter_map(of).map(|it| it.name).collect();
     let sight = &mut state.sight;
     sight.frames += 1;
-    sight.row = Seen::after(sight.row.take(), row, sight.frames);
-    sight.request = Seen::after(sight.request.take(), name.clone(), sight.frames);
+    sight.row = SeenSince::after(sight.row.take(), row, sight.frames);
+    sight.request = SeenSince::after(sight.request.take(), name.clone(), sight.frames);
     sight.read.retain(|name, _| asked.contains(name));
     if let (Some(name), Some((begin, end))) = (name, read) {
         let before = sight.read.entry(name).or_default();
@@ -162,12 +169,12 @@ impl Sight {
     }
 }
 
-impl<T: PartialEq> Seen<T> {
-    fn after(before: Option<Seen<T>>, now: Option<T>, frame: u64) -> Option<Seen<T>> {
+impl<T: PartialEq> SeenSince<T> {
+    fn after(before: Option<SeenSince<T>>, now: Option<T>, frame: u64) -> Option<SeenSince<T>> {
         let what = now?;
         match before {
             Some(before) if before.what == what => Some(before),
-            Some(_) | None => Some(Seen { what, since: frame }),
+            Some(_) | None => Some(SeenSince { what, since: frame }),
         }
     }
 }
@@ -199,7 +206,7 @@ pub fn sighted(state: &State, row: &Row, frames: u64) -> Sighted {
 }
 
 /// Number of lines of a request that no frame has shown yet, at the width that it has now.
-pub fn unread(state: &State, request: &Request<'_>) -> usize {
+pub fn unread(state: &State, request: &PersonRequest<'_>) -> usize {
     let areas = areas::of(state);
     let area = areas.request.unwrap_or_else(|| areas::request_box(state));
     let lines = verbatim::lines(request.text, room(areas::inside(area).width), usize::MAX);

@@ -20,7 +20,7 @@ pub enum RowKind {
 
 /// The part of the list that has the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum RowGroup {
     /// It needs a person.
     NeedsYou,
     /// It goes on by itself.
@@ -136,14 +136,14 @@ impl Row {
     }
 
     /// The part of the list that has it. A task that cannot be read needs a person.
-    pub fn group(&self) -> Group {
+    pub fn group(&self) -> RowGroup {
         match &self.need {
-            _ if self.broken.is_some() => Group::NeedsYou,
-            None => Group::Over,
-            Some(need) if need.is_over() => Group::Over,
-            Some(need) if need.person => Group::NeedsYou,
-            Some(need) if need.kind == NeedKind::Queued => Group::Queued,
-            Some(_) => Group::Running,
+            _ if self.broken.is_some() => RowGroup::NeedsYou,
+            None => RowGroup::Over,
+            Some(need) if need.is_over() => RowGroup::Over,
+            Some(need) if need.person => RowGroup::NeedsYou,
+            Some(need) if need.kind == NeedKind::Queued => RowGroup::Queued,
+            Some(_) => RowGroup::Running,
         }
     }
 

@@ -9,7 +9,7 @@ pub type AgentName = (String, u32);
 
 /// The agents that have ended, by the journals that were written today.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedToday {
     /// The day, as a journal writes it.
     pub day: String,
     /// Tokens of the agents that have ended on that day.
@@ -21,14 +21,14 @@ pub struct Ended {
 /// Known tokens of today.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpentToday {
-    ended: Ended,
+    ended: EndedToday,
     /// Tokens of the agents that were alive when a list last had them.
     living: BTreeMap<AgentName, u64>,
 }
 
 impl SpentToday {
     /// Notes which agents have ended.
-    pub fn note_ended(&mut self, ended: Ended) {
+    pub fn note_ended(&mut self, ended: EndedToday) {
         // Yesterday's agents that are still alive are in the next list.
         if !self.ended.day.is_empty() && self.ended.day != ended.day {
             self.living.clear();
@@ -67,9 +67,9 @@ mod tests {
         Row { id: "t1".to_owned(), agents, spent: spent.iter().copied().collect(), ..Row::default() }
     }
 
-    fn ended(day: &str, tokens: u64, agents: &[u32]) -> Ended {
+    fn ended(day: &str, tokens: u64, agents: &[u32]) -> EndedToday {
         let agents = agents.iter().map(|spawn| ("t1".to_owned(), *spawn)).collect();
-        Ended { day: day.to_owned(), tokens, agents }
+        EndedToday { day: day.to_owned(), tokens, agents }
     }
 
     #[test]

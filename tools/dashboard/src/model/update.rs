@@ -2,12 +2,14 @@
 
 use super::areas;
 use super::ask::Mode;
-use super::details::{self, Details, Source, Tab};
-use super::diff::Diff;
-use super::effect::{Answer, Completion, Effect, Event, Followed, Order, Question, Watched};
-use super::list::Layout;
-use super::row::{Group, Row, RowKind};
-use super::{Carried, Held, State, list, press, request, write};
+use super::details::{self, Details, DetailsSource, DetailsTab};
+use super::diff::TaskDiff;
+use super::effect::{
+    Completion, Event, FollowedPane, Order, Question, QuestionAnswer, ShellEffect, WatchedWorktree,
+};
+use super::list::ScreenLayout;
+use super::row::{Row, RowGroup, RowKind};
+use super::{Carried, HeldOrder, State, list, press, request, write};
 use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, SessionState, ShownTask};
 
 /// Time in which an order can be withdrawn, in milliseconds.
@@ -17,8 +19,8 @@ pub const GRACE: i64 = 5000;
 const REOPENS: &str = " (c opens the form again)";
 
 /// Returns the state with the first effects for the shell.
-pub fn begin(state: State) -> (State, Vec<Effect>) {
-    let mut turn = Turn::of(state);
+pub fn begin(state: State) -> (State, Vec<ShellEffect>) {
+    let mut turn = UpdateTurn::of(state);
     for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {
         turn.ask(question);
     }
@@ -26,8 +28,8 @@ pub fn begin(state: State) -> (State, Vec<Effect>) {
 }
 
 /// The state after an event, and what is to be done.
-pub fn update(state: State, event: Event, now: i64) -> (State, Vec<Effect>) {
-    let mut turn = Turn::of(state);
+pub fn update(state: State, event: Event, now: i64) -> (State, Vec<ShellEffect>) {
+    let mut turn = UpdateTurn::of(state);
     turn.state.now = now;
     turn.take(event);
     turn.carry_due();
@@ -53,18 +55,18 @@ fn is_changing(state: &State) -> bool {
 }
 
 /// A state that changes, and what is to be done.
-pub(super) struct Turn {
+pub(super) struct UpdateTurn {
     pub(super) state: State,
-    pub(super) effects: Vec<Effect>,
+    pub(super) effects: Vec<ShellEffect>,
     /// Number of frames that were drawn when the key was read.
     pub(super) frames: u64,
     /// True if the key is held down.
     pub(super) is_held: bool,
 }
 
-impl Turn {
-    fn of(state: State) -> Turn {
-        Turn { state, effects: Vec::new(), frames: 0, is_held: false }
+impl UpdateTurn {
+    fn of(state: State) -> UpdateTurn {
+        UpdateTurn { state, effects: Vec::new(), frames: 0, is_held: false }
     }
 
     fn take(&mut self, event: Event) {
@@ -88,11 +90,11 @@ impl Turn {
             Event::Carried(order, answer) => self.carried(order, *answer),
             Event::Attached(answer) => self.attached(answer),
             Event::Pane(id, pane) if id == self.state.details.id => {
-                self.state.details.failures.remove(&Source::Pane);
+                self.state.details.failures.remove(&DetailsSource::Pane);
                 self.state.details.pane = Some(*pane);
             }
             Event::NoPane(id, failure) if id == self.state.details.id => {
-                self.state.details.failures.insert(Source::Pane, failure);
+                self.state.details.failures.insert(DetailsSource::Pane, failure);
             }
             Event::Pane(..) | Event::NoPane(..) => {}
             Event::Said(is_failure, text) => self.state.tell(is_failure, text),
@@ -110,7 +112,7 @@ impl Turn {
             Some(again) => *again = true,
             None => {
                 self.state.asking.insert(question.clone(), false);
-                self.effects.push(Effect::Ask(question));
+                self.effects.push(ShellEffect::Ask(question));
             }
         }
     }
@@ -128,7 +130,7 @@ impl Turn {
         if !std::mem::take(&mut details.failures).is_empty() {
             return details.asked.clear();
         }
-        if details.tab == Tab::History {
+        if details.tab == DetailsTab::History {
             details.asked.retain(|it| !matches!(it, Question::Task(_) | Question::Mission(_)));
         }
     }
@@ -143,7 +145,7 @@ impl Turn {
     /// Asks again what files in the worktree decide. Beside the screen of an agent, they rarely decide what can be done.
     fn look_at_files(&mut self) {
         let details = &mut self.state.details;
-        let is_shown = !matches!(details.tab, Tab::Agent | Tab::Why);
+        let is_shown = !matches!(details.tab, DetailsTab::Agent | DetailsTab::Why);
         details.asked.retain(|it| !is_shown && matches!(it, Question::Task(_)));
     }
 
@@ -156,7 +158,7 @@ impl Turn {
         self.state.details.asked.clear();
     }
 
-    fn answered(&mut self, question: &Question, answer: Result<Answer, Error>) {
+    fn answered(&mut self, question: &Question, answer: Result<QuestionAnswer, Error>) {
         if self.state.asking.remove(question) == Some(true) {
             self.ask(question.clone());
         }
@@ -182,20 +184,20 @@ impl Turn {
             }
             Question::Next(id) | Question::Task(id) | Question::Mission(id) | Question::Diff(id) => {
                 if *id == self.state.details.id {
-                    self.state.details.failures.insert(Source::Answer(question.clone()), failure);
+                    self.state.details.failures.insert(DetailsSource::Answer(question.clone()), failure);
                 }
             }
         }
     }
 
-    fn know(&mut self, question: &Question, answer: Answer) {
+    fn know(&mut self, question: &Question, answer: QuestionAnswer) {
         if question.row().is_some_and(|id| *id != self.state.details.id) {
             return;
         }
         let details = &mut self.state.details;
-        details.failures.remove(&Source::Answer(question.clone()));
+        details.failures.remove(&DetailsSource::Answer(question.clone()));
         match answer {
-            Answer::Tasks(listed) => {
+            QuestionAnswer::Tasks(listed) => {
                 let rows: Vec<Row> = listed.into_iter().map(Row::of_task).collect();
                 self.state.spent_today.note_living(rows.iter());
                 match (*question == Question::First, *question == Question::Changes) {
@@ -204,25 +206,25 @@ impl Turn {
                     (false, false) => self.know_tasks(rows),
                 }
             }
-            Answer::Missions(listed) => {
+            QuestionAnswer::Missions(listed) => {
                 self.state.missions = listed.into_iter().map(Row::of_mission).collect();
                 self.know_rows();
             }
-            Answer::Projects(projects) => {
+            QuestionAnswer::Projects(projects) => {
                 self.state.catalog.projects = projects;
                 self.state.catalog.has_projects = true;
                 write::fill_form(self);
             }
-            Answer::Worktrees(worktrees) => self.state.worktrees = worktrees,
-            Answer::Workflows(names) => {
+            QuestionAnswer::Worktrees(worktrees) => self.state.worktrees = worktrees,
+            QuestionAnswer::Workflows(names) => {
                 self.state.catalog.names = names;
                 write::fill_form(self);
             }
-            Answer::Harnesses(harnesses) => {
+            QuestionAnswer::Harnesses(harnesses) => {
                 self.state.catalog.harnesses = harnesses;
                 write::fill_form(self);
             }
-            Answer::Workflow(workflow) => {
+            QuestionAnswer::Workflow(workflow) => {
                 if let Question::Workflow(name) = question {
                     self.state.catalog.workflows.insert(name.clone(), *workflow);
                 }
@@ -230,17 +232,17 @@ impl Turn {
                     form.turn_to_workflow(&self.state.catalog);
                 }
             }
-            Answer::Next(next) => details.next = Some(next),
-            Answer::Task(task) => {
+            QuestionAnswer::Next(next) => details.next = Some(next),
+            QuestionAnswer::Task(task) => {
                 if let Some(diff) = &mut details.diff {
                     diff.judge(reviews(&task));
                 }
                 details.task = Some(*task);
             }
-            Answer::Mission(mission) => details.mission = Some(*mission),
-            Answer::Diff(text) => {
+            QuestionAnswer::Mission(mission) => details.mission = Some(*mission),
+            QuestionAnswer::Diff(text) => {
                 let draft = details.diff.take().or_else(|| self.state.drafts.remove(&details.id));
-                let mut diff = Diff::parse(&text);
+                let mut diff = TaskDiff::parse(&text);
                 diff.judge(details.task.as_ref().map(reviews).unwrap_or_default());
                 details.diff = Some(match &draft {
                     Some(older) => diff.with_comments_of(older),
@@ -320,25 +322,25 @@ impl Turn {
         if !order.about.is_empty() {
             self.state.running.insert(order.about.clone(), order.label.clone());
         }
-        self.effects.push(Effect::Carry(order));
+        self.effects.push(ShellEffect::Carry(order));
     }
 
     /// Gives an order after a grace, in which it can be withdrawn.
     pub(super) fn hold(&mut self, order: Order) {
         self.state.held.retain(|held| held.order.about != order.about);
-        self.state.held.push(Held { order, due: self.state.now + GRACE });
+        self.state.held.push(HeldOrder { order, due: self.state.now + GRACE });
     }
 
     fn carry_due(&mut self) {
         let now = self.state.now;
         let (due, held) =
-            std::mem::take(&mut self.state.held).into_iter().partition(|held: &Held| held.due <= now);
+            std::mem::take(&mut self.state.held).into_iter().partition(|held: &HeldOrder| held.due <= now);
         self.state.held = held;
         // Nothing is left to ask about.
         if self.state.held.is_empty() && matches!(&self.state.mode, Mode::Confirm(it) if it.quits) {
             self.state.mode = Mode::List;
         }
-        due.into_iter().for_each(|held: Held| self.carry(held.order));
+        due.into_iter().for_each(|held: HeldOrder| self.carry(held.order));
     }
 
     fn carried(&mut self, order: Order, answer: Result<Completion, Error>) {
@@ -433,7 +435,7 @@ impl Turn {
         for held in std::mem::take(&mut self.state.held) {
             self.carry(held.order);
         }
-        self.effects.push(Effect::Quit);
+        self.effects.push(ShellEffect::Quit);
     }
 
     /// Asks about the selected row, follows its pane and watches its files.
@@ -479,16 +481,17 @@ impl Turn {
         self.watch(self.watched(&row));
     }
 
-    fn followed(&self, row: &Row) -> Option<Followed> {
-        let is_shown = self.state.details.tab == Tab::Agent && self.state.list.layout != Layout::List;
+    fn followed(&self, row: &Row) -> Option<FollowedPane> {
+        let is_shown =
+            self.state.details.tab == DetailsTab::Agent && self.state.list.layout != ScreenLayout::List;
         let session = match row.kind {
             RowKind::Task => Some(row.session.as_str()),
             RowKind::Mission => self.state.details.mission.as_ref().map(|mission| mission.session.as_str()),
         };
-        let has_pane = session == Some("active") && row.group() != Group::Over;
+        let has_pane = session == Some("active") && row.group() != RowGroup::Over;
         let body = areas::of(&self.state).body;
         let has_room = body.width >= 10 && body.height >= 3;
-        (is_shown && has_pane && has_room).then(|| Followed {
+        (is_shown && has_pane && has_room).then(|| FollowedPane {
             kind: row.kind,
             id: row.id.clone(),
             columns: body.width,
@@ -498,25 +501,26 @@ impl Turn {
     }
 
     /// The worktree of a row: all of it while its changes are shown.
-    fn watched(&self, row: &Row) -> Option<Watched> {
+    fn watched(&self, row: &Row) -> Option<WatchedWorktree> {
         let of_mission = || self.state.details.mission.as_ref().and_then(|it| it.worktree.clone());
         let worktree = row.workspace.clone().or_else(of_mission)?;
-        let is_shown = self.state.details.tab == Tab::Diff && self.state.list.layout != Layout::List;
-        Some(Watched { worktree, is_whole: is_shown })
+        let is_shown =
+            self.state.details.tab == DetailsTab::Diff && self.state.list.layout != ScreenLayout::List;
+        Some(WatchedWorktree { worktree, is_whole: is_shown })
     }
 
-    fn watch(&mut self, watched: Option<Watched>) {
+    fn watch(&mut self, watched: Option<WatchedWorktree>) {
         if self.state.details.watched != watched {
             self.state.details.watched.clone_from(&watched);
-            self.effects.push(Effect::Watch(watched));
+            self.effects.push(ShellEffect::Watch(watched));
         }
     }
 
-    fn follow(&mut self, followed: Option<Followed>) {
+    fn follow(&mut self, followed: Option<FollowedPane>) {
         if self.state.details.followed != followed {
             self.state.details.followed.clone_from(&followed);
-            self.state.details.failures.remove(&Source::Pane);
-            self.effects.push(Effect::Follow(followed));
+            self.state.details.failures.remove(&DetailsSource::Pane);
+            self.effects.push(ShellEffect::Follow(followed));
         }
     }
 }

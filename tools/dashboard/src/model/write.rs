@@ -2,20 +2,20 @@
 
 use super::act::{give, with_text};
 use super::ask::{Mode, TextQuestion, TextUse};
-use super::effect::{Effect, Order, Question};
-use super::form::Form;
+use super::effect::{Order, Question, ShellEffect};
+use super::form::NewWorkForm;
 use super::text_field::TextField;
-use super::update::Turn;
+use super::update::UpdateTurn;
 use super::{State, areas, keys, list};
 use orange_api::Error;
 
 /// A text that was pasted goes where one is written, and nowhere else.
-pub(super) fn paste(turn: &mut Turn, text: &str) {
+pub(super) fn paste(turn: &mut UpdateTurn, text: &str) {
     change(&mut turn.state, |field, fit| field.insert(&fit(text)));
 }
 
 /// The text that an editor has saved becomes that of the field. An editor that has failed changes nothing; an open form shows why.
-pub(super) fn written(turn: &mut Turn, written: Result<String, Error>) {
+pub(super) fn written(turn: &mut UpdateTurn, written: Result<String, Error>) {
     match (written, &mut turn.state.mode) {
         (Ok(text), mode) => {
             if let Mode::Form(form) = mode {
@@ -55,7 +55,7 @@ fn change(state: &mut State, change: impl FnOnce(&mut TextField, &dyn Fn(&str) -
 }
 
 /// The keys of a search.
-pub(super) fn search(turn: &mut Turn, mut field: TextField, name: &str) {
+pub(super) fn search(turn: &mut UpdateTurn, mut field: TextField, name: &str) {
     match name {
         "Enter" => {}
         "Esc" => field = TextField::line(""),
@@ -69,7 +69,7 @@ pub(super) fn search(turn: &mut Turn, mut field: TextField, name: &str) {
 }
 
 /// The keys of a question with a text for an answer.
-pub(super) fn text(turn: &mut Turn, mut question: TextQuestion, name: &str) {
+pub(super) fn text(turn: &mut UpdateTurn, mut question: TextQuestion, name: &str) {
     match name {
         "Esc" if question.use_of == TextUse::Comment => turn.state.mode = Mode::Details,
         "Esc" => {}
@@ -82,15 +82,15 @@ pub(super) fn text(turn: &mut Turn, mut question: TextQuestion, name: &str) {
 }
 
 /// A key in a field: Ctrl-E opens the text in the editor of the person.
-fn press(turn: &mut Turn, field: &mut TextField, name: &str, width: u16) -> bool {
+fn press(turn: &mut UpdateTurn, field: &mut TextField, name: &str, width: u16) -> bool {
     if name == "Ctrl-E" {
-        turn.effects.push(Effect::Write(field.text().to_owned()));
+        turn.effects.push(ShellEffect::Write(field.text().to_owned()));
         return true;
     }
     field.press(name, width)
 }
 
-fn use_text(turn: &mut Turn, question: TextQuestion) {
+fn use_text(turn: &mut UpdateTurn, question: TextQuestion) {
     let text = question.field.text();
     match question.use_of {
         TextUse::Comment => {
@@ -109,7 +109,7 @@ fn use_text(turn: &mut Turn, question: TextQuestion) {
 }
 
 /// Gives orders with a text, which is not lost if they fail.
-fn send(turn: &mut Turn, orders: Vec<Order>, word: &str, text: &str) {
+fn send(turn: &mut UpdateTurn, orders: Vec<Order>, word: &str, text: &str) {
     for order in &orders {
         turn.state.unsent.insert(order.about.clone(), text.to_owned());
     }
@@ -117,7 +117,7 @@ fn send(turn: &mut Turn, orders: Vec<Order>, word: &str, text: &str) {
 }
 
 /// Opens the form: the one that was left with texts or while its order ran, or an empty one.
-pub(super) fn open_form(turn: &mut Turn) {
+pub(super) fn open_form(turn: &mut UpdateTurn) {
     for question in [Question::Workflows, Question::Harnesses, Question::Projects] {
         turn.ask(question);
     }
@@ -125,7 +125,7 @@ pub(super) fn open_form(turn: &mut Turn) {
         turn.state.mode = Mode::Form(form);
         return;
     }
-    match Form::new(&turn.state.catalog, project(&turn.state)) {
+    match NewWorkForm::new(&turn.state.catalog, project(&turn.state)) {
         Ok(form) => turn.state.mode = Mode::Form(Box::new(form)),
         Err(why) => turn.state.tell(true, why),
     }
@@ -138,7 +138,7 @@ fn project(state: &State) -> Option<&str> {
 }
 
 /// Fills the choices of an open form whose names have come later. What was written and chosen stays.
-pub(super) fn fill_form(turn: &mut Turn) {
+pub(super) fn fill_form(turn: &mut UpdateTurn) {
     let Mode::Form(form) = &turn.state.mode else { return };
     match form.renewed(&turn.state.catalog, project(&turn.state)) {
         Ok(form) => {
@@ -155,9 +155,9 @@ pub(super) fn fill_form(turn: &mut Turn) {
 }
 
 /// The order of a form has ended: the form goes away, or stays with the reason. Says whether it was left meanwhile.
-pub(super) fn form_ended(turn: &mut Turn, order: u64, refusal: Option<&str>) -> bool {
+pub(super) fn form_ended(turn: &mut UpdateTurn, order: u64, refusal: Option<&str>) -> bool {
     let state = &mut turn.state;
-    let refused = |form: &Form| {
+    let refused = |form: &NewWorkForm| {
         let mut form = Box::new(form.clone());
         (form.sent, form.refusal) = (None, Some(refusal?.to_owned()));
         Some(form)
@@ -173,7 +173,7 @@ pub(super) fn form_ended(turn: &mut Turn, order: u64, refusal: Option<&str>) -> 
 }
 
 /// Asks in which statuses a task of the chosen workflow may begin.
-fn ask_workflow(turn: &mut Turn) {
+fn ask_workflow(turn: &mut UpdateTurn) {
     let Mode::Form(form) = &turn.state.mode else { return };
     let name = form.workflow().filter(|name| !turn.state.catalog.workflows.contains_key(*name));
     if let Some(name) = name {
@@ -182,7 +182,7 @@ fn ask_workflow(turn: &mut Turn) {
 }
 
 /// The keys of the form.
-pub(super) fn fill(turn: &mut Turn, mut form: Box<Form>, name: &str) {
+pub(super) fn fill(turn: &mut UpdateTurn, mut form: Box<NewWorkForm>, name: &str) {
     match name {
         // The order runs; if it fails, the form is opened again.
         "Esc" if form.sent.is_some() => turn.state.form_aside = Some(form),
@@ -203,7 +203,7 @@ pub(super) fn fill(turn: &mut Turn, mut form: Box<Form>, name: &str) {
     }
 }
 
-fn press_in_form(turn: &mut Turn, form: &mut Form, name: &str) {
+fn press_in_form(turn: &mut UpdateTurn, form: &mut NewWorkForm, name: &str) {
     let is_refused = keys::typed(name).is_some() && form.field.fit(name).is_empty();
     let width = areas::form_text_width(turn.state.columns);
     let is_text = match form.active_text() {
@@ -225,7 +225,7 @@ fn press_in_form(turn: &mut Turn, form: &mut Form, name: &str) {
 }
 
 /// Gives the order of the form, which stays until that is carried out.
-fn send_form(turn: &mut Turn, mut form: Box<Form>) {
+fn send_form(turn: &mut UpdateTurn, mut form: Box<NewWorkForm>) {
     if form.is_empty() {
         let what = if form.is_mission { "started" } else { "created" };
         form.refusal = Some(format!("nothing is {what}: write a branch, or what is to be done"));

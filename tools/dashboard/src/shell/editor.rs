@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use tempfile::NamedTempFile;
 
-use super::orange::Program;
+use super::orange::OrangeProgram;
 use orange_api::{Error, ErrorKind};
 
 /// Has a person write a text, which begins with this one. Returns what was saved.
-pub(super) fn write(orange: &Program, text: &str) -> Result<String, Error> {
+pub(super) fn write(orange: &OrangeProgram, text: &str) -> Result<String, Error> {
     let begun = format!("{text}\n");
     let file = file_with(&begun).map_err(|cause| {
         let message = format!("cannot write the text into a file for the editor: {cause}");

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use crossterm::event::{self, Event as Happened, KeyCode};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::Note;
-use crate::model::effect::{Event, Typed};
+use super::ShellNote;
+use crate::model::effect::{Event, TypedKey};
 
 /// Without any time, `crossterm` looks at nothing.
 const SOON: Duration = Duration::from_millis(1);
@@ -26,20 +26,20 @@ const PAUSE: u8 = b'p';
 const RESUME: u8 = b'r';
 const END: u8 = b'e';
 
-pub(super) struct Input {
+pub(super) struct TerminalInput {
     control: PipeWriter,
     paused: Receiver<()>,
     frames: Arc<AtomicU64>,
 }
 
-impl Input {
-    pub(super) fn start(sender: Sender<Note>) -> io::Result<Input> {
+impl TerminalInput {
+    pub(super) fn start(sender: Sender<ShellNote>) -> io::Result<TerminalInput> {
         let (reader, control) = io::pipe()?;
         let (pauses, paused) = channel();
         let frames = Arc::new(AtomicU64::new(0));
-        let mut keys = Keys { sender, frames: frames.clone(), last: None };
+        let mut keys = KeySender { sender, frames: frames.clone(), last: None };
         thread::Builder::new().name("input".to_owned()).spawn(move || read(&mut keys, reader, &pauses))?;
-        Ok(Input { control, paused, frames })
+        Ok(TerminalInput { control, paused, frames })
     }
 
     /// A key that is read from now on was pressed when so many frames were drawn.
@@ -69,13 +69,13 @@ impl Input {
 }
 
 /// Passes on what is read, each key with what was on the screen.
-struct Keys {
-    sender: Sender<Note>,
+struct KeySender {
+    sender: Sender<ShellNote>,
     frames: Arc<AtomicU64>,
     last: Option<(KeyCode, Instant)>,
 }
 
-fn read(keys: &mut Keys, mut control: PipeReader, pauses: &Sender<()>) {
+fn read(keys: &mut KeySender, mut control: PipeReader, pauses: &Sender<()>) {
     loop {
         let terminal = stdin();
         let mut ready = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
@@ -93,7 +93,7 @@ fn read(keys: &mut Keys, mut control: PipeReader, pauses: &Sender<()>) {
         }
     }
     // The terminal is gone.
-    keys.sender.send(Note::Event(Event::End)).unwrap_or_default();
+    keys.sender.send(ShellNote::Event(Event::End)).unwrap_or_default();
 }
 
 /// Obeys a command; true if the thread goes on after it.
@@ -107,7 +107,7 @@ fn obey(control: &mut PipeReader, pauses: &Sender<()>) -> bool {
     }
 }
 
-impl Keys {
+impl KeySender {
     /// Passes on what was typed; true if the terminal is still there.
     fn pass_on(&mut self) -> bool {
         // Of keys that come together, none was pressed after a frame that the first of them brings about.
@@ -121,7 +121,7 @@ impl Keys {
             let event = match event::read() {
                 Ok(Happened::Key(key)) => {
                     let is_held = self.is_held(key.code);
-                    Event::Key(Typed { key, frames, is_held })
+                    Event::Key(TypedKey { key, frames, is_held })
                 }
                 Ok(Happened::Mouse(mouse)) => Event::Mouse(mouse),
                 Ok(Happened::Paste(text)) => Event::Paste(text),
@@ -129,7 +129,7 @@ impl Keys {
                 Ok(Happened::FocusGained | Happened::FocusLost) => continue,
                 Err(_) => return false,
             };
-            if self.sender.send(Note::Event(event)).is_err() {
+            if self.sender.send(ShellNote::Event(event)).is_err() {
                 return false;
             }
         }

@@ -16,9 +16,9 @@ use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 use time::OffsetDateTime;
 
-use super::Note;
+use super::ShellNote;
 use crate::model::effect::Event;
-use crate::model::spent::Ended;
+use crate::model::spent::EndedToday;
 
 /// Time without a change, after which the changes before it are reported together.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
@@ -30,11 +30,11 @@ const LONGEST: Duration = Duration::from_millis(200);
 const WITHOUT_WATCH: Duration = Duration::from_secs(10);
 
 /// Watches them in a thread.
-pub(super) fn watch(home: PathBuf, sender: Sender<Note>) {
+pub(super) fn watch(home: PathBuf, sender: Sender<ShellNote>) {
     thread::spawn(move || {
-        let watched = Watch::new(home).and_then(|mut watch| watch.run(&sender));
+        let watched = JournalFolders::new(home).and_then(|mut watch| watch.run(&sender));
         if watched.is_err() {
-            while sender.send(Note::Event(Event::Changed)).is_ok() {
+            while sender.send(ShellNote::Event(Event::Changed)).is_ok() {
                 thread::sleep(WITHOUT_WATCH);
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn watch(home: PathBuf, sender: Sender<Note>) {
 }
 
 /// The folders that are watched, and the ends of agents in their journals.
-struct Watch {
+struct JournalFolders {
     home: PathBuf,
     inotify: OwnedFd,
     folders: BTreeMap<i32, PathBuf>,
@@ -56,14 +56,14 @@ struct EndedAgent {
     tokens: u64,
 }
 
-impl Watch {
-    fn new(home: PathBuf) -> Result<Watch, Errno> {
+impl JournalFolders {
+    fn new(home: PathBuf) -> Result<JournalFolders, Errno> {
         let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(Watch { home, inotify, folders: BTreeMap::new(), ended: BTreeMap::new() })
+        Ok(JournalFolders { home, inotify, folders: BTreeMap::new(), ended: BTreeMap::new() })
     }
 
     /// Reports changes until nobody listens.
-    fn run(&mut self, sender: &Sender<Note>) -> Result<(), Errno> {
+    fn run(&mut self, sender: &Sender<ShellNote>) -> Result<(), Errno> {
         self.follow_all()?;
         let journals: Vec<PathBuf> = self.folders.values().cloned().collect();
         let midnight = OffsetDateTime::now_utc().replace_time(time::Time::MIDNIGHT);
@@ -74,7 +74,7 @@ impl Watch {
                 self.count(&folder);
             }
         }
-        let send = |event| sender.send(Note::Event(event)).is_ok();
+        let send = |event| sender.send(ShellNote::Event(event)).is_ok();
         if !send(Event::Tokens(self.ended())) {
             return Ok(());
         }
@@ -182,8 +182,8 @@ impl Watch {
         self.ended.insert(folder.to_owned(), ended);
     }
 
-    fn ended(&self) -> Ended {
-        let mut all = Ended { day: today(), ..Ended::default() };
+    fn ended(&self) -> EndedToday {
+        let mut all = EndedToday { day: today(), ..EndedToday::default() };
         for (folder, agents) in &self.ended {
             let task = folder.file_name().unwrap_or_default().to_string_lossy();
             for EndedAgent { spawn, day, tokens } in agents {

@@ -17,20 +17,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::model::effect::{Effect, Event};
+use crate::model::effect::{Event, ShellEffect};
 use crate::model::update::{begin, update, wakes_in};
-use crate::model::{Scope, State, request};
+use crate::model::{DashboardOptions, State, request};
 use crate::view;
 use crate::view::theme::Theme;
-use input::Input;
-use monitor::Monitor;
-use orange::Program;
-use pane::Follower;
-use terminal::Screen;
-use worktree::Worktree;
+use input::TerminalInput;
+use monitor::MonitorProcess;
+use orange::OrangeProgram;
+use pane::PaneFollower;
+use terminal::TerminalScreen;
+use worktree::WorktreeWatch;
 
 /// Message of a thread to the loop.
-enum Note {
+enum ShellNote {
     /// Something has happened.
     Event(Event),
     /// The process is to stop until it is continued.
@@ -40,13 +40,13 @@ enum Note {
 }
 
 /// Shows the dashboard until the person ends it.
-pub fn run(scope: Scope) -> Result<(), String> {
+pub fn run(scope: DashboardOptions) -> Result<(), String> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err("the dashboard needs a terminal; `orange task list` lists the tasks elsewhere".to_owned());
     }
     let (sender, notes) = channel();
-    let screen = Screen::enter().map_err(|cause| format!("cannot use the terminal: {cause}"))?;
-    let mut shell = Shell::begin(scope, screen, sender, notes)?;
+    let screen = TerminalScreen::enter().map_err(|cause| format!("cannot use the terminal: {cause}"))?;
+    let mut shell = ShellLoop::begin(scope, screen, sender, notes)?;
     let outcome = shell.turn();
     shell.end();
     outcome
@@ -65,45 +65,45 @@ fn now() -> i64 {
 }
 
 /// The loop with everything that it uses.
-struct Shell {
+struct ShellLoop {
     state: State,
     theme: Theme,
-    screen: Screen,
-    sender: Sender<Note>,
-    notes: Receiver<Note>,
-    input: Input,
-    orange: Program,
-    follower: Follower,
-    worktree: Worktree,
-    monitor: Option<Monitor>,
+    screen: TerminalScreen,
+    sender: Sender<ShellNote>,
+    notes: Receiver<ShellNote>,
+    input: TerminalInput,
+    orange: OrangeProgram,
+    follower: PaneFollower,
+    worktree: WorktreeWatch,
+    monitor: Option<MonitorProcess>,
     orders: Vec<JoinHandle<()>>,
     is_over: bool,
 }
 
-impl Shell {
+impl ShellLoop {
     fn begin(
-        scope: Scope,
-        screen: Screen,
-        sender: Sender<Note>,
-        notes: Receiver<Note>,
-    ) -> Result<Shell, String> {
-        let orange = Program::find();
+        scope: DashboardOptions,
+        screen: TerminalScreen,
+        sender: Sender<ShellNote>,
+        notes: Receiver<ShellNote>,
+    ) -> Result<ShellLoop, String> {
+        let orange = OrangeProgram::find();
         let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let (columns, lines) = screen.size();
         let failed = |cause: std::io::Error| format!("cannot watch the terminal: {cause}");
-        let input = Input::start(sender.clone()).map_err(failed)?;
+        let input = TerminalInput::start(sender.clone()).map_err(failed)?;
         signals::watch(sender.clone()).map_err(failed)?;
         let home = home();
         if let Some(home) = home.clone() {
             journals::watch(home, sender.clone());
         }
         let (state, effects) = begin(State::new(scope, columns, lines, now()));
-        let mut shell = Shell {
+        let mut shell = ShellLoop {
             state,
             theme: Theme::new(has_colours),
             screen,
-            follower: Follower::new(orange.clone(), sender.clone()),
-            worktree: Worktree::new(home, sender.clone()),
+            follower: PaneFollower::new(orange.clone(), sender.clone()),
+            worktree: WorktreeWatch::new(home, sender.clone()),
             monitor: None,
             sender,
             notes,
@@ -113,7 +113,7 @@ impl Shell {
             is_over: false,
         };
         effects.into_iter().for_each(|effect| shell.perform(effect));
-        shell.monitor = Some(Monitor::start(shell.orange.clone(), shell.sender.clone()));
+        shell.monitor = Some(MonitorProcess::start(shell.orange.clone(), shell.sender.clone()));
         Ok(shell)
     }
 
@@ -129,7 +129,7 @@ impl Shell {
             let wait = Duration::from_millis(u64::try_from(wakes_in(&self.state)).unwrap_or(1000));
             match self.notes.recv_timeout(wait) {
                 Ok(note) => self.take(note),
-                Err(RecvTimeoutError::Timeout) => self.take(Note::Event(Event::Tick)),
+                Err(RecvTimeoutError::Timeout) => self.take(ShellNote::Event(Event::Tick)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             // A burst is one frame, and still a key is drawn soon.
@@ -145,59 +145,59 @@ impl Shell {
         Ok(())
     }
 
-    fn take(&mut self, note: Note) {
+    fn take(&mut self, note: ShellNote) {
         match note {
-            Note::Event(event) => {
+            ShellNote::Event(event) => {
                 let (state, effects) = update(std::mem::take(&mut self.state), event, now());
                 self.state = state;
                 effects.into_iter().for_each(|effect| self.perform(effect));
             }
-            Note::Suspend => self.suspend(),
-            Note::Redraw => {
+            ShellNote::Suspend => self.suspend(),
+            ShellNote::Redraw => {
                 self.screen.redraw();
                 let (columns, lines) = self.screen.size();
-                self.take(Note::Event(Event::Resize(columns, lines)));
+                self.take(ShellNote::Event(Event::Resize(columns, lines)));
             }
         }
     }
 
-    fn perform(&mut self, effect: Effect) {
+    fn perform(&mut self, effect: ShellEffect) {
         match effect {
-            Effect::Ask(question) => self.orange.ask(question, &self.state.scope, self.sender.clone()),
-            Effect::Carry(order) => {
+            ShellEffect::Ask(question) => self.orange.ask(question, &self.state.scope, self.sender.clone()),
+            ShellEffect::Carry(order) => {
                 self.orders.retain(|thread| !thread.is_finished());
                 self.orders.push(self.orange.carry(order, self.sender.clone()));
             }
-            Effect::Attach(words) => {
+            ShellEffect::Attach(words) => {
                 let ended = self.outside(|orange| orange.attach(&words));
                 self.send(Event::Attached(ended));
             }
-            Effect::Print(words) => {
+            ShellEffect::Print(words) => {
                 let ended = self.outside(|orange| orange.print(&words));
                 if let Err(failure) = ended {
                     self.send(Event::Attached(Err(failure)));
                 }
             }
-            Effect::Write(text) => {
+            ShellEffect::Write(text) => {
                 let written = self.outside(|orange| editor::write(orange, &text));
                 // Later events come after this one: they may close the field.
-                self.take(Note::Event(Event::Written(written)));
+                self.take(ShellNote::Event(Event::Written(written)));
             }
-            Effect::Follow(followed) => self.follower.follow(followed),
-            Effect::Watch(watched) => self.worktree.watch(watched),
-            Effect::Copy(text) => self.send(Event::Copied(clipboard::copy(&text))),
-            Effect::Suspend => self.suspend(),
-            Effect::Quit => self.is_over = true,
+            ShellEffect::Follow(followed) => self.follower.follow(followed),
+            ShellEffect::Watch(watched) => self.worktree.watch(watched),
+            ShellEffect::Copy(text) => self.send(Event::Copied(clipboard::copy(&text))),
+            ShellEffect::Suspend => self.suspend(),
+            ShellEffect::Quit => self.is_over = true,
         }
     }
 
     fn send(&self, event: Event) {
         // The receiver lives as long as this does.
-        self.sender.send(Note::Event(event)).unwrap_or_default();
+        self.sender.send(ShellNote::Event(event)).unwrap_or_default();
     }
 
     /// Does something on the terminal without the dashboard.
-    fn outside<T>(&mut self, run: impl FnOnce(&Program) -> T) -> T {
+    fn outside<T>(&mut self, run: impl FnOnce(&OrangeProgram) -> T) -> T {
         self.input.pause();
         let followed = self.follower.stop();
         self.screen.leave();
@@ -206,7 +206,7 @@ impl Shell {
         self.follower.follow(followed);
         self.state.sight.forget();
         self.input.resume();
-        self.take(Note::Redraw);
+        self.take(ShellNote::Redraw);
         done
     }
 
@@ -232,13 +232,13 @@ impl Shell {
                 order.join().unwrap_or_default();
             }
             while let Ok(note) = self.notes.try_recv() {
-                let Note::Event(event @ Event::Carried(..)) = note else { continue };
+                let ShellNote::Event(event @ Event::Carried(..)) = note else { continue };
                 let (state, effects) = update(std::mem::take(&mut self.state), event, now());
                 self.state = state;
                 // What follows an order belongs to it; nothing else is done any more.
                 effects
                     .into_iter()
-                    .filter(|it| matches!(it, Effect::Carry(_)))
+                    .filter(|it| matches!(it, ShellEffect::Carry(_)))
                     .for_each(|it| self.perform(it));
             }
             if self.orders.is_empty() {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::Note;
-use super::orange::Program;
+use super::ShellNote;
+use super::orange::OrangeProgram;
 use crate::model::effect::Event;
 
 /// Pause before one that has ended is started again; twice as long each time, where it ends soon.
@@ -21,16 +21,16 @@ const PAUSE: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(60);
 
 /// The monitor that belongs to this dashboard. The program reads its own pipe, so that it ends with this process.
-pub(super) struct Monitor {
+pub(super) struct MonitorProcess {
     child: Arc<Mutex<Option<Child>>>,
     is_over: Arc<AtomicBool>,
 }
 
-impl Monitor {
+impl MonitorProcess {
     /// Starts it, and starts it again when it has ended.
-    pub(super) fn start(orange: Program, sender: Sender<Note>) -> Monitor {
+    pub(super) fn start(orange: OrangeProgram, sender: Sender<ShellNote>) -> MonitorProcess {
         let (child, is_over) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
-        let monitor = Monitor { child: child.clone(), is_over: is_over.clone() };
+        let monitor = MonitorProcess { child: child.clone(), is_over: is_over.clone() };
         thread::spawn(move || keep(&orange, &sender, &child, &is_over));
         monitor
     }
@@ -51,7 +51,12 @@ fn terminate(child: &Child) {
     pid.map(|pid| kill_process(pid, Signal::TERM)).transpose().unwrap_or_default();
 }
 
-fn keep(orange: &Program, sender: &Sender<Note>, place: &Mutex<Option<Child>>, is_over: &AtomicBool) {
+fn keep(
+    orange: &OrangeProgram,
+    sender: &Sender<ShellNote>,
+    place: &Mutex<Option<Child>>,
+    is_over: &AtomicBool,
+) {
     let put = |child| std::mem::replace(&mut *place.lock().unwrap_or_else(PoisonError::into_inner), child);
     let (mut is_first, mut pause) = (true, PAUSE);
     while !is_over.load(Ordering::SeqCst) {
@@ -93,7 +98,7 @@ fn keep(orange: &Program, sender: &Sender<Note>, place: &Mutex<Option<Child>>, i
     }
 }
 
-fn say(sender: &Sender<Note>, is_failure: bool, text: impl Into<String>) {
+fn say(sender: &Sender<ShellNote>, is_failure: bool, text: impl Into<String>) {
     // Without a receiver, nobody needs to know.
-    sender.send(Note::Event(Event::Said(is_failure, text.into()))).unwrap_or_default();
+    sender.send(ShellNote::Event(Event::Said(is_failure, text.into()))).unwrap_or_default();
 }

@@ -6,45 +6,45 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
-use super::Note;
-use crate::model::Scope;
+use super::ShellNote;
+use crate::model::DashboardOptions;
 use crate::model::effect::{Event, Order, Question};
 use orange_api::{Error, ErrorKind, Refusal};
 
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct OrangeProgram {
     program: OsString,
 }
 
-impl Program {
+impl OrangeProgram {
     /// The one beside this program, or else the one on `PATH`.
-    pub(super) fn find() -> Program {
+    pub(super) fn find() -> OrangeProgram {
         let own = std::env::current_exe().ok();
         let beside = own.and_then(|own| Some(own.parent()?.join("orange"))).filter(|file| file.is_file());
-        Program { program: beside.map_or_else(|| OsString::from("orange"), Into::into) }
+        OrangeProgram { program: beside.map_or_else(|| OsString::from("orange"), Into::into) }
     }
 
     /// Asks in a thread, which sends the answer.
-    pub(super) fn ask(&self, question: Question, scope: &Scope, sender: Sender<Note>) {
+    pub(super) fn ask(&self, question: Question, scope: &DashboardOptions, sender: Sender<ShellNote>) {
         let (orange, words) = (self.clone(), question.words(scope));
         thread::spawn(move || {
             let answer = orange.output(&words, None, question.is_text()).and_then(|output| {
                 question.parse(&output.stdout).map_err(|cause| something_else(&words, &cause))
             });
             // Without a receiver, nobody needs the answer any more.
-            sender.send(Note::Event(Event::Answered(question, Box::new(answer)))).unwrap_or_default();
+            sender.send(ShellNote::Event(Event::Answered(question, Box::new(answer)))).unwrap_or_default();
         });
     }
 
     /// Carries an order out in a thread, which sends what became of it.
-    pub(super) fn carry(&self, order: Order, sender: Sender<Note>) -> JoinHandle<()> {
+    pub(super) fn carry(&self, order: Order, sender: Sender<ShellNote>) -> JoinHandle<()> {
         let orange = self.clone();
         thread::spawn(move || {
             let output = orange.output(&order.words, order.input.as_deref(), false);
             let answer = output.and_then(|output| {
                 order.parse(&output.stdout).map_err(|cause| something_else(&order.words, &cause))
             });
-            sender.send(Note::Event(Event::Carried(order, Box::new(answer)))).unwrap_or_default();
+            sender.send(ShellNote::Event(Event::Carried(order, Box::new(answer)))).unwrap_or_default();
         })
     }
 

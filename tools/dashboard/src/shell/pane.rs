@@ -5,30 +5,30 @@ use std::process::Child;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use super::Note;
-use super::orange::Program;
-use crate::model::effect::{Event, Followed};
+use super::ShellNote;
+use super::orange::OrangeProgram;
+use crate::model::effect::{Event, FollowedPane};
 use crate::model::row::RowKind;
 use orange_api::{Error, ErrorKind, Refusal, ShownPane};
 
 /// The command that follows.
-pub(super) struct Follower {
-    orange: Program,
-    sender: Sender<Note>,
-    running: Option<(Followed, Child)>,
+pub(super) struct PaneFollower {
+    orange: OrangeProgram,
+    sender: Sender<ShellNote>,
+    running: Option<(FollowedPane, Child)>,
 }
 
-impl Follower {
+impl PaneFollower {
     /// It follows nothing yet.
-    pub(super) fn new(orange: Program, sender: Sender<Note>) -> Follower {
-        Follower { orange, sender, running: None }
+    pub(super) fn new(orange: OrangeProgram, sender: Sender<ShellNote>) -> PaneFollower {
+        PaneFollower { orange, sender, running: None }
     }
 
     /// Follows this pane, and no other.
-    pub(super) fn follow(&mut self, followed: Option<Followed>) {
+    pub(super) fn follow(&mut self, followed: Option<FollowedPane>) {
         self.stop();
         let Some(followed) = followed else { return };
-        let Followed { kind, id, columns, lines, agents: _ } = &followed;
+        let FollowedPane { kind, id, columns, lines, agents: _ } = &followed;
         let group = match kind {
             RowKind::Task => "task",
             RowKind::Mission => "mission",
@@ -45,13 +45,13 @@ impl Follower {
             }
             Err(cause) => {
                 let failure = Error::new(ErrorKind::Environment, format!("cannot show the agent: {cause}"));
-                self.sender.send(Note::Event(Event::NoPane(id.clone(), failure))).unwrap_or_default();
+                self.sender.send(ShellNote::Event(Event::NoPane(id.clone(), failure))).unwrap_or_default();
             }
         }
     }
 
     /// Follows nothing; returns what it has followed.
-    pub(super) fn stop(&mut self) -> Option<Followed> {
+    pub(super) fn stop(&mut self) -> Option<FollowedPane> {
         let (followed, mut child) = self.running.take()?;
         // It may have ended by itself.
         child.kill().unwrap_or_default();
@@ -61,7 +61,7 @@ impl Follower {
 }
 
 /// Sends what every line says until the command ends.
-fn read(output: impl BufRead, id: &str, sender: &Sender<Note>) {
+fn read(output: impl BufRead, id: &str, sender: &Sender<ShellNote>) {
     for line in output.lines() {
         let Ok(line) = line else { return };
         let event = match serde_json::from_str::<ShownPane<'_>>(&line) {
@@ -71,7 +71,7 @@ fn read(output: impl BufRead, id: &str, sender: &Sender<Note>) {
                 Err(_) => continue,
             },
         };
-        if sender.send(Note::Event(event)).is_err() {
+        if sender.send(ShellNote::Event(event)).is_err() {
             return;
         }
     }

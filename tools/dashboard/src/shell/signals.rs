@@ -8,20 +8,20 @@ use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::Note;
+use super::ShellNote;
 use crate::model::effect::Event;
 
 /// Passes signals on from now on.
-pub(super) fn watch(sender: Sender<Note>) -> io::Result<()> {
+pub(super) fn watch(sender: Sender<ShellNote>) -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGCONT, SIGTSTP])?;
     let pass_on = move || {
         for signal in signals.forever() {
             let note = match signal {
-                SIGTERM | SIGHUP | SIGINT => Note::Event(Event::End),
-                SIGTSTP => Note::Suspend,
-                SIGCONT => Note::Redraw,
+                SIGTERM | SIGHUP | SIGINT => ShellNote::Event(Event::End),
+                SIGTSTP => ShellNote::Suspend,
+                SIGCONT => ShellNote::Redraw,
                 _ => match crossterm::terminal::size() {
-                    Ok((columns, lines)) => Note::Event(Event::Resize(columns, lines)),
+                    Ok((columns, lines)) => ShellNote::Event(Event::Resize(columns, lines)),
                     Err(_) => continue,
                 },
             };

@@ -15,20 +15,20 @@ use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
 /// The terminal with the dashboard's screen.
-pub(super) struct Screen {
+pub(super) struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Shows an empty screen. A panic shows the former one before its message.
-    pub(super) fn enter() -> io::Result<Screen> {
+    pub(super) fn enter() -> io::Result<TerminalScreen> {
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             restore();
             hook(panic);
         }));
         take().inspect_err(|_| restore())?;
-        Ok(Screen { terminal: Terminal::new(CrosstermBackend::new(stdout()))? })
+        Ok(TerminalScreen { terminal: Terminal::new(CrosstermBackend::new(stdout()))? })
     }
 
     /// Draws a frame; the terminal gets what has changed.

@@ -16,8 +16,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 
-use super::Note;
-use crate::model::effect::{Event, Watched};
+use super::ShellNote;
+use crate::model::effect::{Event, WatchedWorktree};
 
 /// Editors write a file in several steps, and programs write many files.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -29,14 +29,14 @@ const LONGEST: Duration = Duration::from_secs(1);
 const MOST: usize = 4096;
 
 /// The watch on one worktree.
-pub(super) struct Worktree {
-    wanted: Arc<Mutex<Option<Watched>>>,
+pub(super) struct WorktreeWatch {
+    wanted: Arc<Mutex<Option<WatchedWorktree>>>,
     control: Option<PipeWriter>,
 }
 
-impl Worktree {
+impl WorktreeWatch {
     /// It watches nothing yet. Where nothing can be watched, files are read when the row changes.
-    pub(super) fn new(home: Option<PathBuf>, sender: Sender<Note>) -> Worktree {
+    pub(super) fn new(home: Option<PathBuf>, sender: Sender<ShellNote>) -> WorktreeWatch {
         let wanted = Arc::new(Mutex::new(None));
         let control = home.zip(io::pipe().ok()).map(|(home, (reader, control))| {
             let folders = home.join("workspaces");
@@ -44,11 +44,11 @@ impl Worktree {
             thread::spawn(move || run(&folders, reader, &wanted, &sender));
             control
         });
-        Worktree { wanted, control }
+        WorktreeWatch { wanted, control }
     }
 
     /// Watches this worktree, and no other.
-    pub(super) fn watch(&mut self, watched: Option<Watched>) {
+    pub(super) fn watch(&mut self, watched: Option<WatchedWorktree>) {
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = watched;
         if let Some(control) = &mut self.control {
             // The thread ends with the process.
@@ -57,8 +57,13 @@ impl Worktree {
     }
 }
 
-fn run(folders: &Path, mut control: PipeReader, wanted: &Mutex<Option<Watched>>, sender: &Sender<Note>) {
-    let mut watch: Option<Watch> = None;
+fn run(
+    folders: &Path,
+    mut control: PipeReader,
+    wanted: &Mutex<Option<WatchedWorktree>>,
+    sender: &Sender<ShellNote>,
+) {
+    let mut watch: Option<WatchedFolders> = None;
     loop {
         let mut ready = vec![PollFd::new(&control, PollFlags::IN)];
         ready.extend(watch.iter().map(|watch| PollFd::new(&watch.inotify, PollFlags::IN)));
@@ -73,10 +78,10 @@ fn run(folders: &Path, mut control: PipeReader, wanted: &Mutex<Option<Watched>>,
                 Ok(0) | Err(_) => return,
             }
             let watched = wanted.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            watch = watched.and_then(|it| Watch::new(folders.join(&it.worktree), it.is_whole).ok());
+            watch = watched.and_then(|it| WatchedFolders::new(folders.join(&it.worktree), it.is_whole).ok());
         } else if let Some(now) = &mut watch {
             match now.changes() {
-                Ok(true) if sender.send(Note::Event(Event::Edited)).is_err() => return,
+                Ok(true) if sender.send(ShellNote::Event(Event::Edited)).is_err() => return,
                 Ok(_) => {}
                 Err(_) => watch = None,
             }
@@ -85,18 +90,18 @@ fn run(folders: &Path, mut control: PipeReader, wanted: &Mutex<Option<Watched>>,
 }
 
 /// The folders of a worktree that are watched.
-struct Watch {
+struct WatchedFolders {
     inotify: OwnedFd,
     folders: BTreeMap<i32, PathBuf>,
     /// The folders that git ignores; `None` where only the text is watched.
     ignored: Option<BTreeSet<PathBuf>>,
 }
 
-impl Watch {
-    fn new(root: PathBuf, is_whole: bool) -> Result<Watch, Errno> {
+impl WatchedFolders {
+    fn new(root: PathBuf, is_whole: bool) -> Result<WatchedFolders, Errno> {
         let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let ignored = is_whole.then(|| ignored(&root));
-        let mut watch = Watch { inotify, folders: BTreeMap::new(), ignored };
+        let mut watch = WatchedFolders { inotify, folders: BTreeMap::new(), ignored };
         watch.follow(root);
         Ok(watch)
     }

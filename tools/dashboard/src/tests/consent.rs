@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::frames::select;
 use super::{Desk, TASKS};
 use crate::model::ask::Mode;
-use crate::model::effect::{Event, Question, Typed};
+use crate::model::effect::{Event, Question, TypedKey};
 use crate::model::request;
 
 /// A dashboard with one request for a permission for each of these commands, the first of them selected.
@@ -60,11 +60,11 @@ fn a_key_from_before_a_drawing_answers_nothing() {
     let frames = desk.state.sight.frames;
     request::drawn(&mut desk.state);
     let key = KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE);
-    desk.event(Event::Key(Typed { key, frames, is_held: false }));
+    desk.event(Event::Key(TypedKey { key, frames, is_held: false }));
     assert_eq!(desk.said(), [""; 0]);
-    desk.event(Event::Key(Typed { key, frames: frames + 1, is_held: true }));
+    desk.event(Event::Key(TypedKey { key, frames: frames + 1, is_held: true }));
     assert_eq!(desk.said(), [""; 0], "a key that is held down answers one request");
-    desk.event(Event::Key(Typed { key, frames: frames + 1, is_held: false }));
+    desk.event(Event::Key(TypedKey { key, frames: frames + 1, is_held: false }));
     assert_eq!(desk.said(), ["task answer p1.1.9f2c allow"]);
 }
 

@@ -4,9 +4,9 @@ use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{DIFF, Desk, NEXT, PROJECTS, TASKS};
 use crate::model::ask::Mode;
-use crate::model::effect::{Effect, Event, Order, Question, Watched};
+use crate::model::effect::{Event, Order, Question, ShellEffect, WatchedWorktree};
 use crate::model::list;
-use crate::model::row::{Group, RowKind};
+use crate::model::row::{RowGroup, RowKind};
 use crate::model::update::wakes_in;
 use orange_api::{Error, ErrorKind};
 
@@ -96,15 +96,15 @@ fn an_end_carries_out_what_was_agreed_to() {
         let mut desk = self::desk();
         desk.press("xyq");
         assert!(desk.screen().contains("carry out 1 order now and quit? (y / u withdraws it)"));
-        assert!(!desk.effects.contains(&Effect::Quit));
+        assert!(!desk.effects.contains(&ShellEffect::Quit));
         desk.press(key);
-        let ends = desk.effects.contains(&Effect::Quit);
+        let ends = desk.effects.contains(&ShellEffect::Quit);
         assert_eq!((ends, desk.said()), (true, vec![cancelled.clone()]));
     }
     // Nobody is asked after a signal.
     desk.press("xy");
     desk.event(Event::End);
-    let ends = desk.effects.contains(&Effect::Quit);
+    let ends = desk.effects.contains(&ShellEffect::Quit);
     assert_eq!((ends, desk.said()), (true, vec![cancelled]));
 }
 
@@ -119,10 +119,10 @@ fn an_order_can_be_withdrawn_before_the_end() {
     desk.press("q");
     desk.wait(5);
     assert!(matches!(desk.state.mode, Mode::List), "nothing is left to ask about");
-    assert!(!desk.effects.contains(&Effect::Quit));
+    assert!(!desk.effects.contains(&ShellEffect::Quit));
     assert_eq!(desk.said(), ["task cancel perm0000000000000000 --yes"]);
     desk.press("q");
-    assert!(desk.effects.contains(&Effect::Quit));
+    assert!(desk.effects.contains(&ShellEffect::Quit));
 }
 
 #[test]
@@ -155,14 +155,14 @@ fn a_burst_of_changes_asks_one_at_a_time() {
     for _ in 0..1000 {
         desk.event(Event::Changed);
     }
-    let asked = desk.effects.iter().filter(|it| **it == Effect::Ask(Question::Tasks)).count();
+    let asked = desk.effects.iter().filter(|it| **it == ShellEffect::Ask(Question::Tasks)).count();
     assert_eq!(asked, 1);
     desk.effects.clear();
     desk.answer(Question::Tasks, TASKS);
-    assert!(desk.effects.contains(&Effect::Ask(Question::Tasks)), "and once more after the answer");
+    assert!(desk.effects.contains(&ShellEffect::Ask(Question::Tasks)), "and once more after the answer");
     desk.effects.clear();
     desk.answer(Question::Tasks, TASKS);
-    assert!(!desk.effects.contains(&Effect::Ask(Question::Tasks)));
+    assert!(!desk.effects.contains(&ShellEffect::Ask(Question::Tasks)));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn what_was_about_to_change_is_asked_about_again() {
     let mut desk = desk();
     let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
     rows[3]["session"] = serde_json::json!("unknown");
-    let asks = |desk: &Desk| desk.effects.contains(&Effect::Ask(Question::Tasks));
+    let asks = |desk: &Desk| desk.effects.contains(&ShellEffect::Ask(Question::Tasks));
     for (answer, is_asked) in [(serde_json::json!(rows).to_string(), true), (TASKS.to_owned(), false)] {
         desk.answer(Question::Tasks, &answer);
         desk.effects.clear();
@@ -187,7 +187,7 @@ fn rows_that_one_passes_by_are_not_asked_about() {
     desk.effects.clear();
     desk.press("jjjj");
     let asked: Vec<_> =
-        desk.effects.iter().filter(|it| matches!(it, Effect::Ask(Question::Next(_)))).collect();
+        desk.effects.iter().filter(|it| matches!(it, ShellEffect::Ask(Question::Next(_)))).collect();
     assert_eq!(asked.len(), 1, "{asked:?}");
 }
 
@@ -213,7 +213,7 @@ fn a_filter_and_a_search_narrow_the_list() {
     let mut desk = desk();
     desk.press("ff");
     assert_eq!(desk.selected(), "old");
-    assert!(list::visible(&desk.state).iter().all(|row| row.group() == Group::Over));
+    assert!(list::visible(&desk.state).iter().all(|row| row.group() == RowGroup::Over));
     desk.press("f/LOGIN");
     desk.key(KeyCode::Enter);
     let found: Vec<_> = list::visible(&desk.state).into_iter().map(|row| row.branch.as_str()).collect();
@@ -230,7 +230,7 @@ fn the_pane_follows_the_selected_row() {
         effects
             .into_iter()
             .rev()
-            .find_map(|effect| if let Effect::Follow(it) = effect { Some(it) } else { None })
+            .find_map(|effect| if let ShellEffect::Follow(it) = effect { Some(it) } else { None })
     };
     assert_eq!(followed(&mut desk).unwrap().unwrap().id, "perm0000000000000000");
     desk.press("j");
@@ -251,7 +251,8 @@ fn the_changes_are_asked_again_when_files_are_written() {
     desk.press("/ok1");
     desk.key(KeyCode::Enter);
     desk.press("2");
-    let watched = |is_whole| Effect::Watch(Some(Watched { worktree: "toy--3".to_owned(), is_whole }));
+    let watched =
+        |is_whole| ShellEffect::Watch(Some(WatchedWorktree { worktree: "toy--3".to_owned(), is_whole }));
     assert!(desk.effects.contains(&watched(true)), "{:?}", desk.effects);
     desk.answer(Question::Next(id.clone()), NEXT);
     desk.answer(Question::Diff(id.clone()), DIFF);
@@ -263,7 +264,7 @@ fn the_changes_are_asked_again_when_files_are_written() {
             desk.press("1");
         }
         desk.press("2");
-        assert!(desk.effects.contains(&Effect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
+        assert!(desk.effects.contains(&ShellEffect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
         desk.answer(Question::Next(id.clone()), NEXT);
         desk.answer(Question::Diff(id.clone()), DIFF);
     }
@@ -286,7 +287,7 @@ fn a_mission_has_its_pane_and_its_changes() {
     assert_eq!((followed.kind, &followed.id), (RowKind::Mission, &id));
     desk.press("2");
     desk.answer(Question::Mission(id.clone()), mission);
-    assert!(desk.effects.contains(&Effect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
+    assert!(desk.effects.contains(&ShellEffect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
     desk.answer(Question::Diff(id), DIFF);
     assert!(desk.screen().contains("check(key)"), "{}", desk.screen());
 }
@@ -313,7 +314,7 @@ fn changed_settings_are_read_again() {
     let mut desk = desk();
     desk.event(Event::Settings);
     for question in [Question::Projects, Question::Workflows, Question::Workflow("default".to_owned())] {
-        assert!(desk.effects.contains(&Effect::Ask(question)), "{:?}", desk.effects);
+        assert!(desk.effects.contains(&ShellEffect::Ask(question)), "{:?}", desk.effects);
     }
     assert!(desk.screen().contains("slots 7/8"));
     desk.answer(Question::Projects, &PROJECTS.replace("8", "12"));
@@ -359,7 +360,7 @@ fn a_failure_of_one_tab_is_not_shown_on_another() {
 fn events_follow_the_journal_and_a_failure_is_tried_again() {
     let mut desk = desk();
     let id = "perm0000000000000000".to_owned();
-    let asks = |desk: &Desk| desk.effects.contains(&Effect::Ask(Question::Task(id.clone())));
+    let asks = |desk: &Desk| desk.effects.contains(&ShellEffect::Ask(Question::Task(id.clone())));
     desk.press("5");
     desk.answer(Question::Next(id.clone()), NEXT);
     // It was asked before the tab was chosen, and then again.

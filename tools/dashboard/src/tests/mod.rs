@@ -14,10 +14,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use crate::model::effect::{Effect, Event, Order, Question, Typed};
-use crate::model::spent::Ended;
+use crate::model::effect::{Event, Order, Question, ShellEffect, TypedKey};
+use crate::model::spent::EndedToday;
 use crate::model::update::{begin, update};
-use crate::model::{Scope, State, clock, request};
+use crate::model::{DashboardOptions, State, clock, request};
 use crate::view;
 use crate::view::theme::Theme;
 use orange_api::{Error, ErrorKind};
@@ -58,7 +58,7 @@ pub(super) const PANE: &str = r#"{"id": "perm0000000000000000", "spawn": 1, "win
 /// A dashboard with scripted answers.
 pub(super) struct Desk {
     pub(super) state: State,
-    pub(super) effects: Vec<Effect>,
+    pub(super) effects: Vec<ShellEffect>,
     pub(super) now: i64,
 }
 
@@ -66,7 +66,7 @@ impl Desk {
     /// One that has not heard anything yet.
     pub(super) fn silent(columns: u16, lines: u16) -> Desk {
         let now = clock::parse("2026-11-25T20:00:00Z").unwrap();
-        let (state, effects) = begin(State::new(Scope::default(), columns, lines, now));
+        let (state, effects) = begin(State::new(DashboardOptions::default(), columns, lines, now));
         Desk { state, effects, now }
     }
 
@@ -78,7 +78,7 @@ impl Desk {
         desk.answer(Question::Tasks, TASKS);
         desk.answer(Question::Missions, MISSIONS);
         desk.answer(Question::Workflow("default".to_owned()), WORKFLOW);
-        desk.event(Event::Tokens(Ended { tokens: 380_000, ..Ended::default() }));
+        desk.event(Event::Tokens(EndedToday { tokens: 380_000, ..EndedToday::default() }));
         desk
     }
 
@@ -94,7 +94,7 @@ impl Desk {
         let text = match question.is_text() {
             true => text.to_owned(),
             false => {
-                let words = question.words(&Scope::default());
+                let words = question.words(&DashboardOptions::default());
                 schemas::completed(&words[..2].join("-"), text).to_string()
             }
         };
@@ -146,7 +146,7 @@ impl Desk {
         let frames = self.state.sight.frames;
         for letter in keys.chars() {
             let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
-            self.event(Event::Key(Typed { key, frames, is_held: false }));
+            self.event(Event::Key(TypedKey { key, frames, is_held: false }));
         }
     }
 
@@ -163,7 +163,7 @@ impl Desk {
         request::drawn(&mut self.state);
         let frames = self.state.sight.frames;
         let key = KeyEvent::new(code, modifiers);
-        self.event(Event::Key(Typed { key, frames, is_held: false }));
+        self.event(Event::Key(TypedKey { key, frames, is_held: false }));
     }
 
     pub(super) fn wait(&mut self, seconds: i64) {
@@ -174,16 +174,16 @@ impl Desk {
     /// The orders that were given since the last call, each as its words.
     pub(super) fn orders(&mut self) -> Vec<Order> {
         let order = |effect| match effect {
-            Effect::Carry(order) => Some(order),
-            Effect::Ask(_)
-            | Effect::Attach(_)
-            | Effect::Print(_)
-            | Effect::Follow(_)
-            | Effect::Watch(_)
-            | Effect::Write(_)
-            | Effect::Copy(_)
-            | Effect::Suspend
-            | Effect::Quit => None,
+            ShellEffect::Carry(order) => Some(order),
+            ShellEffect::Ask(_)
+            | ShellEffect::Attach(_)
+            | ShellEffect::Print(_)
+            | ShellEffect::Follow(_)
+            | ShellEffect::Watch(_)
+            | ShellEffect::Write(_)
+            | ShellEffect::Copy(_)
+            | ShellEffect::Suspend
+            | ShellEffect::Quit => None,
         };
         std::mem::take(&mut self.effects).into_iter().filter_map(order).collect()
     }

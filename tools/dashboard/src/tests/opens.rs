@@ -1,7 +1,7 @@
 //! The part that a row opens on, and the text about an agent that has ended.
 
 use super::{DIFF, Desk, NEXT, PANE, TASKS};
-use crate::model::effect::{Effect, Event, Question};
+use crate::model::effect::{Event, Question, ShellEffect};
 
 #[test]
 fn the_screen_of_an_agent_that_has_ended_is_marked() {
@@ -20,7 +20,8 @@ fn the_screen_of_an_agent_that_has_ended_is_marked() {
         "another agent is alive: {}",
         desk.screen()
     );
-    let follows = |it: &Effect| matches!(it, Effect::Follow(Some(followed)) if followed.agents == [2]);
+    let follows =
+        |it: &ShellEffect| matches!(it, ShellEffect::Follow(Some(followed)) if followed.agents == [2]);
     assert!(desk.effects.iter().any(follows), "the next agent is followed: {:?}", desk.effects);
     rows[0]["agents"] = serde_json::json!([]);
     rows[0]["session"] = serde_json::json!("crashed");

@@ -1,7 +1,7 @@
 //! Keys that a row takes while an order runs on it, and while the lists of before are still shown.
 
 use super::{Desk, TASKS};
-use crate::model::effect::{Effect, Event, Order, Question};
+use crate::model::effect::{Event, Order, Question, ShellEffect};
 
 /// The order that this key gives about the third task, which can be merged.
 fn ordered(desk: &mut Desk, key: &str) -> Order {
@@ -82,7 +82,7 @@ fn the_list_without_git_comes_first_and_never_late() {
     let mut desk = Desk::silent(120, 32);
     let asked = |desk: &mut Desk, question: &Question| {
         let effects = std::mem::take(&mut desk.effects);
-        effects.iter().any(|effect| matches!(effect, Effect::Ask(it) if it == question))
+        effects.iter().any(|effect| matches!(effect, ShellEffect::Ask(it) if it == question))
     };
     assert!(asked(&mut desk, &Question::First));
     desk.answer(Question::First, TASKS);

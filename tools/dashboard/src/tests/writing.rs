@@ -5,7 +5,7 @@ use crossterm::event::KeyCode;
 use super::keys::desk;
 use super::{DIFF, Desk, MISSIONS, TASKS};
 use crate::model::ask::Mode;
-use crate::model::effect::{Effect, Event, Order, Question};
+use crate::model::effect::{Event, Order, Question, ShellEffect};
 use orange_api::{Error, ErrorKind};
 
 pub(super) const WORKFLOWS: &str = r#"[{"name": "default", "states": 8}, {"name": "dev-task", "steps": 3}]"#;
@@ -117,7 +117,7 @@ fn opened(desk: &mut Desk) -> String {
     desk.effects.clear();
     desk.control('e');
     match &desk.effects[..] {
-        [Effect::Write(text)] => text.clone(),
+        [ShellEffect::Write(text)] => text.clone(),
         other => panic!("{other:?}"),
     }
 }

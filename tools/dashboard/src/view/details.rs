@@ -14,7 +14,7 @@ use super::theme::Theme;
 use super::{diff, pane, request};
 use crate::model::areas::Areas;
 use crate::model::ask::Mode;
-use crate::model::details::{Tab, tabs};
+use crate::model::details::{DetailsTab, tabs};
 use crate::model::row::{Row, RowKind};
 use crate::model::{State, clock, offers, plan};
 use orange_api::{ShownMission, ShownTask, ShownWorkflow};
@@ -67,22 +67,24 @@ fn body(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Rec
         return scrolled(frame, state, area, plain(&text, width));
     }
     match (details.tab, row.kind) {
-        (Tab::Agent, RowKind::Mission) if details.pane.is_none() => {
+        (DetailsTab::Agent, RowKind::Mission) if details.pane.is_none() => {
             scrolled(frame, state, area, mission_agents(theme, row, width));
         }
-        (Tab::Agent, _) => pane::draw(frame, state, theme, row, area),
-        (Tab::Diff, _) => diff::draw(frame, state, theme, area),
-        (Tab::Text, RowKind::Task) => {
+        (DetailsTab::Agent, _) => pane::draw(frame, state, theme, row, area),
+        (DetailsTab::Diff, _) => diff::draw(frame, state, theme, area),
+        (DetailsTab::Text, RowKind::Task) => {
             let lines = details.task.as_ref().map(|task| task_text(theme, row, task, width));
             scrolled(frame, state, area, lines.unwrap_or_default());
         }
-        (Tab::Text, RowKind::Mission) => {
+        (DetailsTab::Text, RowKind::Mission) => {
             let lines = details.mission.as_ref().map(|mission| plan_text(state, theme, row, mission, width));
             scrolled(frame, state, area, lines.unwrap_or_default());
         }
-        (Tab::Why, RowKind::Task) => scrolled(frame, state, area, why(state, theme, row, width)),
-        (Tab::Why, RowKind::Mission) => scrolled(frame, state, area, mission_why(state, theme, row, width)),
-        (Tab::History, _) => {
+        (DetailsTab::Why, RowKind::Task) => scrolled(frame, state, area, why(state, theme, row, width)),
+        (DetailsTab::Why, RowKind::Mission) => {
+            scrolled(frame, state, area, mission_why(state, theme, row, width))
+        }
+        (DetailsTab::History, _) => {
             let history = match row.kind {
                 RowKind::Task => details.task.as_ref().map(|task| &task.history),
                 RowKind::Mission => details.mission.as_ref().map(|mission| &mission.history),

@@ -11,7 +11,7 @@ use super::text::{fit, left, wrap};
 use super::theme::Theme;
 use crate::model::State;
 use crate::model::ask::Mode;
-use crate::model::diff::{Diff, LineKind};
+use crate::model::diff::{LineKind, TaskDiff};
 use crate::model::row::Row;
 
 /// Draws them, with the selected line in the middle where that is possible.
@@ -60,7 +60,7 @@ fn verdict(row: &Row) -> Option<String> {
     Some(format!("review{round}: {}, ", need.verdict.as_ref()?))
 }
 
-fn line(diff: &Diff, at: usize, theme: Theme, width: usize, is_selected: bool) -> Vec<Line<'static>> {
+fn line(diff: &TaskDiff, at: usize, theme: Theme, width: usize, is_selected: bool) -> Vec<Line<'static>> {
     let line = &diff.lines[at];
     let text = line.text.replace('\t', "    ");
     let style = match line.kind {

@@ -12,8 +12,8 @@ use super::theme::Theme;
 use crate::model::State;
 use crate::model::areas::text_width;
 use crate::model::ask::{Mode, TextQuestion};
-use crate::model::details::Tab;
-use crate::model::form::Form;
+use crate::model::details::DetailsTab;
+use crate::model::form::NewWorkForm;
 use crate::model::text_field::TextField;
 use crate::model::{keys, offers};
 
@@ -156,7 +156,7 @@ fn shown(state: &State) -> Vec<ShownKey> {
         }
         Mode::Help => fixed(&[("any key", "back")]),
         Mode::Messages(_) => fixed(&[("j k", "scroll"), ("any other key", "they are read")]),
-        Mode::Details if state.details.tab == Tab::Diff => fixed(&[
+        Mode::Details if state.details.tab == DetailsTab::Diff => fixed(&[
             ("j k", "line"),
             ("[ ]", "file"),
             ("{ }", "hunk"),
@@ -180,7 +180,7 @@ fn shown(state: &State) -> Vec<ShownKey> {
 }
 
 /// The keys of the form: of a choice, of a text, or while its order runs.
-fn keys_of_form(form: &Form) -> Vec<(&'static str, &'static str)> {
+fn keys_of_form(form: &NewWorkForm) -> Vec<(&'static str, &'static str)> {
     if form.sent.is_some() {
         return vec![("Esc", "back to the list")];
     }

@@ -11,11 +11,11 @@ use super::text::{fit, left, wrap};
 use super::text_field;
 use super::theme::Theme;
 use crate::model::areas::{FORM_NAMES, FORM_WIDTH, form_text_width};
-use crate::model::form::{Field, Form};
+use crate::model::form::{FormField, NewWorkForm};
 use crate::model::text_field::TextField;
 
 /// Draws it. A text of several lines gets the lines that it needs, as far as there is room.
-pub fn draw(frame: &mut Frame<'_>, theme: Theme, form: &Form) {
+pub fn draw(frame: &mut Frame<'_>, theme: Theme, form: &NewWorkForm) {
     let screen = frame.area();
     let width = form_text_width(screen.width);
     let refusal = refusal(form, usize::from(width + FORM_NAMES), usize::from(screen.height / 3));
@@ -39,7 +39,7 @@ pub fn draw(frame: &mut Frame<'_>, theme: Theme, form: &Form) {
 }
 
 /// Reason for its refusal, or for the failure of its editor.
-fn refusal(form: &Form, width: usize, most: usize) -> Vec<String> {
+fn refusal(form: &NewWorkForm, width: usize, most: usize) -> Vec<String> {
     let mut lines = form.refusal.as_ref().map(|text| wrap(&format!("✗ {text}"), width)).unwrap_or_default();
     lines.truncate(most);
     lines
@@ -50,7 +50,7 @@ fn height_of(lines: &[String]) -> u16 {
 }
 
 /// Number of lines of each field. Texts of several lines share what the others leave.
-fn heights(form: &Form, width: u16, room: u16) -> Vec<u16> {
+fn heights(form: &NewWorkForm, width: u16, room: u16) -> Vec<u16> {
     let fields = form.fields();
     let long: Vec<Option<&TextField>> =
         fields.iter().map(|field| form.text(*field).filter(|text| text.has_lines())).collect();
@@ -61,7 +61,7 @@ fn heights(form: &Form, width: u16, room: u16) -> Vec<u16> {
     long.into_iter().map(|text| u16::try_from(height(text)).unwrap_or(1)).collect()
 }
 
-fn draw_field(frame: &mut Frame<'_>, theme: Theme, form: &Form, field: Field, area: Rect) {
+fn draw_field(frame: &mut Frame<'_>, theme: Theme, form: &NewWorkForm, field: FormField, area: Rect) {
     let is_active = field == form.field && form.sent.is_none();
     let style = if is_active { theme.key() } else { theme.dim() };
     let label = left(&format!(" {}", field.name(form.is_mission)), usize::from(FORM_NAMES));
@@ -96,19 +96,19 @@ fn draw_field(frame: &mut Frame<'_>, theme: Theme, form: &Form, field: Field, ar
 }
 
 /// Meaning of an empty field.
-fn hint_of(form: &Form, field: Field) -> &'static str {
+fn hint_of(form: &NewWorkForm, field: FormField) -> &'static str {
     match field {
-        Field::Branch if form.is_mission => "(made from the prompt)",
-        Field::Branch => "(made from the summary)",
-        Field::Summary if form.is_mission => "(what is to be done)",
-        Field::Summary => "(without one, the agent asks what to do)",
-        Field::Context => "(more about it)",
-        Field::Project
-        | Field::Workflow
-        | Field::Status
-        | Field::Execution
-        | Field::Intervene
-        | Field::Harness
-        | Field::ReviewHarness => "",
+        FormField::Branch if form.is_mission => "(made from the prompt)",
+        FormField::Branch => "(made from the summary)",
+        FormField::Summary if form.is_mission => "(what is to be done)",
+        FormField::Summary => "(without one, the agent asks what to do)",
+        FormField::Context => "(more about it)",
+        FormField::Project
+        | FormField::Workflow
+        | FormField::Status
+        | FormField::Execution
+        | FormField::Intervene
+        | FormField::Harness
+        | FormField::ReviewHarness => "",
     }
 }

@@ -5,13 +5,13 @@ use unicode_width::UnicodeWidthStr;
 
 use super::text::fit;
 use super::theme::Theme;
-use crate::model::list::{Filter, count};
-use crate::model::row::Group;
+use crate::model::list::{ListFilter, count};
+use crate::model::row::RowGroup;
 use crate::model::{State, clock};
 
 /// The first line: how many rows each group has, slots and tokens, as far as they have room.
 pub fn line(state: &State, theme: Theme, width: u16) -> Line<'static> {
-    let needs = count(state, Group::NeedsYou);
+    let needs = count(state, RowGroup::NeedsYou);
     let needs_style = if needs > 0 { theme.warm().patch(theme.bold()) } else { theme.dim() };
     let mut spans = vec![Span::styled(" orange ", theme.bold())];
     if let Some(project) = state.project().filter(|_| state.catalog.projects.len() > 1) {
@@ -19,12 +19,12 @@ pub fn line(state: &State, theme: Theme, width: u16) -> Line<'static> {
     }
     spans.push(Span::raw("  "));
     spans.push(Span::styled(format!("NEEDS YOU {needs}"), needs_style));
-    spans.push(Span::raw(format!("   running {}", count(state, Group::Running))));
-    spans.push(Span::raw(format!("   queued {}", count(state, Group::Queued))));
+    spans.push(Span::raw(format!("   running {}", count(state, RowGroup::Running))));
+    spans.push(Span::raw(format!("   queued {}", count(state, RowGroup::Queued))));
     if state.slots() > 0 {
         spans.push(Span::raw(format!("   slots {}/{}", state.slots_used(), state.slots())));
     }
-    if state.list.filter != Filter::Active {
+    if state.list.filter != ListFilter::Active {
         spans.push(Span::styled(format!("   [{}]", state.list.filter.name()), theme.warm()));
     }
     if !state.list.search.is_empty() {

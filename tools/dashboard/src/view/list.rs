@@ -12,8 +12,8 @@ use super::text::{fit, left, right, wrap};
 use super::theme::Theme;
 use orange_core::need::NeedKind;
 
-use crate::model::list::{Entry, entries};
-use crate::model::row::{Group, Row, RowKind, mark};
+use crate::model::list::{ListLine, entries};
+use crate::model::row::{Row, RowGroup, RowKind, mark};
 use crate::model::{State, areas, clock};
 
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
@@ -24,8 +24,8 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     frame.render_widget(block, area);
     // The title of the group whose row comes first stands in the border.
     let first = entries.iter().take(state.list.offset + 1).rev().find_map(|entry| match entry {
-        Entry::Title(group) => Some(*group),
-        Entry::Row(_) | Entry::Summary(_) => None,
+        ListLine::Title(group) => Some(*group),
+        ListLine::Row(_) | ListLine::Summary(_) => None,
     });
     if let Some(group) = first {
         title(frame, theme, Rect { height: 1, ..area }, group);
@@ -47,17 +47,17 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     {
         let y = inner.y + u16::try_from(line).unwrap_or(u16::MAX);
         match entry {
-            Entry::Title(group) => {
+            ListLine::Title(group) => {
                 let line = Rect { y, height: 1, ..area };
                 let rule = format!("├{}┤", "─".repeat(usize::from(area.width.saturating_sub(2))));
                 frame.render_widget(Line::styled(rule, theme.dim()), line);
                 title(frame, theme, line, *group);
             }
-            Entry::Row(row) => {
+            ListLine::Row(row) => {
                 let line = Rect { y, height: 1, ..inner };
                 frame.render_widget(columns.line(state, theme, row), line);
             }
-            Entry::Summary(row) => {
+            ListLine::Summary(row) => {
                 let line = Rect { y, height: 1, ..inner };
                 let is_selected = state.list.selected.as_ref() == Some(&row.id);
                 let style = if is_selected { Style::new() } else { theme.dim() };
@@ -67,12 +67,12 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     }
 }
 
-fn title(frame: &mut Frame<'_>, theme: Theme, line: Rect, group: Group) {
+fn title(frame: &mut Frame<'_>, theme: Theme, line: Rect, group: RowGroup) {
     let (name, style) = match group {
-        Group::NeedsYou => (" NEEDS YOU ", theme.warm().patch(theme.bold())),
-        Group::Running => (" RUNNING ", theme.bold()),
-        Group::Queued => (" QUEUED ", theme.bold()),
-        Group::Over => (" DONE ", theme.dim()),
+        RowGroup::NeedsYou => (" NEEDS YOU ", theme.warm().patch(theme.bold())),
+        RowGroup::Running => (" RUNNING ", theme.bold()),
+        RowGroup::Queued => (" QUEUED ", theme.bold()),
+        RowGroup::Over => (" DONE ", theme.dim()),
     };
     let area = Rect { x: line.x + 1, width: line.width.saturating_sub(2), ..line };
     frame.render_widget(Line::styled(name, style), area);
@@ -184,7 +184,7 @@ impl Columns {
             (false, false) => "  ",
         };
         let text = if is_selected { theme.bold() } else { Style::new() };
-        let text = if row.group() == Group::Over && !is_selected { theme.dim() } else { text };
+        let text = if row.group() == RowGroup::Over && !is_selected { theme.dim() } else { text };
         let about = busy(state, row).map_or_else(
             || Span::styled(left(&about(state, row), self.about), text),
             |what| Span::styled(left(&what, self.about), theme.warm()),

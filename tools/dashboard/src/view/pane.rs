@@ -10,7 +10,7 @@ use ratatui::widgets::Paragraph;
 use super::details::hint;
 use super::text::fit;
 use super::theme::Theme;
-use crate::model::row::{Group, Row};
+use crate::model::row::{Row, RowGroup};
 use crate::model::{State, details};
 use orange_api::ShownPane;
 
@@ -51,8 +51,8 @@ fn below_end(frame: &mut Frame<'_>, theme: Theme, row: &Row, pane: &ShownPane<'s
 
 fn absent(row: &Row) -> String {
     match (row.group(), row.session.as_str()) {
-        (Group::Over, _) => format!("{} is {}.", row.branch, row.status),
-        (Group::Queued, _) => "Its agent is not started yet.".to_owned(),
+        (RowGroup::Over, _) => format!("{} is {}.", row.branch, row.status),
+        (RowGroup::Queued, _) => "Its agent is not started yet.".to_owned(),
         (_, "active") => "…".to_owned(),
         (_, "crashed") => "Its agent has ended.".to_owned(),
         (_, "stopped") => "Its agent was stopped.".to_owned(),

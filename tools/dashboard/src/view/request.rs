@@ -9,7 +9,7 @@ use super::text::fit;
 use super::theme::Theme;
 use crate::model::State;
 use crate::model::ask::Mode;
-use crate::model::request::{Shown, shown, shown_in};
+use crate::model::request::{ShownRequest, shown, shown_in};
 use crate::model::{areas, verbatim};
 
 /// Draws it above the shown part of the row, where that has room.
@@ -56,7 +56,7 @@ fn more(count: usize) -> String {
     if count == 1 { "1 more line".to_owned() } else { format!("{count} more lines") }
 }
 
-fn draw_lines(frame: &mut Frame<'_>, theme: Theme, shown: &Shown<'_>) {
+fn draw_lines(frame: &mut Frame<'_>, theme: Theme, shown: &ShownRequest<'_>) {
     let line = |line: &verbatim::VerbatimLine| {
         let mark = if line.is_continued { "┆ " } else { "  " };
         Line::from(vec![Span::styled(mark, theme.dim()), Span::raw(line.text.clone())])

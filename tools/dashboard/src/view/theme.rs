@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::model::row::{Group, Row};
+use crate::model::row::{Row, RowGroup};
 
 /// Colours of the screen, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +65,16 @@ impl Theme {
     pub fn icon(self, row: &Row) -> Style {
         let kind = row.need.as_ref().map(|need| need.kind.as_str()).unwrap_or_default();
         match row.group() {
-            Group::NeedsYou => match kind {
+            RowGroup::NeedsYou => match kind {
                 "review-ready" => self.good().add_modifier(Modifier::BOLD),
                 "permission" | "question" | "idle-without-artifact" | "paused" => {
                     self.warm().add_modifier(Modifier::BOLD)
                 }
                 _ => self.bad().add_modifier(Modifier::BOLD),
             },
-            Group::Running if kind == "limit" => self.warm(),
-            Group::Running => self.good(),
-            Group::Queued | Group::Over => self.dim(),
+            RowGroup::Running if kind == "limit" => self.warm(),
+            RowGroup::Running => self.good(),
+            RowGroup::Queued | RowGroup::Over => self.dim(),
         }
     }
 }

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 use tungstenite::Message;
 use tungstenite::client::IntoClientRequest;
 
-use self::store::Store;
+use self::store::LoadStore;
 
-type Failed = Box<dyn std::error::Error + Send + Sync>;
-type Result<T> = std::result::Result<T, Failed>;
+type LoadFailure = Box<dyn std::error::Error + Send + Sync>;
+type Result<T> = std::result::Result<T, LoadFailure>;
 
 /// Five steps, one after the other, which every crab takes.
 const FIVE_STEPS: &str = "[workflow]\nname = 'five'\n[[steps]]\nid = 'a'\nrole = 'any'\nprompt = '{{mission_prompt}}'\n\
@@ -43,13 +43,13 @@ const HEARTBEATS: u32 = 100;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A gateway that runs.
-struct Gateway<'s> {
+struct RunningGateway<'s> {
     child: Child,
     address: String,
     token: String,
     /// From its start to its first line.
     ready: Duration,
-    store: &'s Store,
+    store: &'s LoadStore,
 }
 
 fn main() -> Result<()> {
@@ -58,12 +58,12 @@ fn main() -> Result<()> {
     let mut number = |default: u32| args.next().map_or(Ok(default), |it| it.parse());
     let (missions, backlog, parked) = (number(1000)?, number(100_000)?, number(1000)?);
     // Without a line there is nothing that could be measured.
-    let store = args.next().map_or(Store::File, Store::Postgres);
+    let store = args.next().map_or(LoadStore::File, LoadStore::Postgres);
     let folder = folder()?;
     if store.is_file() {
         starts(&program)?;
     }
-    let start = || Gateway::start(&program, folder.path(), &store);
+    let start = || RunningGateway::start(&program, folder.path(), &store);
     let gateway = start()?;
     let colony = gateway.colony()?;
     let few = missions_made_and_run(&gateway, &colony, missions, "")?;
@@ -93,8 +93,8 @@ fn starts(program: &Path) -> Result<()> {
     for _ in 0..5 {
         let folder = folder()?;
         // The first start makes the store and the tokens.
-        drop(Gateway::start(program, folder.path(), &Store::File)?);
-        let gateway = Gateway::start(program, folder.path(), &Store::File)?;
+        drop(RunningGateway::start(program, folder.path(), &LoadStore::File)?);
+        let gateway = RunningGateway::start(program, folder.path(), &LoadStore::File)?;
         times.push(gateway.ready);
         memory = gateway.resident()?;
     }
@@ -105,7 +105,7 @@ fn starts(program: &Path) -> Result<()> {
 
 /// Starts missions, and has crabs run as many; gives how many of each in a second.
 fn missions_made_and_run(
-    gateway: &Gateway<'_>,
+    gateway: &RunningGateway<'_>,
     colony: &str,
     missions: u32,
     more: &str,
@@ -160,7 +160,7 @@ fn missions_made_and_run(
     Ok((made, ran))
 }
 
-fn fill(folder: &Path, store: &Store, backlog: u32) -> Result<()> {
+fn fill(folder: &Path, store: &LoadStore, backlog: u32) -> Result<()> {
     let host = store.open(folder)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
@@ -175,7 +175,7 @@ fn fill(folder: &Path, store: &Store, backlog: u32) -> Result<()> {
 /// A thousand crabs that wait on WebSockets.
 fn crowd(program: &Path, parked: u32) -> Result<()> {
     let folder = folder()?;
-    let gateway = Gateway::start(program, folder.path(), &Store::File)?;
+    let gateway = RunningGateway::start(program, folder.path(), &LoadStore::File)?;
     let colony = gateway.colony()?;
     let next = AtomicU32::new(0);
     let lines = std::sync::Mutex::new(Vec::new());
@@ -217,8 +217,8 @@ fn crowd(program: &Path, parked: u32) -> Result<()> {
     line(&format!("CPU of the gateway for one heartbeat among {parked} crabs, ms"), heartbeat, "", None)
 }
 
-impl Gateway<'_> {
-    fn start<'s>(program: &Path, folder: &Path, store: &'s Store) -> Result<Gateway<'s>> {
+impl RunningGateway<'_> {
+    fn start<'s>(program: &Path, folder: &Path, store: &'s LoadStore) -> Result<RunningGateway<'s>> {
         let begin = Instant::now();
         let mut command = Command::new(program);
         command.args(["serve", "--log", "error", "--listen", "127.0.0.1:0", "--dir"]).arg(folder);
@@ -231,7 +231,7 @@ impl Gateway<'_> {
         let address = said.split("serves ").nth(1).and_then(|it| it.split(';').next());
         let address = address.ok_or("the gateway does not serve")?.to_owned();
         let token = std::fs::read_to_string(folder.join("tokens/admin"))?.trim().to_owned();
-        Ok(Gateway { child, address, token, ready, store })
+        Ok(RunningGateway { child, address, token, ready, store })
     }
 
     fn post(&self, agent: &ureq::Agent, path: &str, body: &Value) -> Result<Value> {
@@ -330,7 +330,7 @@ fn cpu_of(process: u32) -> Result<Duration> {
     Ok(Duration::from_millis((ticks(11) + ticks(12)) * 10))
 }
 
-impl Drop for Gateway<'_> {
+impl Drop for RunningGateway<'_> {
     fn drop(&mut self) {
         // It may have ended.
         self.child.kill().unwrap_or_default();
@@ -343,7 +343,9 @@ fn at_once(threads: u32, work: impl Fn(u32) -> Result<()> + Sync) -> Result<()> 
     thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> = (0..threads).map(|number| scope.spawn(move || work(number))).collect();
-        threads.into_iter().try_for_each(|it| it.join().map_err(|_| Failed::from("a thread panicked"))?)
+        threads
+            .into_iter()
+            .try_for_each(|it| it.join().map_err(|_| LoadFailure::from("a thread panicked"))?)
     })
 }
 

@@ -10,31 +10,31 @@ use orange_fleet::host::sqlite::SqliteHost;
 
 use crate::{Result, cpu_of};
 
-pub(crate) enum Store {
+pub(crate) enum LoadStore {
     /// The gateway's own file.
     File,
     /// The address of a database of Postgres.
     Postgres(String),
 }
 
-impl Store {
+impl LoadStore {
     pub(crate) fn is_file(&self) -> bool {
-        matches!(self, Store::File)
+        matches!(self, LoadStore::File)
     }
 
     /// Value of `--store` of the gateway; the gateway's own file if it is `None`.
     pub(crate) fn option(&self) -> Option<&str> {
         match self {
-            Store::File => None,
-            Store::Postgres(address) => Some(address),
+            LoadStore::File => None,
+            LoadStore::Postgres(address) => Some(address),
         }
     }
 
     /// Opens it without a gateway, whose folder this is.
     pub(crate) fn open(&self, folder: &Path) -> Result<Arc<dyn Host>> {
         match self {
-            Store::File => Ok(Arc::new(SqliteHost::open(&folder.join("fleet.db"))?)),
-            Store::Postgres(address) => {
+            LoadStore::File => Ok(Arc::new(SqliteHost::open(&folder.join("fleet.db"))?)),
+            LoadStore::Postgres(address) => {
                 Ok(Arc::new(PostgresHost::open(&Address::read(address, &|_| None)?)?))
             }
         }
@@ -43,8 +43,8 @@ impl Store {
     /// The processor time of the processes of its server.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         match self {
-            Store::File => Ok(Duration::ZERO),
-            Store::Postgres(address) => cpu_of_postgres(address),
+            LoadStore::File => Ok(Duration::ZERO),
+            LoadStore::Postgres(address) => cpu_of_postgres(address),
         }
     }
 }

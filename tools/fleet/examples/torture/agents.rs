@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::Result;
-use crate::audit::{Found, audit};
+use crate::audit::{StoreContents, audit};
 use crate::dice::Dice;
-use crate::ledger::{Acknowledged, Notes, Script};
-use crate::process::Process;
+use crate::ledger::{AcknowledgedRun, MissionScript, Notes};
+use crate::process::FleetProcess;
 use crate::store::StoreKind;
-use crate::table::{Row, say};
+use crate::table::{PartRow, say};
 use crate::world::{PATIENCE, World};
 
 /// Duration of a lease.
@@ -42,7 +42,7 @@ exec sleep 1000000
 "#;
 
 /// A fault, as a function that does it to a fleet.
-type Strike = fn(&mut Fleet, &mut Dice) -> Result<()>;
+type Strike = fn(&mut AgentFleet, &mut Dice) -> Result<()>;
 
 /// Faults of the crabs and the gateway, in an order that the seed decides.
 const FAULTS: [(&str, Strike); 5] = [
@@ -53,19 +53,19 @@ const FAULTS: [(&str, Strike); 5] = [
     ("kill -9 of the gateway and every crab", kill_all),
 ];
 
-struct Fleet {
+struct AgentFleet {
     // The crabs end before the folder goes.
-    crabs: Vec<Process>,
+    crabs: Vec<FleetProcess>,
     world: World,
     root: tempfile::TempDir,
 }
 
 /// Runs some missions with two crabs. Gives what came of it.
-pub(crate) fn run(kind: &StoreKind, program: &Path, orange: &Path, seed: u64) -> Result<Row> {
+pub(crate) fn run(kind: &StoreKind, program: &Path, orange: &Path, seed: u64) -> Result<PartRow> {
     let missing = ["tmux", "git", "flock"].iter().find(|it| !is_there(it));
     if let Some(missing) = missing {
         say(&format!("SKIPPED: real crabs on {}: there is no `{missing}` on this machine", kind.name));
-        return Ok(Row::new(
+        return Ok(PartRow::new(
             &format!("{}, real crabs: SKIPPED", kind.name),
             0,
             &Notes::default(),
@@ -73,7 +73,7 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, orange: &Path, seed: u64) ->
         ));
     }
     let mut dice = Dice::new(seed, &format!("{} agents", kind.name));
-    let mut fleet = Fleet::start(kind, program, orange, &dice)?;
+    let mut fleet = AgentFleet::start(kind, program, orange, &dice)?;
     let mut stuck = None;
     let mut faults = FAULTS.to_vec();
     let mut count = 0;
@@ -99,7 +99,7 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, orange: &Path, seed: u64) ->
     let mut row = match found {
         Ok(found) => {
             take_reports(&mut notes, &found);
-            let mut row = Row::new(
+            let mut row = PartRow::new(
                 &format!("{}, {} real crabs", kind.name, CRABS.len()),
                 count,
                 &notes,
@@ -110,21 +110,23 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, orange: &Path, seed: u64) ->
             row
         }
         Err(why) => {
-            let mut row = Row::new(&format!("{}, real crabs", kind.name), count, &notes, &fleet.world.counts);
+            let mut row =
+                PartRow::new(&format!("{}, real crabs", kind.name), count, &notes, &fleet.world.counts);
             row.broken.push(why);
             row
         }
     };
     row.broken.splice(0..0, stuck);
     if !row.broken.is_empty() {
-        row.broken.push(fleet.world.logs() + &fleet.crabs.iter().map(Process::logged).collect::<String>());
+        row.broken
+            .push(fleet.world.logs() + &fleet.crabs.iter().map(FleetProcess::logged).collect::<String>());
     }
     drop(notes);
     Ok(row)
 }
 
 /// Real crabs keep no ledger: what the records have counts as acknowledged, and is then held against the branches.
-fn take_reports(notes: &mut Notes, found: &Found) {
+fn take_reports(notes: &mut Notes, found: &StoreContents) {
     for record in found.records.iter().filter(|it| it.kind == "run.completed") {
         let word = |key: &str| record.data[key].as_str().unwrap_or_default().to_owned();
         let mission = record.mission.as_deref().unwrap_or_default();
@@ -133,12 +135,12 @@ fn take_reports(notes: &mut Notes, found: &Found) {
             .completions
             .entry(run)
             .or_default()
-            .push(Acknowledged { crab: word("crab"), summary: word("summary") });
+            .push(AcknowledgedRun { crab: word("crab"), summary: word("summary") });
     }
 }
 
-impl Fleet {
-    fn start(kind: &StoreKind, program: &Path, orange: &Path, dice: &Dice) -> Result<Fleet> {
+impl AgentFleet {
+    fn start(kind: &StoreKind, program: &Path, orange: &Path, dice: &Dice) -> Result<AgentFleet> {
         let root = tempfile::Builder::new().prefix("orange-torture-").tempdir_in("/tmp").map_err(cause)?;
         furnish(root.path()).map_err(cause)?;
         let repository = root.path().join("toy.git");
@@ -148,8 +150,8 @@ impl Fleet {
             .iter()
             .map(|name| crab(name, root.path(), &world, program, orange))
             .collect::<Result<_>>()?;
-        crabs.iter_mut().try_for_each(Process::start)?;
-        Ok(Fleet { crabs, world, root })
+        crabs.iter_mut().try_for_each(FleetProcess::start)?;
+        Ok(AgentFleet { crabs, world, root })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -162,7 +164,7 @@ impl Fleet {
         let body = json!({"colony_id": colony, "workflow": "pair", "prompt": "Work", "branch": branch});
         let made = self.world.direct.ask("POST", "/v1/missions", Some(&key), Some(&body));
         let made = made.filter(|it| it.is_success()).ok_or("a mission is refused")?;
-        self.world.ledger.made(&key, made.word("mission_id"), Script::Pair);
+        self.world.ledger.made(&key, made.word("mission_id"), MissionScript::Pair);
         Ok(())
     }
 
@@ -189,13 +191,13 @@ impl Fleet {
         Ok(())
     }
 
-    fn some_crab(&mut self, dice: &mut Dice) -> &mut Process {
+    fn some_crab(&mut self, dice: &mut Dice) -> &mut FleetProcess {
         let number = usize::try_from(dice.below(self.crabs.len() as u64)).unwrap_or_default();
         &mut self.crabs[number]
     }
 
     /// Problems of worktrees and branches.
-    fn look(&self, notes: &Notes, found: &Found) -> Vec<String> {
+    fn look(&self, notes: &Notes, found: &StoreContents) -> Vec<String> {
         let mut broken: Vec<String> = fs::read_to_string(self.path("locks/broken"))
             .unwrap_or_default()
             .lines()
@@ -239,7 +241,7 @@ impl Fleet {
 
     /// Ends everything, with the tmux servers of the crabs.
     fn end(&mut self) {
-        self.crabs.iter_mut().for_each(Process::kill);
+        self.crabs.iter_mut().for_each(FleetProcess::kill);
         for name in CRABS {
             let socket = self.path(name).join("tmux");
             // There may be no server.
@@ -254,20 +256,20 @@ impl Fleet {
     }
 }
 
-impl Drop for Fleet {
+impl Drop for AgentFleet {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-fn kill_crab(fleet: &mut Fleet, dice: &mut Dice) -> Result<()> {
+fn kill_crab(fleet: &mut AgentFleet, dice: &mut Dice) -> Result<()> {
     let crab = fleet.some_crab(dice);
     crab.kill();
     thread::sleep(dice.time(LEASE * 2));
     crab.start()
 }
 
-fn stop_crab(fleet: &mut Fleet, dice: &mut Dice) -> Result<()> {
+fn stop_crab(fleet: &mut AgentFleet, dice: &mut Dice) -> Result<()> {
     let crab = fleet.some_crab(dice);
     crab.stop();
     thread::sleep(LEASE * 3);
@@ -275,26 +277,26 @@ fn stop_crab(fleet: &mut Fleet, dice: &mut Dice) -> Result<()> {
     Ok(())
 }
 
-fn kill_gateway(fleet: &mut Fleet, dice: &mut Dice) -> Result<()> {
+fn kill_gateway(fleet: &mut AgentFleet, dice: &mut Dice) -> Result<()> {
     fleet.world.gateways[0].kill();
     thread::sleep(dice.time(LEASE));
     fleet.world.gateways[0].start()
 }
 
-fn stop_gateway(fleet: &mut Fleet, _: &mut Dice) -> Result<()> {
+fn stop_gateway(fleet: &mut AgentFleet, _: &mut Dice) -> Result<()> {
     fleet.world.gateways[0].stop();
     thread::sleep(LEASE * 3);
     fleet.world.gateways[0].go_on();
     Ok(())
 }
 
-fn kill_all(fleet: &mut Fleet, dice: &mut Dice) -> Result<()> {
-    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).for_each(Process::kill);
+fn kill_all(fleet: &mut AgentFleet, dice: &mut Dice) -> Result<()> {
+    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).for_each(FleetProcess::kill);
     thread::sleep(dice.time(LEASE));
-    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).try_for_each(Process::start)
+    fleet.world.gateways.iter_mut().chain(&mut fleet.crabs).try_for_each(FleetProcess::start)
 }
 
-fn crab(name: &str, root: &Path, world: &World, program: &Path, orange: &Path) -> Result<Process> {
+fn crab(name: &str, root: &Path, world: &World, program: &Path, orange: &Path) -> Result<FleetProcess> {
     let home = root.join(name);
     let scripts = home.join("orange/agents");
     fs::create_dir_all(&scripts).map_err(cause)?;
@@ -336,7 +338,7 @@ fn crab(name: &str, root: &Path, world: &World, program: &Path, orange: &Path) -
         ("LC_ALL", "C.UTF-8".to_owned()),
     ];
     let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
-    Ok(Process::new(name, program, words, root.join(format!("{name}.log"))).with(environment))
+    Ok(FleetProcess::new(name, program, words, root.join(format!("{name}.log"))).with(environment))
 }
 
 /// A home whose user has answered what claude asks at its first start, a scripted agent, and a bare origin with one commit.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::ledger::{Made, Notes, Script};
+use crate::ledger::{Made, MissionScript, Notes};
 
 /// A record of the store.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct AuditRecord {
     pub(crate) seq: u64,
     pub(crate) mission: Option<String>,
     pub(crate) kind: String,
@@ -17,9 +17,9 @@ pub(crate) struct Record {
 
 /// Everything of a store.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct StoreContents {
     /// The oldest first.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<AuditRecord>,
     /// The status of every mission.
     pub(crate) missions: BTreeMap<String, String>,
     /// Answer of `/v1/status`.
@@ -27,13 +27,13 @@ pub(crate) struct Found {
 }
 
 /// A broken rule, with the mission if it is about one.
-pub(crate) type Wrong = (Option<String>, String);
+pub(crate) type BrokenRule = (Option<String>, String);
 
 /// Everything that is wrong.
-pub(crate) fn audit(notes: &Notes, found: &Found) -> Vec<Wrong> {
-    let mut wrong: Vec<Wrong> = notes.broken.iter().map(|it| (None, it.clone())).collect();
+pub(crate) fn audit(notes: &Notes, found: &StoreContents) -> Vec<BrokenRule> {
+    let mut wrong: Vec<BrokenRule> = notes.broken.iter().map(|it| (None, it.clone())).collect();
     let mut last = 0;
-    let mut by_mission: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    let mut by_mission: BTreeMap<&str, Vec<&AuditRecord>> = BTreeMap::new();
     for record in &found.records {
         if record.seq <= last {
             wrong.push((record.mission.clone(), format!("record {} comes after record {last}", record.seq)));
@@ -65,13 +65,15 @@ pub(crate) fn audit(notes: &Notes, found: &Found) -> Vec<Wrong> {
 }
 
 /// It ends as its script says.
-fn ended(made: &Made, status: Option<&str>, records: &[&Record], say: &mut impl FnMut(String)) {
+fn ended(made: &Made, status: Option<&str>, records: &[&AuditRecord], say: &mut impl FnMut(String)) {
     let Some(status) = status else { return say("it was acknowledged, and is not there".to_owned()) };
     let wanted: &[&str] = match made.script {
-        Script::Plain | Script::Fixed | Script::Stepped | Script::Pair => &["completed"],
-        Script::Fails => &["failed"],
-        Script::Cancelled if made.is_cancelled => &["cancelled"],
-        Script::Cancelled => &["completed"],
+        MissionScript::Plain | MissionScript::Fixed | MissionScript::Stepped | MissionScript::Pair => {
+            &["completed"]
+        }
+        MissionScript::Fails => &["failed"],
+        MissionScript::Cancelled if made.is_cancelled => &["cancelled"],
+        MissionScript::Cancelled => &["completed"],
     };
     if !wanted.contains(&status) {
         say(format!("it is {status}, and not {}", wanted.join(" or ")));
@@ -86,11 +88,11 @@ fn ended(made: &Made, status: Option<&str>, records: &[&Record], say: &mut impl 
         say(format!("it is {status}, and its records end it so: {ends:?}"));
     }
     let steps: &[(&str, usize)] = match (made.script, status) {
-        (Script::Fixed, _) => &[("plan", 1), ("do", 1), ("review", 2), ("fix", 1), ("land", 1)],
-        (Script::Fails, _) => &[("plan", 1), ("do", 0), ("review", 0), ("fix", 0), ("land", 0)],
-        (Script::Pair, _) => &[("first", 1), ("second", 1)],
+        (MissionScript::Fixed, _) => &[("plan", 1), ("do", 1), ("review", 2), ("fix", 1), ("land", 1)],
+        (MissionScript::Fails, _) => &[("plan", 1), ("do", 0), ("review", 0), ("fix", 0), ("land", 0)],
+        (MissionScript::Pair, _) => &[("first", 1), ("second", 1)],
         (_, "cancelled") => return,
-        (Script::Plain | Script::Stepped | Script::Cancelled, _) => {
+        (MissionScript::Plain | MissionScript::Stepped | MissionScript::Cancelled, _) => {
             &[("plan", 1), ("do", 1), ("review", 1), ("fix", 0), ("land", 1)]
         }
     };
@@ -103,7 +105,7 @@ fn ended(made: &Made, status: Option<&str>, records: &[&Record], say: &mut impl 
 }
 
 /// Attempts follow each other: never two open at a time, each with one crab that starts it, and one end.
-fn attempts(records: &[&Record], say: &mut impl FnMut(String)) {
+fn attempts(records: &[&AuditRecord], say: &mut impl FnMut(String)) {
     let mut open: Option<(String, u64)> = None;
     let mut ended = BTreeSet::new();
     let mut started: BTreeMap<(String, u64), &Value> = BTreeMap::new();
@@ -151,7 +153,7 @@ fn attempts(records: &[&Record], say: &mut impl FnMut(String)) {
 }
 
 /// Each answer to a pause has the mission go on once.
-fn pauses(notes: &Notes, mission: &str, records: &[&Record], say: &mut impl FnMut(String)) {
+fn pauses(notes: &Notes, mission: &str, records: &[&AuditRecord], say: &mut impl FnMut(String)) {
     let answered = notes.pauses.iter().filter(|(it, _)| it == mission).count();
     let count = |kind: &str| records.iter().filter(|it| it.kind == kind).count();
     if count("mission.continued") != answered {
@@ -160,8 +162,8 @@ fn pauses(notes: &Notes, mission: &str, records: &[&Record], say: &mut impl FnMu
 }
 
 /// Each acknowledged report is in the records once, as its crab has said it.
-fn completions(notes: &Notes, by_mission: &BTreeMap<&str, Vec<&Record>>, wrong: &mut Vec<Wrong>) {
-    let mut recorded: BTreeMap<String, Vec<&Record>> = BTreeMap::new();
+fn completions(notes: &Notes, by_mission: &BTreeMap<&str, Vec<&AuditRecord>>, wrong: &mut Vec<BrokenRule>) {
+    let mut recorded: BTreeMap<String, Vec<&AuditRecord>> = BTreeMap::new();
     for (mission, records) in by_mission {
         for record in records.iter().filter(|it| ["run.completed", "run.failed"].contains(&it.kind.as_str()))
         {
@@ -177,7 +179,7 @@ fn completions(notes: &Notes, by_mission: &BTreeMap<&str, Vec<&Record>>, wrong: 
             say(format!("the report on {run} was acknowledged, and is there {} times", records.len()));
         }
         for report in reports {
-            let is_it = |record: &&Record| {
+            let is_it = |record: &&AuditRecord| {
                 let said = if record.kind == "run.failed" {
                     &record.data["reason"]
                 } else {
@@ -196,7 +198,7 @@ fn completions(notes: &Notes, by_mission: &BTreeMap<&str, Vec<&Record>>, wrong: 
 }
 
 /// Nothing waits, nothing is leased, and the counts are those of the lists.
-fn counts(found: &Found, wrong: &mut Vec<Wrong>) {
+fn counts(found: &StoreContents, wrong: &mut Vec<BrokenRule>) {
     let mut listed: BTreeMap<&str, u64> = BTreeMap::new();
     for status in found.missions.values() {
         *listed.entry(status).or_default() += 1;
@@ -225,15 +227,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::ledger::Acknowledged;
+    use crate::ledger::AcknowledgedRun;
 
     /// A pair as it must be, changed, and what the audit says of it.
     #[track_caller]
-    fn check(change: impl FnOnce(&mut Notes, &mut Found), expect: &[&str]) {
+    fn check(change: impl FnOnce(&mut Notes, &mut StoreContents), expect: &[&str]) {
         let mut notes = Notes::default();
         notes.creations.insert("k".to_owned(), "m".to_owned());
-        notes.missions.insert("m".to_owned(), Made { script: Script::Pair, is_cancelled: false });
-        let report = |summary: &str| vec![Acknowledged { crab: "c".to_owned(), summary: summary.to_owned() }];
+        notes.missions.insert("m".to_owned(), Made { script: MissionScript::Pair, is_cancelled: false });
+        let report =
+            |summary: &str| vec![AcknowledgedRun { crab: "c".to_owned(), summary: summary.to_owned() }];
         notes.completions.insert("m.first.1".to_owned(), report("one"));
         notes.completions.insert("m.second.1".to_owned(), report("two"));
         let step = |step: &str| json!({"step": step, "attempt": 1, "crab": "c"});
@@ -249,13 +252,13 @@ mod tests {
             ("run.completed", ended("second", "two")),
             ("mission.completed", json!({})),
         ];
-        let record = |(index, (kind, data)): (usize, (&str, Value))| Record {
+        let record = |(index, (kind, data)): (usize, (&str, Value))| AuditRecord {
             seq: index as u64 + 1,
             mission: Some("m".to_owned()),
             kind: kind.to_owned(),
             data,
         };
-        let mut found = Found {
+        let mut found = StoreContents {
             records: records.into_iter().enumerate().map(record).collect(),
             missions: BTreeMap::from([("m".to_owned(), "completed".to_owned())]),
             status: json!({"missions": {"completed": 1}, "waiting": 0, "alarms": 0, "crabs": {"busy": 0}}),
@@ -272,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_completion_that_is_lost_shows() {
-        let lose = |_: &mut Notes, found: &mut Found| _ = found.records.remove(6);
+        let lose = |_: &mut Notes, found: &mut StoreContents| _ = found.records.remove(6);
         check(
             lose,
             &[
@@ -286,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_completion_that_is_there_twice_shows() {
-        let double = |_: &mut Notes, found: &mut Found| {
+        let double = |_: &mut Notes, found: &mut StoreContents| {
             let mut again = found.records[6].clone();
             again.seq = 9;
             found.records.push(again);
@@ -304,8 +307,8 @@ mod tests {
 
     #[test]
     fn two_crabs_with_one_attempt_show() {
-        let other = |notes: &mut Notes, found: &mut Found| {
-            let report = Acknowledged { crab: "d".to_owned(), summary: "mine".to_owned() };
+        let other = |notes: &mut Notes, found: &mut StoreContents| {
+            let report = AcknowledgedRun { crab: "d".to_owned(), summary: "mine".to_owned() };
             notes.completions.entry("m.first.1".to_owned()).or_default().push(report);
             found.records[3].data["crab"] = "d".into();
         };
@@ -321,12 +324,12 @@ mod tests {
 
     #[test]
     fn a_mission_that_is_made_twice_or_lost_shows() {
-        let twice = |_: &mut Notes, found: &mut Found| {
+        let twice = |_: &mut Notes, found: &mut StoreContents| {
             found.missions.insert("n".to_owned(), "completed".to_owned());
             found.status["missions"]["completed"] = 2.into();
         };
         check(twice, &["a mission is there that nobody was promised"]);
-        let lost = |_: &mut Notes, found: &mut Found| {
+        let lost = |_: &mut Notes, found: &mut StoreContents| {
             found.missions.clear();
             found.status["missions"] = json!({});
         };
@@ -335,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_step_that_still_waits_shows() {
-        let waits = |_: &mut Notes, found: &mut Found| found.status["waiting"] = 1.into();
+        let waits = |_: &mut Notes, found: &mut StoreContents| found.status["waiting"] = 1.into();
         check(waits, &["everything has ended, and the status has waiting: 1"]);
     }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::audit::audit;
-use crate::crab::{Crab, Fortune};
+use crate::crab::{Fortune, SimulatedCrab};
 use crate::dice::Dice;
-use crate::fault::{Fault, recovered};
+use crate::fault::{FleetFault, recovered};
 use crate::people::{answer_missions, start_missions};
 use crate::store::StoreKind;
-use crate::table::{Row, say};
+use crate::table::{PartRow, say};
 use crate::world::World;
 
 /// Duration of a lease.
@@ -26,7 +26,13 @@ const STARTERS: u64 = 3;
 const ROLES: [&str; 3] = ["planner", "worker", "reviewer"];
 
 /// Runs a fleet on this store for this time, and once through every fault at least. Gives what came of it.
-pub(crate) fn run(kind: &StoreKind, program: &Path, seed: u64, crabs: u64, time: Duration) -> Result<Row> {
+pub(crate) fn run(
+    kind: &StoreKind,
+    program: &Path,
+    seed: u64,
+    crabs: u64,
+    time: Duration,
+) -> Result<PartRow> {
     let dice = |user: &str| Dice::new(seed, &format!("{} {user}", kind.name));
     let mut world = World::start(kind, program, LEASE, &dice("network"), None)?;
     let fortune = Arc::new(Fortune::default());
@@ -37,7 +43,7 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, seed: u64, crabs: u64, time:
     let mut stuck = None;
     while begin.elapsed() < time || !bag.is_empty() {
         if bag.is_empty() {
-            bag = Fault::of(&mut world);
+            bag = FleetFault::of(&mut world);
         }
         let fault = bag.swap_remove(usize::try_from(fault_dice.below(bag.len() as u64)).unwrap_or_default());
         let before = world.ledger.completions();
@@ -66,7 +72,8 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, seed: u64, crabs: u64, time:
         }
     }
     let notes = world.ledger.notes();
-    let mut row = Row::new(&format!("{}, {crabs} simulated crabs", kind.name), faults, &notes, &world.counts);
+    let mut row =
+        PartRow::new(&format!("{}, {crabs} simulated crabs", kind.name), faults, &notes, &world.counts);
     match found {
         Ok(found) => row.found(&found, audit(&notes, &found)),
         Err(why) => row.broken.push(why),
@@ -88,7 +95,7 @@ fn clients(
     for number in 0..crabs {
         let id = format!("crab-{number}");
         let at = usize::try_from(number).unwrap_or_default();
-        let crab = Crab {
+        let crab = SimulatedCrab {
             role: ROLES.get(at).copied().unwrap_or("any"),
             colony: world.colony.clone(),
             client: world.client.another(at),

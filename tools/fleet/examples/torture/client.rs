@@ -18,14 +18,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An answer of the gateway.
 #[derive(Clone, Debug)]
-pub(crate) struct HttpAnswer {
+pub(crate) struct GatewayAnswer {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
 
 /// A client, with connections of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
+pub(crate) struct TortureClient {
     agent: Agent,
     /// The gateways, as clients reach them.
     pub(crate) addresses: Arc<Vec<String>>,
@@ -35,20 +35,27 @@ pub(crate) struct Client {
     is_over: Arc<AtomicBool>,
 }
 
-impl Client {
+impl TortureClient {
     pub(crate) fn new(
         addresses: Vec<String>,
         token: &str,
         ledger: &Arc<Ledger>,
         is_over: &Arc<AtomicBool>,
-    ) -> Client {
+    ) -> TortureClient {
         let (addresses, ledger, is_over) = (Arc::new(addresses), Arc::clone(ledger), Arc::clone(is_over));
-        Client { agent: agent(), addresses, token: token.into(), current: Arc::default(), ledger, is_over }
+        TortureClient {
+            agent: agent(),
+            addresses,
+            token: token.into(),
+            current: Arc::default(),
+            ledger,
+            is_over,
+        }
     }
 
     /// A client with connections of its own, which begins at another gateway.
-    pub(crate) fn another(&self, number: usize) -> Client {
-        Client { agent: agent(), current: Arc::new(AtomicUsize::new(number)), ..self.clone() }
+    pub(crate) fn another(&self, number: usize) -> TortureClient {
+        TortureClient { agent: agent(), current: Arc::new(AtomicUsize::new(number)), ..self.clone() }
     }
 
     /// The address to ask next.
@@ -69,7 +76,7 @@ impl Client {
         key: Option<&str>,
         body: Option<&Value>,
         patience: Duration,
-    ) -> Option<HttpAnswer> {
+    ) -> Option<GatewayAnswer> {
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.address()))
@@ -93,7 +100,7 @@ impl Client {
             let status = answer.status().as_u16();
             let text = answer.body_mut().with_config().limit(64 << 20).read_to_string().ok()?;
             let body = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).ok()? };
-            Some(HttpAnswer { status, body })
+            Some(GatewayAnswer { status, body })
                 .filter(|it| it.status < 500 && ![408, 425, 429].contains(&it.status))
         });
         if heard.is_none() {
@@ -112,7 +119,7 @@ impl Client {
         key: Option<&str>,
         body: Option<&Value>,
         mut between: impl FnMut(),
-    ) -> Option<HttpAnswer> {
+    ) -> Option<GatewayAnswer> {
         let begin = Instant::now();
         while !self.is_over() {
             if let Some(answer) = self.try_once(method, path, key, body, Duration::from_millis(1500)) {
@@ -136,7 +143,7 @@ impl Client {
         path: &str,
         key: Option<&str>,
         body: Option<&Value>,
-    ) -> Option<HttpAnswer> {
+    ) -> Option<GatewayAnswer> {
         self.ask_between(method, path, key, body, || {})
     }
 
@@ -149,7 +156,7 @@ impl Client {
     }
 }
 
-impl HttpAnswer {
+impl GatewayAnswer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-use crate::client::{Client, HttpAnswer};
+use crate::client::{GatewayAnswer, TortureClient};
 use crate::dice::Dice;
 
 /// Time for which a crab waits for work before it asks again.
 const WAIT: Duration = Duration::from_millis(700);
 
-pub(crate) struct Crab {
+pub(crate) struct SimulatedCrab {
     pub(crate) id: String,
     pub(crate) role: &'static str,
     pub(crate) colony: String,
-    pub(crate) client: Client,
+    pub(crate) client: TortureClient,
     pub(crate) dice: Dice,
     /// Duration of a lease.
     pub(crate) lease: Duration,
@@ -52,7 +52,7 @@ struct Assigned {
     prompt: String,
 }
 
-impl Crab {
+impl SimulatedCrab {
     /// Works until the run is over.
     pub(crate) fn work(mut self, fortune: &Fortune) {
         let mut number = 0;
@@ -197,7 +197,7 @@ impl Crab {
         }
     }
 
-    fn noted(&self, run: &str, summary: &str, answer: &HttpAnswer) {
+    fn noted(&self, run: &str, summary: &str, answer: &GatewayAnswer) {
         match answer.is_success() {
             true => self.client.ledger().completed(run, &self.id, summary),
             false => self.client.ledger().notes().refused += 1,

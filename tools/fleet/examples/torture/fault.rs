@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::crab::Fortune;
 use crate::dice::Dice;
-use crate::process::Process;
+use crate::process::FleetProcess;
 use crate::world::{PATIENCE, World};
 
 /// After a fault so many more steps are completed before the next one.
@@ -17,7 +17,7 @@ const NO_SERVER: &str = "the store has no server";
 
 /// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fault {
+pub(crate) enum FleetFault {
     KillGateway,
     StopGateway,
     EndGateway,
@@ -31,43 +31,43 @@ pub(crate) enum Fault {
     FailOver,
 }
 
-impl Fault {
+impl FleetFault {
     /// Those that can happen to this fleet.
-    pub(crate) fn of(world: &mut World) -> Vec<Fault> {
+    pub(crate) fn of(world: &mut World) -> Vec<FleetFault> {
         let mut faults = vec![
-            Fault::KillGateway,
-            Fault::StopGateway,
-            Fault::EndGateway,
-            Fault::KillCrab,
-            Fault::FreezeCrab,
-            Fault::KillAll,
-            Fault::Part,
+            FleetFault::KillGateway,
+            FleetFault::StopGateway,
+            FleetFault::EndGateway,
+            FleetFault::KillCrab,
+            FleetFault::FreezeCrab,
+            FleetFault::KillAll,
+            FleetFault::Part,
         ];
         if world.gateways.len() == 1 {
-            faults.push(Fault::SecondGateway);
+            faults.push(FleetFault::SecondGateway);
         }
         if world.store.server().is_some() {
-            faults.extend([Fault::KillStore, Fault::StopStore]);
+            faults.extend([FleetFault::KillStore, FleetFault::StopStore]);
         }
         if world.store.has_standby() {
-            faults.push(Fault::FailOver);
+            faults.push(FleetFault::FailOver);
         }
         faults
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Fault::KillGateway => "kill -9 of a gateway",
-            Fault::StopGateway => "a gateway stands still for three leases",
-            Fault::EndGateway => "a gateway is stopped and started",
-            Fault::SecondGateway => "a second gateway at a store for one is refused",
-            Fault::KillCrab => "a crab dies and comes back",
-            Fault::FreezeCrab => "a crab stands still for three leases and goes on",
-            Fault::KillAll => "kill -9 of everything at once",
-            Fault::Part => "nothing comes through the network for two leases",
-            Fault::KillStore => "kill -9 of the database",
-            Fault::StopStore => "the database stands still for three leases",
-            Fault::FailOver => "kill -9 of the database, and its standby takes over",
+            FleetFault::KillGateway => "kill -9 of a gateway",
+            FleetFault::StopGateway => "a gateway stands still for three leases",
+            FleetFault::EndGateway => "a gateway is stopped and started",
+            FleetFault::SecondGateway => "a second gateway at a store for one is refused",
+            FleetFault::KillCrab => "a crab dies and comes back",
+            FleetFault::FreezeCrab => "a crab stands still for three leases and goes on",
+            FleetFault::KillAll => "kill -9 of everything at once",
+            FleetFault::Part => "nothing comes through the network for two leases",
+            FleetFault::KillStore => "kill -9 of the database",
+            FleetFault::StopStore => "the database stands still for three leases",
+            FleetFault::FailOver => "kill -9 of the database, and its standby takes over",
         }
     }
 
@@ -81,21 +81,21 @@ impl Fault {
     ) -> Result<(), String> {
         let number = usize::try_from(dice.below(world.gateways.len() as u64)).unwrap_or_default();
         match self {
-            Fault::KillGateway => {
+            FleetFault::KillGateway => {
                 world.gateways[number].kill();
                 thread::sleep(dice.time(lease));
                 world.gateways[number].start()?;
             }
-            Fault::StopGateway => {
+            FleetFault::StopGateway => {
                 world.gateways[number].stop();
                 thread::sleep(lease * 3);
                 world.gateways[number].go_on();
             }
-            Fault::EndGateway => {
+            FleetFault::EndGateway => {
                 world.gateways[number].end();
                 world.gateways[number].start()?;
             }
-            Fault::SecondGateway => {
+            FleetFault::SecondGateway => {
                 let mut second = world.another_gateway(lease)?;
                 match second.start() {
                     Ok(()) => return Err("two gateways serve one store that is for one".to_owned()),
@@ -103,34 +103,38 @@ impl Fault {
                     Err(why) => return Err(why),
                 }
             }
-            Fault::KillCrab => _ = fortune.deaths.fetch_add(1 + dice.below(crabs / 2), Ordering::Relaxed),
-            Fault::FreezeCrab => _ = fortune.freezes.fetch_add(1 + dice.below(crabs / 3), Ordering::Relaxed),
-            Fault::KillAll => {
+            FleetFault::KillCrab => {
+                _ = fortune.deaths.fetch_add(1 + dice.below(crabs / 2), Ordering::Relaxed)
+            }
+            FleetFault::FreezeCrab => {
+                _ = fortune.freezes.fetch_add(1 + dice.below(crabs / 3), Ordering::Relaxed)
+            }
+            FleetFault::KillAll => {
                 fortune.deaths.fetch_add(crabs, Ordering::Relaxed);
                 world.store.server().into_iter().for_each(|it| it.process().kill());
-                world.gateways.iter_mut().for_each(Process::kill);
+                world.gateways.iter_mut().for_each(FleetProcess::kill);
                 thread::sleep(dice.time(lease));
                 world.store.server().map_or(Ok(()), |it| it.start())?;
-                world.gateways.iter_mut().try_for_each(Process::start)?;
+                world.gateways.iter_mut().try_for_each(FleetProcess::start)?;
             }
-            Fault::Part => {
+            FleetFault::Part => {
                 world.proxies.iter().for_each(|it| it.part(true));
                 thread::sleep(lease * 2);
                 world.proxies.iter().for_each(|it| it.part(false));
             }
-            Fault::KillStore => {
+            FleetFault::KillStore => {
                 let server = world.store.server().ok_or(NO_SERVER)?;
                 server.process().kill();
                 thread::sleep(dice.time(lease));
                 server.start()?;
             }
-            Fault::StopStore => {
+            FleetFault::StopStore => {
                 let server = world.store.server().ok_or(NO_SERVER)?;
                 server.process().stop();
                 thread::sleep(lease * 3);
                 server.process().go_on();
             }
-            Fault::FailOver => world.store.fail_over()?,
+            FleetFault::FailOver => world.store.fail_over()?,
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// End that a mission is to have, as the script of the run says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Script {
+pub(crate) enum MissionScript {
     /// Every step passes.
     Plain,
     /// The first review fails.
@@ -22,14 +22,14 @@ pub(crate) enum Script {
 /// A mission that was acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
-    pub(crate) script: Script,
+    pub(crate) script: MissionScript,
     /// A cancellation was accepted.
     pub(crate) is_cancelled: bool,
 }
 
 /// A completion that was acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Acknowledged {
+pub(crate) struct AcknowledgedRun {
     pub(crate) crab: String,
     /// Summary that the crab has given, different every time.
     pub(crate) summary: String,
@@ -43,7 +43,7 @@ pub(crate) struct Notes {
     /// The keys of creations, with the missions.
     pub(crate) creations: BTreeMap<String, String>,
     /// Keyed by run.
-    pub(crate) completions: BTreeMap<String, Vec<Acknowledged>>,
+    pub(crate) completions: BTreeMap<String, Vec<AcknowledgedRun>>,
     /// The pauses that were answered, by mission and number.
     pub(crate) pauses: BTreeSet<(String, u64)>,
     /// Number of reports that were refused since their attempts had ended otherwise.
@@ -64,7 +64,7 @@ impl Ledger {
     }
 
     /// A creation with this key was answered with this mission.
-    pub(crate) fn made(&self, key: &str, mission: &str, script: Script) {
+    pub(crate) fn made(&self, key: &str, mission: &str, script: MissionScript) {
         let mut notes = self.notes();
         let known = notes.creations.entry(key.to_owned()).or_insert_with(|| mission.to_owned()).clone();
         if known != mission {
@@ -77,7 +77,7 @@ impl Ledger {
 
     /// A completion was answered with success.
     pub(crate) fn completed(&self, run: &str, crab: &str, summary: &str) {
-        let it = Acknowledged { crab: crab.to_owned(), summary: summary.to_owned() };
+        let it = AcknowledgedRun { crab: crab.to_owned(), summary: summary.to_owned() };
         self.notes().completions.entry(run.to_owned()).or_default().push(it);
     }
 

@@ -32,7 +32,7 @@ type Result<T> = std::result::Result<T, String>;
 
 /// Torture a fleet.
 #[derive(Debug, Parser)]
-struct Arguments {
+struct TortureArguments {
     /// Seed of every choice
     #[arg(long)]
     seed: u64,
@@ -54,7 +54,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match torture(&Arguments::parse()) {
+    match torture(&TortureArguments::parse()) {
         Ok(code) => code,
         Err(why) => {
             say(&format!("error: {why}"));
@@ -63,8 +63,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn torture(arguments: &Arguments) -> Result<ExitCode> {
-    let Arguments { seed, crabs, .. } = *arguments;
+fn torture(arguments: &TortureArguments) -> Result<ExitCode> {
+    let TortureArguments { seed, crabs, .. } = *arguments;
     let time = Duration::from_secs(arguments.seconds);
     let stores: Vec<_> =
         STORES.iter().filter(|it| arguments.store.as_ref().is_none_or(|name| it.name == name)).collect();

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::Client;
+use crate::client::TortureClient;
 use crate::crab::Fortune;
 use crate::dice::Dice;
-use crate::ledger::Script;
+use crate::ledger::MissionScript;
 
 /// So many missions that have not ended are enough.
 const OPEN: u64 = 40;
@@ -18,7 +18,13 @@ const OPEN: u64 = 40;
 const LOOK: Duration = Duration::from_millis(60);
 
 /// Starts missions until it is calm.
-pub(crate) fn start_missions(name: &str, client: &Client, colony: &str, dice: &mut Dice, fortune: &Fortune) {
+pub(crate) fn start_missions(
+    name: &str,
+    client: &TortureClient,
+    colony: &str,
+    dice: &mut Dice,
+    fortune: &Fortune,
+) {
     let mut number = 0;
     while !client.is_over() && !fortune.is_calm.load(Ordering::Relaxed) {
         let Some(status) = client.ask("GET", "/v1/status", None, None) else { return };
@@ -29,14 +35,14 @@ pub(crate) fn start_missions(name: &str, client: &Client, colony: &str, dice: &m
         }
         number += 1;
         let (script, word) = match dice.below(10) {
-            0..=4 => (Script::Plain, "plain"),
-            5 | 6 => (Script::Fixed, "fixed"),
-            7 => (Script::Fails, "fails"),
-            8 => (Script::Stepped, "stepped"),
-            _ => (Script::Cancelled, "cancelled"),
+            0..=4 => (MissionScript::Plain, "plain"),
+            5 | 6 => (MissionScript::Fixed, "fixed"),
+            7 => (MissionScript::Fails, "fails"),
+            8 => (MissionScript::Stepped, "stepped"),
+            _ => (MissionScript::Cancelled, "cancelled"),
         };
         let key = format!("{name}-{number}");
-        let execution = if script == Script::Stepped { "step" } else { "auto" };
+        let execution = if script == MissionScript::Stepped { "step" } else { "auto" };
         let body = json!({"colony_id": colony, "workflow": "torture", "prompt": format!("{word} {key}"),
             "execution": execution, "intervene": "never"});
         // Some do not trust an answer, and ask a second time.
@@ -55,7 +61,7 @@ pub(crate) fn start_missions(name: &str, client: &Client, colony: &str, dice: &m
 }
 
 /// Answers pauses and cancels missions until the run is over.
-pub(crate) fn answer_missions(client: &Client, dice: &mut Dice) {
+pub(crate) fn answer_missions(client: &TortureClient, dice: &mut Dice) {
     let mut asked = std::collections::BTreeSet::new();
     while !client.is_over() {
         let Some(paused) = client.ask("GET", "/v1/missions?status=paused&limit=100", None, None) else {
@@ -74,8 +80,10 @@ pub(crate) fn answer_missions(client: &Client, dice: &mut Dice) {
         }
         let waiting: Vec<String> = {
             let notes = client.ledger().notes();
-            let those =
-                notes.missions.iter().filter(|(_, it)| it.script == Script::Cancelled && !it.is_cancelled);
+            let those = notes
+                .missions
+                .iter()
+                .filter(|(_, it)| it.script == MissionScript::Cancelled && !it.is_cancelled);
             those.map(|(id, _)| id.clone()).filter(|id| !asked.contains(id)).collect()
         };
         for id in waiting {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::Process;
+use crate::process::FleetProcess;
 use crate::store::Server;
 use crate::world::PATIENCE;
 
@@ -16,8 +16,8 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 pub(crate) const NAME: &str = "fleet";
 
 #[derive(Debug)]
-pub(crate) struct Postgres {
-    process: Process,
+pub(crate) struct TorturePostgres {
+    process: FleetProcess,
     programs: Programs,
     folder: PathBuf,
     /// Number of folders of data that it has had.
@@ -37,10 +37,10 @@ pub(crate) fn lacks() -> Option<String> {
     folder_of_programs().is_none().then(|| format!("there is no Postgres in {DEBIAN}"))
 }
 
-impl Postgres {
+impl TorturePostgres {
     /// A server with one empty database.
-    pub(crate) fn new(folder: &Path) -> Result<Postgres, String> {
-        let mut server = Postgres::prepare(folder)?;
+    pub(crate) fn new(folder: &Path) -> Result<TorturePostgres, String> {
+        let mut server = TorturePostgres::prepare(folder)?;
         let data = server.data();
         let made = ["-D", &data, "-A", "trust", "-U", NAME, "-E", "UTF8", "--locale=C"];
         run(&mut server.programs.command("initdb", &made))?;
@@ -51,19 +51,20 @@ impl Postgres {
     }
 
     /// A server that repeats what this one does, before that one answers.
-    pub(crate) fn standby(folder: &Path, of: &Postgres) -> Result<Postgres, String> {
-        let mut standby = Postgres::prepare(folder)?;
+    pub(crate) fn standby(folder: &Path, of: &TorturePostgres) -> Result<TorturePostgres, String> {
+        let mut standby = TorturePostgres::prepare(folder)?;
         standby.copy(of)?;
         Ok(standby)
     }
 
-    /// Takes the work of its primary over, which is dead. That one becomes the standby of this one with [`Postgres::copy`].
+    /// Takes the work of its primary over, which is dead. That one becomes the standby of this one with
+    /// [`TorturePostgres::copy`].
     pub(crate) fn promote(&self) -> Result<(), String> {
         self.sql("select pg_promote()").map(drop)
     }
 
     /// Begins again as the standby of that server, and waits until that one answers nothing before this one has written it.
-    pub(crate) fn copy(&mut self, of: &Postgres) -> Result<(), String> {
+    pub(crate) fn copy(&mut self, of: &TorturePostgres) -> Result<(), String> {
         // Children of a killed server may still have the old folder open.
         self.copies += 1;
         let (data, from) = (self.data(), of.place());
@@ -88,7 +89,7 @@ impl Postgres {
         self.folder.display().to_string()
     }
 
-    fn prepare(folder: &Path) -> Result<Postgres, String> {
+    fn prepare(folder: &Path) -> Result<TorturePostgres, String> {
         let cause = |error: std::io::Error| error.to_string();
         let programs = folder_of_programs().ok_or("there is no Postgres")?;
         std::fs::create_dir(folder).map_err(cause)?;
@@ -100,17 +101,17 @@ impl Postgres {
             run(Command::new("chown").arg("postgres:postgres").arg(folder))?;
         }
         let programs = Programs { folder: programs, is_root };
-        let process = Process::new("postgres", Path::new("postgres"), Vec::new(), PathBuf::new());
-        let mut server = Postgres { process, programs, folder: folder.to_owned(), copies: 0 };
+        let process = FleetProcess::new("postgres", Path::new("postgres"), Vec::new(), PathBuf::new());
+        let mut server = TorturePostgres { process, programs, folder: folder.to_owned(), copies: 0 };
         server.process = server.served();
         Ok(server)
     }
 
-    fn served(&self) -> Process {
+    fn served(&self) -> FleetProcess {
         let (data, place) = (self.data(), self.place());
         let served = ["-D", &data, "-k", &place, "-c", "listen_addresses=", "-c", "max_connections=100"];
         let (program, words) = self.programs.words("postgres", &served);
-        Process::new("postgres", Path::new(&program), words, self.folder.with_extension("log"))
+        FleetProcess::new("postgres", Path::new(&program), words, self.folder.with_extension("log"))
     }
 
     fn data(&self) -> String {
@@ -131,8 +132,8 @@ impl Postgres {
     }
 }
 
-impl Server for Postgres {
-    fn process(&mut self) -> &mut Process {
+impl Server for TorturePostgres {
+    fn process(&mut self) -> &mut FleetProcess {
         &mut self.process
     }
 

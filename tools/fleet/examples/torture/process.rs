@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// A process that can be started again and again.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct FleetProcess {
     pub(crate) name: String,
     program: PathBuf,
     words: Vec<String>,
@@ -20,21 +20,21 @@ pub(crate) struct Process {
     child: Option<Child>,
 }
 
-impl Process {
+impl FleetProcess {
     /// A process that has not been started.
-    pub(crate) fn new(name: &str, program: &Path, words: Vec<String>, log: PathBuf) -> Process {
+    pub(crate) fn new(name: &str, program: &Path, words: Vec<String>, log: PathBuf) -> FleetProcess {
         let (name, program, environment) = (name.to_owned(), program.to_owned(), Vec::new());
-        Process { name, program, words, environment, log, says_ready: false, child: None }
+        FleetProcess { name, program, words, environment, log, says_ready: false, child: None }
     }
 
     /// Declares that it writes a line when it is ready.
-    pub(crate) fn that_says_ready(mut self) -> Process {
+    pub(crate) fn that_says_ready(mut self) -> FleetProcess {
         self.says_ready = true;
         self
     }
 
     /// Sets its environment, which has nothing but this.
-    pub(crate) fn with(mut self, environment: Vec<(String, String)>) -> Process {
+    pub(crate) fn with(mut self, environment: Vec<(String, String)>) -> FleetProcess {
         self.environment = environment;
         self
     }
@@ -129,7 +129,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for FleetProcess {
     fn drop(&mut self) {
         self.kill();
     }

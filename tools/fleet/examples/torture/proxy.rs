@@ -11,7 +11,7 @@ use crate::dice::Dice;
 
 /// Fate of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum ConnectionFate {
     /// Nothing is lost.
     Whole,
     /// This answer is lost, and the connection with it: the gateway has done what it was asked.
@@ -26,7 +26,7 @@ enum Fate {
 
 /// Number of connections with each fate.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct ConnectionCounts {
     pub(crate) whole: AtomicU64,
     pub(crate) answers_lost: AtomicU64,
     pub(crate) requests_cut: AtomicU64,
@@ -37,13 +37,13 @@ pub(crate) struct Counts {
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ProxyState {
     gateway: SocketAddr,
-    counts: Arc<Counts>,
+    counts: Arc<ConnectionCounts>,
     dice: Mutex<Dice>,
     is_calm: AtomicBool,
     is_parted: AtomicBool,
@@ -51,10 +51,14 @@ struct Shared {
 
 impl Proxy {
     /// A proxy before the gateway at this address.
-    pub(crate) fn start(gateway: SocketAddr, dice: Dice, counts: &Arc<Counts>) -> std::io::Result<Proxy> {
+    pub(crate) fn start(
+        gateway: SocketAddr,
+        dice: Dice,
+        counts: &Arc<ConnectionCounts>,
+    ) -> std::io::Result<Proxy> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyState {
             gateway,
             counts: Arc::clone(counts),
             dice: Mutex::new(dice),
@@ -82,19 +86,19 @@ impl Proxy {
     }
 }
 
-impl Shared {
-    fn fate(&self) -> Fate {
+impl ProxyState {
+    fn fate(&self) -> ConnectionFate {
         let mut dice = self.dice.lock().unwrap_or_else(PoisonError::into_inner);
         let (kind, number) = (dice.below(10), dice.below(12));
         if self.is_calm.load(Ordering::Relaxed) {
-            return Fate::Whole;
+            return ConnectionFate::Whole;
         }
         let (fate, count) = match kind {
-            0..=2 => (Fate::AnswerLost(number), &self.counts.answers_lost),
-            3 => (Fate::RequestCut(number), &self.counts.requests_cut),
-            4 => (Fate::Late(Duration::from_millis(5 + 20 * number)), &self.counts.late),
-            5 => (Fate::Silent(number), &self.counts.silent),
-            _ => (Fate::Whole, &self.counts.whole),
+            0..=2 => (ConnectionFate::AnswerLost(number), &self.counts.answers_lost),
+            3 => (ConnectionFate::RequestCut(number), &self.counts.requests_cut),
+            4 => (ConnectionFate::Late(Duration::from_millis(5 + 20 * number)), &self.counts.late),
+            5 => (ConnectionFate::Silent(number), &self.counts.silent),
+            _ => (ConnectionFate::Whole, &self.counts.whole),
         };
         count.fetch_add(1, Ordering::Relaxed);
         fate
@@ -155,22 +159,27 @@ enum Pass {
     Swallowed,
 }
 
-impl Fate {
+impl ConnectionFate {
     fn of_request(self, number: u64) -> Pass {
         match self {
-            Fate::RequestCut(at) if number == at => Pass::Half,
-            Fate::Whole | Fate::AnswerLost(_) | Fate::RequestCut(_) | Fate::Late(_) | Fate::Silent(_) => {
-                Pass::All
-            }
+            ConnectionFate::RequestCut(at) if number == at => Pass::Half,
+            ConnectionFate::Whole
+            | ConnectionFate::AnswerLost(_)
+            | ConnectionFate::RequestCut(_)
+            | ConnectionFate::Late(_)
+            | ConnectionFate::Silent(_) => Pass::All,
         }
     }
 
     fn of_answer(self, number: u64) -> Pass {
         match self {
-            Fate::AnswerLost(at) if number == at => Pass::Nothing,
-            Fate::Late(time) => Pass::After(time),
-            Fate::Silent(at) if number >= at => Pass::Swallowed,
-            Fate::Whole | Fate::AnswerLost(_) | Fate::RequestCut(_) | Fate::Silent(_) => Pass::All,
+            ConnectionFate::AnswerLost(at) if number == at => Pass::Nothing,
+            ConnectionFate::Late(time) => Pass::After(time),
+            ConnectionFate::Silent(at) if number >= at => Pass::Swallowed,
+            ConnectionFate::Whole
+            | ConnectionFate::AnswerLost(_)
+            | ConnectionFate::RequestCut(_)
+            | ConnectionFate::Silent(_) => Pass::All,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::path::Path;
 
-use crate::postgres::{self, NAME, Postgres};
-use crate::process::Process;
+use crate::postgres::{self, NAME, TorturePostgres};
+use crate::process::FleetProcess;
 
 /// A kind of store.
 pub(crate) struct StoreKind {
@@ -17,7 +17,7 @@ pub(crate) struct StoreKind {
     /// Reason for which it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
     /// Starts it in this folder.
-    pub(crate) start: fn(&Path) -> Result<Store, String>,
+    pub(crate) start: fn(&Path) -> Result<RunningStore, String>,
 }
 
 /// Every kind of store.
@@ -27,7 +27,7 @@ pub(crate) const STORES: &[StoreKind] = &[
         gateways: 1,
         has_agents: true,
         lacks: || None,
-        start: |_| Ok(Store { option: None, servers: Servers::None }),
+        start: |_| Ok(RunningStore { option: None, servers: Servers::None }),
     },
     StoreKind { name: "postgres", gateways: 2, has_agents: true, lacks: postgres::lacks, start: one_server },
     StoreKind {
@@ -41,7 +41,7 @@ pub(crate) const STORES: &[StoreKind] = &[
 
 /// A server of a store, which is killed, stopped and started again.
 pub(crate) trait Server: Debug {
-    fn process(&mut self) -> &mut Process;
+    fn process(&mut self) -> &mut FleetProcess;
 
     /// Starts it, and waits until it answers.
     fn start(&mut self) -> Result<(), String>;
@@ -52,7 +52,7 @@ pub(crate) trait Server: Debug {
 
 /// A store that runs.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct RunningStore {
     /// Value of `--store`; the gateway's own file if it is `None`.
     pub(crate) option: Option<String>,
     servers: Servers,
@@ -63,12 +63,12 @@ pub(crate) struct Store {
 enum Servers {
     /// It is a file.
     None,
-    One(Postgres),
+    One(TorturePostgres),
     /// The second one has everything that the first has answered, and takes over.
-    Pair(Box<[Postgres; 2]>),
+    Pair(Box<[TorturePostgres; 2]>),
 }
 
-impl Store {
+impl RunningStore {
     /// The server that answers the gateways.
     pub(crate) fn server(&mut self) -> Option<&mut dyn Server> {
         match &mut self.servers {
@@ -105,16 +105,16 @@ impl Store {
     }
 }
 
-fn one_server(folder: &Path) -> Result<Store, String> {
-    let server = Postgres::new(&folder.join("postgres"))?;
+fn one_server(folder: &Path) -> Result<RunningStore, String> {
+    let server = TorturePostgres::new(&folder.join("postgres"))?;
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
-    Ok(Store { option, servers: Servers::One(server) })
+    Ok(RunningStore { option, servers: Servers::One(server) })
 }
 
-fn two_servers(folder: &Path) -> Result<Store, String> {
-    let server = Postgres::new(&folder.join("postgres-1"))?;
-    let standby = Postgres::standby(&folder.join("postgres-2"), &server)?;
+fn two_servers(folder: &Path) -> Result<RunningStore, String> {
+    let server = TorturePostgres::new(&folder.join("postgres-1"))?;
+    let standby = TorturePostgres::standby(&folder.join("postgres-2"), &server)?;
     let places = format!("{},{}", server.place(), standby.place());
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={places}"));
-    Ok(Store { option, servers: Servers::Pair(Box::new([server, standby])) })
+    Ok(RunningStore { option, servers: Servers::Pair(Box::new([server, standby])) })
 }

@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
-use crate::audit::{Found, Wrong};
+use crate::audit::{BrokenRule, StoreContents};
 use crate::ledger::Notes;
-use crate::proxy::Counts;
+use crate::proxy::ConnectionCounts;
 
 /// So many counterexamples are shown whole.
 const SHOWN: usize = 3;
 
 /// Results of one part.
 #[derive(Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct PartRow {
     name: String,
     faults: u64,
     missions: usize,
@@ -25,10 +25,10 @@ pub(crate) struct Row {
     pub(crate) broken: Vec<String>,
 }
 
-impl Row {
-    pub(crate) fn new(name: &str, faults: u64, notes: &Notes, counts: &Counts) -> Row {
+impl PartRow {
+    pub(crate) fn new(name: &str, faults: u64, notes: &Notes, counts: &ConnectionCounts) -> PartRow {
         let cut = [&counts.answers_lost, &counts.requests_cut, &counts.silent];
-        Row {
+        PartRow {
             name: name.to_owned(),
             faults,
             missions: notes.missions.len(),
@@ -36,12 +36,12 @@ impl Row {
             refused: notes.refused,
             unheard: notes.unheard,
             cut: cut.iter().map(|it| it.load(Ordering::Relaxed)).sum(),
-            ..Row::default()
+            ..PartRow::default()
         }
     }
 
     /// Adds the records of the store, and the errors in them.
-    pub(crate) fn found(&mut self, found: &Found, wrong: Vec<Wrong>) {
+    pub(crate) fn found(&mut self, found: &StoreContents, wrong: Vec<BrokenRule>) {
         self.lost = found.records.iter().filter(|it| it.kind == "lease.lost").count();
         for (number, (mission, what)) in wrong.into_iter().enumerate() {
             let mut text = match &mission {
@@ -59,7 +59,7 @@ impl Row {
 }
 
 /// The table, and the counterexamples.
-pub(crate) fn render(rows: &[Row], seed: u64) -> String {
+pub(crate) fn render(rows: &[PartRow], seed: u64) -> String {
     let width = rows.iter().map(|it| it.name.len()).max().unwrap_or_default();
     let mut text = format!(
         "\n{:width$}  faults  missions  completions  leases lost  late and refused  calls without answer  connections cut\n",

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::audit::{Found, Record};
-use crate::client::Client;
+use crate::audit::{AuditRecord, StoreContents};
+use crate::client::TortureClient;
 use crate::dice::Dice;
 use crate::ledger::Ledger;
-use crate::process::Process;
-use crate::proxy::{Counts, Proxy};
-use crate::store::{Store, StoreKind};
+use crate::process::FleetProcess;
+use crate::proxy::{ConnectionCounts, Proxy};
+use crate::store::{RunningStore, StoreKind};
 
 /// Time after which something counts as stuck: far more than it ever takes, on a busy machine too.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
@@ -27,17 +27,17 @@ const WORKFLOWS: [(&str, &str); 2] =
 
 /// A fleet. Its processes end with it.
 pub(crate) struct World {
-    pub(crate) store: Store,
-    pub(crate) gateways: Vec<Process>,
+    pub(crate) store: RunningStore,
+    pub(crate) gateways: Vec<FleetProcess>,
     pub(crate) proxies: Vec<Proxy>,
-    pub(crate) counts: Arc<Counts>,
+    pub(crate) counts: Arc<ConnectionCounts>,
     pub(crate) ledger: Arc<Ledger>,
     /// The run is over: clients end.
     pub(crate) is_over: Arc<AtomicBool>,
     /// It asks the gateways themselves, and not through the network.
-    pub(crate) direct: Client,
+    pub(crate) direct: TortureClient,
     /// It asks through the network.
-    pub(crate) client: Client,
+    pub(crate) client: TortureClient,
     pub(crate) colony: String,
     addresses: Vec<SocketAddr>,
     program: PathBuf,
@@ -78,7 +78,7 @@ impl World {
             .collect::<Result<_, _>>()
             .map_err(cause)?;
         let named = |addresses: Vec<SocketAddr>| addresses.iter().map(|it| format!("http://{it}")).collect();
-        let client = |addresses| Client::new(named(addresses), token.trim(), &ledger, &is_over);
+        let client = |addresses| TortureClient::new(named(addresses), token.trim(), &ledger, &is_over);
         let (direct, through) =
             (client(addresses.clone()), client(proxies.iter().map(|it| it.address).collect()));
         let repository = repository.unwrap_or(Path::new("/srv/none.git"));
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Another gateway at this store, which is not started.
-    pub(crate) fn another_gateway(&self, lease: Duration) -> Result<Process, String> {
+    pub(crate) fn another_gateway(&self, lease: Duration) -> Result<FleetProcess, String> {
         Ok(gateway(
             self.folder.path(),
             &self.program,
@@ -115,12 +115,12 @@ impl World {
     }
 
     /// Everything of the store, as the gateways answer it.
-    pub(crate) fn read(&self) -> Result<Found, String> {
+    pub(crate) fn read(&self) -> Result<StoreContents, String> {
         let get = |path: &str| {
             let answer = self.direct.ask("GET", path, None, None).filter(|it| it.is_success());
             answer.map(|it| it.body).ok_or_else(|| format!("GET {path} is not answered"))
         };
-        let mut found = Found { status: get("/v1/status")?, ..Found::default() };
+        let mut found = StoreContents { status: get("/v1/status")?, ..StoreContents::default() };
         let mut after = 0;
         loop {
             let page = get(&format!("/v1/events?after={after}&limit=500"))?;
@@ -162,7 +162,7 @@ impl World {
 
     /// Last lines of the logs of the processes.
     pub(crate) fn logs(&self) -> String {
-        let gateways: String = self.gateways.iter().map(Process::logged).collect();
+        let gateways: String = self.gateways.iter().map(FleetProcess::logged).collect();
         gateways + &self.store.logged()
     }
 }
@@ -170,11 +170,11 @@ impl World {
 fn gateway(
     folder: &Path,
     program: &Path,
-    store: &Store,
+    store: &RunningStore,
     address: SocketAddr,
     lease: Duration,
     number: usize,
-) -> Process {
+) -> FleetProcess {
     let place = |name: &str| folder.join(name).display().to_string();
     let mut words: Vec<String> = ["serve", "--log", "warn", "--lease"].map(str::to_owned).into();
     words.extend([lease.as_secs_f64().to_string(), "--listen".to_owned(), address.to_string()]);
@@ -182,11 +182,11 @@ fn gateway(
     words.extend(store.option.iter().flat_map(|it| ["--store".to_owned(), it.clone()]));
     let name = format!("gateway-{}", number + 1);
     let log = folder.join(format!("{name}.log"));
-    Process::new(&name, program, words, log).that_says_ready()
+    FleetProcess::new(&name, program, words, log).that_says_ready()
 }
 
-fn record(record: &Value) -> Record {
-    Record {
+fn record(record: &Value) -> AuditRecord {
+    AuditRecord {
         seq: record["seq"].as_u64().unwrap_or_default(),
         mission: record["mission_id"].as_str().map(str::to_owned),
         kind: record["kind"].as_str().unwrap_or_default().to_owned(),

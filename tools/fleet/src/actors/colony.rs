@@ -3,13 +3,13 @@
 use orange_core::scheduler::{Effect, Event, Heads, Item};
 use serde_json::json;
 
-use super::{Cascade, Change, CrabChange, Happening, SchedulerActor, Todo, done};
-use crate::host::{Delivery, Instruction, Reply};
+use super::{Cascade, CrabChange, HostChange, MissionHappening, SchedulerActor, Todo, done};
+use crate::host::{ActorReply, Delivery, Instruction};
 
 impl Cascade {
     /// Has an event happen to a scheduler. `heads` are the first waiting steps of its colony by role, and the event of a mission has the
     /// rows of that mission.
-    pub fn scheduler(&mut self, actor: &mut SchedulerActor, heads: &Heads, event: Event) -> Vec<Change> {
+    pub fn scheduler(&mut self, actor: &mut SchedulerActor, heads: &Heads, event: Event) -> Vec<HostChange> {
         if matches!(event, Event::Sweep { .. }) && actor.scheduler.leases.is_empty() {
             self.answer(done(actor.version, true, None));
             return Vec::new();
@@ -20,7 +20,7 @@ impl Cascade {
         let effects = match actor.scheduler.apply(heads, event) {
             Ok(effects) => effects,
             Err(refusal) => {
-                self.answer(Reply::SchedulerRefused(refusal));
+                self.answer(ActorReply::SchedulerRefused(refusal));
                 return Vec::new();
             }
         };
@@ -36,13 +36,13 @@ impl Cascade {
         changes
     }
 
-    fn effect(&mut self, colony: &str, held: Option<&(String, Item)>, effect: Effect) -> Option<Change> {
+    fn effect(&mut self, colony: &str, held: Option<&(String, Item)>, effect: Effect) -> Option<HostChange> {
         match effect {
-            Effect::Push(waiting) => Some(Change::Push { colony: colony.to_owned(), waiting }),
-            Effect::Remove { mission } => Some(Change::Remove { mission }),
+            Effect::Push(waiting) => Some(HostChange::Push { colony: colony.to_owned(), waiting }),
+            Effect::Remove { mission } => Some(HostChange::Remove { mission }),
             Effect::Offer { crab, item } => {
                 let is_news = held.is_none_or(|(holder, has)| (holder, has) != (&crab, &item));
-                let what = Happening::Offered { item: item.clone(), crab: crab.clone(), is_news };
+                let what = MissionHappening::Offered { item: item.clone(), crab: crab.clone(), is_news };
                 self.todo.push_back(Todo::Mission { id: item.mission.clone(), what });
                 Some(deliver(colony, crab, Instruction::Offer(item)))
             }
@@ -54,17 +54,18 @@ impl Cascade {
             }
             Effect::Lost { crab, item } => {
                 let id = item.mission.clone();
-                self.todo.push_back(Todo::Mission { id, what: Happening::Lost { item, crab } });
+                self.todo.push_back(Todo::Mission { id, what: MissionHappening::Lost { item, crab } });
                 None
             }
         }
     }
 
     /// News of the crabs that an event comes from.
-    fn heard(&self, actor: &SchedulerActor, event: &Event) -> Vec<Change> {
+    fn heard(&self, actor: &SchedulerActor, event: &Event) -> Vec<HostChange> {
         let colony = &actor.colony;
-        let change = |crab: &String, what| Change::Crab { colony: colony.clone(), crab: crab.clone(), what };
-        let record = |kind, data| Change::Record { colony: colony.clone(), mission: None, kind, data };
+        let change =
+            |crab: &String, what| HostChange::Crab { colony: colony.clone(), crab: crab.clone(), what };
+        let record = |kind, data| HostChange::Record { colony: colony.clone(), mission: None, kind, data };
         match event {
             Event::Register { crab, roles } => {
                 let name = self.about.name.clone().unwrap_or_else(|| crab.clone());
@@ -93,20 +94,20 @@ impl Cascade {
 fn given_back(actor: &SchedulerActor, event: &Event) -> Option<Todo> {
     let Event::GiveBack { crab, mission, step, attempt, reason } = event else { return None };
     let item = actor.scheduler.lease(crab, mission, *step, *attempt)?.item.clone();
-    let what = Happening::GivenBack { item, crab: crab.clone(), reason: reason.clone() };
+    let what = MissionHappening::GivenBack { item, crab: crab.clone(), reason: reason.clone() };
     Some(Todo::Mission { id: mission.clone(), what })
 }
 
 /// News of a crab that was silent for too long: it is gone.
-fn gone(actor: &SchedulerActor, effect: &Effect) -> Vec<Change> {
+fn gone(actor: &SchedulerActor, effect: &Effect) -> Vec<HostChange> {
     let Effect::Lost { crab: Some(crab), item: _ } = effect else { return Vec::new() };
     if actor.scheduler.crabs.contains_key(crab) {
         return Vec::new();
     }
     let (colony, data) = (actor.colony.clone(), json!({"crab": crab}));
     vec![
-        Change::Crab { colony: colony.clone(), crab: crab.clone(), what: CrabChange::Left },
-        Change::Record { colony, mission: None, kind: "crab.lost", data },
+        HostChange::Crab { colony: colony.clone(), crab: crab.clone(), what: CrabChange::Left },
+        HostChange::Record { colony, mission: None, kind: "crab.lost", data },
     ]
 }
 
@@ -117,6 +118,6 @@ fn held(actor: &SchedulerActor, event: &Event) -> Option<(String, Item)> {
     actor.scheduler.leases.get(mission).map(|lease| (crab.clone(), lease.item.clone()))
 }
 
-fn deliver(colony: &str, crab: String, what: Instruction) -> Change {
-    Change::Deliver(Delivery { colony: colony.to_owned(), crab, what })
+fn deliver(colony: &str, crab: String, what: Instruction) -> HostChange {
+    HostChange::Deliver(Delivery { colony: colony.to_owned(), crab, what })
 }

@@ -7,8 +7,8 @@ use orange_core::mission::{
 use orange_core::plan::{Plan, StepId};
 use serde_json::{Value, json};
 
-use super::{AttemptChange, Change, MissionActor};
-use crate::host::About;
+use super::{AttemptChange, HostChange, MissionActor};
+use crate::host::CallDetails;
 
 /// The longest summary in a record, in characters; the mission has it whole.
 const SUMMARY: usize = 200;
@@ -20,9 +20,9 @@ pub(super) fn history(
     before: &Mission,
     event: &Event,
     effects: &[Effect],
-    about: &About,
-) -> Vec<Change> {
-    let mut writer = Writer { actor, about, changes: Vec::new() };
+    about: &CallDetails,
+) -> Vec<HostChange> {
+    let mut writer = HistoryWriter { actor, about, changes: Vec::new() };
     if let Event::Retry { step } = event {
         writer.record("mission.retried", json!({"step": step.map(|it| writer.name(it))}));
     }
@@ -37,15 +37,15 @@ pub(super) fn history(
     writer.changes
 }
 
-struct Writer<'a> {
+struct HistoryWriter<'a> {
     actor: &'a MissionActor,
-    about: &'a About,
-    changes: Vec<Change>,
+    about: &'a CallDetails,
+    changes: Vec<HostChange>,
 }
 
-impl Writer<'_> {
+impl HistoryWriter<'_> {
     fn started(&mut self, step: StepId, attempt: u32) {
-        let About { crab, worktree, .. } = self.about;
+        let CallDetails { crab, worktree, .. } = self.about;
         let data = json!({"step": self.name(step), "attempt": attempt, "crab": crab, "worktree": worktree});
         let what = AttemptChange::Started { crab: crab.clone(), worktree: worktree.clone() };
         self.attempt(step, attempt, what);
@@ -83,7 +83,7 @@ impl Writer<'_> {
     }
 
     fn ended(&mut self, step: StepId, attempt: u32, end: &AttemptEnd) {
-        let About { crab, commit, .. } = self.about;
+        let CallDetails { crab, commit, .. } = self.about;
         let (name, crab) = (self.name(step), crab.as_ref());
         let (kind, commit, data) = match end {
             AttemptEnd::Completed(Report { result, summary, warning }) => {
@@ -123,12 +123,17 @@ impl Writer<'_> {
     }
 
     fn attempt(&mut self, step: StepId, attempt: u32, what: AttemptChange) {
-        self.changes.push(Change::Attempt { mission: self.actor.id.clone(), step, attempt, what });
+        self.changes.push(HostChange::Attempt { mission: self.actor.id.clone(), step, attempt, what });
     }
 
     fn record(&mut self, kind: &'static str, data: Value) {
         let MissionActor { id, colony, .. } = self.actor;
-        self.changes.push(Change::Record { colony: colony.clone(), mission: Some(id.clone()), kind, data });
+        self.changes.push(HostChange::Record {
+            colony: colony.clone(),
+            mission: Some(id.clone()),
+            kind,
+            data,
+        });
     }
 }
 

@@ -6,8 +6,8 @@ use orange_core::scheduler::{Item, Refusal, Scheduler};
 use serde_json::json;
 
 use super::history::history;
-use super::{AttemptChange, Cascade, Change, Happening, MissionActor, done, want};
-use crate::host::Reply;
+use super::{AttemptChange, Cascade, HostChange, MissionActor, MissionHappening, done, want};
+use crate::host::ActorReply;
 
 impl Cascade {
     /// Has something happen to a mission. `scheduler` is that of its colony, which knows who has the step.
@@ -15,17 +15,17 @@ impl Cascade {
         &mut self,
         actor: &mut MissionActor,
         scheduler: &Scheduler,
-        what: Happening,
-    ) -> Vec<Change> {
+        what: MissionHappening,
+    ) -> Vec<HostChange> {
         match what {
-            Happening::Event(event) => match self.is_foreign(actor, scheduler, &event) {
+            MissionHappening::Event(event) => match self.is_foreign(actor, scheduler, &event) {
                 true => {
-                    self.answer(Reply::SchedulerRefused(Refusal::NoSuchLease));
+                    self.answer(ActorReply::SchedulerRefused(Refusal::NoSuchLease));
                     Vec::new()
                 }
                 false => self.event(actor, event),
             },
-            Happening::Offered { item, crab, is_news } => {
+            MissionHappening::Offered { item, crab, is_news } => {
                 let data = json!({"step": name(actor, &item), "attempt": item.attempt, "crab": crab});
                 self.offers.push((crab.clone(), item.clone()));
                 if !is_news {
@@ -33,23 +33,23 @@ impl Cascade {
                 }
                 vec![attempt(actor, &item, AttemptChange::Offered(crab)), record(actor, "run.offered", data)]
             }
-            Happening::GivenBack { item, crab, reason } => {
+            MissionHappening::GivenBack { item, crab, reason } => {
                 let data = json!({"step": name(actor, &item), "attempt": item.attempt, "crab": crab, "reason": reason});
                 let has_started = has_started(&actor.mission, item.step, item.attempt);
                 let returned = attempt(actor, &item, AttemptChange::Returned(crab));
                 let returned = (!has_started).then_some(returned);
                 returned.into_iter().chain([record(actor, "step.given-back", data)]).collect()
             }
-            Happening::Lost { item, crab } => self.lost(actor, &item, crab),
+            MissionHappening::Lost { item, crab } => self.lost(actor, &item, crab),
         }
     }
 
-    fn event(&mut self, actor: &mut MissionActor, event: Event) -> Vec<Change> {
+    fn event(&mut self, actor: &mut MissionActor, event: Event) -> Vec<HostChange> {
         let before = actor.mission.clone();
         let effects = match actor.mission.apply(actor.plan, event.clone()) {
             Ok(effects) => effects,
             Err(refusal) => {
-                self.answer(Reply::MissionRefused(refusal));
+                self.answer(ActorReply::MissionRefused(refusal));
                 return Vec::new();
             }
         };
@@ -72,7 +72,7 @@ impl Cascade {
     }
 
     /// A lease has ended without a word. An attempt whose agent had not started waits again, and its mission need not know.
-    fn lost(&mut self, actor: &mut MissionActor, item: &Item, crab: Option<String>) -> Vec<Change> {
+    fn lost(&mut self, actor: &mut MissionActor, item: &Item, crab: Option<String>) -> Vec<HostChange> {
         let data = json!({"step": name(actor, item), "attempt": item.attempt, "crab": crab});
         let mut changes = vec![record(actor, "lease.lost", data)];
         match has_started(&actor.mission, item.step, item.attempt) {
@@ -119,10 +119,10 @@ fn name(actor: &MissionActor, item: &Item) -> &'static str {
     actor.plan.steps.get(item.step.index()).map_or("", |step| step.id)
 }
 
-fn attempt(actor: &MissionActor, item: &Item, what: AttemptChange) -> Change {
-    Change::Attempt { mission: actor.id.clone(), step: item.step, attempt: item.attempt, what }
+fn attempt(actor: &MissionActor, item: &Item, what: AttemptChange) -> HostChange {
+    HostChange::Attempt { mission: actor.id.clone(), step: item.step, attempt: item.attempt, what }
 }
 
-fn record(actor: &MissionActor, kind: &'static str, data: serde_json::Value) -> Change {
-    Change::Record { colony: actor.colony.clone(), mission: Some(actor.id.clone()), kind, data }
+fn record(actor: &MissionActor, kind: &'static str, data: serde_json::Value) -> HostChange {
+    HostChange::Record { colony: actor.colony.clone(), mission: Some(actor.id.clone()), kind, data }
 }

@@ -17,7 +17,7 @@ use orange_core::scheduler::{Item, Scheduler, Waiting};
 use orange_core::{mission as core_mission, scheduler as core_scheduler};
 use serde_json::Value;
 
-use crate::host::{About, Call, Delivery, Event, Reply};
+use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event};
 
 /// A mission, as a host has loaded it.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct SchedulerActor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Todo {
     /// Something concerns a mission: [`Cascade::mission`] or [`Cascade::no_mission`].
-    Mission { id: String, what: Happening },
+    Mission { id: String, what: MissionHappening },
     /// Something happens to a scheduler: [`Cascade::scheduler`] or [`Cascade::no_colony`].
     Scheduler {
         id: String,
@@ -58,7 +58,7 @@ pub enum Todo {
 
 /// Event that concerns a mission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum MissionHappening {
     Event(core_mission::Event),
     /// A crab has got a step.
     Offered {
@@ -83,7 +83,7 @@ pub enum Happening {
 
 /// Change that a host writes down, in the given order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum HostChange {
     /// An entry of the history.
     Record {
         colony: String,
@@ -147,22 +147,22 @@ pub enum CrabChange {
 /// One call and everything that follows from it.
 #[derive(Debug)]
 pub struct Cascade {
-    about: About,
+    about: CallDetails,
     /// The attempt whose end a crab reports by this call: that crab need not end its agent.
     reported: Option<(String, StepId, u32)>,
     todo: VecDeque<Todo>,
-    outcome: Option<Reply>,
+    outcome: Option<ActorReply>,
     offers: Vec<(String, Item)>,
 }
 
 impl Cascade {
     /// The cascade of a call.
-    pub fn new(call: Call) -> Cascade {
-        let Call { event, about, .. } = call;
+    pub fn new(call: ActorCall) -> Cascade {
+        let ActorCall { event, about, .. } = call;
         let (first, reported) = match event {
             Event::Mission { id, event } => {
                 let reported = ended_by(&event).map(|(step, attempt)| (id.clone(), step, attempt));
-                (Todo::Mission { id, what: Happening::Event(event) }, reported)
+                (Todo::Mission { id, what: MissionHappening::Event(event) }, reported)
             }
             Event::Scheduler { id, event } => (Todo::Scheduler { id, event }, None),
         };
@@ -172,15 +172,15 @@ impl Cascade {
     /// The cascade that follows the making of a mission, which begins at once.
     pub fn created(mission: &str) -> Cascade {
         let id = mission.to_owned();
-        let first = Todo::Mission { id, what: Happening::Event(core_mission::Event::Begin) };
+        let first = Todo::Mission { id, what: MissionHappening::Event(core_mission::Event::Begin) };
         let todo = VecDeque::from([first]);
-        Cascade { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+        Cascade { about: CallDetails::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
     /// The cascade in which a scheduler hears again what a mission wants, as after an outage. Nothing follows if it knows.
     pub fn reminded(actor: &MissionActor) -> Cascade {
         let todo = VecDeque::from([want(actor)]);
-        Cascade { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+        Cascade { about: CallDetails::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
     /// Takes the next action; none when all is done.
@@ -190,12 +190,12 @@ impl Cascade {
 
     /// There is no such mission.
     pub fn no_mission(&mut self) {
-        self.answer(Reply::NotFound);
+        self.answer(ActorReply::NotFound);
     }
 
     /// There is no such colony.
     pub fn no_colony(&mut self) {
-        self.answer(Reply::NotFound);
+        self.answer(ActorReply::NotFound);
     }
 
     /// Nobody can read the mission: its steps wait no longer, and a crab that has it ends its agent.
@@ -213,18 +213,18 @@ impl Cascade {
     }
 
     /// Result of the call, once nothing comes next.
-    pub fn outcome(self) -> Reply {
+    pub fn outcome(self) -> ActorReply {
         match self.outcome {
-            Some(Reply::Done { version, mission, is_repeated, answered, .. }) => {
-                Reply::Done { version, mission, is_repeated, answered, offers: self.offers }
+            Some(ActorReply::Done { version, mission, is_repeated, answered, .. }) => {
+                ActorReply::Done { version, mission, is_repeated, answered, offers: self.offers }
             }
             Some(other) => other,
-            None => Reply::NotFound,
+            None => ActorReply::NotFound,
         }
     }
 
     /// The first answer counts: what follows from an accepted event may be refused, and that changes nothing.
-    fn answer(&mut self, outcome: Reply) {
+    fn answer(&mut self, outcome: ActorReply) {
         self.outcome.get_or_insert(outcome);
     }
 }
@@ -269,6 +269,6 @@ fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
 }
 
 /// A done call, before anything follows.
-fn done(version: u64, is_repeated: bool, answered: Option<core_mission::AnswerEffect>) -> Reply {
-    Reply::Done { version, mission: None, is_repeated, answered, offers: Vec::new() }
+fn done(version: u64, is_repeated: bool, answered: Option<core_mission::AnswerEffect>) -> ActorReply {
+    ActorReply::Done { version, mission: None, is_repeated, answered, offers: Vec::new() }
 }

@@ -20,7 +20,7 @@ const LONGEST: u64 = 16 << 20;
 
 /// Access to a gateway: its addresses, and what it lets in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gateway {
+pub struct GatewayAccess {
     /// Its addresses, the best one first.
     pub addresses: Vec<String>,
     pub token: String,
@@ -41,7 +41,7 @@ pub struct Client {
 
 /// Reason for the failure of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failed {
+pub enum GatewayFailure {
     /// The gateway does not answer, or cannot now. The same call with the same key is safe.
     Unheard(String),
     Refused {
@@ -54,7 +54,7 @@ pub enum Failed {
 }
 
 /// Result of a call.
-pub type Heard<T> = std::result::Result<T, Failed>;
+pub type Heard<T> = std::result::Result<T, GatewayFailure>;
 
 fn is_url(text: &str) -> bool {
     let address = text.parse::<ureq::http::Uri>();
@@ -78,15 +78,15 @@ fn help_for(why: &str) -> &'static str {
 /// Result of a call, as `ureq` gives it.
 type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
-impl Failed {
+impl GatewayFailure {
     /// The failure as an error of a command.
     pub fn into_error(self) -> Error {
         match self {
-            Failed::Unheard(why) => {
+            GatewayFailure::Unheard(why) => {
                 Error::new(ErrorKind::Environment, format!("the gateway does not answer: {why}"))
                     .help(help_for(&why))
             }
-            Failed::Refused { status, message, help } => {
+            GatewayFailure::Refused { status, message, help } => {
                 let kind = match status {
                     404 => ErrorKind::NotFound,
                     401 | 403 => ErrorKind::NotAllowed,
@@ -99,11 +99,11 @@ impl Failed {
     }
 }
 
-impl std::fmt::Display for Failed {
+impl std::fmt::Display for GatewayFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failed::Unheard(why) => write!(f, "it does not answer: {why}"),
-            Failed::Refused { status, message, .. } => write!(f, "it refuses ({status}): {message}"),
+            GatewayFailure::Unheard(why) => write!(f, "it does not answer: {why}"),
+            GatewayFailure::Refused { status, message, .. } => write!(f, "it refuses ({status}): {message}"),
         }
     }
 }
@@ -113,8 +113,8 @@ impl Client {
     ///
     /// # Errors
     /// `usage` without an address, or with certificates that cannot be read.
-    pub fn new(gateway: Gateway) -> Result<Client> {
-        let Gateway { addresses, token, authorities } = gateway;
+    pub fn new(gateway: GatewayAccess) -> Result<Client> {
+        let GatewayAccess { addresses, token, authorities } = gateway;
         if addresses.is_empty() {
             return Err(Error::new(ErrorKind::Usage, "the address of the gateway is missing")
                 .help("name it with `--gateway URL`, or in ORANGE_FLEET_GATEWAY"));
@@ -198,12 +198,14 @@ impl Client {
 
     /// Asks the addresses in turn, beginning with the one that has answered last.
     fn each(&self, call: impl Fn(&str) -> Called) -> Heard<String> {
-        let mut failed = Failed::Unheard("it has no address".to_owned());
+        let mut failed = GatewayFailure::Unheard("it has no address".to_owned());
         for _ in 0..self.addresses.len() {
             let current = self.current.load(Ordering::Relaxed);
             let address = self.address();
             match heard(call(address)) {
-                Err(Failed::Unheard(why)) => failed = Failed::Unheard(format!("{address}: {why}")),
+                Err(GatewayFailure::Unheard(why)) => {
+                    failed = GatewayFailure::Unheard(format!("{address}: {why}"))
+                }
                 other => return other,
             }
             self.current.store(current.wrapping_add(1) % self.addresses.len(), Ordering::Relaxed);
@@ -221,11 +223,11 @@ pub fn json(body: &impl Serialize) -> Value {
 pub fn parse<T: for<'de> Deserialize<'de>>(answer: &str) -> Heard<T> {
     let answer = if answer.is_empty() { "null" } else { answer };
     serde_json::from_str(answer)
-        .map_err(|cause| Failed::Unheard(format!("its answer is something else: {cause}")))
+        .map_err(|cause| GatewayFailure::Unheard(format!("its answer is something else: {cause}")))
 }
 
 fn heard(called: Called) -> Heard<String> {
-    let unheard = |error: ureq::Error| Failed::Unheard(error.to_string());
+    let unheard = |error: ureq::Error| GatewayFailure::Unheard(error.to_string());
     let mut answer = called.map_err(unheard)?;
     let status = answer.status().as_u16();
     let text = answer.body_mut().with_config().limit(LONGEST).read_to_string().map_err(unheard)?;
@@ -236,16 +238,16 @@ fn heard(called: Called) -> Heard<String> {
 }
 
 /// Failure of a call, read from an unsuccessful answer.
-pub fn refusal(status: u16, text: &str) -> Failed {
+pub fn refusal(status: u16, text: &str) -> GatewayFailure {
     let Ok(RefusedCall { error: Complaint { message, help, .. } }) = serde_json::from_str(text) else {
         // Something between the caller and the gateway has answered.
-        return Failed::Unheard(format!("HTTP status {status}"));
+        return GatewayFailure::Unheard(format!("HTTP status {status}"));
     };
     match status {
-        501 => Failed::Refused { status, message, help },
+        501 => GatewayFailure::Refused { status, message, help },
         // It is overloaded, or about to stop: the call has changed nothing that the same call would change again.
-        408 | 425 | 429 | 500..=599 => Failed::Unheard(message),
-        _ => Failed::Refused { status, message, help },
+        408 | 425 | 429 | 500..=599 => GatewayFailure::Unheard(message),
+        _ => GatewayFailure::Refused { status, message, help },
     }
 }
 
@@ -256,7 +258,7 @@ mod tests {
     #[test]
     fn an_address_is_a_url() {
         let client = |address: &str| {
-            Client::new(Gateway { addresses: vec![address.to_owned()], ..Gateway::default() })
+            Client::new(GatewayAccess { addresses: vec![address.to_owned()], ..GatewayAccess::default() })
         };
         for address in ["http://127.0.0.1:8800", "https://fleet.example.org", "http://[::1]:8800/"] {
             assert!(client(address).is_ok(), "{address}");
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_help_is_about_what_is_wrong() {
-        let help = |why: &str| Failed::Unheard(why.to_owned()).into_error().help.clone();
+        let help = |why: &str| GatewayFailure::Unheard(why.to_owned()).into_error().help.clone();
         assert!(help("invalid peer certificate: UnknownIssuer").contains("--authority"));
         assert!(help("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))").contains("CA:FALSE"));
         assert!(help("http parse fail: invalid HTTP version").contains("https://"));
@@ -281,23 +283,23 @@ mod tests {
     fn only_a_refusal_of_the_gateway_is_one() {
         let said = r#"{"error": {"code": "x", "message": "no", "help": "do this"}}"#;
         let refused =
-            |status| Failed::Refused { status, message: "no".to_owned(), help: "do this".to_owned() };
+            |status| GatewayFailure::Refused { status, message: "no".to_owned(), help: "do this".to_owned() };
         for status in [400, 404, 409, 501] {
             assert_eq!(refusal(status, said), refused(status));
         }
         for status in [408, 429, 500, 503] {
-            assert_eq!(refusal(status, said), Failed::Unheard("no".to_owned()));
+            assert_eq!(refusal(status, said), GatewayFailure::Unheard("no".to_owned()));
         }
-        assert_eq!(refusal(404, "<html>"), Failed::Unheard("HTTP status 404".to_owned()));
+        assert_eq!(refusal(404, "<html>"), GatewayFailure::Unheard("HTTP status 404".to_owned()));
     }
 
     #[test]
     fn the_address_that_has_answered_is_asked_first() {
         let addresses = ["http://127.0.0.1:1/", "http://127.0.0.1:2"].map(str::to_owned).to_vec();
-        let client = Client::new(Gateway { addresses, ..Gateway::default() }).unwrap();
+        let client = Client::new(GatewayAccess { addresses, ..GatewayAccess::default() }).unwrap();
         assert_eq!(client.address(), "http://127.0.0.1:1");
         let failed = client.get("/v1/status", Duration::from_secs(5)).unwrap_err();
-        let Failed::Unheard(why) = failed else { panic!("{failed:?}") };
+        let GatewayFailure::Unheard(why) = failed else { panic!("{failed:?}") };
         assert!(why.starts_with("http://127.0.0.1:2: "), "{why}");
         assert_eq!(client.address(), "http://127.0.0.1:1");
     }
@@ -305,6 +307,6 @@ mod tests {
     #[test]
     fn an_answer_is_read_as_what_it_is() {
         assert_eq!(parse::<Value>("").unwrap(), Value::Null);
-        assert!(matches!(parse::<u32>("\"x\""), Err(Failed::Unheard(_))));
+        assert!(matches!(parse::<u32>("\"x\""), Err(GatewayFailure::Unheard(_))));
     }
 }

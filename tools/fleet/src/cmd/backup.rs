@@ -7,7 +7,7 @@ use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
-use super::store::{Store, folder};
+use super::store::{StoreOption, folder};
 use crate::host::sqlite::SqliteHost;
 
 /// `orange-fleet backup …`
@@ -34,18 +34,18 @@ pub struct BackupArgs {
 impl BackupArgs {
     pub(super) fn run(self) -> Result<Said> {
         let BackupArgs { to, dir, store } = self;
-        let store = Store::named(store.as_deref(), &folder(dir.as_deref())?)?;
+        let store = StoreOption::named(store.as_deref(), &folder(dir.as_deref())?)?;
         if to.exists() {
             return Err(Error::new(ErrorKind::Refused, format!("{} is there already", to.display()))
                 .help("name a file that is not there"));
         }
         let copied = match &store {
-            Store::Sqlite(path) if !path.exists() => {
+            StoreOption::Sqlite(path) if !path.exists() => {
                 return Err(Error::new(ErrorKind::NotFound, format!("there is no store {}", path.display()))
                     .help("`--dir` names the folder of the gateway, and `--store` another store"));
             }
-            Store::Sqlite(path) => SqliteHost::copy(path, &to),
-            Store::Postgres(_) => {
+            StoreOption::Sqlite(path) => SqliteHost::copy(path, &to),
+            StoreOption::Postgres(_) => {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     "a store in Postgres is copied with the tools of Postgres",

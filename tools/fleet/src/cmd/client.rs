@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::folder;
-use crate::client::{self, Failed, Gateway, Heard, parse};
+use crate::client::{self, GatewayAccess, GatewayFailure, Heard, parse};
 use crate::serve::auth::Tokens;
 use crate::serve::settings::PORT;
 
@@ -47,14 +47,14 @@ pub struct Received<T> {
 
 /// A gateway that answers.
 #[derive(Debug)]
-pub struct Client(client::Client);
+pub struct CommandClient(client::Client);
 
 impl ClientArgs {
     /// The client of these arguments and of the environment.
     ///
     /// # Errors
     /// There is no token, or a file cannot be read.
-    pub fn client(&self) -> Result<Client> {
+    pub fn client(&self) -> Result<CommandClient> {
         let set = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
         let named = self.gateway.clone().or_else(|| set("ORANGE_FLEET_GATEWAY"));
         let named = named.unwrap_or_else(|| format!("http://127.0.0.1:{PORT}"));
@@ -65,8 +65,8 @@ impl ClientArgs {
             (None, None) => self.own_token()?,
         };
         let authorities = self.authority.as_deref().map(read).transpose()?;
-        let gateway = Gateway { addresses: addresses.collect(), token, authorities };
-        client::Client::new(gateway).map(Client)
+        let gateway = GatewayAccess { addresses: addresses.collect(), token, authorities };
+        client::Client::new(gateway).map(CommandClient)
     }
 
     /// These arguments as words for a shell, each after a space: a suggested command reaches the same gateway.
@@ -92,7 +92,7 @@ impl ClientArgs {
     }
 }
 
-impl Client {
+impl CommandClient {
     /// Reads something.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Client {
     /// # Errors
     /// The gateway refuses, or does not answer.
     pub fn delete(&self, path: &str) -> Result<()> {
-        self.0.delete(path, PATIENCE).map(drop).map_err(Failed::into_error)
+        self.0.delete(path, PATIENCE).map(drop).map_err(GatewayFailure::into_error)
     }
 
     /// Has something happen, once even if the answer is lost.
@@ -153,8 +153,8 @@ fn again<T>(call: impl Fn() -> Heard<T>) -> Result<T> {
     let mut tried = 1;
     loop {
         match call() {
-            Err(Failed::Unheard(_)) if tried < TRIES => tried += 1,
-            other => return other.map_err(Failed::into_error),
+            Err(GatewayFailure::Unheard(_)) if tried < TRIES => tried += 1,
+            other => return other.map_err(GatewayFailure::into_error),
         }
         std::thread::sleep(Duration::from_millis(300));
     }

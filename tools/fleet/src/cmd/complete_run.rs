@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::Said;
 use super::crab::GatewayArgs;
-use crate::client::Failed;
+use crate::client::GatewayFailure;
 use crate::crab::api::{Api, Reporter};
-use crate::crab::job::Verdict;
+use crate::crab::job::AttemptVerdict;
 
 /// `orange-fleet complete-run …`
 #[derive(Clone, Debug, Args)]
@@ -64,12 +64,12 @@ impl CompleteRunArgs {
                 .help("say with `--summary TEXT` why it has failed"));
         }
         let verdict = match status {
-            Status::Completed => Verdict::Completed { result, summary, warning },
-            Status::Failed => Verdict::Failed { summary },
+            Status::Completed => AttemptVerdict::Completed { result, summary, warning },
+            Status::Failed => AttemptVerdict::Failed { summary },
         };
         let of = Reporter { run: &run_id, ..Reporter::default() };
         let reported = Api::new(gateway.gateway()?)?.report(of, &verdict, commit.as_deref());
-        reported.map_err(Failed::into_error)?;
+        reported.map_err(GatewayFailure::into_error)?;
         Ok(Said {
             text: format!("{run_id} is reported"),
             json: json!({ "run_id": run_id, "reported": true }),

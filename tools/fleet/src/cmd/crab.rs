@@ -9,8 +9,8 @@ use orange_api::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use super::Said;
-use crate::client::Gateway;
-use crate::crab::{self, Settings, Tell, Times, find_orange};
+use crate::client::GatewayAccess;
+use crate::crab::{self, CrabSettings, Tell, Times, find_orange};
 use crate::host::KEPT_BY_CRABS;
 use crate::lines;
 use crate::serve::settings::PORT;
@@ -95,7 +95,7 @@ impl GatewayArgs {
     ///
     /// # Errors
     /// `environment` when a file cannot be read; `usage` without a token.
-    pub fn gateway(&self) -> Result<Gateway> {
+    pub fn gateway(&self) -> Result<GatewayAccess> {
         let set = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
         let own = || set("ORANGE_FLEET_GATEWAY").unwrap_or_else(|| format!("http://127.0.0.1:{PORT}"));
         let addresses = if self.gateway.is_empty() { vec![own()] } else { self.gateway.clone() };
@@ -110,7 +110,7 @@ impl GatewayArgs {
                 "name its file with `--token-file`, or put it into ORANGE_FLEET_TOKEN; `orange-fleet token new` makes one",
             ));
         }
-        Ok(Gateway {
+        Ok(GatewayAccess {
             addresses: split.filter(|it| !it.is_empty()).map(str::to_owned).collect(),
             token,
             authorities: self.authority.as_ref().map(read).transpose()?,
@@ -147,7 +147,7 @@ impl CrabArgs {
         Ok(Said { text: format!("{name} has left its colony"), json: json!({ "left": name }) })
     }
 
-    fn settings(self) -> Result<Settings> {
+    fn settings(self) -> Result<CrabSettings> {
         let name = self.name.unwrap_or_else(|| format!("{}-{}", machine(), self.role.join("-")));
         let home = match self.dir {
             Some(home) => home,
@@ -159,7 +159,7 @@ impl CrabArgs {
             let name = name.clone();
             Arc::new(move |text: &str| lines::to_stderr(&format!("{name}: {text}")))
         };
-        Ok(Settings {
+        Ok(CrabSettings {
             gateway: self.gateway.gateway()?,
             colony: self.colony,
             roles: self.role,

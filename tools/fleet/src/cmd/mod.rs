@@ -20,7 +20,7 @@ use orange_api::{Error, ErrorKind, Result};
 use orange_engine::usage;
 use serde_json::{Value, json};
 
-pub use self::client::{Client, ClientArgs};
+pub use self::client::{ClientArgs, CommandClient};
 use crate::lines;
 
 /// Runs step workflows on many machines: a gateway keeps missions, and crabs run their steps

@@ -12,16 +12,16 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Said;
-use super::store::{Store, folder};
+use super::store::{StoreOption, folder};
 use crate::console;
-use crate::console::machine::Machine;
+use crate::console::machine::LocalMachine;
 use crate::crab::find_orange;
 use crate::host::{Host, KEPT_BY_GATEWAYS};
 use crate::plans::PLANS;
 use crate::serve::auth::Tokens;
 use crate::serve::settings::{Limits, TlsFiles};
-use crate::serve::workflows::Workflows;
-use crate::serve::{Gateway, Settings, Socket, check, logs, serve};
+use crate::serve::workflows::ServedWorkflows;
+use crate::serve::{Gateway, GatewaySettings, OpenSocket, check, logs, serve};
 
 /// The shortest lease: shorter ones end while crabs are well.
 const SHORTEST_LEASE: f64 = 0.1;
@@ -84,7 +84,7 @@ pub struct ServeArgs {
     traces: Option<String>,
     /// Level of the log
     #[arg(long, value_name = "LEVEL", default_value = "info")]
-    log: Level,
+    log: LogLevel,
     /// Look at the settings, the store and the workflows, and serve nothing
     #[arg(long)]
     check: bool,
@@ -92,7 +92,7 @@ pub struct ServeArgs {
 
 /// Level of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Level {
+enum LogLevel {
     /// Problems that a person has to look at.
     Error,
     /// Everything that is wrong.
@@ -106,21 +106,21 @@ enum Level {
 impl ServeArgs {
     pub(super) fn run(self) -> Result<Said> {
         logs::begin(match self.log {
-            Level::Error => log::LevelFilter::Error,
-            Level::Warn => log::LevelFilter::Warn,
-            Level::Info => log::LevelFilter::Info,
-            Level::Debug => log::LevelFilter::Debug,
+            LogLevel::Error => log::LevelFilter::Error,
+            LogLevel::Warn => log::LevelFilter::Warn,
+            LogLevel::Info => log::LevelFilter::Info,
+            LogLevel::Debug => log::LevelFilter::Debug,
         });
         let folder = folder(self.dir.as_deref())?;
-        let store = Store::named(self.store.as_deref(), &folder)?;
+        let store = StoreOption::named(self.store.as_deref(), &folder)?;
         let settings = self.settings(folder, &store)?;
         check(&settings)?;
         let machine = self
             .home
             .clone()
-            .map(|home| Machine::new(find_orange(self.orange.clone())?, home))
+            .map(|home| LocalMachine::new(find_orange(self.orange.clone())?, home))
             .transpose()?;
-        let workflows = Workflows::load(PLANS, &self.prompts_path)?;
+        let workflows = ServedWorkflows::load(PLANS, &self.prompts_path)?;
         for (file, why) in &workflows.refused {
             log::error!(file = file.display().to_string().as_str(), why = why.as_str(); "a workflow is not served");
         }
@@ -135,7 +135,7 @@ impl ServeArgs {
         served(settings, store.open()?, workflows, machine)
     }
 
-    fn settings(&self, folder: PathBuf, store: &Store) -> Result<Settings> {
+    fn settings(&self, folder: PathBuf, store: &StoreOption) -> Result<GatewaySettings> {
         if !(self.lease >= SHORTEST_LEASE && self.lease <= 86_400.0) {
             return Err(Error::new(ErrorKind::Usage, "the lease is too short or too long")
                 .help(format!("give {SHORTEST_LEASE} to 86400 seconds")));
@@ -147,7 +147,7 @@ impl ServeArgs {
             (Some(_), None) | (None, _) => None,
         };
         let connections = usize::try_from(self.connections).unwrap_or(usize::MAX);
-        Ok(Settings {
+        Ok(GatewaySettings {
             listen: self.listen,
             tls,
             is_plain_allowed: self.insecure_plain_http,
@@ -157,7 +157,7 @@ impl ServeArgs {
             is_alone: store.is_of_one_gateway(),
             limits: Limits { connections, ..Limits::default() },
             traces: self.traces.clone(),
-            ..Settings::new(folder)
+            ..GatewaySettings::new(folder)
         })
     }
 }
@@ -168,7 +168,7 @@ fn host_name(text: &str) -> std::result::Result<String, String> {
     is_name.then(|| text.to_owned()).ok_or_else(wrong)
 }
 
-fn checked(settings: &Settings, workflows: &Workflows) -> Result<Said> {
+fn checked(settings: &GatewaySettings, workflows: &ServedWorkflows) -> Result<Said> {
     if !workflows.refused.is_empty() {
         let reasons: Vec<String> =
             workflows.refused.iter().map(|(file, why)| format!("{}: {why}", file.display())).collect();
@@ -200,10 +200,10 @@ async fn lost(store: &dyn Host) -> Error {
 }
 
 fn served(
-    settings: Settings,
+    settings: GatewaySettings,
     host: Arc<dyn Host>,
-    workflows: Workflows,
-    machine: Option<Machine>,
+    workflows: ServedWorkflows,
+    machine: Option<LocalMachine>,
 ) -> Result<Said> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| {
@@ -215,10 +215,10 @@ fn served(
 }
 
 async fn until_stopped(
-    settings: Settings,
+    settings: GatewaySettings,
     host: Arc<dyn Host>,
-    workflows: Workflows,
-    machine: Option<Machine>,
+    workflows: ServedWorkflows,
+    machine: Option<LocalMachine>,
 ) -> Result<()> {
     let listen_to = |kind| {
         signal(kind)
@@ -226,7 +226,7 @@ async fn until_stopped(
     };
     let (mut term, mut int) = (listen_to(SignalKind::terminate())?, listen_to(SignalKind::interrupt())?);
     let is_tls = settings.tls.is_some();
-    let socket = Socket::open(&settings).await?;
+    let socket = OpenSocket::open(&settings).await?;
     let admin = settings.folder.join("tokens/admin");
     let store = Arc::clone(&host);
     let gateway = Gateway::new(settings, host, workflows, true)?;

@@ -16,19 +16,19 @@ const FILE: &str = "fleet.db";
 
 /// Place in which missions are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum StoreOption {
     /// In one file. No other gateway has it.
     Sqlite(PathBuf),
     /// In a database, which several gateways may share.
     Postgres(Box<Address>),
 }
 
-impl Store {
+impl StoreOption {
     /// The store that `--store` or ORANGE_FLEET_STORE names; the file of the folder if neither names anything.
     ///
     /// # Errors
     /// It is not a store that this program knows.
-    pub fn named(name: Option<&str>, folder: &Path) -> Result<Store> {
+    pub fn named(name: Option<&str>, folder: &Path) -> Result<StoreOption> {
         let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
         match name {
             Some(name) if Address::is_one(name) => {
@@ -38,20 +38,17 @@ impl Store {
                     return Err(Error::new(ErrorKind::Usage, message)
                         .help("leave it out of `--store`, and set PGPASSWORD or ORANGE_FLEET_STORE, or write it to ~/.pgpass"));
                 }
-                Ok(Store::Postgres(Box::new(address)))
+                Ok(StoreOption::Postgres(Box::new(address)))
             }
             None => match variable("ORANGE_FLEET_STORE") {
-                Some(name) if Address::is_one(&name) => Ok(Store::Postgres(Box::new(address(&name)?))),
-                Some(name) => Store::named(Some(&name), folder),
-                None => Ok(Store::Sqlite(folder.join(FILE))),
+                Some(name) if Address::is_one(&name) => Ok(StoreOption::Postgres(Box::new(address(&name)?))),
+                Some(name) => StoreOption::named(Some(&name), folder),
+                None => Ok(StoreOption::Sqlite(folder.join(FILE))),
             },
             Some(name) => match name.split_once(':') {
-                Some(("sqlite", path)) if !path.is_empty() => Ok(Store::Sqlite(PathBuf::from(path))),
-                Some(_) | None => Err(Error::new(
-                    ErrorKind::Usage,
-                    format!("`{}` is not a store", name.escape_debug()),
-                )
-                .help("write `sqlite:FILE` or `postgres://USER@HOST/DATABASE`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
+                Some(("sqlite", path)) if !path.is_empty() => Ok(StoreOption::Sqlite(PathBuf::from(path))),
+                Some(_) | None => Err(Error::new(ErrorKind::Usage, format!("`{}` is not a store", name.escape_debug()))
+                    .help("write `sqlite:FILE` or `postgres://USER@HOST/DATABASE`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
             },
         }
     }
@@ -62,9 +59,9 @@ impl Store {
     /// It cannot be used.
     pub fn check(&self) -> Result<()> {
         match self {
-            Store::Sqlite(path) if !path.exists() => Ok(()),
-            Store::Sqlite(path) => SqliteHost::check(path).map_err(|cause| unusable(path, &cause)),
-            Store::Postgres(address) => {
+            StoreOption::Sqlite(path) if !path.exists() => Ok(()),
+            StoreOption::Sqlite(path) => SqliteHost::check(path).map_err(|cause| unusable(path, &cause)),
+            StoreOption::Postgres(address) => {
                 PostgresHost::check(address).map_err(|cause| unreachable(address, &cause))
             }
         }
@@ -75,7 +72,7 @@ impl Store {
     /// # Errors
     /// Another gateway has it.
     pub fn hold(&self) -> Result<Option<File>> {
-        let Store::Sqlite(path) = self else { return Ok(None) };
+        let StoreOption::Sqlite(path) = self else { return Ok(None) };
         let mut lock = path.clone().into_os_string();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
@@ -101,11 +98,11 @@ impl Store {
     /// It cannot be used.
     pub fn open(&self) -> Result<Arc<dyn Host>> {
         match self {
-            Store::Sqlite(path) => {
+            StoreOption::Sqlite(path) => {
                 let host = SqliteHost::open(path).map_err(|cause| unusable(path, &cause))?;
                 Ok(Arc::new(host))
             }
-            Store::Postgres(address) => {
+            StoreOption::Postgres(address) => {
                 let host = PostgresHost::open(address).map_err(|cause| unreachable(address, &cause))?;
                 Ok(Arc::new(host))
             }
@@ -115,8 +112,8 @@ impl Store {
     /// True if only one gateway at a time can have it.
     pub fn is_of_one_gateway(&self) -> bool {
         match self {
-            Store::Sqlite(_) => true,
-            Store::Postgres(_) => false,
+            StoreOption::Sqlite(_) => true,
+            StoreOption::Postgres(_) => false,
         }
     }
 }
@@ -172,10 +169,11 @@ mod tests {
 
     #[test]
     fn stores_have_names() {
-        let named = |name| Store::named(name, Path::new("/g"));
-        assert_eq!(named(None).unwrap(), Store::Sqlite("/g/fleet.db".into()));
-        assert_eq!(named(Some("sqlite:/x/y.db")).unwrap(), Store::Sqlite("/x/y.db".into()));
-        let Store::Postgres(address) = named(Some("postgres://ada@db/fleet?sslmode=disable")).unwrap() else {
+        let named = |name| StoreOption::named(name, Path::new("/g"));
+        assert_eq!(named(None).unwrap(), StoreOption::Sqlite("/g/fleet.db".into()));
+        assert_eq!(named(Some("sqlite:/x/y.db")).unwrap(), StoreOption::Sqlite("/x/y.db".into()));
+        let StoreOption::Postgres(address) = named(Some("postgres://ada@db/fleet?sslmode=disable")).unwrap()
+        else {
             panic!("no address")
         };
         assert!(address.to_string().starts_with("postgres://ada@db:"));

@@ -12,7 +12,7 @@ use super::Said;
 use super::client::ClientArgs;
 use super::status::{or_dash, table};
 use super::store::folder;
-use crate::serve::auth::{Rights, Stored, Tokens};
+use crate::serve::auth::{Rights, StoredToken, Tokens};
 
 /// `orange-fleet token …`
 #[derive(Debug, Subcommand)]
@@ -69,7 +69,7 @@ pub struct FolderArgs {
 
 /// A token in a list.
 #[derive(Debug, Serialize)]
-struct ListedToken {
+struct TokenEntry {
     id: String,
     name: String,
     /// `person`, `reader` or `crab`.
@@ -78,20 +78,20 @@ struct ListedToken {
     colony_id: Option<String>,
 }
 
-impl ListedToken {
-    fn new(id: &str, name: &str, rights: Rights) -> ListedToken {
+impl TokenEntry {
+    fn new(id: &str, name: &str, rights: Rights) -> TokenEntry {
         let (kind, colony_id) = match rights {
             Rights::Person => ("person", None),
             Rights::Reader => ("reader", None),
             Rights::Crab { colony } => ("crab", Some(colony)),
         };
-        ListedToken { id: id.to_owned(), name: name.to_owned(), kind, colony_id }
+        TokenEntry { id: id.to_owned(), name: name.to_owned(), kind, colony_id }
     }
 }
 
-impl From<Stored> for ListedToken {
-    fn from(stored: Stored) -> ListedToken {
-        ListedToken::new(&stored.id, &stored.name, stored.rights)
+impl From<StoredToken> for TokenEntry {
+    fn from(stored: StoredToken) -> TokenEntry {
+        TokenEntry::new(&stored.id, &stored.name, stored.rights)
     }
 }
 
@@ -100,11 +100,11 @@ impl TokenCommand {
         match self {
             TokenCommand::New(args) => args.run(),
             TokenCommand::List(args) => {
-                let admin = ListedToken::new("admin", "the first start", Rights::Person);
-                let others = args.tokens()?.list()?.into_iter().map(ListedToken::from);
-                let tokens: Vec<ListedToken> = std::iter::once(admin).chain(others).collect();
+                let admin = TokenEntry::new("admin", "the first start", Rights::Person);
+                let others = args.tokens()?.list()?.into_iter().map(TokenEntry::from);
+                let tokens: Vec<TokenEntry> = std::iter::once(admin).chain(others).collect();
                 let json = json!({ "tokens": tokens });
-                let row = |it: ListedToken| [it.id, it.kind.to_owned(), it.name, or_dash(it.colony_id)];
+                let row = |it: TokenEntry| [it.id, it.kind.to_owned(), it.name, or_dash(it.colony_id)];
                 let text = table(["ID", "KIND", "NAME", "COLONY_ID"], tokens.into_iter().map(row));
                 Ok(Said { text, json })
             }

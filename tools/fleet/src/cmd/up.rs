@@ -11,7 +11,7 @@ use serde_json::json;
 use super::Said;
 use super::crab::{RunArgs, own_folder};
 use crate::lines;
-use crate::up::{self, Settings};
+use crate::up::{self, UpSettings};
 
 /// `orange-fleet up …`
 #[derive(Clone, Debug, Args)]
@@ -72,7 +72,7 @@ impl UpArgs {
         let home = home.into_iter().flat_map(|(name, value)| {
             value.into_iter().flat_map(move |it| [name.to_owned(), it.display().to_string()])
         });
-        up::run(&Settings {
+        up::run(&UpSettings {
             folder: self.dir.map_or_else(own_folder, Ok)?,
             repository: here(self.repository)?,
             base: self.base,

@@ -25,7 +25,7 @@ pub trait EntryPoint: Send + Sync + 'static {
     fn is_secure(&self) -> bool;
 
     /// Does what a person asks, once for each key.
-    fn ask(&self, key: String, ask: Ask) -> Later<'_, Result<Done, Refused>>;
+    fn ask(&self, key: String, ask: Ask) -> Later<'_, Result<DoneRequest, RefusedRequest>>;
 }
 
 /// Request of a person.
@@ -73,7 +73,7 @@ pub struct Begin {
 
 /// Result of a request that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct DoneRequest {
     pub mission: String,
     /// Effect of the answer to a pause.
     pub answered: Option<PauseEffect>,
@@ -81,7 +81,7 @@ pub struct Done {
 
 /// Refusal of a request, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedRequest {
     /// The status of the answer.
     pub status: u16,
     pub message: String,

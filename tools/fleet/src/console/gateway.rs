@@ -7,15 +7,15 @@ use axum::Router;
 use orange_api::gateway::NewMissionBody;
 use orange_core::plan::{Execution, Intervene};
 
-use super::entry_point::{Ask, Begin, Done, EntryPoint, Refused};
-use super::machine::Machine;
+use super::entry_point::{Ask, Begin, DoneRequest, EntryPoint, RefusedRequest};
+use super::machine::LocalMachine;
 use super::{Console, router};
 use crate::host::{HostError, Later};
 use crate::serve::auth::Rights;
 use crate::serve::{ApiError, Gateway, MissionAction, act, start_mission};
 
 /// The pages of the console of a gateway, with the work of its machine if that is shown.
-pub fn pages(gateway: &Arc<Gateway>, machine: Option<Machine>) -> Router {
+pub fn pages(gateway: &Arc<Gateway>, machine: Option<LocalMachine>) -> Router {
     let plans = gateway.workflows.all().collect();
     let entry_point = Arc::new(AtGateway(Arc::clone(gateway)));
     let (host, stopping) = (Arc::clone(&gateway.host), gateway.stopping.subscribe());
@@ -45,7 +45,7 @@ impl EntryPoint for AtGateway {
         self.0.settings.tls.is_some()
     }
 
-    fn ask(&self, key: String, ask: Ask) -> Later<'_, Result<Done, Refused>> {
+    fn ask(&self, key: String, ask: Ask) -> Later<'_, Result<DoneRequest, RefusedRequest>> {
         Box::pin(async move {
             let done = match ask {
                 Ask::Start(begin) => self.start(key, begin).await,
@@ -67,7 +67,7 @@ impl EntryPoint for AtGateway {
 }
 
 impl AtGateway {
-    async fn start(&self, key: String, begin: Begin) -> Result<Done, ApiError> {
+    async fn start(&self, key: String, begin: Begin) -> Result<DoneRequest, ApiError> {
         let Begin { colony, workflow, prompt, branch, execution, intervene } = begin;
         let body = NewMissionBody {
             colony_id: colony,
@@ -78,17 +78,22 @@ impl AtGateway {
             intervene: intervene.map(|it| Intervene::as_str(it).to_owned()),
         };
         let mission = start_mission(&self.0, Some(key), &Rights::Person, body).await?;
-        Ok(Done { mission, answered: None })
+        Ok(DoneRequest { mission, answered: None })
     }
 
-    async fn act(&self, key: String, mission: String, answer: MissionAction) -> Result<Done, ApiError> {
+    async fn act(
+        &self,
+        key: String,
+        mission: String,
+        answer: MissionAction,
+    ) -> Result<DoneRequest, ApiError> {
         let acted = act(&self.0, Some(key), &mission, answer).await?;
-        Ok(Done { mission, answered: acted.answered })
+        Ok(DoneRequest { mission, answered: acted.answered })
     }
 }
 
 /// Refusal as a person reads it. Help that names calls of the API is for programs.
-fn refused(error: ApiError) -> Refused {
+fn refused(error: ApiError) -> RefusedRequest {
     let ApiError { status, message, help, code: _ } = error;
     let is_for_programs = help.contains("/v1/") || help.contains("Idempotency-Key") || help.is_empty();
     let help = if is_for_programs {
@@ -96,5 +101,5 @@ fn refused(error: ApiError) -> Refused {
     } else {
         help
     };
-    Refused { status: status.as_u16(), message, help }
+    RefusedRequest { status: status.as_u16(), message, help }
 }

@@ -10,10 +10,10 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::html;
 
 use super::Console;
-use super::session::Session;
+use super::session::PersonSession;
 use super::view::failed::Problem;
 use super::view::missions::encoded;
-use super::view::{Frame, Page, Tab};
+use super::view::{ConsolePage, NavigationTab, PageFrame};
 
 /// Content security policy: the sources that a page may load, and the targets of its forms.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -90,30 +90,30 @@ fn outside(request: &Request) -> Response {
 }
 
 /// Shows a problem as a page.
-fn with_page(response: Response, session: &Session) -> Response {
+fn with_page(response: Response, session: &PersonSession) -> Response {
     let Some(problem) = response.extensions().get::<Arc<Problem>>().cloned() else { return response };
-    let page = Page {
+    let page = ConsolePage {
         title: &problem.title,
-        tab: Tab::Elsewhere,
+        tab: NavigationTab::Elsewhere,
         live: None,
         says: String::new(),
         content: problem.content(),
     };
-    let frame = Frame { csrf: session.csrf.clone(), ..Frame::default() };
+    let frame = PageFrame { csrf: session.csrf.clone(), ..PageFrame::default() };
     (response.status(), Html(page.render(&frame).into_string())).into_response()
 }
 
 /// A problem as what a handler fails with.
 #[derive(Clone, Debug)]
-pub struct Failed(Arc<Problem>);
+pub struct HandlerFailure(Arc<Problem>);
 
-impl From<Problem> for Failed {
-    fn from(problem: Problem) -> Failed {
-        Failed(Arc::new(problem))
+impl From<Problem> for HandlerFailure {
+    fn from(problem: Problem) -> HandlerFailure {
+        HandlerFailure(Arc::new(problem))
     }
 }
 
-impl IntoResponse for Failed {
+impl IntoResponse for HandlerFailure {
     fn into_response(self) -> Response {
         let mut response =
             StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR).into_response();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::Console;
-use super::session::Session;
+use super::session::PersonSession;
 
 /// Time for which news are collected before pages hear of them.
 const PACE: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ const MOST: u32 = 200;
 
 /// Query of a page that waits for news.
 #[derive(Debug, Deserialize)]
-pub struct Wanted {
+pub struct NewsQuery {
     /// The newest record that they know.
     after: Option<u64>,
 }
@@ -42,10 +42,10 @@ struct News {
 }
 
 /// A browser with open pages.
-struct Follower {
+struct PageFollower {
     console: Console,
     /// Session of its person.
-    session: Session,
+    session: PersonSession,
     news: watch::Receiver<u64>,
     after: u64,
     is_first: bool,
@@ -54,18 +54,18 @@ struct Follower {
 /// The events for the pages of a browser.
 pub async fn events(
     State(console): State<Console>,
-    Query(wanted): Query<Wanted>,
-    Extension(session): Extension<Session>,
+    Query(wanted): Query<NewsQuery>,
+    Extension(session): Extension<PersonSession>,
     headers: HeaderMap,
 ) -> Response {
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()?.parse().ok());
     let news = console.host.news();
     let after = last.or(wanted.after).unwrap_or_else(|| *news.borrow());
-    let follower = Follower { console, session, news, after, is_first: true };
+    let follower = PageFollower { console, session, news, after, is_first: true };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
         // A token can be revoked, and a session ended, while their pages are open.
-        let Follower { console, session, .. } = &follower;
+        let PageFollower { console, session, .. } = &follower;
         if !console.entry_point.is_person(&session.holder) || !console.sessions.stands(session) {
             return None;
         }
@@ -74,7 +74,7 @@ pub async fn events(
     Sse::new(events).into_response()
 }
 
-impl Follower {
+impl PageFollower {
     /// The next event; `None` when the gateway stops.
     async fn next(&mut self) -> Option<Event> {
         if std::mem::take(&mut self.is_first) {

@@ -10,7 +10,7 @@ use orange_api::{Error, ErrorKind, ListedMission, ListedTask, Need, NeedAction, 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::crab::program::Call;
+use crate::crab::program::WantedCall;
 
 /// Time limit of a question.
 const ANSWER: Duration = Duration::from_secs(25);
@@ -23,7 +23,7 @@ const KEYS: usize = 512;
 
 /// The `orange` of this machine, with one home.
 #[derive(Debug)]
-pub struct Machine {
+pub struct LocalMachine {
     program: PathBuf,
     home: PathBuf,
     keys: Mutex<VecDeque<String>>,
@@ -121,19 +121,19 @@ impl OpenWork {
     }
 }
 
-impl Machine {
+impl LocalMachine {
     /// The machine, as this program and this home know it.
     ///
     /// # Errors
     /// `not_found` without the folder.
-    pub fn new(program: PathBuf, home: PathBuf) -> Result<Machine> {
+    pub fn new(program: PathBuf, home: PathBuf) -> Result<LocalMachine> {
         if !home.is_dir() {
             let message = format!("there is no home {}", home.display());
             return Err(Error::new(ErrorKind::NotFound, message)
                 .help("name the folder that `orange doctor` shows as the home"));
         }
         let home = std::path::absolute(&home).unwrap_or(home);
-        Ok(Machine { program, home, keys: Mutex::default() })
+        Ok(LocalMachine { program, home, keys: Mutex::default() })
     }
 
     /// Every task and mission that is not over, first those that need a person.
@@ -200,7 +200,7 @@ impl Machine {
     }
 
     fn ask<T: DeserializeOwned>(&self, words: &[&str], input: &str, limit: Duration) -> Result<T> {
-        let call = Call::new(&self.program).args(["--json"]).args(words.iter().copied()).input(input);
+        let call = WantedCall::new(&self.program).args(["--json"]).args(words.iter().copied()).input(input);
         call.env("ORANGE_HOME", &self.home).limit(limit).json()
     }
 }
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_home_that_is_not_there_is_an_error() {
-        let error = Machine::new(PathBuf::from("orange"), PathBuf::from("/no/such/home")).unwrap_err();
+        let error = LocalMachine::new(PathBuf::from("orange"), PathBuf::from("/no/such/home")).unwrap_err();
         assert_eq!(
             (error.kind, error.message.as_str()),
             (ErrorKind::NotFound, "there is no home /no/such/home")

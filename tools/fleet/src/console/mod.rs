@@ -20,7 +20,7 @@ use orange_core::plan::Plan;
 use tokio::sync::watch;
 
 use self::entry_point::EntryPoint;
-use self::machine::Machine;
+use self::machine::LocalMachine;
 use self::session::Sessions;
 use crate::host::Host;
 
@@ -37,7 +37,7 @@ pub struct Console {
     /// Entry point that checks tokens and takes forms.
     pub entry_point: Arc<dyn EntryPoint>,
     /// The gateway's own machine, if its work is shown.
-    pub machine: Option<Arc<Machine>>,
+    pub machine: Option<Arc<LocalMachine>>,
     /// Turns true when the gateway stops: open pages are let go.
     pub stopping: watch::Receiver<bool>,
     sessions: Arc<Sessions>,
@@ -49,7 +49,7 @@ impl Console {
         host: Arc<dyn Host>,
         plans: Vec<&'static Plan<'static>>,
         entry_point: Arc<dyn EntryPoint>,
-        machine: Option<Arc<Machine>>,
+        machine: Option<Arc<LocalMachine>>,
         stopping: watch::Receiver<bool>,
     ) -> Console {
         let sessions =

@@ -31,7 +31,7 @@ pub struct Sessions {
 
 /// A person who has signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct PersonSession {
     /// The id of their token.
     pub holder: String,
     /// CSRF token that their forms carry.
@@ -59,7 +59,7 @@ impl Sessions {
     ///
     /// # Errors
     /// The folder of ended sessions cannot be written: the session goes on.
-    pub fn end(&self, session: &Session) -> io::Result<String> {
+    pub fn end(&self, session: &PersonSession) -> io::Result<String> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.signed_out)?;
         self.forget()?;
         fs::write(self.signed_out.join(&session.nonce), "")?;
@@ -67,7 +67,7 @@ impl Sessions {
     }
 
     /// True if the session has not been ended by its person.
-    pub fn stands(&self, session: &Session) -> bool {
+    pub fn stands(&self, session: &PersonSession) -> bool {
         !self.signed_out.join(&session.nonce).exists()
     }
 
@@ -84,17 +84,17 @@ impl Sessions {
     }
 
     /// The session of a request with these cookies.
-    pub fn of(&self, cookies: &str) -> Option<Session> {
+    pub fn of(&self, cookies: &str) -> Option<PersonSession> {
         cookies.split(';').find_map(|it| self.opened(it.trim().strip_prefix(COOKIE)?.strip_prefix('=')?))
     }
 
-    fn opened(&self, value: &str) -> Option<Session> {
+    fn opened(&self, value: &str) -> Option<PersonSession> {
         let mut parts = value.splitn(4, '.');
         let (until, nonce, sign, holder) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let expect = hex(&mac(&self.secret, &["session", until, nonce, holder]));
         let is_open = is_same(sign, &expect) && until.parse::<u64>().is_ok_and(|it| it > seconds_now());
         let csrf = || hex(&mac(&self.secret, &["form", nonce]));
-        let session = || Session { holder: holder.to_owned(), csrf: csrf(), nonce: nonce.to_owned() };
+        let session = || PersonSession { holder: holder.to_owned(), csrf: csrf(), nonce: nonce.to_owned() };
         is_open.then(session).filter(|it| self.stands(it))
     }
 
@@ -112,7 +112,7 @@ impl Sessions {
     }
 }
 
-impl Session {
+impl PersonSession {
     /// True if a form with this field is one of the session.
     pub fn has_made(&self, csrf: &str) -> bool {
         is_same(csrf, &self.csrf)

@@ -9,10 +9,10 @@ use orange_api::gateway::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::job::Verdict;
+use super::job::AttemptVerdict;
 use super::job::short_hash;
 use super::socket::GatewaySocket;
-use crate::client::{Client, Gateway, Heard, json, parse};
+use crate::client::{Client, GatewayAccess, Heard, json, parse};
 use crate::host::TextKind;
 
 /// Time limit of a call that does not wait for work.
@@ -48,7 +48,7 @@ impl Api {
     ///
     /// # Errors
     /// `usage` without an address, or with certificates that cannot be read.
-    pub fn new(gateway: Gateway) -> Result<Api> {
+    pub fn new(gateway: GatewayAccess) -> Result<Api> {
         Ok(Api { client: Client::new(gateway)? })
     }
 
@@ -93,21 +93,21 @@ impl Api {
     }
 
     /// Reports how a run has ended.
-    pub fn report(&self, of: Reporter<'_>, verdict: &Verdict, commit: Option<&str>) -> Heard<()> {
+    pub fn report(&self, of: Reporter<'_>, verdict: &AttemptVerdict, commit: Option<&str>) -> Heard<()> {
         let (run_id, crab_id) = (of.run.to_owned(), of.crab.map(str::to_owned));
         let commit = commit.map(str::to_owned);
         let (path, body) = match verdict {
-            Verdict::GivenBack { reason } => {
+            AttemptVerdict::GivenBack { reason } => {
                 let crab_id = crab_id.unwrap_or_default();
                 ("/v1/runs/give-back", json(&GiveBackBody { run_id, crab_id, reason: reason.clone() }))
             }
-            Verdict::Completed { result, summary, warning } => {
+            AttemptVerdict::Completed { result, summary, warning } => {
                 let (result, warning) = (result.clone(), warning.clone());
                 let (status, summary) = (RunEnd::Completed, summary.clone());
                 let body = CompleteBody { run_id, crab_id, status, result, summary, warning, commit };
                 ("/v1/runs/complete", json(&body))
             }
-            Verdict::Failed { summary } => {
+            AttemptVerdict::Failed { summary } => {
                 let (status, summary) = (RunEnd::Failed, summary.clone());
                 let (result, warning) = (None, None);
                 let body = CompleteBody { run_id, crab_id, status, result, summary, warning, commit };

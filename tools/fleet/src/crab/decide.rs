@@ -1,11 +1,11 @@
 //! Decides the next action of a crab: a function of its job, the mission in its home, and the last answer of the gateway. It does
 //! no I/O.
 
-use super::job::{Job, Verdict};
+use super::job::{AttemptVerdict, Job};
 
 /// State of a lease, as its crab knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lease {
+pub enum LeaseState {
     /// The gateway has just confirmed it.
     Held,
     /// The gateway does not answer. Agents go on meanwhile.
@@ -32,7 +32,7 @@ pub enum Local {
     /// The step has ended, and its agent is about to be ended.
     Ending,
     /// The step has ended, its agents are gone, and its worktree is kept.
-    Ended(Verdict),
+    Ended(AttemptVerdict),
     /// It cannot go on.
     Obstructed {
         what: String,
@@ -45,7 +45,7 @@ pub enum Local {
 
 /// Next action of a crab.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum CrabAction {
     /// Bring the clone and the branch to where the remote is, and claim the branch.
     Prepare,
     /// Start the mission in its own home.
@@ -57,7 +57,7 @@ pub enum Action {
     /// Commit what is left in the worktree, and push the branch.
     Push,
     /// Write this down as what is to be reported.
-    Decide(Verdict),
+    Decide(AttemptVerdict),
     /// Report what is written down.
     Report,
     /// End the mission in its own home, with its agent. The engine backs its work up.
@@ -71,75 +71,83 @@ const CANCELLED: &str = "a person has cancelled its mission on the machine of th
 const NO_WORKTREE: &str = "no worktree is free on the machine of the crab: `orange doctor` with the crab's ORANGE_HOME says what holds it";
 
 /// Decides the next action.
-pub fn next(job: &Job, local: &Local, lease: Lease) -> Action {
-    if lease == Lease::Lost || job.is_reported {
-        return if matches!(local, Local::Absent | Local::Over) { Action::Forget } else { Action::Cancel };
+pub fn next(job: &Job, local: &Local, lease: LeaseState) -> CrabAction {
+    if lease == LeaseState::Lost || job.is_reported {
+        return if matches!(local, Local::Absent | Local::Over) {
+            CrabAction::Forget
+        } else {
+            CrabAction::Cancel
+        };
     }
     if job.verdict.is_some() {
-        return Action::Report;
+        return CrabAction::Report;
     }
     if job.ready.is_none() {
-        return Action::Prepare;
+        return CrabAction::Prepare;
     }
     if job.mission.is_none() {
-        return Action::Start;
+        return CrabAction::Start;
     }
     under_way(job, local)
 }
 
-fn under_way(job: &Job, local: &Local) -> Action {
+fn under_way(job: &Job, local: &Local) -> CrabAction {
     match local {
-        Local::Running { has_agent: false } => Action::Wait,
-        Local::Running { has_agent: true } | Local::Ending => after_start(job, || Action::Wait),
+        Local::Running { has_agent: false } => CrabAction::Wait,
+        Local::Running { has_agent: true } | Local::Ending => after_start(job, || CrabAction::Wait),
         Local::Ended(verdict) => after_push(job, || verdict.clone()),
-        Local::Pending { is_late: false } => Action::Wait,
-        Local::Pending { is_late: true } => Action::Decide(cannot_go_on(job, NO_WORKTREE)),
-        Local::Obstructed { what, has_worked: false } => Action::Decide(cannot_go_on(job, what)),
-        Local::Obstructed { what, has_worked: true } => after_push(job, || Verdict::failed(what)),
-        Local::Absent => Action::Decide(cannot_go_on(job, GONE)),
-        Local::Over => Action::Decide(Verdict::failed(CANCELLED)),
+        Local::Pending { is_late: false } => CrabAction::Wait,
+        Local::Pending { is_late: true } => CrabAction::Decide(cannot_go_on(job, NO_WORKTREE)),
+        Local::Obstructed { what, has_worked: false } => CrabAction::Decide(cannot_go_on(job, what)),
+        Local::Obstructed { what, has_worked: true } => after_push(job, || AttemptVerdict::failed(what)),
+        Local::Absent => CrabAction::Decide(cannot_go_on(job, GONE)),
+        Local::Over => CrabAction::Decide(AttemptVerdict::failed(CANCELLED)),
     }
 }
 
 /// The gateway hears of the start before anything else.
-fn after_start(job: &Job, then: impl FnOnce() -> Action) -> Action {
-    if job.is_started { then() } else { Action::ReportStart }
+fn after_start(job: &Job, then: impl FnOnce() -> CrabAction) -> CrabAction {
+    if job.is_started { then() } else { CrabAction::ReportStart }
 }
 
 /// The work of an agent is on the remote before the gateway hears of its end, since the next step may run on another machine.
-fn after_push(job: &Job, verdict: impl FnOnce() -> Verdict) -> Action {
+fn after_push(job: &Job, verdict: impl FnOnce() -> AttemptVerdict) -> CrabAction {
     after_start(job, || match job.pushed {
-        Some(_) => Action::Decide(with_notes(verdict(), &job.notes)),
-        None => Action::Push,
+        Some(_) => CrabAction::Decide(with_notes(verdict(), &job.notes)),
+        None => CrabAction::Push,
     })
 }
 
 /// A step that has not started goes back to the queue; one that has started has failed.
-fn cannot_go_on(job: &Job, why: &str) -> Verdict {
-    if job.is_started { Verdict::failed(why) } else { Verdict::given_back(why) }
+fn cannot_go_on(job: &Job, why: &str) -> AttemptVerdict {
+    if job.is_started { AttemptVerdict::failed(why) } else { AttemptVerdict::given_back(why) }
 }
 
-fn with_notes(verdict: Verdict, notes: &[String]) -> Verdict {
+fn with_notes(verdict: AttemptVerdict, notes: &[String]) -> AttemptVerdict {
     match verdict {
-        Verdict::Completed { result, summary, warning } if !notes.is_empty() => {
+        AttemptVerdict::Completed { result, summary, warning } if !notes.is_empty() => {
             let all: Vec<&str> = warning.iter().chain(notes).map(String::as_str).collect();
-            Verdict::Completed { result, summary, warning: Some(all.join("\n")) }
+            AttemptVerdict::Completed { result, summary, warning: Some(all.join("\n")) }
         }
-        Verdict::Completed { .. } | Verdict::Failed { .. } | Verdict::GivenBack { .. } => verdict,
+        AttemptVerdict::Completed { .. }
+        | AttemptVerdict::Failed { .. }
+        | AttemptVerdict::GivenBack { .. } => verdict,
     }
 }
 
 /// Verdict on an attempt whose work cannot be pushed for this reason.
-pub fn unfit(local: &Local, why: &str) -> Verdict {
+pub fn unfit(local: &Local, why: &str) -> AttemptVerdict {
     match local {
-        Local::Ended(Verdict::Failed { summary }) => Verdict::failed(format!("{summary}\n\n{why}")),
-        Local::Obstructed { what, .. } => Verdict::failed(format!("{what}\n\n{why}")),
-        Local::Ended(Verdict::Completed { .. } | Verdict::GivenBack { .. })
+        Local::Ended(AttemptVerdict::Failed { summary }) => {
+            AttemptVerdict::failed(format!("{summary}\n\n{why}"))
+        }
+        Local::Obstructed { what, .. } => AttemptVerdict::failed(format!("{what}\n\n{why}")),
+        Local::Ended(AttemptVerdict::Completed { .. } | AttemptVerdict::GivenBack { .. })
         | Local::Absent
         | Local::Pending { .. }
         | Local::Running { .. }
         | Local::Ending
-        | Local::Over => Verdict::failed(why),
+        | Local::Over => AttemptVerdict::failed(why),
     }
 }
 
@@ -149,8 +157,12 @@ mod tests {
     use crate::crab::job::Ready;
     use crate::crab::job::tests::assigned;
 
-    fn completed() -> Verdict {
-        Verdict::Completed { result: Some("PASS".to_owned()), summary: "done".to_owned(), warning: None }
+    fn completed() -> AttemptVerdict {
+        AttemptVerdict::Completed {
+            result: Some("PASS".to_owned()),
+            summary: "done".to_owned(),
+            warning: None,
+        }
     }
 
     fn ended() -> Local {
@@ -171,32 +183,32 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(stage: usize, local: &Local, expect: &Action) {
-        for lease in [Lease::Held, Lease::Unheard] {
+    fn check(stage: usize, local: &Local, expect: &CrabAction) {
+        for lease in [LeaseState::Held, LeaseState::Unheard] {
             assert_eq!(next(&job(stage), local, lease), *expect);
         }
     }
 
     #[test]
     fn a_job_goes_from_its_assignment_to_its_report() {
-        check(0, &Local::Absent, &Action::Prepare);
-        check(1, &Local::Absent, &Action::Start);
-        check(2, &Local::Pending { is_late: false }, &Action::Wait);
-        check(2, &Local::Running { has_agent: false }, &Action::Wait);
-        check(2, &Local::Running { has_agent: true }, &Action::ReportStart);
-        check(3, &Local::Running { has_agent: true }, &Action::Wait);
-        check(3, &Local::Ending, &Action::Wait);
-        check(3, &ended(), &Action::Push);
-        check(4, &ended(), &Action::Decide(completed()));
-        check(5, &ended(), &Action::Report);
-        check(6, &ended(), &Action::Cancel);
-        check(6, &Local::Over, &Action::Forget);
+        check(0, &Local::Absent, &CrabAction::Prepare);
+        check(1, &Local::Absent, &CrabAction::Start);
+        check(2, &Local::Pending { is_late: false }, &CrabAction::Wait);
+        check(2, &Local::Running { has_agent: false }, &CrabAction::Wait);
+        check(2, &Local::Running { has_agent: true }, &CrabAction::ReportStart);
+        check(3, &Local::Running { has_agent: true }, &CrabAction::Wait);
+        check(3, &Local::Ending, &CrabAction::Wait);
+        check(3, &ended(), &CrabAction::Push);
+        check(4, &ended(), &CrabAction::Decide(completed()));
+        check(5, &ended(), &CrabAction::Report);
+        check(6, &ended(), &CrabAction::Cancel);
+        check(6, &Local::Over, &CrabAction::Forget);
     }
 
     #[test]
     fn a_fast_agent_is_reported_as_started_first() {
-        check(2, &ended(), &Action::ReportStart);
-        check(2, &Local::Ending, &Action::ReportStart);
+        check(2, &ended(), &CrabAction::ReportStart);
+        check(2, &Local::Ending, &CrabAction::ReportStart);
     }
 
     #[test]
@@ -209,45 +221,49 @@ mod tests {
             Local::Obstructed { what: "no harness".to_owned(), has_worked: true },
         ];
         for (stage, local) in (2..=5).flat_map(|stage| locals.iter().map(move |local| (stage, local))) {
-            assert_eq!(next(&job(stage), local, Lease::Lost), Action::Cancel);
+            assert_eq!(next(&job(stage), local, LeaseState::Lost), CrabAction::Cancel);
         }
         for stage in 0..=5 {
-            assert_eq!(next(&job(stage), &Local::Absent, Lease::Lost), Action::Forget);
-            assert_eq!(next(&job(stage), &Local::Over, Lease::Lost), Action::Forget);
+            assert_eq!(next(&job(stage), &Local::Absent, LeaseState::Lost), CrabAction::Forget);
+            assert_eq!(next(&job(stage), &Local::Over, LeaseState::Lost), CrabAction::Forget);
         }
     }
 
     #[test]
     fn what_cannot_start_goes_back_and_what_has_started_fails() {
         let obstructed = |has_worked| Local::Obstructed { what: "no harness".to_owned(), has_worked };
-        check(2, &obstructed(false), &Action::Decide(Verdict::given_back("no harness")));
-        check(2, &obstructed(true), &Action::ReportStart);
-        check(3, &obstructed(false), &Action::Decide(Verdict::failed("no harness")));
-        check(3, &obstructed(true), &Action::Push);
-        check(4, &obstructed(true), &Action::Decide(Verdict::failed("no harness")));
-        check(2, &Local::Pending { is_late: true }, &Action::Decide(Verdict::given_back(NO_WORKTREE)));
-        check(2, &Local::Absent, &Action::Decide(Verdict::given_back(GONE)));
-        check(3, &Local::Absent, &Action::Decide(Verdict::failed(GONE)));
-        check(3, &Local::Over, &Action::Decide(Verdict::failed(CANCELLED)));
+        check(2, &obstructed(false), &CrabAction::Decide(AttemptVerdict::given_back("no harness")));
+        check(2, &obstructed(true), &CrabAction::ReportStart);
+        check(3, &obstructed(false), &CrabAction::Decide(AttemptVerdict::failed("no harness")));
+        check(3, &obstructed(true), &CrabAction::Push);
+        check(4, &obstructed(true), &CrabAction::Decide(AttemptVerdict::failed("no harness")));
+        check(
+            2,
+            &Local::Pending { is_late: true },
+            &CrabAction::Decide(AttemptVerdict::given_back(NO_WORKTREE)),
+        );
+        check(2, &Local::Absent, &CrabAction::Decide(AttemptVerdict::given_back(GONE)));
+        check(3, &Local::Absent, &CrabAction::Decide(AttemptVerdict::failed(GONE)));
+        check(3, &Local::Over, &CrabAction::Decide(AttemptVerdict::failed(CANCELLED)));
     }
 
     #[test]
     fn notes_of_the_push_become_a_warning() {
         let job = Job { notes: vec!["a repository in vendor/ is not pushed".to_owned()], ..job(4) };
-        let warned = |warning: &str| Verdict::Completed {
+        let warned = |warning: &str| AttemptVerdict::Completed {
             result: None,
             summary: "done".to_owned(),
             warning: Some(warning.to_owned()),
         };
         let local = Local::Ended(warned("slow"));
         let expect = warned("slow\na repository in vendor/ is not pushed");
-        assert_eq!(next(&job, &local, Lease::Held), Action::Decide(expect));
+        assert_eq!(next(&job, &local, LeaseState::Held), CrabAction::Decide(expect));
     }
 
     #[test]
     fn a_failure_that_cannot_be_pushed_says_both() {
-        assert_eq!(unfit(&ended(), "it rebases"), Verdict::failed("it rebases"));
-        let failed = Local::Ended(Verdict::failed("no tests"));
-        assert_eq!(unfit(&failed, "it rebases"), Verdict::failed("no tests\n\nit rebases"));
+        assert_eq!(unfit(&ended(), "it rebases"), AttemptVerdict::failed("it rebases"));
+        let failed = Local::Ended(AttemptVerdict::failed("no tests"));
+        assert_eq!(unfit(&failed, "it rebases"), AttemptVerdict::failed("no tests\n\nit rebases"));
     }
 }

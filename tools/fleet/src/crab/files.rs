@@ -13,7 +13,7 @@ use super::job::{Job, VERSION};
 
 /// The home of a crab. One process at a time has it.
 #[derive(Debug)]
-pub struct Home {
+pub struct CrabHome {
     folder: PathBuf,
     /// Held as long as this process lives.
     _lock: File,
@@ -26,16 +26,16 @@ struct JobVersion {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Who {
+struct CrabIdentity {
     crab_id: String,
 }
 
-impl Home {
+impl CrabHome {
     /// Makes the folder if it is not there, and takes it.
     ///
     /// # Errors
     /// `locked` when another crab has it.
-    pub fn take(folder: &Path) -> Result<Home> {
+    pub fn take(folder: &Path) -> Result<CrabHome> {
         let folder = std::path::absolute(folder).map_err(|cause| Error::io("find", folder, &cause))?;
         fs::create_dir_all(&folder).map_err(|cause| Error::io("make", &folder, &cause))?;
         let path = folder.join("crab.lock");
@@ -45,7 +45,7 @@ impl Home {
             Error::new(ErrorKind::Locked, format!("another crab works in {}", folder.display()))
                 .help("each crab has a home of its own: name another one with `--dir`, or end that crab")
         })?;
-        Ok(Home { folder, _lock: lock })
+        Ok(CrabHome { folder, _lock: lock })
     }
 
     pub fn folder(&self) -> &Path {
@@ -54,10 +54,10 @@ impl Home {
 
     /// The id of the crab: the same one as long as the home lives.
     pub fn crab_id(&self, new: impl FnOnce() -> Result<String>) -> Result<String> {
-        if let Some(Who { crab_id }) = self.read("crab.json")? {
+        if let Some(CrabIdentity { crab_id }) = self.read("crab.json")? {
             return Ok(crab_id);
         }
-        let who = Who { crab_id: new()? };
+        let who = CrabIdentity { crab_id: new()? };
         self.write("crab.json", &who)?;
         Ok(who.crab_id)
     }
@@ -133,18 +133,18 @@ mod tests {
     #[test]
     fn a_home_has_one_crab_and_its_id_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::take(folder.path()).unwrap();
-        assert_eq!(Home::take(folder.path()).unwrap_err().kind, ErrorKind::Locked);
+        let home = CrabHome::take(folder.path()).unwrap();
+        assert_eq!(CrabHome::take(folder.path()).unwrap_err().kind, ErrorKind::Locked);
         assert_eq!(home.crab_id(|| Ok("a".to_owned())).unwrap(), "a");
         drop(home);
-        let home = Home::take(folder.path()).unwrap();
+        let home = CrabHome::take(folder.path()).unwrap();
         assert_eq!(home.crab_id(|| Ok("b".to_owned())).unwrap(), "a");
     }
 
     #[test]
     fn a_job_is_written_down_and_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::take(folder.path()).unwrap();
+        let home = CrabHome::take(folder.path()).unwrap();
         assert_eq!(home.job().unwrap(), None);
         let job = Job { mission: Some("m".to_owned()), ..Job::new(assigned("plan"), "j".to_owned()) };
         home.save(&job).unwrap();

@@ -7,7 +7,7 @@ use orange_api::{Error, Result};
 use orange_system::exec::CallOutput;
 
 use super::job::short_hash;
-use super::program::{Call, Wanted};
+use super::program::{StillWanted, WantedCall};
 
 /// The remote of every clone.
 pub const REMOTE: &str = "origin";
@@ -20,14 +20,14 @@ const LONG: Duration = Duration::from_secs(1800);
 
 /// A checkout, or a bare repository.
 #[derive(Clone, Copy, Debug)]
-pub struct Git<'g> {
+pub struct GitFolder<'g> {
     folder: &'g Path,
-    wanted: &'g dyn Wanted,
+    wanted: &'g dyn StillWanted,
 }
 
 /// Commits that a remote has of a mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remote {
+pub struct RemoteCommits {
     /// The commit of its branch.
     pub branch: Option<String>,
     /// The commit of the branch that work starts from.
@@ -38,15 +38,15 @@ pub struct Remote {
     pub claim: Option<String>,
 }
 
-impl<'g> Git<'g> {
+impl<'g> GitFolder<'g> {
     /// git in this folder. Its calls end when they are not wanted any more.
-    pub fn new(folder: &'g Path, wanted: &'g dyn Wanted) -> Git<'g> {
-        Git { folder, wanted }
+    pub fn new(folder: &'g Path, wanted: &'g dyn StillWanted) -> GitFolder<'g> {
+        GitFolder { folder, wanted }
     }
 
     /// A call of git in this folder.
-    pub fn call(self, args: &[&str]) -> Call<'g> {
-        Call::new("git")
+    pub fn call(self, args: &[&str]) -> WantedCall<'g> {
+        WantedCall::new("git")
             .args(args.iter().copied())
             .folder(self.folder)
             // Nobody is there to type a password.
@@ -103,7 +103,7 @@ impl<'g> Git<'g> {
     }
 
     /// Commits that the remote has of this branch and of the branch that work starts from.
-    pub fn look(self, branch: &str, base: Option<&str>) -> Result<Remote> {
+    pub fn look(self, branch: &str, base: Option<&str>) -> Result<RemoteCommits> {
         let (branch, claim) = (branch_ref(branch), claim_ref(branch));
         let base = base.map(branch_ref);
         let mut words = vec!["ls-remote", "--symref", REMOTE, "HEAD", &branch, &claim];
@@ -155,9 +155,9 @@ pub fn clone_of(crab_home: &Path, project: &str) -> PathBuf {
     crab_home.join("repositories").join(project)
 }
 
-fn parse_remote(text: &str, branch: &str, claim: &str, base: Option<&str>) -> Remote {
+fn parse_remote(text: &str, branch: &str, claim: &str, base: Option<&str>) -> RemoteCommits {
     let mut head = (None, None);
-    let mut remote = Remote::default();
+    let mut remote = RemoteCommits::default();
     for (value, name) in text.lines().filter_map(|line| line.split_once('\t')) {
         let commit = Some(value.to_owned());
         if name == "HEAD" {
@@ -197,12 +197,16 @@ mod tests {
         let text = "ref: refs/heads/main\tHEAD\naaa\tHEAD\nbbb\trefs/heads/fix\nccc\trefs/orange-fleet/claims/fix\n\
                     ddd\trefs/heads/next\neee\trefs/remotes/x/refs/heads/fix";
         let (branch, claim) = (branch_ref("fix"), claim_ref("fix"));
-        let found =
-            Remote { branch: some("bbb"), base: some("aaa"), base_name: some("main"), claim: some("ccc") };
+        let found = RemoteCommits {
+            branch: some("bbb"),
+            base: some("aaa"),
+            base_name: some("main"),
+            claim: some("ccc"),
+        };
         assert_eq!(parse_remote(text, &branch, &claim, None), found);
-        let other = Remote { base: some("ddd"), base_name: some("next"), ..found };
+        let other = RemoteCommits { base: some("ddd"), base_name: some("next"), ..found };
         assert_eq!(parse_remote(text, &branch, &claim, Some("refs/heads/next")), other);
-        assert_eq!(parse_remote("", &branch, &claim, None), Remote::default());
+        assert_eq!(parse_remote("", &branch, &claim, None), RemoteCommits::default());
     }
 
     #[track_caller]

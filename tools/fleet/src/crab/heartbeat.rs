@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use orange_api::gateway::MessageToCrab;
 
 use super::api::Api;
-use super::decide::Lease;
-use super::program::Wanted;
-use crate::client::Failed;
+use super::decide::LeaseState;
+use super::program::StillWanted;
+use crate::client::GatewayFailure;
 
 /// Time limit of a heartbeat.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -23,12 +23,12 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// Sender of the heartbeats of one run. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
-    shared: Arc<Shared>,
+    shared: Arc<SharedHeartbeat>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedHeartbeat {
     api: Arc<Api>,
     crab: String,
     run: String,
@@ -39,7 +39,7 @@ struct Shared {
 
 #[derive(Clone, Debug)]
 struct State {
-    lease: Lease,
+    lease: LeaseState,
     /// Reason for which the gateway refuses heartbeats, if it does.
     refusal: Option<String>,
     is_over: bool,
@@ -48,9 +48,9 @@ struct State {
 impl Heartbeat {
     /// Begins to send heartbeats, at once.
     pub fn start(api: Arc<Api>, crab: &str, run: &str, every: Duration) -> Heartbeat {
-        let state = Mutex::new(State { lease: Lease::Unheard, refusal: None, is_over: false });
+        let state = Mutex::new(State { lease: LeaseState::Unheard, refusal: None, is_over: false });
         let (crab, run) = (crab.to_owned(), run.to_owned());
-        let shared = Arc::new(Shared { api, crab, run, every, state, changed: Condvar::new() });
+        let shared = Arc::new(SharedHeartbeat { api, crab, run, every, state, changed: Condvar::new() });
         let (sending, listening) = (Arc::clone(&shared), Arc::clone(&shared));
         // It is not waited for: it may be reading, and its connection ends with the next one of the crab.
         thread::spawn(move || listening.listen());
@@ -58,7 +58,7 @@ impl Heartbeat {
     }
 
     /// State of the lease, as the last answer of the gateway says.
-    pub fn lease(&self) -> Lease {
+    pub fn lease(&self) -> LeaseState {
         self.shared.locked().lease
     }
 
@@ -68,14 +68,14 @@ impl Heartbeat {
     }
 
     /// Asks the gateway now.
-    pub fn ask(&self) -> Lease {
+    pub fn ask(&self) -> LeaseState {
         self.shared.send();
         self.lease()
     }
 
     /// Takes the lease for lost, since the gateway has said so elsewhere.
     pub fn lose(&self) {
-        self.shared.locked().lease = Lease::Lost;
+        self.shared.locked().lease = LeaseState::Lost;
         self.shared.changed.notify_all();
     }
 
@@ -83,7 +83,7 @@ impl Heartbeat {
     pub fn wait(&self, time: Duration) {
         let until = Instant::now() + time;
         let mut state = self.shared.locked();
-        while state.lease != Lease::Lost {
+        while state.lease != LeaseState::Lost {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -94,9 +94,9 @@ impl Heartbeat {
 }
 
 /// The work of a lost lease is not needed any more.
-impl Wanted for Heartbeat {
+impl StillWanted for Heartbeat {
     fn is_wanted(&self) -> bool {
-        self.lease() != Lease::Lost
+        self.lease() != LeaseState::Lost
     }
 }
 
@@ -111,14 +111,14 @@ impl Drop for Heartbeat {
     }
 }
 
-impl Shared {
+impl SharedHeartbeat {
     fn send_until_over(&self) {
         loop {
             self.send();
             // After an outage the gateway hears of it before a lease ends.
             let is_unheard = {
                 let state = self.locked();
-                state.lease == Lease::Unheard && state.refusal.is_none()
+                state.lease == LeaseState::Unheard && state.refusal.is_none()
             };
             if self.is_over_after(if is_unheard { self.every.min(UNHEARD) } else { self.every }) {
                 return;
@@ -150,7 +150,7 @@ impl Shared {
         let until = Instant::now() + time;
         let mut state = self.locked();
         loop {
-            if state.is_over || state.lease == Lease::Lost {
+            if state.is_over || state.lease == LeaseState::Lost {
                 return true;
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -163,17 +163,17 @@ impl Shared {
 
     fn send(&self) {
         let (lease, refusal) = match self.api.heartbeat(&self.crab, &self.run, self.every.min(PATIENCE)) {
-            Ok(true) => (Lease::Held, None),
-            Ok(false) => (Lease::Lost, None),
+            Ok(true) => (LeaseState::Held, None),
+            Ok(false) => (LeaseState::Lost, None),
             // A crab that is not known there has no lease there.
-            Err(Failed::Refused { status: 404, .. }) => (Lease::Lost, None),
-            Err(Failed::Refused { message, .. }) => (Lease::Unheard, Some(message)),
-            Err(Failed::Unheard(_)) => (Lease::Unheard, None),
+            Err(GatewayFailure::Refused { status: 404, .. }) => (LeaseState::Lost, None),
+            Err(GatewayFailure::Refused { message, .. }) => (LeaseState::Unheard, Some(message)),
+            Err(GatewayFailure::Unheard(_)) => (LeaseState::Unheard, None),
         };
         let mut state = self.locked();
         state.refusal = refusal;
         // A lost lease stays lost.
-        if state.lease != Lease::Lost {
+        if state.lease != LeaseState::Lost {
             state.lease = lease;
         }
         drop(state);

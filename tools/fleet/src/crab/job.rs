@@ -40,7 +40,7 @@ pub struct Job {
     pub notes: Vec<String>,
     /// Verdict that the crab reports.
     #[serde(default)]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<AttemptVerdict>,
     /// Number of times that the crab has tried to send the transcript and the diff.
     #[serde(default)]
     pub sendings: u32,
@@ -72,7 +72,7 @@ pub struct Ready {
 /// Verdict on an attempt, as the crab reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// The step is complete.
     Completed {
         /// Its result in one word.
@@ -155,27 +155,29 @@ pub fn short_hash(text: &str) -> String {
     })
 }
 
-impl Verdict {
+impl AttemptVerdict {
     /// A failure for this reason.
-    pub fn failed(summary: impl Into<String>) -> Verdict {
-        Verdict::Failed { summary: summary.into() }
+    pub fn failed(summary: impl Into<String>) -> AttemptVerdict {
+        AttemptVerdict::Failed { summary: summary.into() }
     }
 
     /// The return of a step for this reason.
-    pub fn given_back(reason: impl Into<String>) -> Verdict {
-        Verdict::GivenBack { reason: reason.into() }
+    pub fn given_back(reason: impl Into<String>) -> AttemptVerdict {
+        AttemptVerdict::GivenBack { reason: reason.into() }
     }
 
     /// Cuts its texts to at most this many bytes.
-    pub fn within(self, longest: usize) -> Verdict {
+    pub fn within(self, longest: usize) -> AttemptVerdict {
         match self {
-            Verdict::Completed { result, summary, warning } => Verdict::Completed {
+            AttemptVerdict::Completed { result, summary, warning } => AttemptVerdict::Completed {
                 result,
                 summary: cut(summary, longest),
                 warning: warning.map(|it| cut(it, longest)),
             },
-            Verdict::Failed { summary } => Verdict::Failed { summary: cut(summary, longest) },
-            Verdict::GivenBack { reason } => Verdict::GivenBack { reason: cut(reason, longest) },
+            AttemptVerdict::Failed { summary } => AttemptVerdict::Failed { summary: cut(summary, longest) },
+            AttemptVerdict::GivenBack { reason } => {
+                AttemptVerdict::GivenBack { reason: cut(reason, longest) }
+            }
         }
     }
 }
@@ -234,16 +236,16 @@ pub(super) mod tests {
 
     #[test]
     fn a_long_summary_is_cut_between_characters() {
-        assert_eq!(Verdict::failed("öö").within(4), Verdict::failed("öö"));
-        assert_eq!(Verdict::failed("öö").within(3), Verdict::failed("ö\n(cut here)"));
+        assert_eq!(AttemptVerdict::failed("öö").within(4), AttemptVerdict::failed("öö"));
+        assert_eq!(AttemptVerdict::failed("öö").within(3), AttemptVerdict::failed("ö\n(cut here)"));
     }
 
     #[test]
     fn a_verdict_is_written_down_with_its_status() {
-        let verdict = Verdict::Completed { result: None, summary: "s".to_owned(), warning: None };
+        let verdict = AttemptVerdict::Completed { result: None, summary: "s".to_owned(), warning: None };
         assert_eq!(serde_json::to_string(&verdict).unwrap(), r#"{"status":"completed","summary":"s"}"#);
         assert_eq!(
-            serde_json::to_string(&Verdict::failed("s")).unwrap(),
+            serde_json::to_string(&AttemptVerdict::failed("s")).unwrap(),
             r#"{"status":"failed","summary":"s"}"#
         );
     }

@@ -26,13 +26,13 @@ use std::time::{Duration, Instant};
 use orange_api::{Error, ErrorKind, MissionRow, Result};
 
 use self::api::{Api, Registration};
-use self::files::Home;
+use self::files::CrabHome;
 use self::job::{Job, is_key};
 use self::orange::Engine;
 use self::retention::Removals;
 use self::socket::GatewaySocket;
-use self::work::{After, Worker};
-use crate::client::{Failed, Gateway};
+use self::work::{After, JobWorker};
+use crate::client::{GatewayAccess, GatewayFailure};
 
 /// The shortest and the longest time between two tries of a gateway that does not answer.
 const RETRIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
@@ -42,8 +42,8 @@ pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Settings with which a crab is started.
 #[derive(Clone)]
-pub struct Settings {
-    pub gateway: Gateway,
+pub struct CrabSettings {
+    pub gateway: GatewayAccess,
     pub colony: String,
     /// Its name, for people.
     pub name: String,
@@ -87,9 +87,9 @@ impl Default for Times {
 
 /// A crab at work.
 struct Crab {
-    settings: Settings,
+    settings: CrabSettings,
     api: Arc<Api>,
-    home: Home,
+    home: CrabHome,
     id: String,
     orange: Engine,
     /// Between two heartbeats.
@@ -108,7 +108,7 @@ struct Crab {
 ///
 /// # Errors
 /// `locked` when another crab has the home; `refused` when the gateway does not register it; those of its files.
-pub fn run(settings: Settings) -> Result<()> {
+pub fn run(settings: CrabSettings) -> Result<()> {
     let mut crab = Crab::new(settings)?;
     crab.register()?;
     crab.end_strangers()?;
@@ -125,20 +125,20 @@ pub fn run(settings: Settings) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn leave(settings: Settings) -> Result<()> {
+pub fn leave(settings: CrabSettings) -> Result<()> {
     let crab = Crab::new(settings)?;
     crab.home.forget()?;
     crab.end_strangers()?;
     match crab.api.leave(&crab.id) {
-        Ok(()) | Err(Failed::Refused { status: 404, .. }) => Ok(()),
+        Ok(()) | Err(GatewayFailure::Refused { status: 404, .. }) => Ok(()),
         Err(failed) => Err(failed.into_error()),
     }
 }
 
 impl Crab {
-    fn new(settings: Settings) -> Result<Crab> {
+    fn new(settings: CrabSettings) -> Result<Crab> {
         let api = Arc::new(Api::new(settings.gateway.clone())?);
-        let home = Home::take(&settings.home)?;
+        let home = CrabHome::take(&settings.home)?;
         let id = home.crab_id(|| Ok(format!("crab-{}", random()?)))?;
         let orange = Engine::new(settings.orange.clone(), home.folder());
         let heartbeat = settings.times.heartbeat;
@@ -163,7 +163,7 @@ impl Crab {
 
     /// Registers, however long the gateway takes.
     fn register(&mut self) -> Result<()> {
-        let Settings { colony, name, roles, .. } = &self.settings;
+        let CrabSettings { colony, name, roles, .. } = &self.settings;
         let own = Registration {
             crab: self.id.clone(),
             colony: colony.clone(),
@@ -183,13 +183,13 @@ impl Crab {
                     ));
                     return Ok(());
                 }
-                Err(failed @ Failed::Refused { .. }) => return Err(failed.into_error()),
-                Err(failed @ Failed::Unheard(_)) => self.pause_after(&failed, &mut pause),
+                Err(failed @ GatewayFailure::Refused { .. }) => return Err(failed.into_error()),
+                Err(failed @ GatewayFailure::Unheard(_)) => self.pause_after(&failed, &mut pause),
             }
         }
     }
 
-    fn pause_after(&self, failed: &Failed, pause: &mut Duration) {
+    fn pause_after(&self, failed: &GatewayFailure, pause: &mut Duration) {
         if *pause == RETRIES.0 {
             self.tell(&format!("the gateway is asked again: {failed}"));
         }
@@ -212,7 +212,7 @@ impl Crab {
     }
 
     fn carry_out(&mut self, job: Job) -> Result<()> {
-        match Worker::new(self, job).work()? {
+        match JobWorker::new(self, job).work()? {
             After::Ended => self.faults = 0,
             After::GivenBack => {
                 // The gateway gives no steps to this crab before it registers again.

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::job::short_hash;
-use super::program::Call;
+use super::program::WantedCall;
 
 /// Time limit of one call: a worktree is made, and files of another one are backed up.
 const PATIENCE: Duration = Duration::from_secs(1800);
@@ -71,7 +71,7 @@ impl Engine {
     /// Runs an attempt, unless it runs already.
     pub fn run(&self, new: &NewAttempt) -> Result<ShownAttempt> {
         let input = serde_json::to_string(new).map_err(|cause| {
-            Error::new(Kind::Environment, format!("the attempt cannot be written as JSON: {cause}"))
+            Error::new(ErrorKind::Environment, format!("the attempt cannot be written as JSON: {cause}"))
         })?;
         self.ask(&["attempt", "run", "-"], &input)
     }
@@ -135,8 +135,8 @@ impl Engine {
         self.call(&[&["--json"], words].concat()).input(input).limit(PATIENCE).json()
     }
 
-    fn call(&self, words: &[&str]) -> Call<'_> {
-        let call = Call::new(&self.program).args(words.iter().copied());
+    fn call(&self, words: &[&str]) -> WantedCall<'_> {
+        let call = WantedCall::new(&self.program).args(words.iter().copied());
         call.env("ORANGE_HOME", &self.home).env("ORANGE_TMUX_SOCKET", &self.socket)
     }
 }

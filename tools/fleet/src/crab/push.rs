@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use orange_api::Result;
 
-use super::git::{Git, REMOTE, Remote, branch_ref, claim_ref, kept_ref, tracking_ref};
+use super::git::{GitFolder, REMOTE, RemoteCommits, branch_ref, claim_ref, kept_ref, tracking_ref};
 use super::job::{Job, Ready};
-use super::program::Wanted;
+use super::program::StillWanted;
 use super::repository::{fetched, lease};
 
 /// Time limit for the removal of a claim.
@@ -44,9 +44,9 @@ impl Pushed {
 ///
 /// # Errors
 /// Git fails in the worktree.
-pub fn push(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<Pushed> {
+pub fn push(job: &Job, ready: &Ready, wanted: &dyn StillWanted) -> Result<Pushed> {
     let worktree = Path::new(&ready.worktree);
-    let git = Git::new(worktree, wanted);
+    let git = GitFolder::new(worktree, wanted);
     let branch = &job.assigned.branch;
     if !worktree.is_dir() {
         return Ok(Pushed::Unfit(format!("its worktree is gone: {}", worktree.display())));
@@ -91,19 +91,19 @@ pub fn push(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<Pushed> {
 ///
 /// # Errors
 /// Git fails.
-pub fn reclaim(job: &Job, ready: &Ready, other: Option<&str>, wanted: &dyn Wanted) -> Result<bool> {
+pub fn reclaim(job: &Job, ready: &Ready, other: Option<&str>, wanted: &dyn StillWanted) -> Result<bool> {
     let name = claim_ref(&job.assigned.branch);
     let spec = format!("{}:{name}", ready.claim);
     let clone = Path::new(&ready.clone);
-    Git::new(clone, wanted).is(&["push", "--quiet", "--no-verify", &lease(&name, other), REMOTE, &spec])
+    GitFolder::new(clone, wanted).is(&["push", "--quiet", "--no-verify", &lease(&name, other), REMOTE, &spec])
 }
 
 /// Removes the claim of an attempt that does not push, and the local branch, as far as that is possible now.
 ///
 /// # Errors
 /// Git cannot be run, or takes too long. The next attempt replaces a claim that stays.
-pub fn leave(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<()> {
-    let git = Git::new(Path::new(&ready.clone), wanted);
+pub fn leave(job: &Job, ready: &Ready, wanted: &dyn StillWanted) -> Result<()> {
+    let git = GitFolder::new(Path::new(&ready.clone), wanted);
     let branch = branch_ref(&job.assigned.branch);
     if job.pushed.is_none() {
         let name = claim_ref(&job.assigned.branch);
@@ -120,7 +120,7 @@ pub fn leave(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<()> {
 }
 
 /// Reason for which no commit is possible here.
-fn unfit(git: Git<'_>) -> Result<Option<String>> {
+fn unfit(git: GitFolder<'_>) -> Result<Option<String>> {
     for folder in ["rebase-merge", "rebase-apply"] {
         let path = git.text(&["rev-parse", "--path-format=absolute", "--git-path", folder])?;
         if Path::new(&path).exists() {
@@ -133,7 +133,7 @@ fn unfit(git: Git<'_>) -> Result<Option<String>> {
 }
 
 /// Commits everything that git does not ignore. Returns what is not in the commit.
-fn commit(git: Git<'_>, job: &Job) -> Result<Vec<String>> {
+fn commit(git: GitFolder<'_>, job: &Job) -> Result<Vec<String>> {
     git.text(&["-c", "advice.addEmbeddedRepo=false", "add", "--all"])?;
     let mut notes = Vec::new();
     for path in embedded(&git.text(&["diff", "--cached", "--raw", "-z", "--no-renames", "HEAD"])?) {
@@ -180,7 +180,13 @@ fn escaped(path: &str) -> String {
 }
 
 /// True if the remote's branch is where this attempt has found it, or where its agent has pushed it.
-fn is_ours(git: Git<'_>, remote: &Remote, ready: &Ready, branch: &str, head: &str) -> Result<bool> {
+fn is_ours(
+    git: GitFolder<'_>,
+    remote: &RemoteCommits,
+    ready: &Ready,
+    branch: &str,
+    head: &str,
+) -> Result<bool> {
     let Some(there) = &remote.branch else { return Ok(ready.found.is_none()) };
     if remote.branch == ready.found || git.is_part(there, head)? {
         return Ok(true);
@@ -191,10 +197,10 @@ fn is_ours(git: Git<'_>, remote: &Remote, ready: &Ready, branch: &str, head: &st
 }
 
 fn send(
-    git: Git<'_>,
+    git: GitFolder<'_>,
     job: &Job,
     ready: &Ready,
-    remote: &Remote,
+    remote: &RemoteCommits,
     head: &str,
     notes: Vec<String>,
 ) -> Result<Pushed> {
@@ -251,9 +257,9 @@ mod tests {
     use crate::crab::job::tests::assigned;
 
     #[derive(Debug)]
-    struct Always;
+    struct TestWanted;
 
-    impl Wanted for Always {
+    impl StillWanted for TestWanted {
         fn is_wanted(&self) -> bool {
             true
         }
@@ -262,7 +268,7 @@ mod tests {
     #[test]
     fn a_worktree_that_is_gone_has_nothing_to_push() {
         let ready = Ready { worktree: "/no/such/worktree".to_owned(), ..Ready::default() };
-        let pushed = push(&Job::new(assigned("plan"), String::new()), &ready, &Always).unwrap();
+        let pushed = push(&Job::new(assigned("plan"), String::new()), &ready, &TestWanted).unwrap();
         assert_eq!(pushed, Pushed::Unfit("its worktree is gone: /no/such/worktree".to_owned()));
     }
 

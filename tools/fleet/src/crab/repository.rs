@@ -9,11 +9,11 @@ use orange_api::gateway::TaskAssigned;
 use orange_api::{Error, ErrorKind, Result};
 
 use super::git::{
-    Git, REMOTE, Remote, branch_ref, claim_ref, clone_of, kept_ref, project_name, tracking_ref,
+    GitFolder, REMOTE, RemoteCommits, branch_ref, claim_ref, clone_of, kept_ref, project_name, tracking_ref,
 };
 use super::job::Ready;
 use super::orange::Engine;
-use super::program::Wanted;
+use super::program::StillWanted;
 
 /// The setting with the address of the remote, and the crab's note of it.
 const REMOTE_URL: &str = "remote.origin.url";
@@ -24,7 +24,7 @@ const ROUNDS: usize = 5;
 
 /// Settings of a crab for the repositories of its jobs.
 #[derive(Clone, Copy, Debug)]
-pub struct Repositories<'r> {
+pub struct RepositorySettings<'r> {
     /// The home of the crab.
     pub home: &'r std::path::Path,
     /// The crab, for people who look at a claim.
@@ -49,7 +49,7 @@ impl From<Error> for Unready {
     }
 }
 
-impl Repositories<'_> {
+impl RepositorySettings<'_> {
     /// Makes the clone if it is not there, fetches the branch, claims it, and puts the local branch where the remote's is.
     ///
     /// # Errors
@@ -57,11 +57,11 @@ impl Repositories<'_> {
     pub fn prepare(
         &self,
         assigned: &TaskAssigned,
-        wanted: &dyn Wanted,
+        wanted: &dyn StillWanted,
     ) -> std::result::Result<Ready, Unready> {
         let project = project_name(&assigned.repository);
         let clone = self.clone(assigned, &project, wanted)?;
-        let git = Git::new(&clone, wanted);
+        let git = GitFolder::new(&clone, wanted);
         if !git.can_have(&assigned.branch)? {
             return Err(Unready::Mission(no_name(&assigned.branch)));
         }
@@ -89,23 +89,23 @@ impl Repositories<'_> {
         })
     }
 
-    fn clone(&self, assigned: &TaskAssigned, project: &str, wanted: &dyn Wanted) -> Result<PathBuf> {
+    fn clone(&self, assigned: &TaskAssigned, project: &str, wanted: &dyn StillWanted) -> Result<PathBuf> {
         let clone = clone_of(self.home, project);
         let folder = clone.parent().unwrap_or(self.home);
         std::fs::create_dir_all(folder).map_err(|cause| Error::io("make", folder, &cause))?;
         if !clone.is_dir() {
             // A path of this machine is seen from where the crab was started.
             let here = std::env::current_dir().map_err(|cause| Error::io("find", folder, &cause))?;
-            Git::new(&here, wanted).clone_into(&assigned.repository, &clone)?;
-            let git = Git::new(&clone, wanted);
+            GitFolder::new(&here, wanted).clone_into(&assigned.repository, &clone)?;
+            let git = GitFolder::new(&clone, wanted);
             git.text(&["config", CLONED_FROM, &git.text(&["config", REMOTE_URL])?])?;
         }
-        set_right(Git::new(&clone, wanted))?;
+        set_right(GitFolder::new(&clone, wanted))?;
         Ok(clone)
     }
 
     /// Replaces the claim of whichever attempt was there before: the gateway says that this one is current.
-    fn claim(&self, git: Git<'_>, assigned: &TaskAssigned, remote: &Remote) -> Result<String> {
+    fn claim(&self, git: GitFolder<'_>, assigned: &TaskAssigned, remote: &RemoteCommits) -> Result<String> {
         let own = claim_commit(git, &format!("{} by {}", assigned.run_id, self.crab))?;
         let name = claim_ref(&assigned.branch);
         let mut before = remote.clone();
@@ -129,7 +129,7 @@ impl Repositories<'_> {
 }
 
 /// Gives the remote the address that it was cloned from: an agent may have changed it, and worktrees have the settings of their clone.
-fn set_right(git: Git<'_>) -> Result<()> {
+fn set_right(git: GitFolder<'_>) -> Result<()> {
     // An agent may have removed the note of it.
     let said = git.said(&["config", "--get", CLONED_FROM])?;
     let address = String::from_utf8_lossy(&said.stdout).trim().to_owned();
@@ -142,7 +142,7 @@ fn set_right(git: Git<'_>) -> Result<()> {
 }
 
 /// Fetches the branch of a mission and the branch that work starts from, as the remote has them now.
-pub fn fetched(git: Git<'_>, branch: &str, base: Option<&str>) -> Result<Remote> {
+pub fn fetched(git: GitFolder<'_>, branch: &str, base: Option<&str>) -> Result<RemoteCommits> {
     let remote = git.look(branch, base)?;
     let spec = |name: &str| format!("+{}:{}", branch_ref(name), tracking_ref(name));
     let own = remote.branch.as_ref().map(|_| spec(branch));
@@ -159,7 +159,7 @@ pub fn fetched(git: Git<'_>, branch: &str, base: Option<&str>) -> Result<Remote>
 }
 
 /// Gives a clone the branch that work starts from, if it has none: the remote had no commit when it was cloned.
-fn begin(git: Git<'_>, remote: &Remote) -> Result<()> {
+fn begin(git: GitFolder<'_>, remote: &RemoteCommits) -> Result<()> {
     let Some(base) = remote.base_name.as_deref().filter(|_| remote.base.is_some()) else { return Ok(()) };
     if git.commit("HEAD")?.is_none() {
         git.text(&["checkout", "--quiet", "-B", base, &tracking_ref(base)])?;
@@ -174,7 +174,7 @@ pub fn lease(name: &str, expected: Option<&str>) -> String {
 }
 
 /// A commit of nothing that says who claims.
-fn claim_commit(git: Git<'_>, message: &str) -> Result<String> {
+fn claim_commit(git: GitFolder<'_>, message: &str) -> Result<String> {
     let tree = git.call(&["mktree"]).text()?;
     let call = git.call(&["commit-tree", &tree, "-m", message]);
     let call = ["AUTHOR", "COMMITTER"].iter().fold(call, |call, who| {
@@ -185,7 +185,7 @@ fn claim_commit(git: Git<'_>, message: &str) -> Result<String> {
 }
 
 /// Puts the local branch on a commit, and keeps what only the branch had.
-fn put(git: Git<'_>, branch: &str, start: &str) -> Result<()> {
+fn put(git: GitFolder<'_>, branch: &str, start: &str) -> Result<()> {
     let name = branch_ref(branch);
     if let Some(before) = git.commit(&name)?.filter(|before| before != start) {
         if !git.is_part(&before, start)? {

@@ -14,7 +14,7 @@ use tungstenite::error::Error as Trouble;
 use tungstenite::http::Uri;
 use tungstenite::{HandshakeError, Message as Frame, WebSocket};
 
-use crate::client::{Failed, json, refusal};
+use crate::client::{GatewayFailure, json, refusal};
 
 /// Time limit for connecting, and for each read.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,14 +26,14 @@ const SILENCE: Duration = Duration::from_secs(90);
 const NOT_REGISTERED: u16 = 4404;
 
 /// Stream that carries the bytes, with or without TLS.
-trait Stream: Read + Write + Send + Debug {}
+trait ByteStream: Read + Write + Send + Debug {}
 
-impl<T: Read + Write + Send + Debug> Stream for T {}
+impl<T: Read + Write + Send + Debug> ByteStream for T {}
 
 /// A connection.
 #[derive(Debug)]
 pub struct GatewaySocket {
-    socket: WebSocket<Box<dyn Stream>>,
+    socket: WebSocket<Box<dyn ByteStream>>,
     heard: Instant,
 }
 
@@ -47,9 +47,9 @@ impl GatewaySocket {
         path: &str,
         token: &str,
         tls: &Arc<ClientConfig>,
-    ) -> Result<GatewaySocket, Failed> {
+    ) -> Result<GatewaySocket, GatewayFailure> {
         let url = address.replacen("http", "ws", 1) + path;
-        let unheard = |what: String| Failed::Unheard(what);
+        let unheard = |what: String| GatewayFailure::Unheard(what);
         let mut request = url.into_client_request().map_err(|error| unheard(error.to_string()))?;
         let bearer =
             format!("Bearer {token}").parse().map_err(|_| unheard("the token is not a text".to_owned()))?;
@@ -69,7 +69,7 @@ impl GatewaySocket {
     ///
     /// # Errors
     /// The connection is gone.
-    pub fn park(&mut self) -> Result<(), Failed> {
+    pub fn park(&mut self) -> Result<(), GatewayFailure> {
         self.socket.send(Frame::text(json(&CrabMessage::Park).to_string())).map_err(|error| gone(&error))
     }
 
@@ -77,7 +77,7 @@ impl GatewaySocket {
     ///
     /// # Errors
     /// The connection is gone.
-    pub fn hear(&mut self) -> Result<Option<MessageToCrab>, Failed> {
+    pub fn hear(&mut self) -> Result<Option<MessageToCrab>, GatewayFailure> {
         match self.socket.read() {
             Ok(Frame::Text(text)) => {
                 self.heard = Instant::now();
@@ -85,13 +85,15 @@ impl GatewaySocket {
                 Ok(Some(serde_json::from_str(text.as_str()).unwrap_or(MessageToCrab::Unknown)))
             }
             Ok(Frame::Close(Some(close))) if u16::from(close.code) == NOT_REGISTERED => {
-                Err(Failed::Refused {
+                Err(GatewayFailure::Refused {
                     status: 404,
                     message: close.reason.as_str().to_owned(),
                     help: String::new(),
                 })
             }
-            Ok(Frame::Close(_)) => Err(Failed::Unheard("the gateway has closed the connection".to_owned())),
+            Ok(Frame::Close(_)) => {
+                Err(GatewayFailure::Unheard("the gateway has closed the connection".to_owned()))
+            }
             Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Binary(_) | Frame::Frame(_)) => {
                 self.heard = Instant::now();
                 // The answer to a ping is sent.
@@ -103,15 +105,15 @@ impl GatewaySocket {
     }
 }
 
-fn gone(error: &Trouble) -> Failed {
-    Failed::Unheard(error.to_string())
+fn gone(error: &Trouble) -> GatewayFailure {
+    GatewayFailure::Unheard(error.to_string())
 }
 
 fn is_later(cause: &io::Error) -> bool {
     matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-fn stream(url: &Uri, tls: &Arc<ClientConfig>) -> io::Result<Box<dyn Stream>> {
+fn stream(url: &Uri, tls: &Arc<ClientConfig>) -> io::Result<Box<dyn ByteStream>> {
     let is_secret = url.scheme_str() == Some("wss");
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let port = url.port_u16().unwrap_or(if is_secret { 443 } else { 80 });

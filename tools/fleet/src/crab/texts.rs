@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use orange_api::Result;
 
-use super::git::{Git, branch_ref};
+use super::git::{GitFolder, branch_ref};
 use super::job::{Job, Ready};
 use super::orange::Engine;
-use super::program::Wanted;
+use super::program::StillWanted;
 use crate::host::TextKind;
 
 /// The longest text, in bytes, without the line that says what was cut.
@@ -44,7 +44,7 @@ pub struct Sources<'s> {
 
 impl Sources<'_> {
     /// The texts that there are: none of a job that has not begun.
-    pub fn texts(self, wanted: &dyn Wanted) -> Vec<(TextKind, String)> {
+    pub fn texts(self, wanted: &dyn StillWanted) -> Vec<(TextKind, String)> {
         let (Some(ready), Some(mission)) = (&self.job.ready, &self.job.mission) else { return Vec::new() };
         let transcript = self.orange.transcript(mission, &self.job.assigned.step_id, PATIENCE);
         // A text that cannot be made is not shown; the attempt does not depend on it.
@@ -56,12 +56,13 @@ impl Sources<'_> {
     }
 
     /// Diff of the attempt since it began: up to the commit that was pushed, or as the worktree is now.
-    fn diff(self, ready: &Ready, wanted: &dyn Wanted) -> Result<Option<String>> {
+    fn diff(self, ready: &Ready, wanted: &dyn StillWanted) -> Result<Option<String>> {
         if let Some(pushed) = &self.job.pushed {
-            return diff(Git::new(Path::new(&ready.clone), wanted), &[&ready.start, pushed], None).map(Some);
+            return diff(GitFolder::new(Path::new(&ready.clone), wanted), &[&ready.start, pushed], None)
+                .map(Some);
         }
         let worktree = Path::new(&ready.worktree);
-        let git = Git::new(worktree, wanted);
+        let git = GitFolder::new(worktree, wanted);
         // A worktree that was given back has the branch of another mission, or none.
         let branch = branch_ref(&self.job.assigned.branch);
         if !worktree.is_dir() || git.text(&["symbolic-ref", "--quiet", "HEAD"])? != branch {
@@ -76,14 +77,14 @@ impl Sources<'_> {
 }
 
 /// Makes an index of its own with everything that git does not ignore: the agent may be using the other one.
-fn with_all(git: Git<'_>, index: &PathBuf) -> Result<()> {
+fn with_all(git: GitFolder<'_>, index: &PathBuf) -> Result<()> {
     let own = git.text(&["rev-parse", "--path-format=absolute", "--git-path", "index"])?;
     std::fs::copy(own, index).map_err(|cause| orange_api::Error::io("write", index, &cause))?;
     let add = git.call(&["-c", "advice.addEmbeddedRepo=false", "add", "--all"]);
     add.env("GIT_INDEX_FILE", index).limit(PATIENCE).text().map(drop)
 }
 
-fn diff(git: Git<'_>, between: &[&str], index: Option<&Path>) -> Result<String> {
+fn diff(git: GitFolder<'_>, between: &[&str], index: Option<&Path>) -> Result<String> {
     let call = git.call(&[DIFF, between, &["--"]].concat()).limit(PATIENCE).most(LONGEST + 1);
     let call = index.into_iter().fold(call, |call, index| call.env("GIT_INDEX_FILE", index));
     let said = call.run()?;

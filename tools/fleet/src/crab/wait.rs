@@ -8,7 +8,7 @@ use orange_api::gateway::{MessageToCrab, TaskAssigned};
 use super::job::Job;
 use super::random;
 use super::{Crab, RETRIES};
-use crate::client::Failed;
+use crate::client::GatewayFailure;
 
 /// Time for which a poll waits for work.
 const POLL: Duration = Duration::from_secs(20);
@@ -31,18 +31,18 @@ impl Crab {
                         return self.home.save(&job).map(|()| job);
                     }
                 }
-                Err(Failed::Refused { status: 404, .. }) => {
+                Err(GatewayFailure::Refused { status: 404, .. }) => {
                     self.socket = None;
                     self.register()?;
                 }
-                Err(failed @ Failed::Refused { .. }) => return Err(failed.into_error()),
-                Err(failed @ Failed::Unheard(_)) => self.pause_after(&failed, &mut pause),
+                Err(failed @ GatewayFailure::Refused { .. }) => return Err(failed.into_error()),
+                Err(failed @ GatewayFailure::Unheard(_)) => self.pause_after(&failed, &mut pause),
             }
         }
     }
 
     /// Next messages of the gateway.
-    fn messages(&mut self) -> std::result::Result<Vec<MessageToCrab>, Failed> {
+    fn messages(&mut self) -> std::result::Result<Vec<MessageToCrab>, GatewayFailure> {
         if self.polls_until.is_some_and(|until| Instant::now() < until) {
             return self.api.poll(&self.id, POLL);
         }
@@ -50,7 +50,7 @@ impl Crab {
             Ok(messages) => Ok(messages),
             Err(failed) => {
                 self.socket = None;
-                if matches!(failed, Failed::Refused { status: 401 | 403 | 404, .. }) {
+                if matches!(failed, GatewayFailure::Refused { status: 401 | 403 | 404, .. }) {
                     return Err(failed);
                 }
                 // A proxy may know no WebSockets.
@@ -61,7 +61,7 @@ impl Crab {
         }
     }
 
-    fn on_line(&mut self) -> std::result::Result<Vec<MessageToCrab>, Failed> {
+    fn on_line(&mut self) -> std::result::Result<Vec<MessageToCrab>, GatewayFailure> {
         let mut socket = match self.socket.take() {
             Some(socket) => socket,
             None => {

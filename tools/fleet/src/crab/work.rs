@@ -7,14 +7,14 @@ use std::time::{Duration, Instant, SystemTime};
 use orange_api::{AttemptState, ErrorKind, Result, ShownAttempt};
 
 use super::api::Reporter;
-use super::decide::{Action, Lease, Local, next, unfit};
+use super::decide::{CrabAction, LeaseState, Local, next, unfit};
 use super::heartbeat::Heartbeat;
-use super::job::{Job, Ready, Verdict};
+use super::job::{AttemptVerdict, Job, Ready};
 use super::push::{self, Pushed};
-use super::repository::{Repositories, Unready};
+use super::repository::{RepositorySettings, Unready};
 use super::texts::Sources;
 use super::{Crab, RETRIES};
-use crate::client::Failed;
+use crate::client::GatewayFailure;
 use crate::host::TextKind;
 
 /// Between two looks at the journal of the mission.
@@ -47,7 +47,7 @@ pub(super) enum After {
 }
 
 /// A crab with a job.
-pub(super) struct Worker<'c> {
+pub(super) struct JobWorker<'c> {
     crab: &'c Crab,
     job: Job,
     heartbeat: Heartbeat,
@@ -71,10 +71,10 @@ struct MissionSnapshot {
     at: Instant,
 }
 
-impl Worker<'_> {
-    pub(super) fn new<'c>(crab: &'c Crab, job: Job) -> Worker<'c> {
+impl JobWorker<'_> {
+    pub(super) fn new<'c>(crab: &'c Crab, job: Job) -> JobWorker<'c> {
         let heartbeat = Heartbeat::start(Arc::clone(&crab.api), &crab.id, job.run(), crab.heartbeat);
-        Worker {
+        JobWorker {
             crab,
             job,
             heartbeat,
@@ -100,7 +100,7 @@ impl Worker<'_> {
                 self.tell_trouble(&format!("the gateway refuses its heartbeats: {why}"));
             }
             let action = next(&self.job, &local, self.heartbeat.lease());
-            if action == Action::Forget {
+            if action == CrabAction::Forget {
                 return self.forget();
             }
             if let Err(error) = self.carry_out(action, &local) {
@@ -129,20 +129,20 @@ impl Worker<'_> {
         self.failures = self.failures.saturating_add(1);
     }
 
-    fn carry_out(&mut self, action: Action, local: &Local) -> Result<()> {
+    fn carry_out(&mut self, action: CrabAction, local: &Local) -> Result<()> {
         match action {
-            Action::Prepare => self.prepare()?,
-            Action::Start => self.start()?,
-            Action::ReportStart => self.report_start()?,
-            Action::Wait => {
+            CrabAction::Prepare => self.prepare()?,
+            CrabAction::Start => self.start()?,
+            CrabAction::ReportStart => self.report_start()?,
+            CrabAction::Wait => {
                 self.wait();
                 return Ok(());
             }
-            Action::Push => self.push(local)?,
-            Action::Decide(verdict) => self.decide(verdict)?,
-            Action::Report => self.report()?,
-            Action::Cancel => self.cancel()?,
-            Action::Forget => {}
+            CrabAction::Push => self.push(local)?,
+            CrabAction::Decide(verdict) => self.decide(verdict)?,
+            CrabAction::Report => self.report()?,
+            CrabAction::Cancel => self.cancel()?,
+            CrabAction::Forget => {}
         }
         self.failures = 0;
         Ok(())
@@ -152,14 +152,14 @@ impl Worker<'_> {
         self.crab.home.save(&self.job)
     }
 
-    fn decide(&mut self, verdict: Verdict) -> Result<()> {
+    fn decide(&mut self, verdict: AttemptVerdict) -> Result<()> {
         let verdict = verdict.within(LONGEST);
         let what = match &verdict {
-            Verdict::Completed { result, .. } => {
+            AttemptVerdict::Completed { result, .. } => {
                 format!("complete {}", result.as_deref().unwrap_or_default())
             }
-            Verdict::Failed { summary } => format!("failed: {summary}"),
-            Verdict::GivenBack { reason } => format!("given back: {reason}"),
+            AttemptVerdict::Failed { summary } => format!("failed: {summary}"),
+            AttemptVerdict::GivenBack { reason } => format!("given back: {reason}"),
         };
         self.tell(what.trim_end());
         self.job.verdict = Some(verdict);
@@ -197,9 +197,9 @@ impl Worker<'_> {
             AttemptState::Running { has_agent } => Local::Running { has_agent },
             AttemptState::Ending => Local::Ending,
             AttemptState::Completed { result, summary, warning } => {
-                Local::Ended(Verdict::Completed { result, summary, warning })
+                Local::Ended(AttemptVerdict::Completed { result, summary, warning })
             }
-            AttemptState::Failed { reason } => Local::Ended(Verdict::failed(reason)),
+            AttemptState::Failed { reason } => Local::Ended(AttemptVerdict::failed(reason)),
             AttemptState::Obstructed { what, has_worked } => Local::Obstructed { what, has_worked },
             AttemptState::Over => Local::Over,
         }
@@ -209,7 +209,7 @@ impl Worker<'_> {
     fn wait(&self) {
         let Some(seen) = &self.seen else { return self.heartbeat.wait(GLANCE) };
         let look = self.crab.settings.times.look;
-        while self.heartbeat.lease() != Lease::Lost
+        while self.heartbeat.lease() != LeaseState::Lost
             && seen.at.elapsed() < look
             && stamp(&seen.journal) == seen.stamp
         {
@@ -222,9 +222,9 @@ impl Worker<'_> {
         let least = self.crab.settings.least_free_mb;
         if free < least {
             let reason = format!("the disk of the crab has {free} MB left, less than {least}");
-            return self.decide(Verdict::given_back(reason));
+            return self.decide(AttemptVerdict::given_back(reason));
         }
-        let repositories = Repositories {
+        let repositories = RepositorySettings {
             home: self.crab.home.folder(),
             crab: &self.crab.id,
             orange: &self.crab.orange,
@@ -235,8 +235,8 @@ impl Worker<'_> {
                 self.job.ready = Some(ready);
                 self.save()
             }
-            Err(_) if self.heartbeat.lease() == Lease::Lost => Ok(()),
-            Err(Unready::Mission(error)) => self.decide(Verdict::failed(error.one_line())),
+            Err(_) if self.heartbeat.lease() == LeaseState::Lost => Ok(()),
+            Err(Unready::Mission(error)) => self.decide(AttemptVerdict::failed(error.one_line())),
             Err(Unready::Machine(error)) => self.give_back_after_tries(&error),
         }
     }
@@ -244,7 +244,7 @@ impl Worker<'_> {
     /// Something may be in the way for a moment only.
     fn give_back_after_tries(&mut self, error: &orange_api::Error) -> Result<()> {
         if self.failures + 1 >= TRIES {
-            return self.decide(Verdict::given_back(error.one_line()));
+            return self.decide(AttemptVerdict::given_back(error.one_line()));
         }
         Err(error.clone())
     }
@@ -277,21 +277,23 @@ impl Worker<'_> {
     }
 
     /// An attempt that the gateway does not know any more is lost.
-    fn refused(&mut self, failed: Failed) -> Result<()> {
+    fn refused(&mut self, failed: GatewayFailure) -> Result<()> {
         match failed {
-            Failed::Refused { status: 404 | 409 | 410, message, .. } => {
+            GatewayFailure::Refused { status: 404 | 409 | 410, message, .. } => {
                 self.tell(&format!("is lost: {message}"));
                 self.heartbeat.lose();
                 Ok(())
             }
-            failed @ (Failed::Refused { .. } | Failed::Unheard(_)) => Err(failed.into_error()),
+            failed @ (GatewayFailure::Refused { .. } | GatewayFailure::Unheard(_)) => {
+                Err(failed.into_error())
+            }
         }
     }
 
     fn push(&mut self, local: &Local) -> Result<()> {
         let Some(ready) = self.job.ready.clone() else { return Ok(()) };
         // Only the current attempt may push, and only the gateway knows which one that is.
-        if self.heartbeat.ask() != Lease::Held {
+        if self.heartbeat.ask() != LeaseState::Held {
             self.heartbeat.wait(if self.heartbeat.refusal().is_some() { RETRIES.1 } else { RETRIES.0 });
             return Ok(());
         }
@@ -310,7 +312,7 @@ impl Worker<'_> {
     }
 
     fn reclaim(&mut self, ready: &Ready, other: Option<&str>) -> Result<()> {
-        if self.heartbeat.ask() != Lease::Held {
+        if self.heartbeat.ask() != LeaseState::Held {
             return Ok(());
         }
         self.tell("takes the branch back from an attempt that is not current");
@@ -350,12 +352,12 @@ impl Worker<'_> {
         // Without this note, a crab that is killed now sends them once more.
         self.save().unwrap_or_default();
         let (job, folder) = (&self.job, self.crab.home.folder());
-        let texts = Sources { job, orange: &self.crab.orange, folder }.texts(&Always);
+        let texts = Sources { job, orange: &self.crab.orange, folder }.texts(&AlwaysWanted);
         let send = |(kind, text): &(TextKind, String)| {
             match self.crab.api.put_text(self.job.run(), *kind, text, patience) {
                 // A refusal stays one.
-                Ok(()) | Err(Failed::Refused { .. }) => true,
-                Err(Failed::Unheard(_)) => false,
+                Ok(()) | Err(GatewayFailure::Refused { .. }) => true,
+                Err(GatewayFailure::Unheard(_)) => false,
             }
         };
         self.job.is_sent = texts.iter().all(send);
@@ -374,10 +376,12 @@ impl Worker<'_> {
                 self.save()
             }
             // The plan does not take this report, and would not take it another time.
-            Err(Failed::Refused { status: 400 | 422, message, .. })
-                if matches!(verdict, Verdict::Completed { .. }) =>
+            Err(GatewayFailure::Refused { status: 400 | 422, message, .. })
+                if matches!(verdict, AttemptVerdict::Completed { .. }) =>
             {
-                self.decide(Verdict::failed(format!("the gateway does not take its report: {message}")))
+                self.decide(AttemptVerdict::failed(format!(
+                    "the gateway does not take its report: {message}"
+                )))
             }
             Err(failed) => self.refused(failed),
         }
@@ -385,7 +389,7 @@ impl Worker<'_> {
 
     fn cancel(&mut self) -> Result<()> {
         let Some(mission) = self.job.mission.clone() else { return Ok(()) };
-        if self.heartbeat.lease() == Lease::Lost && !self.job.is_reported {
+        if self.heartbeat.lease() == LeaseState::Lost && !self.job.is_reported {
             self.tell("has lost its lease: its agent is ended, and its work is backed up here");
         }
         self.send_texts();
@@ -410,20 +414,20 @@ impl Worker<'_> {
     fn forget(self) -> Result<After> {
         if let Some(ready) = &self.job.ready {
             // The next attempt replaces what stays.
-            push::leave(&self.job, ready, &Always).unwrap_or_default();
+            push::leave(&self.job, ready, &AlwaysWanted).unwrap_or_default();
         }
         self.crab.home.forget()?;
         let is_given_back =
-            matches!(self.job.verdict, Some(Verdict::GivenBack { .. })) && self.job.is_reported;
+            matches!(self.job.verdict, Some(AttemptVerdict::GivenBack { .. })) && self.job.is_reported;
         Ok(if is_given_back { After::GivenBack } else { After::Ended })
     }
 }
 
 /// The condition of programs that clean up: they are wanted, whatever has become of the lease.
 #[derive(Debug)]
-struct Always;
+struct AlwaysWanted;
 
-impl super::program::Wanted for Always {
+impl super::program::StillWanted for AlwaysWanted {
     fn is_wanted(&self) -> bool {
         true
     }

@@ -30,18 +30,18 @@ pub trait Host: Send + Sync + 'static {
     fn create_colony(&self, new: NewColony) -> Later<'_, Colony>;
 
     /// Makes a mission and begins it, in one transaction.
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply>;
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply>;
 
     /// Has one event happen to one mission or scheduler, with everything that follows from it in the other.
     ///
     /// A key that is sent again with its event is answered as the first time; with another event it is a conflict. The
     /// answer is given after the event is durable. A refused event changes nothing.
-    fn apply(&self, call: Call) -> Later<'_, Reply>;
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply>;
 
     fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;
 
     /// A page of missions, the newest first.
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>>;
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>>;
 
     /// Keeps a text of an attempt in place of the one that it had. Says whether there is such an attempt.
     fn keep_text(&self, of: TextOf, text: String) -> Later<'_, bool>;
@@ -56,10 +56,10 @@ pub trait Host: Send + Sync + 'static {
     fn colony(&self, id: &str) -> Later<'_, Option<ColonyState>>;
 
     /// Every record after this number, the oldest first, of one mission if it is named.
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>>;
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<HistoryRecord>>;
 
     /// Counts for the first screen and for metrics.
-    fn counts(&self) -> Later<'_, Counts>;
+    fn counts(&self) -> Later<'_, StoreCounts>;
 
     /// Removes missions that ended before this time, and keys and records that nobody needs.
     fn forget(&self, ended_before: Millis) -> Later<'_, u64>;
@@ -79,17 +79,17 @@ pub trait Host: Send + Sync + 'static {
 
 /// One event for one actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct ActorCall {
     /// Idempotency key.
     pub key: Option<String>,
     pub event: Event,
     /// Details for the records, beside the event.
-    pub about: About,
+    pub about: CallDetails,
 }
 
 /// The crab that asks, and details that no decision needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct CallDetails {
     /// The crab that asks.
     pub crab: Option<String>,
     /// The name of a crab that registers, for people.
@@ -113,7 +113,7 @@ pub enum Event {
 /// Result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reply", content = "of", rename_all = "snake_case")]
-pub enum Reply {
+pub enum ActorReply {
     /// The event has happened.
     Done {
         /// The version of the mission or the scheduler: how many events it has accepted.
@@ -218,7 +218,7 @@ pub const KEPT_BY_CRABS: u32 = 30;
 #[derive(Clone, Debug)]
 pub struct StoredMission {
     /// The mission as lists show it.
-    pub row: MissionRow,
+    pub row: MissionListRow,
     pub plan: &'static Plan<'static>,
     /// State of the mission.
     pub mission: Mission,
@@ -253,7 +253,7 @@ impl StoredMission {
 
 /// A mission in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissionRow {
+pub struct MissionListRow {
     /// Its id: time-ordered, so that a page begins after an id.
     pub id: String,
     pub colony: String,
@@ -358,7 +358,7 @@ pub struct ColonyState {
 
 /// Something that has happened, for histories and followers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct HistoryRecord {
     /// Its number; rises with every record of the store.
     pub seq: u64,
     pub time: Millis,
@@ -373,7 +373,7 @@ pub struct Record {
 
 /// Counts of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct StoreCounts {
     /// Missions by status.
     pub missions: Vec<(String, u64)>,
     /// Crabs: known, parked, with a lease, with a fault.

@@ -3,22 +3,22 @@
 use orange_core::mission::{Mission, PauseReason, StepFailure};
 use orange_core::plan::{Plan, StepId};
 
-use super::Unreadable;
+use super::UnreadableText;
 
 /// The mission of this text.
 ///
 /// # Errors
 /// It is of a newer version, is not a mission, or is a mission of another plan.
-pub fn read(text: &str, plan: &Plan<'_>) -> Result<Mission, Unreadable> {
+pub fn read(text: &str, plan: &Plan<'_>) -> Result<Mission, UnreadableText> {
     let mission: Mission = super::read(text)?;
     if mission.steps.len() != plan.steps.len() {
         let (has, plan) = (mission.steps.len(), plan.steps.len());
-        return Err(Unreadable::Broken(format!("the mission has {has} steps, and its plan {plan}")));
+        return Err(UnreadableText::Broken(format!("the mission has {has} steps, and its plan {plan}")));
     }
     match named(&mission).into_iter().find(|step| step.index() >= plan.steps.len()) {
-        Some(StepId(step)) => {
-            Err(Unreadable::Broken(format!("the mission names step {step}, which its plan does not have")))
-        }
+        Some(StepId(step)) => Err(UnreadableText::Broken(format!(
+            "the mission names step {step}, which its plan does not have"
+        ))),
         None => Ok(mission),
     }
 }

@@ -16,30 +16,30 @@ const VERSION: u32 = 1;
 
 /// Reason for which a stored text is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum UnreadableText {
     /// A newer program has written it.
     Newer(u32),
     /// It is no such text.
     Broken(String),
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for UnreadableText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreadable::Newer(version) => write!(
+            UnreadableText::Newer(version) => write!(
                 f,
                 "it has version {version}, and this program reads versions up to {VERSION}: upgrade orange-fleet"
             ),
-            Unreadable::Broken(cause) => write!(f, "it cannot be read: {cause}"),
+            UnreadableText::Broken(cause) => write!(f, "it cannot be read: {cause}"),
         }
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl std::error::Error for UnreadableText {}
 
-impl From<serde_json::Error> for Unreadable {
-    fn from(cause: serde_json::Error) -> Unreadable {
-        Unreadable::Broken(cause.to_string())
+impl From<serde_json::Error> for UnreadableText {
+    fn from(cause: serde_json::Error) -> UnreadableText {
+        UnreadableText::Broken(cause.to_string())
     }
 }
 
@@ -51,7 +51,7 @@ struct Versioned {
 
 /// A value with its version.
 #[derive(Serialize)]
-struct Stored<'t, T> {
+struct VersionedValue<'t, T> {
     v: u32,
     #[serde(flatten)]
     value: &'t T,
@@ -61,16 +61,16 @@ struct Stored<'t, T> {
 ///
 /// # Errors
 /// It is of a newer version, or another text.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, UnreadableText> {
     let Versioned { v } = serde_json::from_str(text)?;
     match v {
         VERSION => Ok(serde_json::from_str(text)?),
-        0 => Err(Unreadable::Broken("there is no version 0".to_owned())),
-        newer => Err(Unreadable::Newer(newer)),
+        0 => Err(UnreadableText::Broken("there is no version 0".to_owned())),
+        newer => Err(UnreadableText::Newer(newer)),
     }
 }
 
 /// The text of a value. Its maps have text as keys, so that it always can be written.
 pub fn write<T: Serialize>(value: &T) -> String {
-    serde_json::to_string(&Stored { v: VERSION, value }).unwrap_or_default()
+    serde_json::to_string(&VersionedValue { v: VERSION, value }).unwrap_or_default()
 }

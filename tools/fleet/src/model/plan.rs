@@ -8,11 +8,11 @@ use orange_core::plan::Plan;
 use orange_engine::stored_plan;
 use sha2::{Digest, Sha256};
 
-use super::Unreadable;
+use super::UnreadableText;
 
 /// A plan with the text that is stored.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct WrittenPlan {
     /// The hash of the text, by which missions name it.
     pub hash: String,
     pub text: String,
@@ -25,12 +25,12 @@ static KNOWN: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTree
 ///
 /// # Errors
 /// The plan cannot be written as text.
-pub fn write(plan: &'static Plan<'static>) -> Result<Written, Unreadable> {
-    let text = stored_plan::write(plan).map_err(|cause| Unreadable::Broken(cause.to_string()))?;
-    let text = String::from_utf8(text).map_err(|cause| Unreadable::Broken(cause.to_string()))?;
+pub fn write(plan: &'static Plan<'static>) -> Result<WrittenPlan, UnreadableText> {
+    let text = stored_plan::write(plan).map_err(|cause| UnreadableText::Broken(cause.to_string()))?;
+    let text = String::from_utf8(text).map_err(|cause| UnreadableText::Broken(cause.to_string()))?;
     let hash = hash(text.as_bytes());
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(hash.clone()).or_insert(plan);
-    Ok(Written { hash, text })
+    Ok(WrittenPlan { hash, text })
 }
 
 /// The plan of this hash, if it was read or written before.
@@ -42,12 +42,12 @@ pub fn known(hash: &str) -> Option<&'static Plan<'static>> {
 ///
 /// # Errors
 /// The text is not a valid plan.
-pub fn read(hash: &str, text: &str) -> Result<&'static Plan<'static>, Unreadable> {
+pub fn read(hash: &str, text: &str) -> Result<&'static Plan<'static>, UnreadableText> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plan) = known.get(hash) {
         return Ok(plan);
     }
-    let plan = stored_plan::read(text.as_bytes()).map_err(Unreadable::Broken)?;
+    let plan = stored_plan::read(text.as_bytes()).map_err(UnreadableText::Broken)?;
     known.insert(hash.to_owned(), plan);
     Ok(plan)
 }

@@ -7,8 +7,8 @@ use orange_core::mission::{
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
 
-use super::{Unreadable, mission, read, write};
-use crate::host::{Event, Reply};
+use super::{UnreadableText, mission, read, write};
+use crate::host::{ActorReply, Event};
 use crate::simulate::measure::FIVE;
 
 static PLAN: &Plan<'static> = &FIVE;
@@ -94,8 +94,8 @@ fn a_mission_is_read_as_it_was_written() {
 #[test]
 fn a_newer_mission_is_refused_whole() {
     let newer = MISSION.replacen("\"v\":1", "\"v\":2", 1).replace("\"lost\":1", "\"lost\":{\"times\":1}");
-    assert_eq!(mission::read(&newer, PLAN), Err(Unreadable::Newer(2)));
-    assert!(Unreadable::Newer(2).to_string().contains("upgrade orange-fleet"));
+    assert_eq!(mission::read(&newer, PLAN), Err(UnreadableText::Newer(2)));
+    assert!(UnreadableText::Newer(2).to_string().contains("upgrade orange-fleet"));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_damaged_mission_is_refused_with_the_reason() {
     for (from, to) in changes {
         assert!(MISSION.contains(from), "{from}");
         let read = mission::read(&MISSION.replacen(from, to, 1), PLAN);
-        assert!(matches!(read, Err(Unreadable::Broken(_))), "{to}: {read:?}");
+        assert!(matches!(read, Err(UnreadableText::Broken(_))), "{to}: {read:?}");
     }
     assert!(mission::read("", PLAN).is_err());
 }
@@ -145,7 +145,7 @@ fn a_scheduler_is_read_as_it_was_written() {
     let text = r#"{"v":1,"crabs":{"c":{"roles":["worker","any"],"is_parked":true,"mission":"m","fault":"full"},"d":{"roles":[]}},"leases":{"m":{"crab":"c","item":{"mission":"m","step":3,"attempt":2,"role":"any"},"ticket":5,"is_accepted":true,"is_running":true,"silent":1,"version":9,"others":[{"item":{"mission":"m","step":4,"attempt":2,"role":"any"},"ticket":6,"version":9}]}},"sweeps":12}"#;
     assert_eq!(write(&scheduler), text);
     assert_eq!(read::<Scheduler>(text).unwrap(), scheduler);
-    assert_eq!(read::<Scheduler>(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(Unreadable::Newer(3)));
+    assert_eq!(read::<Scheduler>(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(UnreadableText::Newer(3)));
     assert!(read::<Scheduler>("{\"v\":1}").is_err());
 }
 
@@ -208,13 +208,13 @@ fn events_are_read_as_they_were_written() {
         assert_eq!(read(&text), Ok(written), "{text}");
     }
     let unknown = r#"{"v":1,"actor":"mission","id":"x","event":"dance"}"#;
-    assert!(matches!(read::<Event>(unknown), Err(Unreadable::Broken(_))));
-    assert_eq!(read::<Event>(&unknown.replace("\"v\":1", "\"v\":2")), Err(Unreadable::Newer(2)));
+    assert!(matches!(read::<Event>(unknown), Err(UnreadableText::Broken(_))));
+    assert_eq!(read::<Event>(&unknown.replace("\"v\":1", "\"v\":2")), Err(UnreadableText::Newer(2)));
 }
 
 #[test]
 fn outcomes_are_read_as_they_were_written() {
-    let done = |answered, offers| Reply::Done {
+    let done = |answered, offers| ActorReply::Done {
         version: 3,
         mission: Some("m".to_owned()),
         is_repeated: true,
@@ -228,9 +228,9 @@ fn outcomes_are_read_as_they_were_written() {
         done(Some(AnswerEffect::TriedAgain(step)), Vec::new()),
         done(Some(AnswerEffect::Granted(step)), Vec::new()),
         done(Some(AnswerEffect::Accepted(step)), Vec::new()),
-        Reply::NotFound,
-        Reply::Conflict,
-        Reply::BranchTaken { mission: "m".to_owned() },
+        ActorReply::NotFound,
+        ActorReply::Conflict,
+        ActorReply::BranchTaken { mission: "m".to_owned() },
     ];
     let taken = scheduler::Refusal::RoleTaken { role: "worker".to_owned(), holder: "atlas".to_owned() };
     let refusals = [
@@ -240,7 +240,7 @@ fn outcomes_are_read_as_they_were_written() {
         scheduler::Refusal::NoSuchLease,
         scheduler::Refusal::HasSwept,
     ];
-    outcomes.extend(refusals.map(Reply::SchedulerRefused));
+    outcomes.extend(refusals.map(ActorReply::SchedulerRefused));
     let refusals = [
         Refusal::Closed(MissionStatus::Failed),
         Refusal::HasBegun,
@@ -260,7 +260,7 @@ fn outcomes_are_read_as_they_were_written() {
         Refusal::NotFailed(MissionStatus::Running),
         Refusal::NothingToRetry,
     ];
-    outcomes.extend(refusals.map(Reply::MissionRefused));
+    outcomes.extend(refusals.map(ActorReply::MissionRefused));
     for written in outcomes {
         let text = write(&written);
         assert_eq!(read(&text), Ok(written), "{text}");

@@ -12,18 +12,18 @@ use tokio::sync::mpsc;
 
 use super::gateway::Gateway;
 pub use crate::host::Instruction as Notice;
-use crate::host::{ColonyState, Delivery, HostError, Reply};
+use crate::host::{ActorReply, ColonyState, Delivery, HostError};
 
 /// The most notices that a connection may be behind.
 const BEHIND: usize = 16;
 
 /// A colony and one of its crabs.
-type Key = (String, String);
+type CrabKey = (String, String);
 
 /// The crabs that wait here.
 #[derive(Debug, Default)]
 pub struct Connected {
-    channels: Mutex<HashMap<Key, CrabChannel>>,
+    channels: Mutex<HashMap<CrabKey, CrabChannel>>,
     made: AtomicU64,
 }
 
@@ -38,19 +38,19 @@ struct CrabChannel {
 /// The other end: a crab that waits. A newer connection of the same crab ends it.
 pub struct Connection {
     gateway: Arc<Gateway>,
-    key: Key,
+    key: CrabKey,
     number: u64,
     messages: mpsc::Receiver<Notice>,
     waits: Arc<AtomicBool>,
 }
 
 impl Connected {
-    fn channels(&self) -> MutexGuard<'_, HashMap<Key, CrabChannel>> {
+    fn channels(&self) -> MutexGuard<'_, HashMap<CrabKey, CrabChannel>> {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The crabs that wait for work here.
-    fn waiting(&self) -> Vec<Key> {
+    fn waiting(&self) -> Vec<CrabKey> {
         let channels = self.channels();
         channels
             .iter()
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// Has the crab wait for work.
-    pub async fn park(&self) -> Result<Reply, HostError> {
+    pub async fn park(&self) -> Result<ActorReply, HostError> {
         self.waits.store(true, Ordering::Relaxed);
         let crab = self.crab().to_owned();
         self.gateway.scheduler(self.colony(), Event::Park { crab }).await
@@ -128,7 +128,7 @@ impl Connection {
     }
 
     /// The gateway and the crab, if this is its newest connection and it was waiting. It is not reached any more.
-    fn gone(&self) -> Option<(Arc<Gateway>, Key)> {
+    fn gone(&self) -> Option<(Arc<Gateway>, CrabKey)> {
         let mut channels = self.gateway.connected.channels();
         channels.get(&self.key).filter(|it| it.number == self.number)?;
         channels.remove(&self.key);

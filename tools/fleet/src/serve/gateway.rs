@@ -15,10 +15,10 @@ use super::error::ApiError;
 use super::heartbeats::Heartbeats;
 use super::metrics::Metrics;
 use super::run::RunId;
-use super::settings::Settings;
-use super::traces::{End, Traces};
-use super::workflows::Workflows;
-use crate::host::{About, Call, Colony, Event, Host, HostError, Reply};
+use super::settings::GatewaySettings;
+use super::traces::{TracedEnd, Traces};
+use super::workflows::ServedWorkflows;
+use crate::host::{ActorCall, ActorReply, CallDetails, Colony, Event, Host, HostError};
 
 /// The most missions that are remembered with what never changes of them.
 const REMEMBERED: usize = 20_000;
@@ -28,8 +28,8 @@ pub struct Gateway {
     /// Store of missions and schedulers.
     pub host: Arc<dyn Host>,
     /// Workflows that missions can follow.
-    pub workflows: Workflows,
-    pub settings: Settings,
+    pub workflows: ServedWorkflows,
+    pub settings: GatewaySettings,
     /// Tokens of those who may call it.
     pub tokens: Tokens,
     /// The names under which it is called.
@@ -48,14 +48,14 @@ pub struct Gateway {
     pub stopping: watch::Sender<bool>,
     /// Spans that are being made.
     tracing: Mutex<JoinSet<()>>,
-    missions: Mutex<HashMap<String, MissionFacts>>,
+    missions: Mutex<HashMap<String, FixedFacts>>,
     colonies: Mutex<BTreeMap<String, Colony>>,
     crabs: Mutex<HashMap<String, String>>,
 }
 
 /// Facts about a mission that never change.
 #[derive(Clone, Debug)]
-pub struct MissionFacts {
+pub struct FixedFacts {
     pub colony: String,
     pub plan: &'static Plan<'static>,
 }
@@ -66,9 +66,9 @@ impl Gateway {
     /// # Errors
     /// Its tokens cannot be read or made, or the address of the collector is none.
     pub fn new(
-        settings: Settings,
+        settings: GatewaySettings,
         host: Arc<dyn Host>,
-        workflows: Workflows,
+        workflows: ServedWorkflows,
         has_pages: bool,
     ) -> Result<Arc<Gateway>> {
         let tokens = Tokens::open(&settings.folder)?;
@@ -118,12 +118,12 @@ impl Gateway {
     }
 
     /// Facts about a mission that never change; `None` if there is no such mission.
-    pub async fn known(&self, mission: &str) -> std::result::Result<Option<MissionFacts>, ApiError> {
+    pub async fn known(&self, mission: &str) -> std::result::Result<Option<FixedFacts>, ApiError> {
         if let Some(known) = lock(&self.missions).get(mission) {
             return Ok(Some(known.clone()));
         }
         let Some(stored) = self.host.mission(mission).await? else { return Ok(None) };
-        let known = MissionFacts { colony: stored.row.colony, plan: stored.plan };
+        let known = FixedFacts { colony: stored.row.colony, plan: stored.plan };
         let mut missions = lock(&self.missions);
         if missions.len() >= REMEMBERED {
             missions.clear();
@@ -137,7 +137,7 @@ impl Gateway {
         &self,
         run: &RunId<'_>,
         rights: &Rights,
-    ) -> std::result::Result<(MissionFacts, StepId), ApiError> {
+    ) -> std::result::Result<(FixedFacts, StepId), ApiError> {
         let known = self.known(run.mission).await?.filter(|it| sees(rights, &it.colony));
         let found = known.and_then(|it| Some((it.plan.step_named(run.step)?, it)));
         found.map(|(step, known)| (known, step)).ok_or_else(|| unknown_run(&run.to_string()))
@@ -227,7 +227,7 @@ impl Gateway {
     }
 
     /// Traces what has ended in a mission, beside the answer: an attempt, and perhaps the mission.
-    pub fn trace(&self, mission: &str, attempt: Option<(&RunId<'_>, End)>) {
+    pub fn trace(&self, mission: &str, attempt: Option<(&RunId<'_>, TracedEnd)>) {
         if !self.traces.is_on() {
             return;
         }
@@ -262,9 +262,9 @@ impl Gateway {
         &self,
         colony: &str,
         event: orange_core::scheduler::Event,
-    ) -> std::result::Result<Reply, HostError> {
+    ) -> std::result::Result<ActorReply, HostError> {
         let event = Event::Scheduler { id: colony.to_owned(), event };
-        self.host.apply(Call { key: None, event, about: About::default() }).await
+        self.host.apply(ActorCall { key: None, event, about: CallDetails::default() }).await
     }
 }
 

@@ -22,7 +22,7 @@ use tokio::time::Sleep;
 
 use super::listen::{Answering, HEAD, stopped};
 use super::settings::Limits;
-use super::stream::Stream;
+use super::stream::PlacedStream;
 
 /// The most bytes of a body that come before its reader has taken any.
 const STREAM_WINDOW: u32 = 64 << 10;
@@ -38,7 +38,7 @@ const PIECE: usize = 16 << 10;
 
 /// Serves a connection until it ends, is idle for too long, or the gateway stops and its requests are answered.
 pub async fn serve(
-    stream: Stream,
+    stream: PlacedStream,
     answering: Answering,
     limits: Limits,
     mut stopping: watch::Receiver<bool>,
@@ -107,12 +107,12 @@ fn with_host(mut request: Request<Incoming>) -> Request<Incoming> {
 
 tokio::task_local! {
     /// Offer for which the answer of this task waits.
-    static OFFER: Arc<Offer>;
+    static OFFER: Arc<OfferedPiece>;
 }
 
 /// The number of the piece that waits for the caller to take it; zero when the caller waits.
 #[derive(Debug, Default)]
-struct Offer(AtomicU64);
+struct OfferedPiece(AtomicU64);
 
 /// Runs the requests of a connection, and counts those that are open.
 #[derive(Clone, Debug)]
@@ -123,11 +123,12 @@ struct Requests {
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Requests {
     fn execute(&self, answered: F) {
-        let offer = Arc::new(Offer::default());
+        let offer = Arc::new(OfferedPiece::default());
         let answered = Box::pin(OFFER.scope(Arc::clone(&offer), answered));
         self.open.send_modify(|it| *it += 1);
         let open = OpenRequest(self.open.clone());
-        let taken = Taken { answered, offer, seen: 0, patience: self.patience, stalled: None, _open: open };
+        let taken =
+            TimedRequest { answered, offer, seen: 0, patience: self.patience, stalled: None, _open: open };
         tokio::spawn(taken);
     }
 }
@@ -143,16 +144,16 @@ impl Drop for OpenRequest {
 
 /// A request, which ends when its caller leaves a piece of its answer untaken for too long: the connection sees no write that
 /// fails, since the caller's window is closed.
-struct Taken<F> {
+struct TimedRequest<F> {
     answered: Pin<Box<F>>,
-    offer: Arc<Offer>,
+    offer: Arc<OfferedPiece>,
     seen: u64,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
     _open: OpenRequest,
 }
 
-impl<F: Future<Output = ()>> Future for Taken<F> {
+impl<F: Future<Output = ()>> Future for TimedRequest<F> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

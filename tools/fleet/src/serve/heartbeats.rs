@@ -18,14 +18,14 @@ use crate::host::{ColonyState, HostError};
 const TOGETHER: Duration = Duration::from_millis(5);
 
 /// A lease: the crab, the mission, the step, and the number of the attempt.
-type Lease = (String, String, StepId, u32);
+type LeaseKey = (String, String, StepId, u32);
 
 /// The heartbeats of a gateway.
 #[derive(Debug, Default)]
 pub struct Heartbeats {
     asked: Mutex<Vec<PendingHeartbeat>>,
     /// Leases that are alive, by colony, which the scheduler has not heard of yet.
-    alive: Mutex<BTreeMap<String, BTreeSet<Lease>>>,
+    alive: Mutex<BTreeMap<String, BTreeSet<LeaseKey>>>,
     /// Held while leases are on their way to the scheduler, so that a sweep waits for them.
     flushing: tokio::sync::Mutex<()>,
     has_come: Notify,
@@ -100,7 +100,7 @@ pub async fn answer(gateway: Arc<Gateway>) {
 }
 
 impl Heartbeats {
-    fn alive(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<Lease>>> {
+    fn alive(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<LeaseKey>>> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,7 +145,7 @@ pub async fn flush_of(gateway: &Gateway, colony: &str) -> Result<(), HostError> 
     let heartbeats = &gateway.heartbeats;
     let _flushing = heartbeats.flushing.lock().await;
     let Some(taken) = heartbeats.alive().remove(colony) else { return Ok(()) };
-    let leases: Vec<Lease> = taken.into_iter().collect();
+    let leases: Vec<LeaseKey> = taken.into_iter().collect();
     match gateway.scheduler(colony, Event::Heartbeat { leases: leases.clone() }).await {
         Ok(_) => gateway.metrics.count("heartbeat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
         Err(error) => {

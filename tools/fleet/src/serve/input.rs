@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 
-use super::auth::Holder;
+use super::auth::TokenHolder;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::settings::Limits;
@@ -30,7 +30,7 @@ pub const LONGEST_ID: usize = 200;
 const READ_ANYWAY: usize = 8;
 
 #[derive(Debug)]
-pub struct Input<T>(pub T);
+pub struct JsonInput<T>(pub T);
 
 /// A body of plain text.
 #[derive(Debug)]
@@ -42,27 +42,27 @@ pub struct StrictQuery<T>(pub T);
 
 /// Ids in the path.
 #[derive(Debug)]
-pub struct Named<T>(pub T);
+pub struct PathIds<T>(pub T);
 
 /// The caller: whose token it is, and the key of the call.
 #[derive(Debug)]
-pub struct Caller {
-    pub holder: Arc<Holder>,
+pub struct AuthorizedCaller {
+    pub holder: Arc<TokenHolder>,
     /// Idempotency key, among the calls of this holder.
     pub key: Option<String>,
 }
 
-impl<T: DeserializeOwned> FromRequest<Arc<Gateway>> for Input<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<Gateway>> for JsonInput<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, gateway: &Arc<Gateway>) -> Result<Input<T>, ApiError> {
+    async fn from_request(request: Request, gateway: &Arc<Gateway>) -> Result<JsonInput<T>, ApiError> {
         let (parts, body) = request.into_parts();
         let bytes = whole(&parts.headers, body, &gateway.settings.limits).await?;
         if bytes.is_empty() {
-            return parsed(b"{}").map(Input);
+            return parsed(b"{}").map(JsonInput);
         }
         is_json(&parts.headers)?;
-        parsed(&bytes).map(Input)
+        parsed(&bytes).map(JsonInput)
     }
 }
 
@@ -98,10 +98,10 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<Gateway>> for StrictQuery<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Gateway>> for Named<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Gateway>> for PathIds<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, gateway: &Arc<Gateway>) -> Result<Named<T>, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, gateway: &Arc<Gateway>) -> Result<PathIds<T>, ApiError> {
         let found: Result<Path<T>, PathRejection> = Path::from_request_parts(parts, gateway).await;
         let wrong = |rejection: PathRejection| {
             ApiError::bad(
@@ -110,18 +110,18 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Gateway>> for Named<T> {
             )
             .help("ids are text; percent-encode what is not a letter or digit")
         };
-        found.map(|Path(found)| Named(found)).map_err(wrong)
+        found.map(|Path(found)| PathIds(found)).map_err(wrong)
     }
 }
 
-impl FromRequestParts<Arc<Gateway>> for Caller {
+impl FromRequestParts<Arc<Gateway>> for AuthorizedCaller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<Caller, ApiError> {
-        let holder = parts.extensions.get::<Arc<Holder>>().cloned();
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Gateway>) -> Result<AuthorizedCaller, ApiError> {
+        let holder = parts.extensions.get::<Arc<TokenHolder>>().cloned();
         let holder = holder.ok_or_else(|| ApiError::forbidden("this call needs a token"))?;
         let key = key(&parts.headers)?.map(|key| format!("{}/{key}", holder.id));
-        Ok(Caller { holder, key })
+        Ok(AuthorizedCaller { holder, key })
     }
 }
 
@@ -304,7 +304,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Order {
+    struct CupOrder {
         #[serde(default)]
         _cups: u32,
         #[serde(default)]
@@ -319,14 +319,14 @@ mod tests {
 
     #[track_caller]
     fn check(body: &str, expect: (&str, &str)) {
-        let error = parsed::<Order>(body.as_bytes()).unwrap_err();
+        let error = parsed::<CupOrder>(body.as_bytes()).unwrap_err();
         assert_eq!(error.code, expect.0, "{body}");
         assert!(error.message.contains(expect.1), "{}", error.message);
     }
 
     #[test]
     fn a_wrong_body_is_refused_with_its_field() {
-        assert!(parsed::<Order>(b"{}").is_ok());
+        assert!(parsed::<CupOrder>(b"{}").is_ok());
         check("{\"_cups\": \"three\"}", ("bad_field", "the field `_cups` is wrong: invalid type: string"));
         check(
             "{\"_kind\": [{\"name\": \"tea\"}, {\"name\": 3}]}",

@@ -29,8 +29,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::auth::private;
 use super::h2;
-use super::settings::{Limits, Settings, TlsFiles};
-use super::stream::{Carrier, Stream};
+use super::settings::{GatewaySettings, Limits, TlsFiles};
+use super::stream::{Carrier, PlacedStream};
 
 /// The most bytes of the head of a request.
 pub const HEAD: usize = 32 << 10;
@@ -42,7 +42,7 @@ const H2: &[u8] = b"h2";
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// A socket that is open and not served yet.
-pub struct Socket {
+pub struct OpenSocket {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     /// Address at which it listens; the port is the one that the system has given.
@@ -53,12 +53,12 @@ pub struct Socket {
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-impl Socket {
+impl OpenSocket {
     /// Opens the socket.
     ///
     /// # Errors
     /// The address would be reached by other machines without TLS, the files of TLS cannot be used, or the address is not to be had.
-    pub async fn open(settings: &Settings) -> Result<Socket> {
+    pub async fn open(settings: &GatewaySettings) -> Result<OpenSocket> {
         let tls = check(settings)?;
         let failed = |cause: io::Error| {
             Error::new(ErrorKind::Environment, format!("cannot listen on {}: {cause}", settings.listen))
@@ -66,7 +66,7 @@ impl Socket {
         };
         let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Socket { listener, tls, address })
+        Ok(OpenSocket { listener, tls, address })
     }
 }
 
@@ -74,7 +74,7 @@ impl Socket {
 ///
 /// # Errors
 /// The address would be reached by other machines without TLS, or the files of TLS cannot be used.
-pub fn check(settings: &Settings) -> Result<Option<TlsAcceptor>> {
+pub fn check(settings: &GatewaySettings) -> Result<Option<TlsAcceptor>> {
     let is_private = settings.listen.ip().is_loopback();
     if settings.tls.is_none() && !is_private && !settings.is_plain_allowed {
         let message =
@@ -106,13 +106,13 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
 
 /// Serves the socket until `stopping` turns true, and then until every connection has ended or `within` is over.
 pub async fn serve(
-    socket: Socket,
+    socket: OpenSocket,
     router: Router,
     limits: Limits,
     mut stopping: watch::Receiver<bool>,
     within: Duration,
 ) {
-    let Socket { listener, tls, address: _ } = socket;
+    let OpenSocket { listener, tls, address: _ } = socket;
     let places = Arc::new(Semaphore::new(limits.connections));
     let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
     let http = http(limits);
@@ -125,7 +125,7 @@ pub async fn serve(
         tokio::spawn(async move {
             let Some(carrier) = carrier(stream, tls, limits.head).await else { return };
             let is_h2 = is_h2(&carrier);
-            let stream = Stream::new(carrier, limits.write_within, place);
+            let stream = PlacedStream::new(carrier, limits.write_within, place);
             let answering = Answering { router: TowerToHyperService::new(router), peer };
             let served = match is_h2 {
                 true => h2::serve(stream, answering, limits, stopping).await,
@@ -206,7 +206,7 @@ impl Service<Request<Incoming>> for Answering {
 
 async fn one(
     http: &http1::Builder,
-    stream: Stream,
+    stream: PlacedStream,
     answering: Answering,
     mut stopping: watch::Receiver<bool>,
 ) -> hyper::Result<()> {

@@ -9,16 +9,16 @@ use time::format_description::well_known::Rfc3339;
 use crate::lines;
 
 /// Writes records to standard error.
-struct Lines;
+struct LogLines;
 
 /// Writes logs of this level and of more urgent ones from now on. A program that has a logger keeps it.
 pub fn begin(level: LevelFilter) {
-    if log::set_logger(&Lines).is_ok() {
+    if log::set_logger(&LogLines).is_ok() {
         log::set_max_level(level);
     }
 }
 
-impl Log for Lines {
+impl Log for LogLines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         // Other packages say much that helps nobody who runs a gateway.
         metadata.target().starts_with("orange") || metadata.level() <= log::Level::Warn
@@ -34,7 +34,7 @@ impl Log for Lines {
 }
 
 fn line(record: &Record<'_>, now: OffsetDateTime) -> String {
-    let mut fields = Fields(Map::new());
+    let mut fields = LogFields(Map::new());
     let mut set = |key: &str, value: String| fields.0.insert(key.to_owned(), Json::String(value));
     set("time", now.format(&Rfc3339).unwrap_or_default());
     set("level", record.level().as_str().to_ascii_lowercase());
@@ -46,9 +46,9 @@ fn line(record: &Record<'_>, now: OffsetDateTime) -> String {
     Json::Object(fields.0).to_string()
 }
 
-struct Fields(Map<String, Json>);
+struct LogFields(Map<String, Json>);
 
-impl<'kvs> VisitSource<'kvs> for Fields {
+impl<'kvs> VisitSource<'kvs> for LogFields {
     fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), log::kv::Error> {
         let json = match (value.to_u64(), value.to_i64(), value.to_bool()) {
             (Some(number), _, _) => Json::from(number),

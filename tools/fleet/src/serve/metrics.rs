@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::host::Counts;
+use crate::host::StoreCounts;
 
 /// The upper bounds of the buckets of durations, in milliseconds.
 const BUCKETS: [u64; 9] = [1, 5, 10, 25, 50, 100, 500, 1000, 5000];
@@ -87,8 +87,8 @@ impl Metrics {
     }
 
     /// All of it, with the counts of the store.
-    pub fn text(&self, counts: &Counts, newest: u64) -> String {
-        let mut page = Page(String::new());
+    pub fn text(&self, counts: &StoreCounts, newest: u64) -> String {
+        let mut page = MetricsPage(String::new());
         page.store(counts, newest);
         page.head("orange_fleet_http_requests_total", "counter", "Requests that were answered.");
         for ((route, method, status), count) in &*self.requests.lock().unwrap_or_else(PoisonError::into_inner)
@@ -132,7 +132,7 @@ impl Metrics {
         page.0
     }
 
-    fn durations(&self, page: &mut Page) {
+    fn durations(&self, page: &mut MetricsPage) {
         const NAME: &str = "orange_fleet_http_request_duration_seconds";
         page.head(NAME, "histogram", "How long answers take.");
         for (bound, count) in BUCKETS.iter().zip(&self.durations) {
@@ -148,10 +148,10 @@ impl Metrics {
     }
 }
 
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
-    fn store(&mut self, counts: &Counts, newest: u64) {
+impl MetricsPage {
+    fn store(&mut self, counts: &StoreCounts, newest: u64) {
         self.head("orange_fleet_missions", "gauge", "Missions by status.");
         for (status, count) in &counts.missions {
             self.line("orange_fleet_missions", &[("status", status)], *count);
@@ -201,8 +201,12 @@ mod tests {
         metrics.answered("/v1/missions/{id}", "GET", 200, Duration::from_millis(7));
         metrics.count("sweep", 2);
         let crab = metrics.crab();
-        let counts =
-            Counts { missions: vec![("running".to_owned(), 3)], crabs: [2, 1, 1, 0], waiting: 5, alarms: 0 };
+        let counts = StoreCounts {
+            missions: vec![("running".to_owned(), 3)],
+            crabs: [2, 1, 1, 0],
+            waiting: 5,
+            alarms: 0,
+        };
         let text = metrics.text(&counts, 17);
         for line in [
             "orange_fleet_missions{status=\"running\"} 3",

@@ -37,9 +37,9 @@ use tokio::task::JoinHandle;
 
 pub use self::error::ApiError;
 pub use self::gateway::Gateway;
-pub use self::listen::Socket;
-pub use self::routes::{MissionAction, ROUTES, Route, answer as act, start as start_mission};
-pub use self::settings::Settings;
+pub use self::listen::OpenSocket;
+pub use self::routes::{ApiRoute, MissionAction, ROUTES, answer as act, start as start_mission};
+pub use self::settings::GatewaySettings;
 use self::traces::Traces;
 
 pub use self::names::without_secret;
@@ -57,7 +57,7 @@ pub struct Serving {
 ///
 /// # Errors
 /// The address may not be served, or the files of TLS or the address of the collector are of no use.
-pub fn check(settings: &Settings) -> Result<()> {
+pub fn check(settings: &GatewaySettings) -> Result<()> {
     listen::check(settings)?;
     Traces::to(settings.traces.as_deref()).map(drop)
 }
@@ -66,7 +66,7 @@ pub fn check(settings: &Settings) -> Result<()> {
 ///
 /// # Errors
 /// The store does not answer.
-pub async fn serve(gateway: Arc<Gateway>, socket: Socket, pages: Option<Router>) -> Result<Serving> {
+pub async fn serve(gateway: Arc<Gateway>, socket: OpenSocket, pages: Option<Router>) -> Result<Serving> {
     if gateway.settings.is_alone {
         unpark_all(&gateway).await.map_err(|cause| {
             Error::new(ErrorKind::Environment, format!("the store cannot be used: {cause}"))

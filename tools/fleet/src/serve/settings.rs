@@ -9,7 +9,7 @@ pub const PORT: u16 = 8800;
 
 /// Settings of a gateway.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct GatewaySettings {
     /// The folder of the gateway: its tokens, and by default its store.
     pub folder: PathBuf,
     /// Address at which it listens.
@@ -89,10 +89,10 @@ impl Default for Limits {
     }
 }
 
-impl Settings {
+impl GatewaySettings {
     /// Usual settings, for a gateway in this folder: it answers this machine alone.
-    pub fn new(folder: impl Into<PathBuf>) -> Settings {
-        Settings {
+    pub fn new(folder: impl Into<PathBuf>) -> GatewaySettings {
+        GatewaySettings {
             folder: folder.into(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
             tls: None,

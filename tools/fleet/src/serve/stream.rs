@@ -22,17 +22,17 @@ pub enum Carrier {
 
 /// A connection that holds one of the gateway's places for as long as it lives, under whichever protocol.
 #[derive(Debug)]
-pub struct Stream {
+pub struct PlacedStream {
     carrier: Carrier,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
     _place: OwnedSemaphorePermit,
 }
 
-impl Stream {
+impl PlacedStream {
     /// A connection whose peer has `patience` to take what it is sent.
-    pub fn new(carrier: Carrier, patience: Duration, place: OwnedSemaphorePermit) -> Stream {
-        Stream { carrier, patience, stalled: None, _place: place }
+    pub fn new(carrier: Carrier, patience: Duration, place: OwnedSemaphorePermit) -> PlacedStream {
+        PlacedStream { carrier, patience, stalled: None, _place: place }
     }
 
     fn carrier(&mut self) -> Pin<&mut dyn Duplex> {
@@ -63,13 +63,13 @@ trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Duplex for T {}
 
-impl AsyncRead for Stream {
+impl AsyncRead for PlacedStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.get_mut().carrier().poll_read(cx, to)
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for PlacedStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = this.carrier().poll_write(cx, bytes);

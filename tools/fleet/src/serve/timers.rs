@@ -11,7 +11,7 @@ use super::connected::reconcile;
 use super::gateway::Gateway;
 use super::heartbeats;
 use super::sweeps::Sweeps;
-use crate::host::{HostError, Millis, Reply};
+use crate::host::{ActorReply, HostError, Millis};
 
 /// Interval between removals of what ended long ago.
 const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -46,7 +46,7 @@ async fn sweep_all(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<(), HostErr
     let swept = join_all(due.iter().map(|(colony, seen)| sweep_colony(gateway, colony, Some(*seen)))).await;
     for ((colony, seen), reply) in due.iter().zip(swept) {
         // Otherwise another gateway has swept at this moment.
-        if matches!(reply?, Reply::Done { is_repeated: false, .. }) {
+        if matches!(reply?, ActorReply::Done { is_repeated: false, .. }) {
             sweeps.made(colony, *seen);
         }
     }
@@ -71,7 +71,11 @@ async fn look(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<Vec<(String, u64
 ///
 /// # Errors
 /// The store does not take the heartbeats or the sweep.
-pub async fn sweep_colony(gateway: &Gateway, colony: &str, seen: Option<u64>) -> Result<Reply, HostError> {
+pub async fn sweep_colony(
+    gateway: &Gateway,
+    colony: &str,
+    seen: Option<u64>,
+) -> Result<ActorReply, HostError> {
     heartbeats::flush_of(gateway, colony).await?;
     let reply = gateway.scheduler(colony, Event::Sweep { seen }).await?;
     gateway.metrics.count("sweep", 1);

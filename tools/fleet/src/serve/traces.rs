@@ -35,7 +35,7 @@ pub struct Traces(Option<Arc<BatchSpanProcessor>>);
 
 /// A request that was answered.
 #[derive(Debug)]
-pub struct Answered<'a> {
+pub struct AnsweredRequest<'a> {
     pub method: &'a Method,
     /// Its path with the names of its ids, if there is such a route.
     pub route: Option<&'static str>,
@@ -49,7 +49,7 @@ pub struct Answered<'a> {
 
 /// End of an attempt.
 #[derive(Clone, Debug)]
-pub struct End {
+pub struct TracedEnd {
     /// Its result, a word.
     pub result: String,
     /// It has failed.
@@ -76,8 +76,10 @@ impl Traces {
             "" | "/" => format!("{}{PATH}", address.trim_end_matches('/')),
             _ => address.to_owned(),
         };
-        let exporter =
-            SpanExporter::builder().with_http().with_http_client(Client::new()).with_endpoint(endpoint);
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(CollectorClient::new())
+            .with_endpoint(endpoint);
         let exporter = exporter.build().map_err(|cause| unusable(cause.to_string()))?;
         let mut processor = BatchSpanProcessor::builder(exporter).build();
         processor.set_resource(&Resource::builder().with_service_name("orange-fleet").build());
@@ -90,7 +92,7 @@ impl Traces {
     }
 
     /// A request was answered now.
-    pub fn request(&self, answered: &Answered<'_>) {
+    pub fn request(&self, answered: &AnsweredRequest<'_>) {
         let Some(processor) = &self.0 else { return };
         let Ok(bytes) = orange_system::random::bytes::<24>() else { return };
         let (trace, span) = ids(&bytes);
@@ -112,7 +114,7 @@ impl Traces {
     }
 
     /// An attempt has ended, since its crab has reported.
-    pub fn attempt(&self, stored: &StoredMission, row: &AttemptRow, end: &End) {
+    pub fn attempt(&self, stored: &StoredMission, row: &AttemptRow, end: &TracedEnd) {
         let (Some(processor), Some(ended)) = (&self.0, row.ended) else { return };
         let id = &stored.row.id;
         let (trace, mission) = ids(&Sha256::digest(id));
@@ -201,16 +203,16 @@ fn at(time: Millis) -> SystemTime {
 
 /// Carries messages to the collector, on the thread of the processor.
 #[derive(Debug)]
-struct Client(ureq::Agent);
+struct CollectorClient(ureq::Agent);
 
-impl Client {
-    fn new() -> Client {
+impl CollectorClient {
+    fn new() -> CollectorClient {
         let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
-        Client(config.build().into())
+        CollectorClient(config.build().into())
     }
 }
 
-impl HttpClient for Client {
+impl HttpClient for CollectorClient {
     fn send_bytes<'c, 'f>(
         &'c self,
         request: Request<Bytes>,

@@ -9,14 +9,14 @@ use orange_core::scheduler::Refusal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::assignment::assignment;
-use super::auth::{Holder, unauthorized};
+use super::auth::{TokenHolder, unauthorized};
 use super::connected::Connection;
 use super::connected::Notice;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::heartbeats::heartbeat;
 use super::run::RunId;
-use crate::host::Reply;
+use crate::host::ActorReply;
 
 /// A WebSocket is closed with this code when its crab is not registered any more.
 pub const NOT_REGISTERED: u16 = 4404;
@@ -40,7 +40,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const PINGS: u32 = 3;
 
 /// Reason that a WebSocket ends.
-enum End {
+enum SocketEnd {
     /// The crab has gone, or does not read.
     Gone,
     /// It is closed with this code and reason.
@@ -49,14 +49,14 @@ enum End {
     Stopping,
 }
 
-const REVOKED_NOW: End = End::Closed(REVOKED, "the token was revoked");
+const REVOKED_NOW: SocketEnd = SocketEnd::Closed(REVOKED, "the token was revoked");
 
 /// Serves the WebSocket of a crab until one of them goes away.
 pub async fn socket(
     gateway: Arc<Gateway>,
     mut socket: WebSocket,
     connection: Connection,
-    holder: Arc<Holder>,
+    holder: Arc<TokenHolder>,
 ) {
     let counted = Arc::clone(&gateway);
     let _counted = counted.metrics.crab();
@@ -65,9 +65,9 @@ pub async fn socket(
     // An offer that comes meanwhile is made again.
     crab_socket.connection.leave().await;
     let last = match end {
-        End::Gone => return,
-        End::Closed(code, reason) => Frame::Close(Some(CloseFrame { code, reason: reason.into() })),
-        End::Stopping => {
+        SocketEnd::Gone => return,
+        SocketEnd::Closed(code, reason) => Frame::Close(Some(CloseFrame { code, reason: reason.into() })),
+        SocketEnd::Stopping => {
             let after_ms =
                 u64::try_from(crab_socket.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
             let retry = frame(&MessageToCrab::Retry { after_ms });
@@ -88,13 +88,13 @@ struct CrabSocket {
     gateway: Arc<Gateway>,
     connection: Connection,
     /// Caller that has opened it.
-    holder: Arc<Holder>,
+    holder: Arc<TokenHolder>,
     /// Time at which it is parked again, since the store did not answer.
     park_at: Option<Instant>,
 }
 
 impl CrabSocket {
-    async fn serve(&mut self, socket: &mut WebSocket) -> End {
+    async fn serve(&mut self, socket: &mut WebSocket) -> SocketEnd {
         let every = self.gateway.settings.limits.ping;
         let mut pings = interval_at(Instant::now() + every, every);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -106,7 +106,7 @@ impl CrabSocket {
         loop {
             let park_at = self.park_at.unwrap_or_else(|| Instant::now() + every);
             let done = tokio::select! {
-                _ = &mut stop => return End::Stopping,
+                _ = &mut stop => return SocketEnd::Stopping,
                 _ = tokens.changed() => if self.stands() { Ok(()) } else { Err(REVOKED_NOW) },
                 notice = self.connection.next() => match notice {
                     _ if !self.stands() => Err(REVOKED_NOW),
@@ -120,12 +120,12 @@ impl CrabSocket {
                         Some(Ok(Frame::Text(text))) => self.hear(socket, text.as_str()).await,
                         Some(Ok(Frame::Binary(_))) => self.refuse(socket, not_understood("it is binary")).await,
                         Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => Ok(()),
-                        Some(Ok(Frame::Close(_)) | Err(_)) | None => Err(End::Gone),
+                        Some(Ok(Frame::Close(_)) | Err(_)) | None => Err(SocketEnd::Gone),
                     }
                 },
                 _ = pings.tick() => match heard.elapsed() > every * PINGS {
                     _ if !self.stands() => Err(REVOKED_NOW),
-                    true => Err(End::Gone),
+                    true => Err(SocketEnd::Gone),
                     false => self.send(socket, Frame::Ping(axum::body::Bytes::new())).await,
                 },
                 _ = sleep_until(park_at), if self.park_at.is_some() => self.park(socket).await,
@@ -142,14 +142,14 @@ impl CrabSocket {
     }
 
     /// Reason that the line is not the crab's any more.
-    fn replaced(&self) -> End {
+    fn replaced(&self) -> SocketEnd {
         match self.gateway.connected.has(self.connection.colony(), self.connection.crab()) {
-            true => End::Closed(REPLACED, "the crab has connected again"),
-            false => End::Closed(NOT_REGISTERED, "the crab is not registered"),
+            true => SocketEnd::Closed(REPLACED, "the crab has connected again"),
+            false => SocketEnd::Closed(NOT_REGISTERED, "the crab is not registered"),
         }
     }
 
-    async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), End> {
+    async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), SocketEnd> {
         match serde_json::from_str(text) {
             Ok(CrabMessage::Park) => self.park(socket).await,
             Ok(CrabMessage::Heartbeat { runs }) => {
@@ -164,11 +164,11 @@ impl CrabSocket {
         }
     }
 
-    async fn park(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+    async fn park(&mut self, socket: &mut WebSocket) -> Result<(), SocketEnd> {
         self.park_at = None;
         match self.connection.park().await {
-            Ok(Reply::SchedulerRefused(Refusal::NoSuchCrab) | Reply::NotFound) => {
-                Err(End::Closed(NOT_REGISTERED, "the crab is not registered"))
+            Ok(ActorReply::SchedulerRefused(Refusal::NoSuchCrab) | ActorReply::NotFound) => {
+                Err(SocketEnd::Closed(NOT_REGISTERED, "the crab is not registered"))
             }
             Ok(_) => Ok(()),
             Err(error) => {
@@ -178,7 +178,7 @@ impl CrabSocket {
         }
     }
 
-    async fn notify(&mut self, socket: &mut WebSocket, notice: Notice) -> Result<(), End> {
+    async fn notify(&mut self, socket: &mut WebSocket, notice: Notice) -> Result<(), SocketEnd> {
         match messages(&self.gateway, &self.connection, notice).await {
             Ok(messages) => {
                 for message in messages {
@@ -195,7 +195,7 @@ impl CrabSocket {
         }
     }
 
-    async fn end(&mut self, socket: &mut WebSocket, ended: Vec<String>) -> Result<(), End> {
+    async fn end(&mut self, socket: &mut WebSocket, ended: Vec<String>) -> Result<(), SocketEnd> {
         for id in ended {
             let run = RunId::parse(&id).unwrap_or(RunId { mission: "", step: "", attempt: 0 });
             let (mission_id, attempt) = (run.mission.to_owned(), run.attempt);
@@ -204,15 +204,15 @@ impl CrabSocket {
         Ok(())
     }
 
-    async fn refuse(&self, socket: &mut WebSocket, refused: ApiError) -> Result<(), End> {
+    async fn refuse(&self, socket: &mut WebSocket, refused: ApiError) -> Result<(), SocketEnd> {
         let ApiError { code, message, help, .. } = refused;
         self.send(socket, frame(&MessageToCrab::Error { code: code.to_owned(), message, help })).await
     }
 
-    async fn send(&self, socket: &mut WebSocket, frame: Frame) -> Result<(), End> {
+    async fn send(&self, socket: &mut WebSocket, frame: Frame) -> Result<(), SocketEnd> {
         match timeout(self.gateway.settings.limits.write_within, socket.send(frame)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(End::Gone),
+            Ok(Err(_)) | Err(_) => Err(SocketEnd::Gone),
         }
     }
 }
@@ -225,20 +225,20 @@ pub async fn poll(
     gateway: &Arc<Gateway>,
     mut connection: Connection,
     wait: Duration,
-    holder: &Holder,
+    holder: &TokenHolder,
 ) -> Result<Vec<MessageToCrab>, ApiError> {
     let until = Instant::now() + wait;
     let offers = match connection.park().await? {
-        Reply::SchedulerRefused(refusal) => {
+        ActorReply::SchedulerRefused(refusal) => {
             connection.is_served();
             return Err(ApiError::of_scheduler(&refusal));
         }
-        Reply::NotFound => {
+        ActorReply::NotFound => {
             connection.is_served();
             return Err(ApiError::of_scheduler(&Refusal::NoSuchCrab));
         }
-        Reply::Done { offers, .. } => offers,
-        Reply::MissionRefused(_) | Reply::Conflict | Reply::BranchTaken { .. } => Vec::new(),
+        ActorReply::Done { offers, .. } => offers,
+        ActorReply::MissionRefused(_) | ActorReply::Conflict | ActorReply::BranchTaken { .. } => Vec::new(),
     };
     let mut found = Vec::new();
     for (_, item) in offers.into_iter().filter(|(crab, _)| crab == connection.crab()) {

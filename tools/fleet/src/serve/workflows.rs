@@ -21,7 +21,7 @@ const FOLDER: &str = "workflows";
 
 /// The step workflows of a gateway, by name.
 #[derive(Clone, Debug, Default)]
-pub struct Workflows {
+pub struct ServedWorkflows {
     plans: BTreeMap<&'static str, &'static Plan<'static>>,
     /// The files of those that are served from files.
     files: BTreeMap<&'static str, PathBuf>,
@@ -29,15 +29,15 @@ pub struct Workflows {
     pub refused: Vec<(PathBuf, String)>,
 }
 
-impl Workflows {
+impl ServedWorkflows {
     /// The compiled-in workflows, and those of the files in `workflows/` of each folder. A file replaces a compiled-in workflow of its
     /// name; one that does not compile is refused, and the others are served.
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn load(built_in: &[&'static Plan<'static>], folders: &[PathBuf]) -> Result<Workflows> {
+    pub fn load(built_in: &[&'static Plan<'static>], folders: &[PathBuf]) -> Result<ServedWorkflows> {
         let plans = built_in.iter().map(|plan| (plan.name, *plan)).collect();
-        let mut workflows = Workflows { plans, files: BTreeMap::new(), refused: Vec::new() };
+        let mut workflows = ServedWorkflows { plans, files: BTreeMap::new(), refused: Vec::new() };
         for folder in folders {
             for file in listed(&folder.join(FOLDER))? {
                 match compiled(&file) {
@@ -145,7 +145,7 @@ mod tests {
         fs::create_dir_all(folder.path().join(FOLDER)).unwrap();
         let warnings = |name: &str, text: &str| {
             fs::write(folder.path().join(FOLDER).join(name), text).unwrap();
-            Workflows::load(&[], &[folder.path().to_owned()]).unwrap().warnings().unwrap()
+            ServedWorkflows::load(&[], &[folder.path().to_owned()]).unwrap().warnings().unwrap()
         };
         assert_eq!(warnings("good.toml", GOOD), Vec::<String>::new());
         let found = warnings("never.toml", NEVER_SAID);
@@ -161,7 +161,7 @@ mod tests {
         for (name, text) in [("good", GOOD), ("cycle", CYCLE), ("leaves", LEAVES), ("twice", GOOD)] {
             fs::write(prompts.join(FOLDER).join(name).with_extension("toml"), text).unwrap();
         }
-        let workflows = Workflows::load(&[], std::slice::from_ref(&prompts)).unwrap();
+        let workflows = ServedWorkflows::load(&[], std::slice::from_ref(&prompts)).unwrap();
         assert_eq!(workflows.all().map(|it| it.name).collect::<Vec<_>>(), ["good"]);
         let refused: Vec<_> = workflows.refused.iter().map(|(file, _)| file.file_stem().unwrap()).collect();
         assert_eq!(refused, ["cycle", "leaves", "twice"]);
@@ -169,6 +169,6 @@ mod tests {
         let help = |name: &str| workflows.named(name).unwrap_err().help;
         assert_eq!(help("goood"), "did you mean `good`?");
         assert!(help("cycle").contains("cycle.toml does not compile"), "{}", help("cycle"));
-        assert!(Workflows::load(&[], &[folder.path().join("nowhere")]).is_err());
+        assert!(ServedWorkflows::load(&[], &[folder.path().join("nowhere")]).is_err());
     }
 }

@@ -9,12 +9,12 @@ use orange_core::mission::Report;
 use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
 use tokio::sync::watch;
 
-use super::Crabs;
-use crate::host::{Host, HostError, NewMission, Reply};
+use super::SimulatedCrabs;
+use crate::host::{ActorReply, Host, HostError, NewMission};
 
 /// Number of calls that have been answered, with the time that they took.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct MeasuredCalls {
     pub count: u32,
     /// From the first call to the last answer.
     pub time: Duration,
@@ -81,7 +81,7 @@ pub async fn create(
     plan: &'static Plan<'static>,
     count: u32,
     at_once: u32,
-) -> Result<Measured, String> {
+) -> Result<MeasuredCalls, String> {
     let next = Arc::new(AtomicU32::new(0));
     let (begin, cpu) = (Instant::now(), processor_time());
     let mut clients = tokio::task::JoinSet::new();
@@ -105,21 +105,26 @@ pub async fn create(
         calls.extend(done.map_err(|cause| cause.to_string()).and_then(|it: Result<_, String>| it)?);
     }
     calls.sort();
-    Ok(Measured { count, time: begin.elapsed(), cpu: processor_time().saturating_sub(cpu), calls })
+    Ok(MeasuredCalls { count, time: begin.elapsed(), cpu: processor_time().saturating_sub(cpu), calls })
 }
 
 /// Has crabs run what waits, until this many missions have been completed.
 ///
 /// # Errors
 /// The host refuses a call.
-pub async fn run(host: &Arc<dyn Host>, colony: &str, crabs: u32, count: u32) -> Result<Measured, String> {
-    let done = |counts: &crate::host::Counts| {
+pub async fn run(
+    host: &Arc<dyn Host>,
+    colony: &str,
+    crabs: u32,
+    count: u32,
+) -> Result<MeasuredCalls, String> {
+    let done = |counts: &crate::host::StoreCounts| {
         counts.missions.iter().find(|(status, _)| status == "completed").map_or(0, |(_, n)| *n)
     };
     let before = done(&host.counts().await.map_err(|cause| cause.to_string())?);
     let agent = Arc::new(|_: &str, _: StepId, _| Report { summary: "done".to_owned(), ..Report::default() });
     let name = format!("crab-{}", crate::fault::now());
-    let group = Crabs::new(Arc::clone(host), colony, &name, agent);
+    let group = SimulatedCrabs::new(Arc::clone(host), colony, &name, agent);
     let (stop, stopped) = watch::channel(false);
     let (begin, cpu) = (Instant::now(), processor_time());
     let roles = (0..crabs).map(|_| vec![orange_core::scheduler::ANY.to_owned()]).collect();
@@ -138,7 +143,7 @@ pub async fn run(host: &Arc<dyn Host>, colony: &str, crabs: u32, count: u32) -> 
     let finished = done(&host.counts().await.map_err(|cause| cause.to_string())?) - before;
     stop.send(true).map_err(|cause| cause.to_string())?;
     running.await.map_err(|cause| cause.to_string())??;
-    Ok(Measured { count: u32::try_from(finished).unwrap_or(u32::MAX), time, cpu, calls: Vec::new() })
+    Ok(MeasuredCalls { count: u32::try_from(finished).unwrap_or(u32::MAX), time, cpu, calls: Vec::new() })
 }
 
 fn mission(colony: &str, plan: &'static Plan<'static>, number: u32) -> NewMission {
@@ -148,21 +153,21 @@ fn mission(colony: &str, plan: &'static Plan<'static>, number: u32) -> NewMissio
     NewMission { key, colony: colony.to_owned(), plan, prompt, branch: None, policy: plan.policy }
 }
 
-fn made(outcome: Result<Reply, HostError>) -> Result<(), String> {
+fn made(outcome: Result<ActorReply, HostError>) -> Result<(), String> {
     match outcome {
-        Ok(Reply::Done { .. }) => Ok(()),
+        Ok(ActorReply::Done { .. }) => Ok(()),
         Ok(
-            other @ (Reply::MissionRefused(_)
-            | Reply::SchedulerRefused(_)
-            | Reply::NotFound
-            | Reply::Conflict
-            | Reply::BranchTaken { .. }),
+            other @ (ActorReply::MissionRefused(_)
+            | ActorReply::SchedulerRefused(_)
+            | ActorReply::NotFound
+            | ActorReply::Conflict
+            | ActorReply::BranchTaken { .. }),
         ) => Err(format!("{other:?}")),
         Err(error) => Err(error.to_string()),
     }
 }
 
-impl Measured {
+impl MeasuredCalls {
     /// Calls in a second.
     pub fn rate(&self) -> f64 {
         f64::from(self.count) / self.time.as_secs_f64()

@@ -12,7 +12,7 @@ use orange_core::plan::StepId;
 use orange_core::scheduler::{self, Event as SchedulerEvent, Item};
 use tokio::sync::{broadcast, mpsc, watch};
 
-use crate::host::{About, Call, Delivery, Event, Host, HostError, Instruction, Reply};
+use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event, Host, HostError, Instruction};
 
 /// Time for which a crab waits for an offer before it asks again.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub type Agent = dyn Fn(&str, StepId, u32) -> Report + Send + Sync;
 
 /// Crabs of one colony.
-pub struct Crabs {
+pub struct SimulatedCrabs {
     /// The host, which may be another one after a restart.
     pub host: Arc<dyn Host>,
     pub colony: String,
@@ -38,10 +38,10 @@ pub struct Crabs {
     name: String,
 }
 
-impl Crabs {
+impl SimulatedCrabs {
     /// Crabs of a colony. `name` differs from that of every other group of crabs of the store.
-    pub fn new(host: Arc<dyn Host>, colony: &str, name: &str, agent: Arc<Agent>) -> Arc<Crabs> {
-        Arc::new(Crabs {
+    pub fn new(host: Arc<dyn Host>, colony: &str, name: &str, agent: Arc<Agent>) -> Arc<SimulatedCrabs> {
+        Arc::new(SimulatedCrabs {
             host,
             colony: colony.to_owned(),
             agent,
@@ -56,7 +56,7 @@ impl Crabs {
     /// # Errors
     /// The host refuses what it has to accept.
     pub async fn run(
-        self: Arc<Crabs>,
+        self: Arc<SimulatedCrabs>,
         roles: Vec<Vec<String>>,
         stop: watch::Receiver<bool>,
     ) -> Result<(), String> {
@@ -79,7 +79,7 @@ impl Crabs {
     }
 
     async fn crab(
-        self: Arc<Crabs>,
+        self: Arc<SimulatedCrabs>,
         id: String,
         roles: Vec<String>,
         mut letters: mpsc::UnboundedReceiver<Instruction>,
@@ -89,7 +89,7 @@ impl Crabs {
         self.scheduler(&id, register.clone()).await?;
         while !*stop.borrow() {
             let parked = self.scheduler(&id, SchedulerEvent::Park { crab: id.clone() }).await?;
-            if parked == Reply::SchedulerRefused(scheduler::Refusal::NoSuchCrab) {
+            if parked == ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchCrab) {
                 // It was silent for too long.
                 self.scheduler(&id, register.clone()).await?;
                 continue;
@@ -117,37 +117,37 @@ impl Crabs {
     async fn step(&self, crab: &str, item: Item) -> Result<(), String> {
         let Item { mission, step, attempt, .. } = item;
         match self.mission(crab, &mission, MissionEvent::Start { step, attempt }).await? {
-            Reply::Done { .. } => {}
+            ActorReply::Done { .. } => {}
             // The offer was old: the step has another crab, or has ended.
-            Reply::MissionRefused(_) | Reply::SchedulerRefused(_) => return Ok(()),
-            other @ (Reply::NotFound | Reply::Conflict | Reply::BranchTaken { .. }) => {
+            ActorReply::MissionRefused(_) | ActorReply::SchedulerRefused(_) => return Ok(()),
+            other @ (ActorReply::NotFound | ActorReply::Conflict | ActorReply::BranchTaken { .. }) => {
                 return Err(format!("start: {other:?}"));
             }
         }
         let report = (self.agent)(&mission, step, attempt);
         match self.mission(crab, &mission, MissionEvent::Complete { step, attempt, report }).await? {
-            Reply::Done { .. } => _ = self.completed.fetch_add(1, Ordering::Relaxed),
-            Reply::MissionRefused(_) | Reply::SchedulerRefused(_) => {}
-            other @ (Reply::NotFound | Reply::Conflict | Reply::BranchTaken { .. }) => {
+            ActorReply::Done { .. } => _ = self.completed.fetch_add(1, Ordering::Relaxed),
+            ActorReply::MissionRefused(_) | ActorReply::SchedulerRefused(_) => {}
+            other @ (ActorReply::NotFound | ActorReply::Conflict | ActorReply::BranchTaken { .. }) => {
                 return Err(format!("complete: {other:?}"));
             }
         }
         Ok(())
     }
 
-    async fn mission(&self, crab: &str, id: &str, event: MissionEvent) -> Result<Reply, String> {
+    async fn mission(&self, crab: &str, id: &str, event: MissionEvent) -> Result<ActorReply, String> {
         self.ask(crab, Event::Mission { id: id.to_owned(), event }).await
     }
 
-    async fn scheduler(&self, crab: &str, event: SchedulerEvent) -> Result<Reply, String> {
+    async fn scheduler(&self, crab: &str, event: SchedulerEvent) -> Result<ActorReply, String> {
         self.ask(crab, Event::Scheduler { id: self.colony.clone(), event }).await
     }
 
     /// Repeats a call with one key until there is an answer.
-    async fn ask(&self, crab: &str, event: Event) -> Result<Reply, String> {
+    async fn ask(&self, crab: &str, event: Event) -> Result<ActorReply, String> {
         let key = format!("{}-{}", self.name, self.keys.fetch_add(1, Ordering::Relaxed));
-        let about = About { crab: Some(crab.to_owned()), ..About::default() };
-        let call = Call { key: Some(key), event, about };
+        let about = CallDetails { crab: Some(crab.to_owned()), ..CallDetails::default() };
+        let call = ActorCall { key: Some(key), event, about };
         loop {
             match self.host.apply(call.clone()).await {
                 Ok(outcome) => return Ok(outcome),
@@ -159,14 +159,16 @@ impl Crabs {
 }
 
 /// The step that a crab has got by the call that says it waits.
-fn offer_for(crab: &str, parked: Reply) -> Option<Item> {
+fn offer_for(crab: &str, parked: ActorReply) -> Option<Item> {
     match parked {
-        Reply::Done { offers, .. } => offers.into_iter().find(|(to, _)| to == crab).map(|(_, item)| item),
-        Reply::MissionRefused(_)
-        | Reply::SchedulerRefused(_)
-        | Reply::NotFound
-        | Reply::Conflict
-        | Reply::BranchTaken { .. } => None,
+        ActorReply::Done { offers, .. } => {
+            offers.into_iter().find(|(to, _)| to == crab).map(|(_, item)| item)
+        }
+        ActorReply::MissionRefused(_)
+        | ActorReply::SchedulerRefused(_)
+        | ActorReply::NotFound
+        | ActorReply::Conflict
+        | ActorReply::BranchTaken { .. } => None,
     }
 }
 

@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Processes that `orange-fleet up` is to start, and their settings.
 #[derive(Clone)]
-pub struct Settings {
+pub struct UpSettings {
     pub folder: PathBuf,
     /// The repository: an address or a path for git.
     pub repository: String,
@@ -52,7 +52,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// The gateway or a crab does not start.
-pub fn run(settings: &Settings) -> Result<()> {
+pub fn run(settings: &UpSettings) -> Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(|cause| {
@@ -69,7 +69,7 @@ pub fn run(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Result<()> {
+fn start(settings: &UpSettings, children: &mut Children, stop: &AtomicBool) -> Result<()> {
     let gateway = settings.folder.join("gateway");
     fs::create_dir_all(&gateway).map_err(|cause| Error::io("make", &gateway, &cause))?;
     let name = settings.colony.clone().unwrap_or_else(|| colony_name(&settings.repository));

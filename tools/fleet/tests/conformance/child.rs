@@ -11,15 +11,16 @@ use std::sync::{Arc, Mutex};
 use orange_core::plan::StepId;
 use orange_core::scheduler::Item;
 use orange_fleet::host::{
-    About, Call, Colony, ColonyState, Counts, Delivery, Event, Host, HostError, Instruction, Later, Millis,
-    MissionFilter, MissionRow, NewColony, NewMission, Record, Reply, StoredMission, TextOf,
+    ActorCall, ActorReply, CallDetails, Colony, ColonyState, Delivery, Event, HistoryRecord, Host, HostError,
+    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts,
+    StoredMission, TextOf,
 };
 use orange_fleet::model;
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, oneshot, watch};
 
 use crate::world::{World, dev_task};
-use crate::{STORES, Store};
+use crate::{STORES, TestedStore};
 
 /// Prefix of a line with an answer; other lines are the test program's own.
 const MARK: &str = "@";
@@ -32,12 +33,12 @@ pub type Kills = Box<dyn Fn(usize) -> Option<u64> + Send + Sync>;
 
 /// A host in another process, which starts again after it has died.
 pub struct ChildHost {
-    store: Store,
+    store: TestedStore,
     folder: PathBuf,
     faults: Faults,
     kills: Kills,
     state: Mutex<State>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedChild>,
 }
 
 #[derive(Default)]
@@ -47,16 +48,16 @@ struct State {
     process: Option<(Child, ChildStdin, Arc<Mutex<bool>>)>,
 }
 
-struct Shared {
+struct SharedChild {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Value>>>,
     deliveries: broadcast::Sender<Delivery>,
     news: watch::Sender<u64>,
-    acknowledged: Mutex<Acknowledged>,
+    acknowledged: Mutex<AcknowledgedCalls>,
 }
 
 /// Answers that callers have had: they must never be lost.
 #[derive(Clone, Debug, Default)]
-pub struct Acknowledged {
+pub struct AcknowledgedCalls {
     /// Missions that were made.
     pub missions: Vec<String>,
     /// Reports that were accepted: mission, step, attempt, summary.
@@ -64,8 +65,8 @@ pub struct Acknowledged {
 }
 
 impl ChildHost {
-    pub fn new(store: Store, folder: &Path, faults: Faults, kills: Kills) -> ChildHost {
-        let shared = Shared {
+    pub fn new(store: TestedStore, folder: &Path, faults: Faults, kills: Kills) -> ChildHost {
+        let shared = SharedChild {
             waiting: Mutex::default(),
             deliveries: broadcast::channel(4096).0,
             news: watch::channel(0).0,
@@ -75,7 +76,7 @@ impl ChildHost {
         ChildHost { store, folder: folder.to_owned(), faults, kills, state, shared: Arc::new(shared) }
     }
 
-    pub fn acknowledged(&self) -> Acknowledged {
+    pub fn acknowledged(&self) -> AcknowledgedCalls {
         self.shared.acknowledged.lock().unwrap().clone()
     }
 
@@ -136,7 +137,7 @@ impl ChildHost {
     }
 }
 
-impl Shared {
+impl SharedChild {
     /// Hands answers to their callers until the process has died. Callers without an answer hear that.
     fn listen(&self, output: impl BufRead, kill: Option<u64>, pid: u32, ended: &Mutex<bool>) {
         let mut answers = 0;
@@ -182,21 +183,21 @@ impl Host for ChildHost {
         })
     }
 
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
         Box::pin(async move {
             let request = json!({"create": new.prompt, "in": new.colony, "key": new.key});
             let answer = self.ask(request).await?;
             let made = model::read(answer["outcome"].as_str().unwrap()).unwrap();
-            if let Reply::Done { mission: Some(id), .. } = &made {
+            if let ActorReply::Done { mission: Some(id), .. } = &made {
                 self.shared.acknowledged.lock().unwrap().missions.push(id.clone());
             }
             Ok(made)
         })
     }
 
-    fn apply(&self, call: Call) -> Later<'_, Reply> {
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
         Box::pin(async move {
-            let Call { key, event, about } = call;
+            let ActorCall { key, event, about } = call;
             let request = json!({"event": model::write(&event), "key": key, "crab": about.crab});
             let answer = self.ask(request).await?;
             let outcome = model::read(answer["outcome"].as_str().unwrap()).unwrap();
@@ -204,7 +205,7 @@ impl Host for ChildHost {
                 id,
                 event: orange_core::mission::Event::Complete { step, attempt, report },
             } = event
-                && matches!(outcome, Reply::Done { .. })
+                && matches!(outcome, ActorReply::Done { .. })
             {
                 let report = (id, step, attempt, report.summary);
                 self.shared.acknowledged.lock().unwrap().reports.push(report);
@@ -213,12 +214,12 @@ impl Host for ChildHost {
         })
     }
 
-    fn counts(&self) -> Later<'_, Counts> {
+    fn counts(&self) -> Later<'_, StoreCounts> {
         Box::pin(async move {
             let answer = self.ask(json!({"counts": true})).await?;
             let missions = answer["missions"].as_object().unwrap().iter();
             let missions = missions.map(|(status, n)| (status.clone(), n.as_u64().unwrap())).collect();
-            Ok(Counts { missions, ..Counts::default() })
+            Ok(StoreCounts { missions, ..StoreCounts::default() })
         })
     }
 
@@ -234,7 +235,7 @@ impl Host for ChildHost {
         unsupported()
     }
 
-    fn missions(&self, _: MissionFilter) -> Later<'_, Vec<MissionRow>> {
+    fn missions(&self, _: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
         unsupported()
     }
 
@@ -254,7 +255,7 @@ impl Host for ChildHost {
         unsupported()
     }
 
-    fn records(&self, _: u64, _: Option<String>, _: u32) -> Later<'_, Vec<Record>> {
+    fn records(&self, _: u64, _: Option<String>, _: u32) -> Later<'_, Vec<HistoryRecord>> {
         unsupported()
     }
 
@@ -272,7 +273,7 @@ fn unsupported<'h, T>() -> Later<'h, T> {
 }
 
 /// Makes a mission in a process whose clock is off by this many milliseconds.
-pub async fn start_with_clock(store: Store, folder: &Path, offset: i64) -> String {
+pub async fn start_with_clock(store: TestedStore, folder: &Path, offset: i64) -> String {
     let clock = Box::new(move |_| vec![("ORANGE_FLEET_CLOCK".to_owned(), offset.to_string())]);
     let host: Arc<ChildHost> = Arc::new(ChildHost::new(store, folder, clock, Box::new(|_| None)));
     let world = World::new(Arc::clone(&host) as Arc<dyn Host>).await;
@@ -330,8 +331,8 @@ async fn answer(host: &dyn Host, request: &Value) -> Result<Value, HostError> {
         return Ok(json!({"missions": counts.missions.into_iter().collect::<HashMap<_, _>>()}));
     }
     let event = model::read(&text("event").unwrap()).unwrap();
-    let about = About { crab: text("crab"), ..About::default() };
-    let outcome = host.apply(Call { key: text("key"), event, about }).await?;
+    let about = CallDetails { crab: text("crab"), ..CallDetails::default() };
+    let outcome = host.apply(ActorCall { key: text("key"), event, about }).await?;
     Ok(json!({"outcome": model::write(&outcome)}))
 }
 

@@ -20,7 +20,7 @@ use orange_fleet::host::sqlite::SqliteHost;
 
 /// A host, as the suite knows it. The store of a test belongs to a folder, which is the test's own.
 #[derive(Clone, Copy)]
-pub struct Store {
+pub struct TestedStore {
     /// Its name, by which a child process finds it.
     pub name: &'static str,
     /// Makes what the store needs outside of the folder. False where that cannot be had.
@@ -32,9 +32,9 @@ pub struct Store {
 }
 
 /// Every host that this build can test.
-pub const STORES: &[Store] = &[SQLITE, POSTGRES];
+pub const STORES: &[TestedStore] = &[SQLITE, POSTGRES];
 
-const SQLITE: Store = Store {
+const SQLITE: TestedStore = TestedStore {
     name: "sqlite",
     prepare: |_| true,
     open: |folder| Arc::new(SqliteHost::open(&folder.join("fleet.db")).unwrap()),
@@ -47,7 +47,7 @@ const SQLITE: Store = Store {
     },
 };
 
-const POSTGRES: Store = Store {
+const POSTGRES: TestedStore = TestedStore {
     name: "postgres",
     prepare: |folder| match server::shared() {
         Some(server) => {

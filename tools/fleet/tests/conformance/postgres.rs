@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use orange_fleet::host::postgres::PostgresHost;
-use orange_fleet::host::{Host, HostError, Instruction, Reply};
+use orange_fleet::host::{ActorReply, Host, HostError, Instruction};
 
-use crate::server::{Server, read, skip, sql};
+use crate::server::{PostgresServer, read, skip, sql};
 use crate::world::{World, opened};
 
 fn open(address: &str) -> Arc<dyn Host> {
@@ -16,7 +16,7 @@ fn open(address: &str) -> Arc<dyn Host> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_database_loses_nothing_and_repeats_nothing() {
     // It has a server of its own.
-    let Some(server) = Server::start() else { return skip("a killed database") };
+    let Some(server) = PostgresServer::start() else { return skip("a killed database") };
     let address = server.database();
     let world = World::new(open(&address)).await;
     let mut made = Vec::new();
@@ -27,7 +27,7 @@ async fn a_killed_database_loses_nothing_and_repeats_nothing() {
         let draft = world.draft(&format!("k{number}"));
         let id = loop {
             match world.host.create_mission(draft.clone()).await {
-                Ok(Reply::Done { mission: Some(id), .. }) => break id,
+                Ok(ActorReply::Done { mission: Some(id), .. }) => break id,
                 Err(HostError::Unavailable(_)) => tokio::task::yield_now().await,
                 other => panic!("{other:?}"),
             }

@@ -33,7 +33,7 @@ rm -rf "$d"
 "#;
 
 /// A server that runs.
-pub struct Server {
+pub struct PostgresServer {
     folder: PathBuf,
     // It ends when its input does.
     _shell: Child,
@@ -43,9 +43,9 @@ pub struct Server {
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// The server of this test run, if there are its programs.
-pub fn shared() -> Option<&'static Server> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    SERVER.get_or_init(Server::start).as_ref()
+pub fn shared() -> Option<&'static PostgresServer> {
+    static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
+    SERVER.get_or_init(PostgresServer::start).as_ref()
 }
 
 /// Says that a test is skipped, and how many were, past everything that catches the output of tests.
@@ -55,9 +55,9 @@ pub fn skip(what: &str) {
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
-impl Server {
+impl PostgresServer {
     /// Starts a server, if there are its programs.
-    pub fn start() -> Option<Server> {
+    pub fn start() -> Option<PostgresServer> {
         let programs = programs()?;
         let is_root =
             std::fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0);
@@ -75,7 +75,7 @@ impl Server {
         let mut folder = String::new();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut folder).unwrap();
         assert!(!folder.trim().is_empty(), "Postgres does not start");
-        let server = Server { folder: PathBuf::from(folder.trim()), _shell: shell };
+        let server = PostgresServer { folder: PathBuf::from(folder.trim()), _shell: shell };
         server.wait();
         Some(server)
     }

@@ -7,8 +7,8 @@ use orange_core::mission::{Event as MissionEvent, Report};
 use orange_core::plan::{Plan, Policy, StepId};
 use orange_core::scheduler::{Event as SchedulerEvent, Item};
 use orange_fleet::host::{
-    About, Call, ColonyState, Event, Host, HostError, MissionFilter, NewColony, NewMission, Reply,
-    StoredMission,
+    ActorCall, ActorReply, CallDetails, ColonyState, Event, Host, HostError, MissionFilter, NewColony,
+    NewMission, StoredMission,
 };
 use orange_fleet::plans::PLANS;
 use orange_fleet::simulate::Agent;
@@ -93,7 +93,7 @@ impl World {
     /// A mission, with a key of its own.
     pub async fn start(&self, key: &str) -> String {
         let made = self.host.create_mission(self.draft(key)).await.unwrap();
-        let Reply::Done { mission: Some(id), version: 1, .. } = made else { panic!("{made:?}") };
+        let ActorReply::Done { mission: Some(id), version: 1, .. } = made else { panic!("{made:?}") };
         id
     }
 
@@ -101,26 +101,26 @@ impl World {
     pub async fn start_apart(&self, key: &str) -> String {
         let draft = NewMission { plan: &APART, ..self.draft(key) };
         let made = self.host.create_mission(draft).await.unwrap();
-        let Reply::Done { mission: Some(id), .. } = made else { panic!("{made:?}") };
+        let ActorReply::Done { mission: Some(id), .. } = made else { panic!("{made:?}") };
         id
     }
 
-    pub async fn mission(&self, about: &str, id: &str, event: MissionEvent) -> Reply {
+    pub async fn mission(&self, about: &str, id: &str, event: MissionEvent) -> ActorReply {
         self.apply(None, about, Event::Mission { id: id.to_owned(), event }).await.unwrap()
     }
 
-    pub async fn scheduler(&self, event: SchedulerEvent) -> Reply {
+    pub async fn scheduler(&self, event: SchedulerEvent) -> ActorReply {
         self.apply(None, "", Event::Scheduler { id: self.colony.clone(), event }).await.unwrap()
     }
 
     /// One call. `crab` is empty for a person.
-    pub async fn apply(&self, key: Option<&str>, crab: &str, event: Event) -> Result<Reply, HostError> {
+    pub async fn apply(&self, key: Option<&str>, crab: &str, event: Event) -> Result<ActorReply, HostError> {
         let crab = (!crab.is_empty()).then(|| crab.to_owned());
-        let about = About { crab, ..About::default() };
-        self.host.apply(Call { key: key.map(str::to_owned), event, about }).await
+        let about = CallDetails { crab, ..CallDetails::default() };
+        self.host.apply(ActorCall { key: key.map(str::to_owned), event, about }).await
     }
 
-    pub async fn register(&self, crab: &str, roles: &str) -> Reply {
+    pub async fn register(&self, crab: &str, roles: &str) -> ActorReply {
         let roles = roles.split(',').map(str::to_owned).collect();
         self.scheduler(SchedulerEvent::Register { crab: crab.to_owned(), roles }).await
     }
@@ -131,11 +131,11 @@ impl World {
         offers(&outcome).into_iter().find(|(to, _)| to == crab).map(|(_, item)| item)
     }
 
-    pub async fn begin(&self, crab: &str, id: &str, name: &str, attempt: u32) -> Reply {
+    pub async fn begin(&self, crab: &str, id: &str, name: &str, attempt: u32) -> ActorReply {
         self.mission(crab, id, MissionEvent::Start { step: step(name), attempt }).await
     }
 
-    pub async fn complete(&self, crab: &str, id: &str, name: &str, attempt: u32) -> Reply {
+    pub async fn complete(&self, crab: &str, id: &str, name: &str, attempt: u32) -> ActorReply {
         self.mission(crab, id, completion(id, name, attempt)).await
     }
 
@@ -180,13 +180,13 @@ pub fn completion(mission: &str, name: &str, attempt: u32) -> MissionEvent {
     MissionEvent::Complete { step: step(name), attempt, report }
 }
 
-pub fn offers(outcome: &Reply) -> Vec<(String, Item)> {
-    let Reply::Done { offers, .. } = outcome else { panic!("{outcome:?}") };
+pub fn offers(outcome: &ActorReply) -> Vec<(String, Item)> {
+    let ActorReply::Done { offers, .. } = outcome else { panic!("{outcome:?}") };
     offers.clone()
 }
 
-pub fn done(outcome: &Reply) -> (u64, bool) {
-    let Reply::Done { version, is_repeated, .. } = outcome else { panic!("{outcome:?}") };
+pub fn done(outcome: &ActorReply) -> (u64, bool) {
+    let ActorReply::Done { version, is_repeated, .. } = outcome else { panic!("{outcome:?}") };
     (*version, *is_repeated)
 }
 

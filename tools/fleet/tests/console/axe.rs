@@ -9,7 +9,7 @@ use libtest_mimic::{Completion, Trial};
 use serde_json::json;
 
 use crate::browser::{Browser, DESKTOP, PHONE};
-use crate::gateway::Gateway;
+use crate::gateway::ConsoleGateway;
 use crate::people::enter;
 use crate::pictures::{fill, pages};
 use crate::suite::{self, browser, with_browser};
@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn finds_nothing() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let ids = fill(&gateway);
     let browser = browser();
     browser.go(&gateway.at("/console/login"));
@@ -66,7 +66,7 @@ fn look(browser: &Browser, page: &str) {
 }
 
 fn is_not_too_wide() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let ids = fill(&gateway);
     let browser = browser();
     enter(&browser, &gateway, "/console");
@@ -116,7 +116,7 @@ fn install(folder: &Path) -> Result<(), String> {
 
 /// No workflow that ships has a plan so wide, so the picture of one gets its size.
 fn is_scrolled() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let id = fill(&gateway).remove(0);
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::Agent;
 
-use crate::driver::Driver;
+use crate::driver::ChromeDriver;
 
 /// Time limit for a condition to hold, after which a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,11 +29,11 @@ pub(crate) struct Browser {
 }
 
 /// A tab of a browser.
-pub(crate) struct Tab(String);
+pub(crate) struct BrowserTab(String);
 
 impl Browser {
     /// A browser of the width of a phone, in light colours.
-    pub(crate) fn open(driver: &Driver) -> Browser {
+    pub(crate) fn open(driver: &ChromeDriver) -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let data = format!("--user-data-dir={}", profile.path().display());
         let arguments = [
@@ -77,15 +77,15 @@ impl Browser {
     }
 
     /// Opens a tab, and turns to it.
-    pub(crate) fn new_tab(&self) -> Tab {
+    pub(crate) fn new_tab(&self) -> BrowserTab {
         let made = self.post("/window/new", json!({ "type": "tab" }));
-        let tab = Tab(made["handle"].as_str().unwrap().to_owned());
+        let tab = BrowserTab(made["handle"].as_str().unwrap().to_owned());
         self.turn_to(&tab);
         tab
     }
 
     /// Turns to a tab: what is asked from now on is asked of it.
-    pub(crate) fn turn_to(&self, tab: &Tab) {
+    pub(crate) fn turn_to(&self, tab: &BrowserTab) {
         self.post("/window", json!({ "handle": tab.0 }));
     }
 

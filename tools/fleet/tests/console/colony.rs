@@ -4,30 +4,31 @@ use orange_core::mission::{self, Report};
 use orange_core::plan::StepId;
 use orange_core::scheduler;
 use orange_fleet::host::{
-    About, Call, ColonyState, Event, NewColony, NewMission, Reply, StoredMission, TextKind, TextOf,
+    ActorCall, ActorReply, CallDetails, ColonyState, Event, NewColony, NewMission, StoredMission, TextKind,
+    TextOf,
 };
 use orange_fleet::plans::PLANS;
 
 use tokio::task::JoinHandle;
 
-use crate::gateway::Gateway;
+use crate::gateway::ConsoleGateway;
 
 /// A colony of a gateway.
-pub(crate) struct Colony<'g> {
-    gateway: &'g Gateway,
+pub(crate) struct ConsoleColony<'g> {
+    gateway: &'g ConsoleGateway,
     pub(crate) id: String,
 }
 
-impl<'g> Colony<'g> {
+impl<'g> ConsoleColony<'g> {
     /// A colony with one crab for each role of dev-task.
-    pub(crate) fn new(gateway: &'g Gateway) -> Colony<'g> {
+    pub(crate) fn new(gateway: &'g ConsoleGateway) -> ConsoleColony<'g> {
         let new = NewColony {
             name: "orange-dev".to_owned(),
             repository: "/srv/git/orange.git".to_owned(),
             base: Some("main".to_owned()),
         };
         let made = gateway.runtime.block_on(gateway.host().create_colony(new)).unwrap();
-        let colony = Colony { gateway, id: made.id };
+        let colony = ConsoleColony { gateway, id: made.id };
         for (crab, name, role) in [
             ("sage-id", "Sage", "planner"),
             ("atlas-id", "Atlas", "worker"),
@@ -43,13 +44,17 @@ impl<'g> Colony<'g> {
         let event = scheduler::Event::Register { crab: crab.to_owned(), roles: vec![role.to_owned()] };
         self.of_scheduler(
             event,
-            About { crab: Some(crab.to_owned()), name: Some(name.to_owned()), ..About::default() },
+            CallDetails {
+                crab: Some(crab.to_owned()),
+                name: Some(name.to_owned()),
+                ..CallDetails::default()
+            },
         );
     }
 
     /// Has a crab wait for work.
     pub(crate) fn park(&self, crab: &str) {
-        self.of_scheduler(scheduler::Event::Park { crab: crab.to_owned() }, About::default());
+        self.of_scheduler(scheduler::Event::Park { crab: crab.to_owned() }, CallDetails::default());
     }
 
     /// Starts a mission of dev-task, and gives its id.
@@ -72,7 +77,7 @@ impl<'g> Colony<'g> {
         let host = self.gateway.host();
         self.gateway.runtime.spawn(async move {
             let outcome = host.create_mission(new).await.unwrap();
-            let Reply::Done { mission, .. } = outcome else { panic!("{outcome:?}") };
+            let ActorReply::Done { mission, .. } = outcome else { panic!("{outcome:?}") };
             mission.unwrap()
         })
     }
@@ -145,7 +150,11 @@ impl<'g> Colony<'g> {
 
     #[track_caller]
     fn of_mission(&self, id: &str, event: mission::Event, commit: Option<&str>) {
-        let about = About { crab: self.holder(id), commit: commit.map(str::to_owned), ..About::default() };
+        let about = CallDetails {
+            crab: self.holder(id),
+            commit: commit.map(str::to_owned),
+            ..CallDetails::default()
+        };
         self.call(Event::Mission { id: id.to_owned(), event }, about);
     }
 
@@ -159,14 +168,14 @@ impl<'g> Colony<'g> {
     }
 
     #[track_caller]
-    fn of_scheduler(&self, event: scheduler::Event, about: About) {
+    fn of_scheduler(&self, event: scheduler::Event, about: CallDetails) {
         self.call(Event::Scheduler { id: self.id.clone(), event }, about);
     }
 
     #[track_caller]
-    fn call(&self, event: Event, about: About) {
-        let call = Call { key: None, event, about };
+    fn call(&self, event: Event, about: CallDetails) {
+        let call = ActorCall { key: None, event, about };
         let outcome = self.gateway.runtime.block_on(self.gateway.host().apply(call)).unwrap();
-        assert!(matches!(outcome, Reply::Done { .. }), "{outcome:?}");
+        assert!(matches!(outcome, ActorReply::Done { .. }), "{outcome:?}");
     }
 }

@@ -7,18 +7,18 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A running `chromedriver`.
 #[derive(Clone, Debug)]
-pub(crate) struct Driver {
+pub(crate) struct ChromeDriver {
     /// Address at which it answers.
     pub(crate) address: String,
     /// The browser that it drives.
     pub(crate) chromium: PathBuf,
 }
 
-static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
+static DRIVER: OnceLock<Result<ChromeDriver, String>> = OnceLock::new();
 static PROCESS: Mutex<Option<Child>> = Mutex::new(None);
 
 /// The driver, or why there is none.
-pub(crate) fn get() -> Result<&'static Driver, String> {
+pub(crate) fn get() -> Result<&'static ChromeDriver, String> {
     DRIVER.get_or_init(start).as_ref().map_err(String::clone)
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn stop() {
     }
 }
 
-fn start() -> Result<Driver, String> {
+fn start() -> Result<ChromeDriver, String> {
     let chromium = found("chromium")?;
     let mut command = Command::new(found("chromedriver")?);
     command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -42,7 +42,7 @@ fn start() -> Result<Driver, String> {
         port.trim_end_matches('.').parse::<u16>().ok()
     });
     let port = port.ok_or("chromedriver does not say on which port it listens")?;
-    Ok(Driver { address: format!("http://127.0.0.1:{port}"), chromium })
+    Ok(ChromeDriver { address: format!("http://127.0.0.1:{port}"), chromium })
 }
 
 fn found(program: &str) -> Result<PathBuf, String> {

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use orange_fleet::console;
-use orange_fleet::console::machine::Machine;
+use orange_fleet::console::machine::LocalMachine;
 use orange_fleet::host::Host;
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::plans::PLANS;
 use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::settings::TlsFiles;
-use orange_fleet::serve::workflows::Workflows;
-use orange_fleet::serve::{self, Serving, Settings, Socket};
+use orange_fleet::serve::workflows::ServedWorkflows;
+use orange_fleet::serve::{self, GatewaySettings, OpenSocket, Serving};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -30,7 +30,7 @@ esac
 "#;
 
 /// A gateway. It can be stopped and started again, with the same store and address.
-pub(crate) struct Gateway {
+pub(crate) struct ConsoleGateway {
     pub(crate) runtime: Runtime,
     folder: TempDir,
     address: SocketAddr,
@@ -38,22 +38,22 @@ pub(crate) struct Gateway {
     running: Option<(Arc<serve::Gateway>, Serving)>,
 }
 
-impl Gateway {
+impl ConsoleGateway {
     /// A gateway that has just been started. Its leases never end by themselves.
-    pub(crate) fn start() -> Gateway {
+    pub(crate) fn start() -> ConsoleGateway {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let folder = tempfile::tempdir().unwrap();
-        let mut gateway = Gateway { runtime, folder, address, tls: None, running: None };
+        let mut gateway = ConsoleGateway { runtime, folder, address, tls: None, running: None };
         gateway.fill_home();
         gateway.go_on();
         gateway
     }
 
     /// A gateway with TLS, with a certificate for which nobody vouches.
-    pub(crate) fn start_secure() -> Gateway {
-        let mut gateway = Gateway::start();
+    pub(crate) fn start_secure() -> ConsoleGateway {
+        let mut gateway = ConsoleGateway::start();
         gateway.stop();
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         let files = [("cert.pem", made.cert.pem()), ("key.pem", made.signing_key.serialize_pem())];
@@ -122,15 +122,15 @@ impl Gateway {
     /// Starts it where it was.
     pub(crate) fn go_on(&mut self) {
         let folder: &Path = self.folder.path();
-        let mut settings = Settings::new(folder);
+        let mut settings = GatewaySettings::new(folder);
         settings.listen = self.address;
         settings.tls = self.tls.clone();
         settings.lease = Duration::from_secs(7_200);
         let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.join("fleet.db")).unwrap());
-        let workflows = Workflows::load(PLANS, &[]).unwrap();
-        let machine = Machine::new(self.in_home("orange"), self.in_home("")).unwrap();
+        let workflows = ServedWorkflows::load(PLANS, &[]).unwrap();
+        let machine = LocalMachine::new(self.in_home("orange"), self.in_home("")).unwrap();
         let running = self.runtime.block_on(async {
-            let socket = Socket::open(&settings).await.unwrap();
+            let socket = OpenSocket::open(&settings).await.unwrap();
             let gateway = serve::Gateway::new(settings, host, workflows, true).unwrap();
             let pages = console::pages(&gateway, Some(machine));
             let serving = serve::serve(Arc::clone(&gateway), socket, Some(pages)).await.unwrap();

@@ -6,9 +6,9 @@ use libtest_mimic::Trial;
 use orange_fleet::serve::auth::Rights;
 use ureq::Agent;
 
-use crate::colony::Colony;
+use crate::colony::ConsoleColony;
 use crate::driver;
-use crate::gateway::Gateway;
+use crate::gateway::ConsoleGateway;
 use crate::people::enter;
 use crate::pictures::{fill, pages};
 use crate::suite::{self, plain};
@@ -37,18 +37,18 @@ pub(crate) struct Visitor {
 
 impl Visitor {
     /// Somebody without a session.
-    pub(crate) fn stranger(gateway: &Gateway) -> Visitor {
+    pub(crate) fn stranger(gateway: &ConsoleGateway) -> Visitor {
         let agent = Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
         Visitor { agent, cookie: String::new(), root: gateway.at("") }
     }
 
     /// Somebody who has signed in.
-    pub(crate) fn enter(gateway: &Gateway) -> Visitor {
+    pub(crate) fn enter(gateway: &ConsoleGateway) -> Visitor {
         Visitor::with(gateway, &gateway.token())
     }
 
     /// Somebody who has signed in with this token.
-    fn with(gateway: &Gateway, token: &str) -> Visitor {
+    fn with(gateway: &ConsoleGateway, token: &str) -> Visitor {
         let mut visitor = Visitor::stranger(gateway);
         let answer = visitor.post("/console/login", &[("token", token), ("next", "/console")]);
         let cookie = answer.headers()["set-cookie"].to_str().unwrap();
@@ -81,7 +81,7 @@ impl Visitor {
 }
 
 fn without_a_session() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let ids = fill(&gateway);
     let stranger = Visitor::stranger(&gateway);
     for (_, page) in pages(&ids) {
@@ -114,7 +114,7 @@ fn without_a_session() {
 }
 
 fn ends_with_its_token() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let token = gateway.new_token(Rights::Person);
     let visitor = Visitor::with(&gateway, &token);
     assert_eq!(visitor.get("/console").0, 200);
@@ -131,7 +131,7 @@ fn ends_with_its_token() {
 }
 
 fn ends_with_a_sign_out() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let (visitor, other) = (Visitor::enter(&gateway), Visitor::enter(&gateway));
     let csrf = visitor.hidden("/console/start", "csrf");
     assert_eq!(visitor.post("/console/logout", &[("csrf", &csrf)]).status(), 303);
@@ -140,7 +140,7 @@ fn ends_with_a_sign_out() {
 }
 
 fn outlives_its_gateway() {
-    let mut gateway = Gateway::start();
+    let mut gateway = ConsoleGateway::start();
     let mut visitor = Visitor::enter(&gateway);
     let csrf = visitor.hidden("/console/start", "csrf");
     gateway.stop();
@@ -150,7 +150,7 @@ fn outlives_its_gateway() {
 }
 
 fn headers() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let ids = fill(&gateway);
     let visitor = Visitor::enter(&gateway);
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
@@ -178,8 +178,8 @@ fn headers() {
 }
 
 fn other_sites() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Keep this");
     let visitor = Visitor::enter(&gateway);
     let own = visitor.hidden(&format!("/console/missions/{id}"), "csrf");
@@ -199,8 +199,8 @@ fn other_sites() {
 }
 
 fn twice() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let visitor = Visitor::enter(&gateway);
     let (csrf, key) = (visitor.hidden("/console/start", "csrf"), "the-same-key");
     let form = [
@@ -245,7 +245,7 @@ fn twice() {
 }
 
 fn pages_and_links() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let ids = fill(&gateway);
     let visitor = Visitor::enter(&gateway);
     let mut seen = std::collections::BTreeSet::new();
@@ -271,8 +271,8 @@ fn pages_and_links() {
 }
 
 fn list_pages() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     for number in 0..120 {
         colony.start(&format!("Mission number {number:03} & more"));
     }
@@ -302,8 +302,8 @@ fn list_pages() {
 
 /// The times are printed, and judged by people: a machine that is busy is not a failure of the console.
 fn ten_thousand() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let made: Vec<_> = (0..10_000).map(|number| colony.make(&format!("Mission {number} of many"))).collect();
     let last = gateway.runtime.block_on(async {
         let mut last = String::new();

@@ -4,8 +4,8 @@ use libtest_mimic::Trial;
 use orange_core::mission::Event;
 use orange_core::plan::Execution;
 
-use crate::colony::Colony;
-use crate::gateway::Gateway;
+use crate::colony::ConsoleColony;
+use crate::gateway::ConsoleGateway;
 use crate::people::enter;
 use crate::suite::{browser, with_browser};
 
@@ -22,8 +22,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 const UNTOUCHED: &str = "window.loaded = 'once'; return null";
 
 fn steps_turn() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Watch this");
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
@@ -54,8 +54,8 @@ fn steps_turn() {
 }
 
 fn continues_a_pause() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("It asks");
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
@@ -75,15 +75,15 @@ fn continues_a_pause() {
 }
 
 fn outlives_its_gateway() {
-    let mut gateway = Gateway::start();
-    let id = Colony::new(&gateway).start("The gateway stops");
+    let mut gateway = ConsoleGateway::start();
+    let id = ConsoleColony::new(&gateway).start("The gateway stops");
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
     browser.script(UNTOUCHED);
     gateway.stop();
     browser.wait_for("#connection", "The gateway does not answer.");
     gateway.go_on();
-    let colony = Colony::new(&gateway);
+    let colony = ConsoleColony::new(&gateway);
     colony.begin(&id, "plan");
     browser.wait_for("#step-plan .badge", "running");
     browser.wait("the banner is gone", || {
@@ -94,8 +94,8 @@ fn outlives_its_gateway() {
 }
 
 fn stays_open() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Somebody is in the middle of something");
     let stepwise = Event::Continue {
         pause: None,
@@ -125,8 +125,8 @@ fn stays_open() {
 }
 
 fn lists_change() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let (inbox, list, crabs) = (browser(), browser(), browser());
     enter(&inbox, &gateway, "/console");
     enter(&list, &gateway, "/console/missions");

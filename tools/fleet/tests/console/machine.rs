@@ -5,7 +5,7 @@ use std::fs;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::gateway::Gateway;
+use crate::gateway::ConsoleGateway;
 use crate::http::Visitor;
 use crate::people::enter;
 use crate::suite::{browser, plain, with_browser};
@@ -21,12 +21,12 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// Calls of `orange` beside those for its lists.
-fn asked(gateway: &Gateway) -> String {
+fn asked(gateway: &ConsoleGateway) -> String {
     fs::read_to_string(gateway.in_home("asked")).unwrap_or_default()
 }
 
 fn permission() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let browser = browser();
     enter(&browser, &gateway, "/console/machine");
     let card = "#work-perm0000000000000000";
@@ -37,7 +37,7 @@ fn permission() {
 }
 
 fn answer() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let browser = browser();
     browser.without_scripts();
     enter(&browser, &gateway, "/console/machine");
@@ -60,7 +60,7 @@ fn send(visitor: &Visitor, key: &str, words: &[&str]) -> u16 {
 }
 
 fn not_offered() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let visitor = Visitor::enter(&gateway);
     let refused = [
         &["task", "delete", "--yes", "perm0000000000000000"][..],
@@ -78,7 +78,7 @@ fn not_offered() {
 }
 
 fn sent_twice() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let visitor = Visitor::enter(&gateway);
     let words = ["task", "answer", "perm0000000000000000.1.9f2c", "deny"];
     assert_eq!([send(&visitor, "one", &words), send(&visitor, "one", &words)], [303, 303]);
@@ -88,7 +88,7 @@ fn sent_twice() {
 }
 
 fn fails() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let visitor = Visitor::enter(&gateway);
     let refusal: Value = json!({ "error": { "code": "corrupt", "message": "tasks/x cannot be read", "help": "run orange doctor" } });
     let script = format!("#!/bin/sh\ncat <<'END'\n{refusal}\nEND\nexit 4\n");

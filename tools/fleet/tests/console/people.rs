@@ -4,8 +4,8 @@ use libtest_mimic::Trial;
 use orange_fleet::serve::auth::Rights;
 
 use crate::browser::Browser;
-use crate::colony::Colony;
-use crate::gateway::Gateway;
+use crate::colony::ConsoleColony;
+use crate::gateway::ConsoleGateway;
 use crate::suite::{browser, with_browser};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// Signs in and goes to a page.
-pub(crate) fn enter(browser: &Browser, gateway: &Gateway, path: &str) {
+pub(crate) fn enter(browser: &Browser, gateway: &ConsoleGateway, path: &str) {
     browser.go(&gateway.at(path));
     browser.write("#token", &gateway.token());
     browser.click("form button");
@@ -27,8 +27,8 @@ pub(crate) fn enter(browser: &Browser, gateway: &Gateway, path: &str) {
 }
 
 fn signs_in_and_starts() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let browser = browser();
     browser.go(&gateway.at("/console/start?workflow=dev-task"));
     assert!(
@@ -62,8 +62,8 @@ fn signs_in_and_starts() {
 }
 
 fn without_scripts() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let browser = browser();
     browser.without_scripts();
     enter(&browser, &gateway, "/console/start");
@@ -92,8 +92,8 @@ fn without_scripts() {
 fn with_the_keyboard() {
     const TAB: char = '\u{e004}';
     const ENTER: char = '\u{e007}';
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("With the keyboard");
     colony.begin(&id, "plan");
     colony.fail(&id, "plan", "no");
@@ -125,8 +125,8 @@ fn with_the_keyboard() {
 }
 
 fn two_browsers() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Two people look at this");
     colony.begin(&id, "plan");
     colony.fail(&id, "plan", "the issue is closed");
@@ -149,8 +149,8 @@ fn two_browsers() {
 }
 
 fn retries_and_cancels() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("It fails");
     colony.begin(&id, "plan");
     colony.fail(&id, "plan", "no");

@@ -7,8 +7,8 @@ use orange_core::mission::{Event, Report};
 use orange_fleet::host::TextKind;
 
 use crate::browser::{DESKTOP, PHONE};
-use crate::colony::Colony;
-use crate::gateway::Gateway;
+use crate::colony::ConsoleColony;
+use crate::gateway::ConsoleGateway;
 use crate::people::enter;
 use crate::suite::{browser, with_browser};
 use crate::texts::{hostile, hostile_diff};
@@ -27,8 +27,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// Missions in every state; their ids.
-pub(crate) fn fill(gateway: &Gateway) -> Vec<String> {
-    let colony = Colony::new(gateway);
+pub(crate) fn fill(gateway: &ConsoleGateway) -> Vec<String> {
+    let colony = ConsoleColony::new(gateway);
     let to_review = |id: &str| {
         let keep = |step: &str, kind, text: &str| colony.text(id, step, 1, kind, text);
         colony.begin(id, "plan");
@@ -125,7 +125,7 @@ pub(crate) fn pages(ids: &[String]) -> Vec<(String, String)> {
 fn write() {
     let folder = PathBuf::from(std::env::var_os("ORANGE_CONSOLE_PICTURES").unwrap());
     std::fs::create_dir_all(&folder).unwrap();
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let ids = fill(&gateway);
     let browser = browser();
     enter(&browser, &gateway, "/console");

@@ -2,9 +2,9 @@
 
 use libtest_mimic::Trial;
 
-use crate::browser::Tab;
-use crate::colony::Colony;
-use crate::gateway::Gateway;
+use crate::browser::BrowserTab;
+use crate::colony::ConsoleColony;
+use crate::gateway::ConsoleGateway;
 use crate::people::enter;
 use crate::suite::{browser, with_browser};
 
@@ -19,8 +19,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn clicks_and_tabs() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Look at everything");
     let browser = browser();
     enter(&browser, &gateway, "/console");
@@ -28,7 +28,7 @@ fn clicks_and_tabs() {
         browser.click(&format!(".top nav a[href='{page}']"));
         browser.wait_at(&gateway.at(page));
     }
-    let tabs: Vec<Tab> = (0..10)
+    let tabs: Vec<BrowserTab> = (0..10)
         .map(|_| {
             let tab = browser.new_tab();
             browser.go(&gateway.at(&format!("/console/missions/{id}")));
@@ -44,8 +44,8 @@ fn clicks_and_tabs() {
 }
 
 fn gone_back_to() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Come back later");
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
@@ -59,8 +59,8 @@ fn gone_back_to() {
 }
 
 fn outlive_their_worker() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("The worker ends");
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
@@ -72,8 +72,8 @@ fn outlive_their_worker() {
 }
 
 fn without_workers() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("An old browser");
     let browser = browser();
     browser.before_scripts("delete globalThis.SharedWorker");
@@ -84,8 +84,8 @@ fn without_workers() {
 }
 
 fn under_tls() {
-    let gateway = Gateway::start_secure();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start_secure();
+    let colony = ConsoleColony::new(&gateway);
     let id = colony.start("Ten at once");
     let browser = browser();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));

@@ -4,8 +4,8 @@ use libtest_mimic::Trial;
 use orange_core::mission::Report;
 use orange_fleet::host::TextKind;
 
-use crate::colony::Colony;
-use crate::gateway::Gateway;
+use crate::colony::ConsoleColony;
+use crate::gateway::ConsoleGateway;
 use crate::http::Visitor;
 use crate::people::enter;
 use crate::pictures::fill;
@@ -43,8 +43,8 @@ pub(crate) fn hostile_diff() -> String {
 }
 
 fn is_text() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let text = hostile();
     let browser = browser();
     enter(&browser, &gateway, "/console/start");
@@ -87,7 +87,7 @@ fn is_text() {
 }
 
 fn changes() {
-    let gateway = Gateway::start();
+    let gateway = ConsoleGateway::start();
     let id = fill(&gateway).remove(0);
     let browser = browser();
     browser.without_scripts();
@@ -104,8 +104,8 @@ fn changes() {
 }
 
 fn long_texts() {
-    let gateway = Gateway::start();
-    let colony = Colony::new(&gateway);
+    let gateway = ConsoleGateway::start();
+    let colony = ConsoleColony::new(&gateway);
     let (text, shorter) = (hostile(), hostile().chars().take(5_000).collect::<String>());
     let mut last = String::new();
     for number in 0..25 {

@@ -7,19 +7,19 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::world::{Crab, World, text, until};
+use crate::world::{TestCrab, World, text, until};
 
 /// A gateway of its own with a colony, and who asks it.
-struct Fleet {
+struct ColonyFleet {
     world: World,
     serve: RefCell<Option<Child>>,
     listen: RefCell<String>,
 }
 
-impl Fleet {
-    fn new() -> Fleet {
+impl ColonyFleet {
+    fn new() -> ColonyFleet {
         let listen = RefCell::new("127.0.0.1:0".to_owned());
-        let mut fleet = Fleet { world: World::new(), serve: RefCell::default(), listen };
+        let mut fleet = ColonyFleet { world: World::new(), serve: RefCell::default(), listen };
         fleet.start();
         let token = std::fs::read_to_string(fleet.world.path("gateway/tokens/admin")).unwrap();
         fleet.world.asks(&format!("http://{}", fleet.listen.borrow()), "toy", &token);
@@ -81,7 +81,7 @@ impl Fleet {
         self.json(&[&words[..], more].concat())["mission_id"].as_str().unwrap().to_owned()
     }
 
-    fn crab(&self, role: &str) -> Crab<'_> {
+    fn crab(&self, role: &str) -> TestCrab<'_> {
         self.world.crab(role, &["--role", role])
     }
 
@@ -105,12 +105,12 @@ impl Fleet {
     }
 
     /// Number of agents that a step had, on all of these crabs.
-    fn agents(crabs: &[&Crab<'_>]) -> usize {
+    fn agents(crabs: &[&TestCrab<'_>]) -> usize {
         crabs.iter().map(|crab| crab.notes("pid").len()).sum()
     }
 }
 
-impl Drop for Fleet {
+impl Drop for ColonyFleet {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}", std::fs::read_to_string(self.world.path("gateway.log")).unwrap_or_default());
@@ -135,7 +135,7 @@ const FIX: &str = "echo tests >fixed.txt; complete PASS 'The tests are there'";
 
 #[test]
 fn two_missions_at_once_and_one_through_fail_fix_pass() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let crabs = ["planner", "worker", "reviewer"].map(|role| fleet.crab(role));
     crabs[1].acts("fix", FIX);
     crabs[2].acts("review", REVIEW);
@@ -145,8 +145,8 @@ fn two_missions_at_once_and_one_through_fail_fix_pass() {
     let runs = ["plan.1", "implement.1", "review.1", "fix.1", "review.2", "pr.1"];
     assert_eq!(fleet.runs(&one), runs.map(|it| format!("{it} completed")));
     assert_eq!(fleet.runs(&other), [runs[0], runs[1], runs[2], runs[5]].map(|it| format!("{it} completed")));
-    assert_eq!(Fleet::agents(&crabs.each_ref()), 10);
-    crabs.iter().for_each(Crab::is_idle);
+    assert_eq!(ColonyFleet::agents(&crabs.each_ref()), 10);
+    crabs.iter().for_each(TestCrab::is_idle);
     let log = fleet.world.git("toy.git", &["log", "--format=%s", "fail/first"]);
     let expect = [
         "pr did its part",
@@ -162,7 +162,7 @@ fn two_missions_at_once_and_one_through_fail_fix_pass() {
 
 #[test]
 fn an_attempt_shows_what_it_has_changed_and_said() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let crab = fleet.crab("any");
     crab.acts(
         "plan",
@@ -189,7 +189,7 @@ fn an_attempt_shows_what_it_has_changed_and_said() {
 
 #[test]
 fn a_killed_crab_and_a_killed_gateway_lose_nothing() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let mut crabs = ["planner", "worker", "reviewer"].map(|role| fleet.crab(role));
     let go = fleet.world.path("go");
     crabs[1].acts("implement", &until_there(&go, "done"));
@@ -205,12 +205,12 @@ fn a_killed_crab_and_a_killed_gateway_lose_nothing() {
     fleet.becomes(&mission, "completed");
     let runs = ["plan.1", "implement.1", "review.1", "pr.1"];
     assert_eq!(fleet.runs(&mission), runs.map(|it| format!("{it} completed")));
-    assert_eq!(Fleet::agents(&crabs.each_ref()), 4);
+    assert_eq!(ColonyFleet::agents(&crabs.each_ref()), 4);
 }
 
 #[test]
 fn the_step_of_a_dead_crab_goes_to_another_one() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let mut first = fleet.crab("any");
     first.acts("plan", "echo half >half.txt; exec sleep 100000");
     let mission = fleet.mission("dead/crab", &[]);
@@ -238,7 +238,7 @@ fn the_step_of_a_dead_crab_goes_to_another_one() {
 
 #[test]
 fn a_step_that_cannot_start_here_waits_for_another_crab() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let broken = fleet.world.crab("broken", &["--role", "any", "--harness", "codex", "--fault-pause", "600"]);
     let mission = fleet.mission("give/back", &[]);
     until("the crab is marked", || {
@@ -253,7 +253,7 @@ fn a_step_that_cannot_start_here_waits_for_another_crab() {
 
 #[test]
 fn a_crab_gives_a_step_back_as_often_as_it_comes() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let _crab = fleet.world.crab("broken", &["--role", "any", "--harness", "codex", "--fault-pause", "0"]);
     let mission = fleet.mission("give/back", &[]);
     let events = format!("/v1/missions/{mission}/events");
@@ -264,7 +264,7 @@ fn a_crab_gives_a_step_back_as_often_as_it_comes() {
 
 #[test]
 fn a_mission_on_the_default_branch_keeps_none_waiting() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     // A crab that were marked would not come back in time.
     let _crab = fleet.world.crab("atlas", &["--role", "any", "--fault-pause", "600"]);
     let wrong = fleet.mission("main", &[]);
@@ -277,7 +277,7 @@ fn a_mission_on_the_default_branch_keeps_none_waiting() {
 
 #[test]
 fn a_cancelled_mission_ends_its_agent() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let crab = fleet.crab("any");
     crab.acts("plan", "echo half >half.txt; exec sleep 100000");
     let mission = fleet.mission("cancel/it", &[]);
@@ -291,7 +291,7 @@ fn a_cancelled_mission_ends_its_agent() {
 
 #[test]
 fn complete_run_ends_the_step_of_a_crab() {
-    let fleet = Fleet::new();
+    let fleet = ColonyFleet::new();
     let crab = fleet.crab("any");
     crab.acts("plan", "exec sleep 100000");
     let mission = fleet.mission("by/script", &["--execution", "step"]);

@@ -17,13 +17,13 @@ use crate::world::until;
 
 /// The gateway, until the end of the test.
 #[derive(Clone, Default)]
-pub(crate) struct Gateway {
-    state: Arc<Mutex<Script>>,
+pub(crate) struct ScriptedGateway {
+    state: Arc<Mutex<GatewayScript>>,
 }
 
 /// Answers of the gateway, and calls that it had.
 #[derive(Default)]
-pub(crate) struct Script {
+pub(crate) struct GatewayScript {
     port: u16,
     /// The attempts that wait.
     waiting: VecDeque<Value>,
@@ -43,9 +43,9 @@ pub(crate) struct Script {
     pub(crate) heartbeats: Vec<String>,
 }
 
-impl Gateway {
-    pub(crate) fn start() -> Gateway {
-        let gateway = Gateway::default();
+impl ScriptedGateway {
+    pub(crate) fn start() -> ScriptedGateway {
+        let gateway = ScriptedGateway::default();
         let serving = gateway.clone();
         thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -61,7 +61,7 @@ impl Gateway {
     }
 
     /// Its answers, and the calls that it had.
-    pub(crate) fn script(&self) -> MutexGuard<'_, Script> {
+    pub(crate) fn script(&self) -> MutexGuard<'_, GatewayScript> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +88,7 @@ impl Gateway {
     }
 }
 
-async fn answer(State(gateway): State<Gateway>, request: Request) -> Response {
+async fn answer(State(gateway): State<ScriptedGateway>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().to_owned();
     let bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap_or_else(|_| Bytes::new());
@@ -142,7 +142,7 @@ async fn answer(State(gateway): State<Gateway>, request: Request) -> Response {
 }
 
 /// Waits until there is an attempt.
-async fn polled(gateway: &Gateway) -> Response {
+async fn polled(gateway: &ScriptedGateway) -> Response {
     for _ in 0..100 {
         {
             let mut script = gateway.script();

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::world::{Crab, World, until};
+use crate::world::{TestCrab, World, until};
 
 /// Has the crab complete this attempt, the `count`th one, and gives the id of its mission.
-fn completes(world: &World, crab: &Crab<'_>, attempt: u32, count: usize) -> String {
+fn completes(world: &World, crab: &TestCrab<'_>, attempt: u32, count: usize) -> String {
     let before = missions(crab);
     crab.acts("plan", "complete PASS planned");
     world.gateway.assign(world.attempt("plan", attempt));
@@ -17,7 +17,7 @@ fn completes(world: &World, crab: &Crab<'_>, attempt: u32, count: usize) -> Stri
 }
 
 /// Has the crab lose the lease of this attempt, with work that is nowhere else, and gives the id of its mission.
-fn loses(world: &World, crab: &Crab<'_>, attempt: u32) -> String {
+fn loses(world: &World, crab: &TestCrab<'_>, attempt: u32) -> String {
     crab.acts("plan", "echo half >half.txt; touch \"$notes.ready\"; exec sleep 100000");
     world.gateway.assign(world.attempt("plan", attempt));
     until("the agent has worked", || !crab.notes("ready").is_empty());
@@ -27,20 +27,20 @@ fn loses(world: &World, crab: &Crab<'_>, attempt: u32) -> String {
 }
 
 /// The ids of the missions of its home.
-fn missions(crab: &Crab<'_>) -> Vec<String> {
+fn missions(crab: &TestCrab<'_>) -> Vec<String> {
     let all = crab.orange(&["mission", "list", "--all", "--all-projects"]);
     all.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The folders of the deleted missions.
-fn trash(crab: &Crab<'_>) -> Vec<PathBuf> {
+fn trash(crab: &TestCrab<'_>) -> Vec<PathBuf> {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
     let is_shown = |it: &PathBuf| !it.file_name().unwrap().to_string_lossy().starts_with('.');
     entries(crab.home().join("orange/trash")).filter(is_shown).flat_map(entries).collect()
 }
 
 /// Has the mission look as if it had ended a year ago.
-fn make_old(crab: &Crab<'_>, mission: &str) {
+fn make_old(crab: &TestCrab<'_>, mission: &str) {
     let shown = crab.orange(&["mission", "show", mission]);
     let file = shown["path"].as_str().unwrap();
     let text = fs::read_to_string(file).unwrap();

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::world::{Crab, World};
+use crate::world::{TestCrab, World};
 
 /// A crab gives this attempt back for this reason, and registers again.
 #[track_caller]
-fn check<'w>(world: &'w World, more: &[&str], attempt: Value, reason: &str) -> Crab<'w> {
+fn check<'w>(world: &'w World, more: &[&str], attempt: Value, reason: &str) -> TestCrab<'w> {
     let crab = world.crab("atlas", more);
     world.gateway.assign(attempt);
     let back = world.gateway.heard("/v1/runs/give-back", 1);

@@ -11,19 +11,19 @@ pub(crate) use orange_testkit::{PATIENCE, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::gateway::Gateway;
+use crate::gateway::ScriptedGateway;
 
 /// Everything that one test touches. It goes away with its end.
 pub(crate) struct World {
     root: TempDir,
     /// The scripted gateway.
-    pub(crate) gateway: Gateway,
+    pub(crate) gateway: ScriptedGateway,
     /// The address and the colony of another gateway.
     other: Option<(String, String)>,
 }
 
 /// A crab of a world, as a process.
-pub(crate) struct Crab<'w> {
+pub(crate) struct TestCrab<'w> {
     world: &'w World,
     name: String,
     more: Vec<String>,
@@ -35,7 +35,7 @@ impl World {
     pub(crate) fn new() -> World {
         // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
         let root = tempfile::Builder::new().prefix("orange-crab-").tempdir_in("/tmp").unwrap();
-        let world = World { root, gateway: Gateway::start(), other: None };
+        let world = World { root, gateway: ScriptedGateway::start(), other: None };
         for folder in ["home/.claude", "agents", "seed"] {
             fs::create_dir_all(world.path(folder)).unwrap();
         }
@@ -129,9 +129,9 @@ impl World {
     }
 
     /// Starts a crab.
-    pub(crate) fn crab(&self, name: &str, more: &[&str]) -> Crab<'_> {
+    pub(crate) fn crab(&self, name: &str, more: &[&str]) -> TestCrab<'_> {
         let more = more.iter().map(|it| (*it).to_owned()).collect();
-        let mut crab = Crab { world: self, name: name.to_owned(), more, child: None };
+        let mut crab = TestCrab { world: self, name: name.to_owned(), more, child: None };
         crab.start();
         crab
     }
@@ -181,7 +181,7 @@ impl Drop for World {
     }
 }
 
-impl Crab<'_> {
+impl TestCrab<'_> {
     /// Starts its process.
     pub(crate) fn start(&mut self) {
         fs::create_dir_all(self.home()).unwrap();
@@ -285,7 +285,7 @@ impl Crab<'_> {
     }
 }
 
-impl Drop for Crab<'_> {
+impl Drop for TestCrab<'_> {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap_or_default();

@@ -1,17 +1,17 @@
 //! Tests of access: the callers that are let in, and the routes that are open to each.
 
 use orange_fleet::serve::auth::Rights;
-use orange_fleet::serve::{ROUTES, Settings, check};
+use orange_fleet::serve::{GatewaySettings, ROUTES, check};
 use serde_json::json;
 
-use crate::world::{Client, World, exchange};
+use crate::world::{TokenClient, World, exchange};
 
 /// A path without the names of its ids.
 fn filled(path: &str) -> String {
     path.split('/').map(|it| if it.starts_with('{') { "x" } else { it }).collect::<Vec<_>>().join("/")
 }
 
-fn call(client: &Client, method: &str, path: &str) -> u16 {
+fn call(client: &TokenClient, method: &str, path: &str) -> u16 {
     let body = (method == "POST").then_some("{}");
     client.call(method, &filled(path), body).status
 }
@@ -71,7 +71,7 @@ fn each_token_is_good_for_its_own_calls() {
     let (reader, crab) = (world.with_rights(Rights::Reader), world.crabs_of(&colony));
     let rights = Rights::Crab { colony };
     for route in ROUTES {
-        let is_refused = |client: &Client| call(client, route.method, route.path) == 403;
+        let is_refused = |client: &TokenClient| call(client, route.method, route.path) == 403;
         assert_eq!(
             is_refused(&reader),
             !route.who.admits(&Rights::Reader),
@@ -127,7 +127,7 @@ fn keys_of_one_token_say_nothing_about_those_of_another() {
     let world = World::new();
     let colony = world.colony("coffee");
     let other = world.with_rights(Rights::Person);
-    let start = |client: &Client, prompt: &str| {
+    let start = |client: &TokenClient, prompt: &str| {
         let body = json!({"colony_id": colony, "workflow": "one", "prompt": prompt});
         client.header("Idempotency-Key", "k1").post("/v1/missions", &body)
     };
@@ -171,7 +171,7 @@ fn a_request_without_a_host_is_refused() {
 
 #[test]
 fn other_machines_are_served_over_tls_or_on_request() {
-    let mut settings = Settings::new("/nowhere");
+    let mut settings = GatewaySettings::new("/nowhere");
     assert!(check(&settings).is_ok());
     settings.listen = "0.0.0.0:8800".parse().unwrap();
     let error = check(&settings).map(drop).unwrap_err();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Client, World};
+use crate::world::{TokenClient, World};
 
 const LONG: usize = (256 << 10) + 1;
 
@@ -17,7 +17,7 @@ fn with(body: &Value, field: &str, value: Option<Value>) -> Value {
 }
 
 #[track_caller]
-fn check(client: &Client, path: &str, body: &Value, expect: (u16, &str), says: &str) {
+fn check(client: &TokenClient, path: &str, body: &Value, expect: (u16, &str), says: &str) {
     let (message, help) = client.post(path, body).refused(expect.0, expect.1);
     assert!(format!("{message}\n{help}").contains(says), "{message}\n{help}");
 }
@@ -83,7 +83,7 @@ fn a_mission_is_refused_for_every_wrong_field() {
 fn bodies_are_json_objects() {
     let world = World::new();
     let admin = &world.admin;
-    let post = |client: &Client, body: &str| client.call("POST", "/v1/missions", Some(body));
+    let post = |client: &TokenClient, body: &str| client.call("POST", "/v1/missions", Some(body));
     post(admin, "{").refused(400, "bad_json");
     admin.call("POST", "/v1/scheduler/tick", Some("{} {}")).refused(400, "bad_json");
     post(admin, "\u{feff}{}").refused(400, "bad_json");

@@ -5,9 +5,9 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::stops::{Program, command};
+use crate::stops::{ServeProcess, command};
 
-impl Program {
+impl ServeProcess {
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = command();
         let is_local = arguments[0] == "backup" || (arguments[0] == "token" && arguments[1] != "new");
@@ -42,7 +42,7 @@ impl Program {
 
 #[test]
 fn people_start_and_answer_missions() {
-    let program = Program::new(&[]);
+    let program = ServeProcess::new(&[]);
     program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git", "--base", "main"]);
     assert!(program.says(&["colony", "list"]).contains("coffee  /srv/git/coffee.git  main"));
     let started = program.json(&[
@@ -105,10 +105,10 @@ fn people_start_and_answer_missions() {
 
 #[test]
 fn tokens_are_made_shown_once_and_revoked() {
-    let program = Program::new(&[]);
+    let program = ServeProcess::new(&[]);
     program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git"]);
     let token = program.says(&["token", "new", "--colony", "coffee"]);
-    let crabs = crate::world::Client { token: Some(token.clone()), ..program.client.clone() };
+    let crabs = crate::world::TokenClient { token: Some(token.clone()), ..program.client.clone() };
     crabs.register("atlas", "coffee", "worker");
     crabs.get("/v1/missions").refused(403, "forbidden");
     let id = token.split('_').nth(1).unwrap();
@@ -124,19 +124,19 @@ fn tokens_are_made_shown_once_and_revoked() {
     assert!(program.fails(&["token", "new", "--colony", "cofee"], 3).contains("did you mean `coffee`?"));
     assert!(program.fails(&["token", "revoke", "nothing"], 3).contains("there is no token"));
     let person = program.says(&["token", "new", "--person", "ada"]);
-    crate::world::Client { token: Some(person), ..program.client.clone() }.get("/v1/status").ok(200);
+    crate::world::TokenClient { token: Some(person), ..program.client.clone() }.get("/v1/status").ok(200);
 }
 
 #[test]
 fn the_store_is_copied_while_the_gateway_runs() {
-    let program = Program::new(&[]);
+    let program = ServeProcess::new(&[]);
     program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git"]);
     let copy = program.folder.path().join("copy.db");
     program.says(&["backup", copy.to_str().unwrap()]);
     assert!(program.fails(&["backup", copy.to_str().unwrap()], 1).contains("is there already"));
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(&copy, folder.path().join("fleet.db")).unwrap();
-    let restored = Program::at(folder, &[]);
+    let restored = ServeProcess::at(folder, &[]);
     assert!(restored.says(&["colony", "list"]).contains("coffee"));
 }
 
@@ -224,7 +224,7 @@ fn tokens_are_those_of_a_gateway_that_is_there() {
 
 #[test]
 fn an_answer_that_cannot_be_written_is_said_elsewhere() {
-    let program = Program::new(&[]);
+    let program = ServeProcess::new(&[]);
     for more in [&["status"][..], &["status", "--json"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut command = command();
@@ -239,7 +239,7 @@ fn an_answer_that_cannot_be_written_is_said_elsewhere() {
 fn a_store_may_have_a_folder_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("a/b/fleet.db");
-    drop(Program::new(&["--store", &format!("sqlite:{}", store.display())]));
+    drop(ServeProcess::new(&["--store", &format!("sqlite:{}", store.display())]));
     assert!(store.is_file());
 }
 

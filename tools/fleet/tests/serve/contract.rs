@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use orange_fleet::serve::ROUTES;
-use orange_fleet::serve::auth::Who;
+use orange_fleet::serve::auth::AllowedCallers;
 use serde_json::{Value, json};
 
 use crate::described::{API, template, validator, was_seen};
@@ -30,11 +30,11 @@ fn the_description_says_who_may_call() {
     for route in ROUTES {
         let operation = &API["paths"][route.path][route.method.to_lowercase()];
         let who = match route.who {
-            Who::Everybody => "everybody",
-            Who::Readers => "readers",
-            Who::People => "people",
-            Who::Crabs => "crabs",
-            Who::Members => "members",
+            AllowedCallers::Everybody => "everybody",
+            AllowedCallers::Readers => "readers",
+            AllowedCallers::People => "people",
+            AllowedCallers::Crabs => "crabs",
+            AllowedCallers::Members => "members",
         };
         assert_eq!(operation["x-who"], who, "{} {}", route.method, route.path);
         assert!(operation["summary"].is_string() && operation["description"].is_string());

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stops::Program;
+use crate::stops::ServeProcess;
 use crate::world::until;
 
 const CRABS: usize = 1000;
@@ -12,7 +12,7 @@ const MOST: u64 = 100 << 20;
 
 #[test]
 fn a_thousand_parked_crabs_are_cheap() {
-    let program = Program::new(&[]);
+    let program = ServeProcess::new(&[]);
     let client = &program.client;
     let colony =
         client.post("/v1/colonies", &json!({"name": "coffee", "repository": "/x"})).ok(201)["colony_id"]

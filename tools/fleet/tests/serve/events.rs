@@ -6,17 +6,17 @@ use std::net::TcpStream;
 use orange_fleet::serve::auth::Rights;
 use serde_json::{Value, json};
 
-use crate::world::{Client, World};
+use crate::world::{TokenClient, World};
 
 /// A reader of a stream of events.
-struct Reader(BufReader<TcpStream>);
+struct EventReader(BufReader<TcpStream>);
 
-impl Reader {
-    fn new(client: &Client, path: &str, more: &str) -> Reader {
+impl EventReader {
+    fn new(client: &TokenClient, path: &str, more: &str) -> EventReader {
         let mut stream = client.raw();
         let head = client.head("GET", path, &format!("Accept: text/event-stream\r\n{more}"));
         stream.write_all(head.as_bytes()).unwrap();
-        let mut reader = Reader(BufReader::new(stream));
+        let mut reader = EventReader(BufReader::new(stream));
         let first = reader.line();
         assert_eq!(first, "HTTP/1.1 200 OK");
         while !reader.line().is_empty() {}
@@ -69,7 +69,7 @@ fn kinds(page: &Value) -> Vec<String> {
 fn a_stream_goes_on_where_its_reader_was() {
     let world = World::new();
     let colony = world.colony("coffee");
-    let mut reader = Reader::new(&world.admin, "/v1/events", "");
+    let mut reader = EventReader::new(&world.admin, "/v1/events", "");
     let mission = world.mission(&colony, "one");
     let (seq, kind, data) = reader.next();
     assert_eq!(
@@ -78,9 +78,9 @@ fn a_stream_goes_on_where_its_reader_was() {
     );
     let second = reader.next();
     drop(reader);
-    let mut reader = Reader::new(&world.admin, "/v1/events", &format!("Last-Event-ID: {seq}\r\n"));
+    let mut reader = EventReader::new(&world.admin, "/v1/events", &format!("Last-Event-ID: {seq}\r\n"));
     assert_eq!(reader.next(), second);
-    let mut all = Reader::new(&world.admin, "/v1/events?after=0", "");
+    let mut all = EventReader::new(&world.admin, "/v1/events?after=0", "");
     assert!(all.next().0 <= seq);
     world
         .admin
@@ -95,7 +95,7 @@ fn a_stream_of_one_mission_has_no_other() {
     let world = World::new();
     let colony = world.colony("coffee");
     let (one, other) = (world.mission(&colony, "one"), world.mission(&colony, "two"));
-    let mut reader = Reader::new(&world.admin, &format!("/v1/missions/{other}/events?after=0"), "");
+    let mut reader = EventReader::new(&world.admin, &format!("/v1/missions/{other}/events?after=0"), "");
     let created = reader.next();
     assert_eq!((created.1.as_str(), &created.2["mission_id"]), ("mission.created", &json!(other)));
     world.admin.post(&format!("/v1/missions/{one}/cancel"), &json!({})).ok(200);
@@ -114,7 +114,7 @@ fn a_stream_ends_with_its_token() {
     let world = World::new();
     let colony = world.colony("coffee");
     let people = world.with_rights(Rights::Reader);
-    let reader = Reader::new(&people, "/v1/events", "");
+    let reader = EventReader::new(&people, "/v1/events", "");
     world.revoke(&people);
     world.mission(&colony, "one");
     assert!(reader.ends_without("mission.created"));
@@ -145,7 +145,7 @@ fn events_have_pages() {
 #[test]
 fn streams_end_when_the_gateway_stops() {
     let mut world = World::new();
-    let mut reader = Reader::new(&world.admin, "/v1/events?after=0", "");
+    let mut reader = EventReader::new(&world.admin, "/v1/events?after=0", "");
     world.colony("coffee");
     assert!(reader.next().0 > 0);
     let stopped = world.begin_stop();

@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Client, World};
+use crate::world::{TokenClient, World};
 
-struct Colony {
+struct RunColony {
     world: World,
     id: String,
-    crabs: Client,
+    crabs: TokenClient,
 }
 
-fn colony() -> Colony {
+fn colony() -> RunColony {
     let world = World::new();
     let id = world.colony("coffee");
     let crabs = world.crabs_of(&id);
-    Colony { world, id, crabs }
+    RunColony { world, id, crabs }
 }
 
-impl Colony {
+impl RunColony {
     fn mission(&self, id: &str) -> Value {
         self.world.admin.get(&format!("/v1/missions/{id}")).ok(200)
     }

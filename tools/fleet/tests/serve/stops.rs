@@ -9,14 +9,14 @@ use orange_fleet::serve::auth::Tokens;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::world::{Client, World, until};
+use crate::world::{TokenClient, World, until};
 
 /// `orange-fleet serve` as a process of its own.
-pub struct Program {
+pub struct ServeProcess {
     pub folder: TempDir,
     pub child: Child,
     pub url: String,
-    pub client: Client,
+    pub client: TokenClient,
 }
 
 pub fn command() -> Command {
@@ -27,12 +27,12 @@ pub fn command() -> Command {
     command
 }
 
-impl Program {
-    pub fn new(arguments: &[&str]) -> Program {
-        Program::at(tempfile::tempdir().unwrap(), arguments)
+impl ServeProcess {
+    pub fn new(arguments: &[&str]) -> ServeProcess {
+        ServeProcess::at(tempfile::tempdir().unwrap(), arguments)
     }
 
-    pub fn at(folder: TempDir, arguments: &[&str]) -> Program {
+    pub fn at(folder: TempDir, arguments: &[&str]) -> ServeProcess {
         let log = std::fs::File::options().append(true).create(true).open(folder.path().join("log")).unwrap();
         let mut child = command()
             .args(["serve", "--listen", "127.0.0.1:0", "--dir"])
@@ -47,8 +47,8 @@ impl Program {
         let url = line.split(' ').nth(2).unwrap_or_else(|| panic!("{line}")).trim_end_matches(';').to_owned();
         let address: SocketAddr = url.split("//").nth(1).unwrap().parse().unwrap();
         let client =
-            Client { address, token: Some(Tokens::admin(folder.path()).unwrap()), headers: Vec::new() };
-        Program { folder, child, url, client }
+            TokenClient { address, token: Some(Tokens::admin(folder.path()).unwrap()), headers: Vec::new() };
+        ServeProcess { folder, child, url, client }
     }
 
     pub fn signal(&self, signal: &str) {
@@ -61,7 +61,7 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
@@ -71,7 +71,7 @@ impl Drop for Program {
 #[test]
 fn everybody_is_answered_before_the_program_ends() {
     for signal in ["-TERM", "-INT"] {
-        let mut program = Program::new(&["--log", "debug"]);
+        let mut program = ServeProcess::new(&["--log", "debug"]);
         let client = program.client.clone();
         client.post("/v1/colonies", &json!({"name": "coffee", "repository": "/x"})).ok(201);
         client.register("atlas", "coffee", "worker");
@@ -96,7 +96,7 @@ fn everybody_is_answered_before_the_program_ends() {
 
 #[test]
 fn one_gateway_serves_a_store() {
-    let program = Program::new(&[]);
+    let program = ServeProcess::new(&[]);
     let serve = |more: &[&str]| {
         let mut second = command();
         second.args(["serve", "--listen", "127.0.0.1:0", "--dir"]).arg(program.folder.path()).args(more);
@@ -113,7 +113,7 @@ fn one_gateway_serves_a_store() {
 
 #[test]
 fn a_gateway_that_was_killed_goes_on_where_it_was() {
-    let mut program = Program::new(&[]);
+    let mut program = ServeProcess::new(&[]);
     let client = &program.client;
     client.post("/v1/colonies", &json!({"name": "coffee", "repository": "/x"})).ok(201);
     client.register("atlas", "coffee", "any");
@@ -127,7 +127,7 @@ fn a_gateway_that_was_killed_goes_on_where_it_was() {
     program.signal("-KILL");
     program.child.wait().unwrap();
     let folder = std::mem::replace(&mut program.folder, tempfile::tempdir().unwrap());
-    let program = Program::at(folder, &[]);
+    let program = ServeProcess::at(folder, &[]);
     let client = &program.client;
     assert_eq!(
         client.get("/v1/status").ok(200)["crabs"]["idle"],
@@ -177,7 +177,7 @@ fn other_machines_are_served_over_tls() {
     certificates(folder.path());
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     let (cert, key) = (cert.to_str().unwrap().to_owned(), key.to_str().unwrap().to_owned());
-    let program = Program::at(folder, &["--tls-cert", &cert, "--tls-key", &key]);
+    let program = ServeProcess::at(folder, &["--tls-cert", &cert, "--tls-key", &key]);
     assert!(program.url.starts_with("https://"), "{}", program.url);
     let port = program.client.address.port();
     let status = |authority: &[&str]| {

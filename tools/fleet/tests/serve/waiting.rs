@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::world::{Client, Crab, World, until};
+use crate::world::{SocketCrab, TokenClient, World, until};
 
-struct Colony {
+struct PollColony {
     world: World,
     id: String,
-    crabs: Client,
+    crabs: TokenClient,
 }
 
-fn colony() -> Colony {
+fn colony() -> PollColony {
     let world = World::new();
     let id = world.colony("coffee");
     let crabs = world.crabs_of(&id);
-    Colony { world, id, crabs }
+    PollColony { world, id, crabs }
 }
 
-impl Colony {
+impl PollColony {
     fn status(&self, crab: &str) -> String {
         let crabs = self.world.admin.get("/v1/crabs").ok(200);
         let found = crabs["crabs"].as_array().unwrap().iter().find(|it| it["crab_id"] == crab).cloned();
@@ -30,7 +30,7 @@ impl Colony {
         until(&format!("{crab} is {status}"), || self.status(crab) == status);
     }
 
-    fn parked(&self, crab: &str, role: &str) -> Crab {
+    fn parked(&self, crab: &str, role: &str) -> SocketCrab {
         self.crabs.register(crab, &self.id, role);
         let mut socket = self.crabs.work(crab);
         socket.park();
@@ -89,7 +89,7 @@ fn a_revoked_token_ends_what_it_has_opened() {
 fn a_revoked_token_ends_a_line_on_which_nothing_happens() {
     let world = World::with(|settings| settings.limits.ping = std::time::Duration::from_secs(3600));
     let id = world.colony("coffee");
-    let it = Colony { crabs: world.crabs_of(&id), world, id };
+    let it = PollColony { crabs: world.crabs_of(&id), world, id };
     let mut socket = it.parked("atlas", "worker");
     it.world.revoke(&it.crabs);
     assert_eq!(socket.closed(), 4401);
@@ -274,7 +274,7 @@ fn a_poll_whose_caller_is_gone_ends() {
 fn a_crab_that_waits_is_parked_again_when_the_store_forgets() {
     let world = World::with(|settings| settings.lease = std::time::Duration::from_millis(500));
     let id = world.colony("coffee");
-    let it = Colony { crabs: world.crabs_of(&id), world, id };
+    let it = PollColony { crabs: world.crabs_of(&id), world, id };
     let mut socket = it.parked("atlas", "worker");
     it.world.unpark(&it.id, "atlas");
     it.is_soon("atlas", "idle");
@@ -286,7 +286,7 @@ fn a_crab_that_waits_is_parked_again_when_the_store_forgets() {
 fn a_step_of_a_silent_crab_goes_to_another_one() {
     let world = World::with(|settings| settings.lease = std::time::Duration::from_millis(200));
     let id = world.colony("coffee");
-    let it = Colony { crabs: world.crabs_of(&id), world, id };
+    let it = PollColony { crabs: world.crabs_of(&id), world, id };
     it.crabs.register("atlas", &it.id, "any");
     let mission = it.world.mission(&it.id, "one");
     let run = it.crabs.run("atlas");
@@ -300,7 +300,7 @@ fn a_step_of_a_silent_crab_goes_to_another_one() {
 fn a_crab_that_waits_hears_that_it_was_taken_out() {
     let world = World::with(|settings| settings.lease = std::time::Duration::from_millis(500));
     let id = world.colony("coffee");
-    let it = Colony { crabs: world.crabs_of(&id), world, id };
+    let it = PollColony { crabs: world.crabs_of(&id), world, id };
     let mut socket = it.parked("atlas", "worker");
     it.world.admin.delete("/v1/crabs/atlas").ok(204);
     assert_eq!(socket.closed(), 4404);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use orange_core::scheduler::Event;
 use orange_fleet::host::sqlite::SqliteHost;
-use orange_fleet::host::{Host, Reply};
+use orange_fleet::host::{ActorReply, Host};
 use orange_fleet::plans::PLANS;
 use orange_fleet::serve::auth::{Rights, Tokens};
-use orange_fleet::serve::workflows::Workflows;
-use orange_fleet::serve::{Gateway, Serving, Settings, Socket, serve};
+use orange_fleet::serve::workflows::ServedWorkflows;
+use orange_fleet::serve::{Gateway, GatewaySettings, OpenSocket, Serving, serve};
 pub use orange_testkit::{PATIENCE, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ const LEAVES: &str = "[workflow]\nname = 'leaves'\n[[steps]]\nid = 'a'\nprompt_f
 /// A gateway, and a folder that goes away with it.
 pub struct World {
     pub address: SocketAddr,
-    pub admin: Client,
+    pub admin: TokenClient,
     pub gateway: Arc<Gateway>,
     serving: Option<Serving>,
     runtime: Runtime,
@@ -40,7 +40,7 @@ pub struct World {
 
 /// A client with a token.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct TokenClient {
     pub address: SocketAddr,
     pub token: Option<String>,
     pub headers: Vec<(&'static str, String)>,
@@ -55,7 +55,7 @@ pub struct HttpAnswer {
 }
 
 /// A crab on a WebSocket.
-pub struct Crab(pub WebSocket<TcpStream>);
+pub struct SocketCrab(pub WebSocket<TcpStream>);
 
 impl World {
     /// A gateway whose leases are swept only on request.
@@ -64,7 +64,7 @@ impl World {
     }
 
     /// A gateway with other settings.
-    pub fn with(change: impl FnOnce(&mut Settings)) -> World {
+    pub fn with(change: impl FnOnce(&mut GatewaySettings)) -> World {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("prompts/workflows");
         std::fs::create_dir_all(&workflows).unwrap();
@@ -72,7 +72,7 @@ impl World {
         for (name, text) in [("one", ONE), ("two", TWO), ("cycle", CYCLE), ("leaves", LEAVES)] {
             std::fs::write(workflows.join(name).with_extension("toml"), text).unwrap();
         }
-        let mut settings = Settings::new(folder.path());
+        let mut settings = GatewaySettings::new(folder.path());
         settings.listen = "127.0.0.1:0".parse().unwrap();
         settings.lease = Duration::from_secs(7200);
         settings.retry_after = Duration::from_millis(7);
@@ -80,16 +80,16 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.path().join("fleet.db")).unwrap());
-        let workflows = Workflows::load(PLANS, &[folder.path().join("prompts")]).unwrap();
+        let workflows = ServedWorkflows::load(PLANS, &[folder.path().join("prompts")]).unwrap();
         let (gateway, serving) = runtime.block_on(async {
-            let socket = Socket::open(&settings).await.unwrap();
+            let socket = OpenSocket::open(&settings).await.unwrap();
             let gateway = Gateway::new(settings, host, workflows, false).unwrap();
             let serving = serve(Arc::clone(&gateway), socket, None).await.unwrap();
             (gateway, serving)
         });
         let address = serving.address;
         let admin =
-            Client { address, token: Some(Tokens::admin(folder.path()).unwrap()), headers: Vec::new() };
+            TokenClient { address, token: Some(Tokens::admin(folder.path()).unwrap()), headers: Vec::new() };
         World { address, admin, gateway, serving: Some(serving), runtime, _folder: folder }
     }
 
@@ -104,7 +104,7 @@ impl World {
     pub fn unpark(&self, colony: &str, crab: &str) {
         let event = Event::Unpark { crab: crab.to_owned() };
         let outcome = self.runtime.block_on(self.gateway.scheduler(colony, event)).unwrap();
-        assert!(matches!(outcome, Reply::Done { .. }));
+        assert!(matches!(outcome, ActorReply::Done { .. }));
     }
 
     /// The id of a colony of this name, which is made.
@@ -114,25 +114,25 @@ impl World {
     }
 
     /// A client with the token of a colony's crabs.
-    pub fn crabs_of(&self, colony: &str) -> Client {
+    pub fn crabs_of(&self, colony: &str) -> TokenClient {
         self.with_rights(Rights::Crab { colony: colony.to_owned() })
     }
 
     /// A client with a token that is good for this.
-    pub fn with_rights(&self, rights: Rights) -> Client {
+    pub fn with_rights(&self, rights: Rights) -> TokenClient {
         let token = self.gateway.tokens.make("test", rights).unwrap();
-        Client { token: Some(token), ..self.admin.clone() }
+        TokenClient { token: Some(token), ..self.admin.clone() }
     }
 
     /// Makes the token of this client worthless.
-    pub fn revoke(&self, client: &Client) {
+    pub fn revoke(&self, client: &TokenClient) {
         let id = client.token.as_deref().and_then(|it| it.split('_').nth(1)).unwrap();
         self.gateway.tokens.revoke(id).unwrap();
     }
 
     /// A client without a token.
-    pub fn nobody(&self) -> Client {
-        Client { token: None, ..self.admin.clone() }
+    pub fn nobody(&self) -> TokenClient {
+        TokenClient { token: None, ..self.admin.clone() }
     }
 
     /// The id of a new mission.
@@ -142,9 +142,9 @@ impl World {
     }
 }
 
-impl Client {
+impl TokenClient {
     /// A client that also sends this header.
-    pub fn header(&self, name: &'static str, value: &str) -> Client {
+    pub fn header(&self, name: &'static str, value: &str) -> TokenClient {
         let mut client = self.clone();
         client.headers.push((name, value.to_owned()));
         client
@@ -228,14 +228,14 @@ impl Client {
     }
 
     /// A crab's WebSocket.
-    pub fn work(&self, crab: &str) -> Crab {
+    pub fn work(&self, crab: &str) -> SocketCrab {
         let uri = format!("ws://{}/v1/crabs/{crab}/work", self.address);
         let mut request = uri.into_client_request().unwrap();
         let token = format!("Bearer {}", self.token.as_deref().unwrap());
         request.headers_mut().insert("Authorization", token.parse().unwrap());
         let (socket, response) = client(request, self.raw()).unwrap();
         described::seen("GET", "/v1/crabs/{crab_id}/work", response.status().as_u16());
-        Crab(socket)
+        SocketCrab(socket)
     }
 
     /// Registers a crab.
@@ -291,7 +291,7 @@ impl HttpAnswer {
     }
 }
 
-impl Crab {
+impl SocketCrab {
     pub fn send(&mut self, message: &Value) {
         self.0.send(Message::text(message.to_string())).unwrap();
     }

@@ -1,6 +1,6 @@
 //! A match by hand, as without a compiler for workflows.
 
-use super::Question;
+use super::ResolveQuestion;
 
 /// The states.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub use State::*;
 const STATES: [State; 8] = [Pending, Clarification, Working, AgentReview, Reviewing, Stuck, Done, Cancelled];
 
 /// The question in this form's own types.
-pub fn ask((from, to, round): Question) -> (State, State, u32) {
+pub fn ask((from, to, round): ResolveQuestion) -> (State, State, u32) {
     (STATES[usize::from(from)], STATES[usize::from(to)], round)
 }
 

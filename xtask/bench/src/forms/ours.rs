@@ -3,14 +3,14 @@
 use orange_core::{Rejection, TransitionId};
 use orange_macros::workflow;
 
-use super::Question;
+use super::ResolveQuestion;
 
 workflow!("../../workflows/default.yml");
 
 use default::{Counters, MACHINE, State, Transition};
 
 /// The question in the typed function's types; the tables take the numbers.
-pub fn ask((from, to, round): Question) -> (State, State, u32) {
+pub fn ask((from, to, round): ResolveQuestion) -> (State, State, u32) {
     (State::ALL[usize::from(from)], State::ALL[usize::from(to)], round)
 }
 

@@ -2,7 +2,7 @@
 
 use rust_fsm::{StateMachineImpl, state_machine};
 
-use super::Question;
+use super::ResolveQuestion;
 
 state_machine! {
     #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ state_machine! {
 pub use workflow::{Input, State};
 
 /// The question in this form's own types.
-pub fn ask((from, to, round): Question) -> (State, u8, u32) {
+pub fn ask((from, to, round): ResolveQuestion) -> (State, u8, u32) {
     use State::*;
     let states = [Pending, Clarification, Working, AgentReview, Reviewing, Stuck, Done, Cancelled];
     (states[usize::from(from)], to, round)

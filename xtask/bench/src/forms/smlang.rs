@@ -2,7 +2,7 @@
 
 use smlang::statemachine;
 
-use super::Question;
+use super::ResolveQuestion;
 
 statemachine! {
     derive_states: [Clone, Copy, Debug],
@@ -43,7 +43,7 @@ impl StateMachineContext for Round {
 }
 
 /// The question in this form's own types.
-pub fn ask((from, to, round): Question) -> (States, Events, u32) {
+pub fn ask((from, to, round): ResolveQuestion) -> (States, Events, u32) {
     use {Events::*, States::*};
     let states = [Pending, Clarification, Working, AgentReview, Reviewing, Stuck, Done, Cancelled];
     let events = [ToClarification, ToWorking, ToAgentReview, ToReviewing, ToStuck, ToDone, ToCancelled];

@@ -3,7 +3,7 @@
 use statig::blocking;
 use statig::prelude::{Outcome, Outcome::*, state_machine};
 
-use super::Question;
+use super::ResolveQuestion;
 
 /// The target state.
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ impl Task {
 }
 
 /// The question in this form's own types.
-pub fn ask((from, to, round): Question) -> (State, Event, u32) {
+pub fn ask((from, to, round): ResolveQuestion) -> (State, Event, u32) {
     let states = [
         State::pending(),
         State::clarification(),

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use self::processes::Processes;
-use super::page::Page;
+use super::page::DemoPage;
 use super::{AGENT, built};
 use crate::Result;
-use crate::scratch::Scratch;
-use crate::workspace::Workspace;
+use crate::scratch::ScratchHome;
+use crate::workspace::OwnRepository;
 
 /// The time limit for one step.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -44,9 +44,9 @@ commit; complete PASS 'It is written'
 const FIX: &str = "echo 'one test' >tests.txt; complete PASS 'The test is there'\n";
 
 /// The fleet of the demo.
-struct Fleet<'s> {
-    scratch: &'s Scratch,
-    page: &'s Page,
+struct DemoFleet<'s> {
+    scratch: &'s ScratchHome,
+    page: &'s DemoPage,
     processes: Processes<'s>,
     /// The missions with their branches, in the order in which they were started.
     missions: Vec<(String, &'static str)>,
@@ -56,15 +56,15 @@ struct Fleet<'s> {
 }
 
 /// Plays the scene, and stops with the reason when it ends differently.
-pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
-    let page = Page::new();
+pub(super) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
+    let page = DemoPage::new();
     let (orange, fleet) = (built(workspace, "orange")?, built(workspace, "orange-fleet")?);
-    let scratch = Scratch::empty(&orange, AGENT)?;
+    let scratch = ScratchHome::empty(&orange, AGENT)?;
     page.text(
         "A scratch folder, a bare origin, a gateway, three crabs with a home and a tmux server each, and a script that is \
          called `claude`. Everything else is the real thing.",
     );
-    let played = Fleet::new(&scratch, &page, &fleet).and_then(|mut fleet| {
+    let played = DemoFleet::new(&scratch, &page, &fleet).and_then(|mut fleet| {
         let played = fleet.play();
         fleet.processes.end();
         played.map_err(|reason| format!("{reason}{}", fleet.processes.logs()))
@@ -75,11 +75,11 @@ pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl<'s> Fleet<'s> {
-    fn new(scratch: &'s Scratch, page: &'s Page, program: &Path) -> Result<Fleet<'s>> {
+impl<'s> DemoFleet<'s> {
+    fn new(scratch: &'s ScratchHome, page: &'s DemoPage, program: &Path) -> Result<DemoFleet<'s>> {
         let processes = Processes::new(scratch, program)?;
         let (missions, shown, crabs) = Default::default();
-        Ok(Fleet { scratch, page, processes, missions, shown, crabs })
+        Ok(DemoFleet { scratch, page, processes, missions, shown, crabs })
     }
 
     fn play(&mut self) -> Result<()> {
@@ -234,7 +234,7 @@ impl<'s> Fleet<'s> {
     }
 
     /// Prints what happens until this holds.
-    fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Fleet<'s>) -> Result<bool>) -> Result<()> {
+    fn until(&mut self, what: &str, mut holds: impl FnMut(&mut DemoFleet<'s>) -> Result<bool>) -> Result<()> {
         self.wait(what, |fleet| {
             let is_so = holds(fleet)?;
             fleet.tell()?;
@@ -242,7 +242,7 @@ impl<'s> Fleet<'s> {
         })
     }
 
-    fn wait(&mut self, what: &str, mut holds: impl FnMut(&mut Fleet<'s>) -> Result<bool>) -> Result<()> {
+    fn wait(&mut self, what: &str, mut holds: impl FnMut(&mut DemoFleet<'s>) -> Result<bool>) -> Result<()> {
         let start = Instant::now();
         while !holds(self)? {
             if start.elapsed() >= PATIENCE {

@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::Result;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchHome;
 
 /// The gateway and the crabs, by their names.
 pub(super) struct Processes<'s> {
-    scratch: &'s Scratch,
+    scratch: &'s ScratchHome,
     program: PathBuf,
     running: BTreeMap<String, Child>,
     /// Address of the gateway, which stays the same.
@@ -21,7 +21,7 @@ pub(super) struct Processes<'s> {
 }
 
 impl<'s> Processes<'s> {
-    pub(super) fn new(scratch: &'s Scratch, program: &Path) -> Result<Processes<'s>> {
+    pub(super) fn new(scratch: &'s ScratchHome, program: &Path) -> Result<Processes<'s>> {
         let processes = Processes {
             scratch,
             program: program.to_path_buf(),

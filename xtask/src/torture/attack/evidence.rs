@@ -10,20 +10,20 @@ use crate::scratch::PROJECT;
 
 /// Texts that must not be lost.
 #[derive(Default)]
-pub(super) struct Evidence {
-    texts: Vec<Text>,
+pub(super) struct AttackEvidence {
+    texts: Vec<AttackText>,
     /// The changes to the worktree, in order.
     states: Vec<&'static str>,
 }
 
-struct Text {
+struct AttackText {
     /// Its file, and the part of the attack that wrote it.
     file: PathBuf,
     part: u64,
     text: String,
 }
 
-impl Evidence {
+impl AttackEvidence {
     /// Records a change to the worktree, for the message about a loss.
     pub(super) fn tell(&mut self, state: &'static str) {
         self.states.push(state);
@@ -32,7 +32,7 @@ impl Evidence {
     /// Adds a text. What its file had before, as another part, no longer counts.
     pub(super) fn note(&mut self, file: PathBuf, part: u64, text: String) {
         self.texts.retain(|one| one.file != file || one.part == part);
-        self.texts.push(Text { file, part, text });
+        self.texts.push(AttackText { file, part, text });
     }
 
     /// Keeps only the last text of a file that git has not stored.
@@ -84,8 +84,9 @@ impl Evidence {
         Ok(())
     }
 
-    fn missing(&self, world: &World) -> Result<BTreeMap<String, &Text>> {
-        let mut wanted: BTreeMap<String, &Text> = self.blobs(world)?.into_iter().zip(&self.texts).collect();
+    fn missing(&self, world: &World) -> Result<BTreeMap<String, &AttackText>> {
+        let mut wanted: BTreeMap<String, &AttackText> =
+            self.blobs(world)?.into_iter().zip(&self.texts).collect();
         for id in committed(world, &world.path(PROJECT))? {
             wanted.remove(&id);
         }
@@ -146,7 +147,7 @@ fn to_be_picked(world: &World) -> Result<BTreeSet<String>> {
 }
 
 /// Those of these texts that are the content of a file below `ORANGE_HOME`, with everything else that repositories there have.
-fn elsewhere(world: &World, wanted: &BTreeMap<String, &Text>) -> Result<BTreeSet<String>> {
+fn elsewhere(world: &World, wanted: &BTreeMap<String, &AttackText>) -> Result<BTreeSet<String>> {
     let ids: BTreeMap<&[u8], &String> = wanted.iter().map(|(id, one)| (one.text.as_bytes(), id)).collect();
     let lengths: BTreeSet<u64> = ids.keys().map(|text| text.len() as u64).collect();
     let mut found = BTreeSet::new();

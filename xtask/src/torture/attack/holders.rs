@@ -10,7 +10,7 @@ use std::fs;
 use super::super::outcome::Task;
 use super::super::plan::Dice;
 use super::super::prepare::patient;
-use super::super::world::{Role, World};
+use super::super::world::{ProcessRole, World};
 use super::life::{Lived, come_to_an_end, nobody_is_left, start, under_kills};
 use crate::Result;
 
@@ -41,15 +41,21 @@ const HIDE: [&str; 3] = [
 ];
 
 /// Those whose kill leaves the tree of an agent whole.
-const LEAVE_TREES: [Role; 6] =
-    [Role::Request, Role::Request, Role::Request, Role::Called, Role::Companion, Role::Agent];
+const LEAVE_TREES: [ProcessRole; 6] = [
+    ProcessRole::Request,
+    ProcessRole::Request,
+    ProcessRole::Request,
+    ProcessRole::Called,
+    ProcessRole::Companion,
+    ProcessRole::Agent,
+];
 
 /// The maximum of milliseconds between two kills: children that are deaf to TERM end after two seconds.
 const MOST_APART: u64 = 2000;
 
 pub(super) fn hold(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     let kills_wrappers = dice.below(2) == 0;
-    let roles = if kills_wrappers { &Role::ALL[..] } else { &LEAVE_TREES[..] };
+    let roles = if kills_wrappers { &ProcessRole::ALL[..] } else { &LEAVE_TREES[..] };
     let hidden = if kills_wrappers { &[][..] } else { &HIDE[..] };
     let children = STAY.iter().chain(hidden).filter(|_| dice.below(3) > 0);
     let script: String = children.map(|child| format!("{child}\n")).collect();

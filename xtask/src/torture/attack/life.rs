@@ -13,8 +13,8 @@ use rustix::process::Signal;
 use super::super::attempt::unlock;
 use super::super::outcome::Task;
 use super::super::plan::Dice;
-use super::super::world::{Role, World, end_of};
-use super::evidence::{Evidence, census, others};
+use super::super::world::{ProcessRole, World, end_of};
+use super::evidence::{AttackEvidence, census, others};
 use super::holders;
 use super::states::confuse;
 use super::store;
@@ -95,7 +95,7 @@ fn release(world: &World, dice: &mut Dice, branch: &str, has_writer: bool) -> Re
     let before = others(world)?;
     world.orange(&["task", "create", branch, "Mend it"])?;
     let worktree = Task::named(world, branch)?.worktree(world)?;
-    let mut evidence = Evidence::default();
+    let mut evidence = AttackEvidence::default();
     confuse(world, &worktree, dice, &mut evidence)?;
     let is_over = AtomicBool::new(false);
     let (kills, written) = thread::scope(|scope| {
@@ -116,7 +116,7 @@ fn release(world: &World, dice: &mut Dice, branch: &str, has_writer: bool) -> Re
 
 fn merge_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     let before = others(world)?;
-    let (own, mut evidence) = (world.path(PROJECT), Evidence::default());
+    let (own, mut evidence) = (world.path(PROJECT), AttackEvidence::default());
     let branches: Vec<String> = (0..3).map(|number| format!("{branch}-{number}")).collect();
     for name in &branches {
         let text = format!("{name}\n");
@@ -135,7 +135,7 @@ fn merge_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
             .collect::<Result<Vec<_>>>()
             .map(|all| all.into_iter().flatten().collect())
     };
-    let kills = under_kills(world, dice, &Role::ALL, MOST_APART, all)?;
+    let kills = under_kills(world, dice, &ProcessRole::ALL, MOST_APART, all)?;
     let mut unlocked = 0;
     for name in &branches {
         unlocked += come_to_an_end(world, name, &["task", "merge", name, "--local", "--strategy", "merge"])?;
@@ -165,7 +165,7 @@ fn start_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
         }
         Ok(children)
     };
-    let kills = under_kills(world, dice, &Role::ALL, MOST_APART, all)?;
+    let kills = under_kills(world, dice, &ProcessRole::ALL, MOST_APART, all)?;
     census(world)?;
     let mut unlocked = 0;
     for name in branches.iter().filter(|name| Task::find(world, name).is_ok_and(|task| task.is_some())) {
@@ -194,7 +194,7 @@ fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     let before = others(world)?;
     world.orange(&["task", "create", branch, "Mend it"])?;
     let worktree = Task::named(world, branch)?.worktree(world)?;
-    let mut evidence = Evidence::default();
+    let mut evidence = AttackEvidence::default();
     confuse(world, &worktree, dice, &mut evidence)?;
     let name = PLACES[dice.below(PLACES.len() as u64) as usize];
     let place = worktree.join(name);
@@ -241,7 +241,7 @@ pub(super) fn cancel(world: &World, dice: &mut Dice, branch: &str) -> Result<usi
     for turn in 0..=dice.below(4) {
         let words =
             if turn % 2 == 0 { &["task", "cancel", branch, "--yes"][..] } else { &["monitor", "--once"] };
-        kills += under_kills(world, dice, &Role::ALL, MOST_APART, || start(world, words))?;
+        kills += under_kills(world, dice, &ProcessRole::ALL, MOST_APART, || start(world, words))?;
     }
     Ok(kills)
 }
@@ -251,7 +251,7 @@ pub(super) fn cancel(world: &World, dice: &mut Dice, branch: &str) -> Result<usi
 pub(super) fn under_kills(
     world: &World,
     dice: &mut Dice,
-    roles: &[Role],
+    roles: &[ProcessRole],
     most: u64,
     begin: impl FnOnce() -> Result<Vec<Child>>,
 ) -> Result<usize> {

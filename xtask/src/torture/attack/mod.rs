@@ -22,7 +22,7 @@ use crate::Result;
 
 /// A kind of life, and its results.
 #[derive(Clone, Default)]
-struct Row {
+struct AttackRow {
     lives: usize,
     kills: usize,
     texts: usize,
@@ -44,7 +44,7 @@ pub(super) fn run(
         let names: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
         return Err(format!("no attack has that in its name; there are\n  {}", names.join("\n  ")));
     }
-    let rows = Mutex::new(vec![Row::default(); KINDS.len()]);
+    let rows = Mutex::new(vec![AttackRow::default(); KINDS.len()]);
     let (next, started) = (AtomicUsize::new(lives.start), Instant::now());
     thread::scope(|scope| {
         let workers: Vec<_> = (0..workers)
@@ -64,7 +64,7 @@ fn work(
     end_of_lives: usize,
     seed: u64,
     next: &AtomicUsize,
-    rows: &Mutex<Vec<Row>>,
+    rows: &Mutex<Vec<AttackRow>>,
 ) -> Result<()> {
     let mut world: Option<(World, usize)> = None;
     loop {
@@ -101,7 +101,7 @@ fn end(world: World) {
     world.end().unwrap_or_default();
 }
 
-impl Row {
+impl AttackRow {
     fn add(&mut self, what: &str, world: &World, outcome: Result<Lived>) {
         self.lives += 1;
         match outcome {
@@ -119,13 +119,13 @@ impl Row {
     }
 }
 
-fn render(rows: &[Row], took: Duration) -> String {
+fn render(rows: &[AttackRow], took: Duration) -> String {
     let mut text =
         "\n| attack | lives | kills | texts to be kept | locks removed by hand | lost |\n|---|---|---|---|---|---|\n"
             .to_owned();
-    let mut all = Row::default();
-    let line = |name: &str, row: &Row| {
-        let Row { lives, kills, texts, unlocked, lost } = row;
+    let mut all = AttackRow::default();
+    let line = |name: &str, row: &AttackRow| {
+        let AttackRow { lives, kills, texts, unlocked, lost } = row;
         format!("| {name} | {lives} | {kills} | {texts} | {unlocked} | {lost} |\n")
     };
     for (kind, row) in KINDS.iter().zip(rows) {
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn the_table_adds_up() {
-        let mut rows = vec![Row::default(); KINDS.len()];
-        rows[0] = Row { lives: 2, kills: 5, texts: 9, unlocked: 1, lost: 0 };
-        rows[1] = Row { lives: 1, kills: 1, texts: 1, unlocked: 0, lost: 1 };
+        let mut rows = vec![AttackRow::default(); KINDS.len()];
+        rows[0] = AttackRow { lives: 2, kills: 5, texts: 9, unlocked: 1, lost: 0 };
+        rows[1] = AttackRow { lives: 1, kills: 1, texts: 1, unlocked: 0, lost: 1 };
         let text = render(&rows, Duration::from_secs(3));
         assert!(text.contains("| all | 3 | 6 | 10 | 1 | 1 |\n\nIt took 3 s."), "{text}");
     }

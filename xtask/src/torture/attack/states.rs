@@ -9,14 +9,14 @@ use std::process::Command;
 
 use super::super::plan::Dice;
 use super::super::world::World;
-use super::evidence::Evidence;
+use super::evidence::AttackEvidence;
 use crate::Result;
 
 /// Creates a state, and records every text that must not be lost. It skips what git refuses.
-type State = fn(&Site<'_>, &mut Evidence) -> Result<()>;
+type State = fn(&AttackSite<'_>, &mut AttackEvidence) -> Result<()>;
 
 /// A worktree, and the number of the next file.
-struct Site<'s> {
+struct AttackSite<'s> {
     world: &'s World,
     folder: &'s Path,
     number: u64,
@@ -45,11 +45,16 @@ const STATES: [(&str, State); 19] = [
 ];
 
 /// Puts a worktree into several of these states.
-pub(super) fn confuse(world: &World, folder: &Path, dice: &mut Dice, evidence: &mut Evidence) -> Result<()> {
+pub(super) fn confuse(
+    world: &World,
+    folder: &Path,
+    dice: &mut Dice,
+    evidence: &mut AttackEvidence,
+) -> Result<()> {
     for _ in 0..=dice.below(4) {
         let number = dice.below(u64::MAX);
         let (name, make) = STATES[dice.below(STATES.len() as u64) as usize];
-        make(&Site { world, folder, number }, evidence)?;
+        make(&AttackSite { world, folder, number }, evidence)?;
         evidence.tell(name);
     }
     // Git commands fail after this.
@@ -62,14 +67,14 @@ pub(super) fn confuse(world: &World, folder: &Path, dice: &mut Dice, evidence: &
     evidence.leave_out_lost(world)
 }
 
-impl Site<'_> {
+impl AttackSite<'_> {
     /// A new file name.
     fn name(&self, of: &str) -> String {
         format!("{of}-{:x}", self.number % 0xff_ffff)
     }
 
     /// Writes a unique text, which must not be lost.
-    fn write(&self, evidence: &mut Evidence, name: impl AsRef<OsStr>) -> Result<()> {
+    fn write(&self, evidence: &mut AttackEvidence, name: impl AsRef<OsStr>) -> Result<()> {
         let file = self.folder.join(name.as_ref());
         let text = format!("{} {:x} {}\n", file.display(), self.number, evidence.len());
         let above = file.parent().unwrap_or(self.folder);
@@ -85,7 +90,7 @@ impl Site<'_> {
         self.world.git(self.folder, words).is_ok()
     }
 
-    fn commit(&self, evidence: &mut Evidence, name: &str) -> Result<bool> {
+    fn commit(&self, evidence: &mut AttackEvidence, name: &str) -> Result<bool> {
         self.write(evidence, name)?;
         let is_done =
             self.git(&["add", "--", name]) && self.git(&["commit", "--quiet", "-m", name, "--", name]);
@@ -96,7 +101,7 @@ impl Site<'_> {
     }
 
     /// Creates a branch whose three commits write the same file as one here; false if that is impossible.
-    fn diverge(&self, evidence: &mut Evidence, side: &str) -> Result<bool> {
+    fn diverge(&self, evidence: &mut AttackEvidence, side: &str) -> Result<bool> {
         let here = self.world.git(self.folder, &["rev-parse", "HEAD"])?;
         let name = self.name("both");
         if !self.git(&["switch", "--quiet", "--create", side]) {
@@ -116,13 +121,13 @@ impl Site<'_> {
     }
 }
 
-fn edited(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn edited(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     site.write(evidence, "readme")?;
     site.write(evidence, site.name("new"))?;
     site.write(evidence, format!("{}/{}", site.name("folder"), "below"))
 }
 
-fn staged(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn staged(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let (name, intended) = (site.name("staged"), site.name("intended"));
     site.write(evidence, &name)?;
     if site.git(&["add", "--sparse", "--", &name]) {
@@ -133,7 +138,7 @@ fn staged(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn sparse(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn sparse(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let mode = ["--cone", "--no-cone"][(site.number % 2) as usize];
     site.git(&["config", "extensions.worktreeConfig", "true"]);
     site.git(&["sparse-checkout", "set", mode, "inside"]);
@@ -141,7 +146,7 @@ fn sparse(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     site.write(evidence, format!("outside/{}", site.name("new")))
 }
 
-fn filtered(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn filtered(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     site.git(&["config", "filter.broken.clean", "false"]);
     site.git(&["config", "filter.broken.required", "true"]);
     let name = site.name("filtered");
@@ -150,7 +155,7 @@ fn filtered(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     site.write(evidence, name)
 }
 
-fn cherry_picked(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn cherry_picked(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let side = site.name("side");
     if site.diverge(evidence, &side)? {
         site.git(&["cherry-pick", &format!("{side}~2"), &format!("{side}~1"), &side]);
@@ -162,7 +167,7 @@ fn cherry_picked(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn rebased(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn rebased(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let side = site.name("side");
     if site.diverge(evidence, &side)? {
         site.git(&["switch", "--quiet", "--detach"]);
@@ -175,7 +180,7 @@ fn rebased(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn merged(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn merged(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let side = site.name("side");
     if site.diverge(evidence, &side)? {
         site.git(&["merge", "--quiet", &side]);
@@ -183,11 +188,11 @@ fn merged(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     site.write(evidence, site.name("beside"))
 }
 
-fn with_submodule(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn with_submodule(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let (name, origin) = (site.name("module"), site.world.path("toy.git"));
     let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--force"];
     if site.git(&[&add[..], &[&origin.to_string_lossy(), &name]].concat()) {
-        let inside = Site { folder: &site.folder.join(name), ..*site };
+        let inside = AttackSite { folder: &site.folder.join(name), ..*site };
         inside.commit(evidence, "committed")?;
         for _ in 0..2 {
             inside.write(evidence, "readme")?;
@@ -200,11 +205,11 @@ fn with_submodule(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn with_repositories(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn with_repositories(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     for commits in 0..2 {
         let name = format!("{}-{commits}", site.name("repository"));
         site.git(&["init", "--quiet", &name]);
-        let inside = Site { folder: &site.folder.join(name), ..*site };
+        let inside = AttackSite { folder: &site.folder.join(name), ..*site };
         for _ in 0..commits {
             inside.commit(evidence, "committed")?;
         }
@@ -213,14 +218,14 @@ fn with_repositories(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn hidden(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn hidden(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     site.git(&["update-index", "--assume-unchanged", "readme"]);
     site.git(&["update-index", "--skip-worktree", "inside/tracked"]);
     site.write(evidence, "readme")?;
     site.write(evidence, "inside/tracked")
 }
 
-fn stashed(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn stashed(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     site.write(evidence, site.name("stashed"))?;
     // By its commit, since later lives push other stashes onto it.
     if site.git(&["stash", "push", "--quiet", "--include-untracked"]) {
@@ -230,35 +235,35 @@ fn stashed(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn detached(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn detached(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     site.git(&["switch", "--quiet", "--detach"]);
     site.commit(evidence, &site.name("detached")).map(drop)
 }
 
-fn special(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn special(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let (pipe, link) = (site.folder.join(site.name("pipe")), site.folder.join(site.name("link")));
     let made = Command::new("mkfifo").arg(pipe).status().map_err(|error| error.to_string())?;
     symlink("/", link).map_err(|error| error.to_string())?;
     if made.success() { site.write(evidence, site.name("beside")) } else { Err("no pipe can be made".into()) }
 }
 
-fn with_worktree(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn with_worktree(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let name = site.name("linked");
     if site.git(&["worktree", "add", "--quiet", "--detach", &name]) {
         site.git(&["worktree", "lock", &name]);
-        let inside = Site { folder: &site.folder.join(name), ..*site };
+        let inside = AttackSite { folder: &site.folder.join(name), ..*site };
         inside.commit(evidence, "committed")?;
         inside.write(evidence, "dirty")?;
     }
     Ok(())
 }
 
-fn oddly_named(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn oddly_named(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let names: [&[u8]; 7] = [b"\xff\xfe", b"README", b"ReadMe", b"new\nline", b"-rf", b"git~1", b"\"'\\"];
     names.into_iter().try_for_each(|name| site.write(evidence, OsStr::from_bytes(name)))
 }
 
-fn crowded(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn crowded(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let folder = site.name("crowd");
     for number in 0..200 {
         site.write(evidence, format!("{folder}/{}/{number}", number % 9))?;
@@ -268,7 +273,7 @@ fn crowded(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn without_permissions(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn without_permissions(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let folder = site.name("closed");
     let file = format!("{folder}/file");
     site.write(evidence, &file)?;
@@ -279,7 +284,7 @@ fn without_permissions(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     Ok(())
 }
 
-fn killed_halfway(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn killed_halfway(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let own = site.world.git(site.folder, &["rev-parse", "--absolute-git-dir"])?;
     let name = ["rebase-merge", "rebase-apply", "sequencer"][(site.number % 3) as usize];
     // It exists during such an operation.
@@ -287,7 +292,7 @@ fn killed_halfway(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
     site.write(evidence, site.name("halfway"))
 }
 
-fn large(site: &Site<'_>, evidence: &mut Evidence) -> Result<()> {
+fn large(site: &AttackSite<'_>, evidence: &mut AttackEvidence) -> Result<()> {
     let file = site.folder.join(site.name("large"));
     let text = format!("{:x}\n", site.number).repeat(400_000);
     fs::write(&file, &text).map_err(|error| error.to_string())?;

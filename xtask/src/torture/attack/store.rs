@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::super::outcome::Task;
 use super::super::plan::Dice;
 use super::super::world::{World, end_of};
-use super::evidence::{Evidence, others};
+use super::evidence::{AttackEvidence, others};
 use super::life::{Lived, cancel, check_end, come_to_an_end, nobody_is_left, same};
 use crate::Result;
 use crate::scratch::PROJECT;
@@ -99,7 +99,7 @@ pub(super) fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Li
     let before = untouched(world, &next)?;
     world.orange(&["task", "create", branch, "Mend it"])?;
     let task = Task::named(world, branch)?;
-    let mut evidence = Evidence::default();
+    let mut evidence = AttackEvidence::default();
     let work = task.worktree(world)?.join("idea.txt");
     write(&mut evidence, work, branch)?;
     world.orange(&["task", "create", &other, "Mend it"])?;
@@ -226,7 +226,7 @@ fn error_of(output: &Output) -> (String, String) {
     (of("code"), of("help"))
 }
 
-fn write(evidence: &mut Evidence, file: PathBuf, branch: &str) -> Result<()> {
+fn write(evidence: &mut AttackEvidence, file: PathBuf, branch: &str) -> Result<()> {
     let text = format!("{branch} has half an idea\n");
     fs::write(&file, &text).map_err(|error| error.to_string())?;
     evidence.note(file, 0, text);

@@ -5,8 +5,8 @@ use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_core::scheduler::{self, Event as SchedulerEvent, Item, SILENT_SWEEPS, UNACCEPTED_SWEEPS};
 
 use super::memory::{COLONY, Memory, by, step};
-use crate::actors::{Change, CrabChange};
-use crate::host::{About, Delivery, Instruction, Reply};
+use crate::actors::{CrabChange, HostChange};
+use crate::host::{ActorReply, CallDetails, Delivery, Instruction};
 use crate::simulate::measure::APART;
 
 /// A colony with a crab for each role, all parked.
@@ -31,11 +31,11 @@ fn end_agent(mission: &str, name: &str, attempt: u32) -> Instruction {
     Instruction::EndAgent { mission: mission.to_owned(), step: step(name), attempt }
 }
 
-fn done(version: u64) -> Reply {
-    Reply::Done { version, mission: None, is_repeated: false, answered: None, offers: Vec::new() }
+fn done(version: u64) -> ActorReply {
+    ActorReply::Done { version, mission: None, is_repeated: false, answered: None, offers: Vec::new() }
 }
 
-fn start(memory: &mut Memory, crab: &str, id: &str, name: &str, attempt: u32) -> Reply {
+fn start(memory: &mut Memory, crab: &str, id: &str, name: &str, attempt: u32) -> ActorReply {
     memory.mission(by(crab), id, Event::Start { step: step(name), attempt })
 }
 
@@ -47,7 +47,7 @@ fn a_new_mission_offers_its_first_step_to_a_parked_crab() {
     let offers = vec![("planner".to_owned(), plan.clone())];
     assert_eq!(
         outcome,
-        Reply::Done { version: 1, mission: None, is_repeated: false, answered: None, offers }
+        ActorReply::Done { version: 1, mission: None, is_repeated: false, answered: None, offers }
     );
     assert_eq!(memory.deliveries, [instructed("planner", Instruction::Offer(plan))]);
     assert_eq!(memory.kinds(), ["step.queued", "run.offered"]);
@@ -83,7 +83,7 @@ fn a_crab_gets_the_first_step_that_it_takes() {
 fn a_parked_crab_that_asks_again_gets_its_offer_again() {
     let mut memory = colony();
     memory.create("m", Policy::DEFAULT);
-    let Reply::Done { offers, .. } = memory.park("planner") else { panic!("refused") };
+    let ActorReply::Done { offers, .. } = memory.park("planner") else { panic!("refused") };
     assert_eq!(offers, [("planner".to_owned(), item("m", "plan", 1, "planner"))]);
     assert_eq!(memory.kinds(), [""; 0], "it is no news");
 }
@@ -126,7 +126,7 @@ fn a_failure_that_the_gateway_reports_ends_the_agent() {
     memory.create("m", Policy::DEFAULT);
     start(&mut memory, "planner", "m", "plan", 1);
     let reason = "its time was over".to_owned();
-    memory.mission(About::default(), "m", Event::Fail { step: step("plan"), attempt: 1, reason });
+    memory.mission(CallDetails::default(), "m", Event::Fail { step: step("plan"), attempt: 1, reason });
     assert_eq!(memory.deliveries, [instructed("planner", end_agent("m", "plan", 1))]);
     assert_eq!(memory.kinds(), ["run.failed", "step.failed", "mission.paused"]);
 }
@@ -138,12 +138,12 @@ fn a_cancelled_mission_ends_its_agent_and_its_waiting_step() {
     memory.create("n", Policy::DEFAULT);
     start(&mut memory, "planner", "m", "plan", 1);
     memory.park("planner");
-    memory.mission(About::default(), "m", Event::Cancel);
+    memory.mission(CallDetails::default(), "m", Event::Cancel);
     let freed = instructed("planner", Instruction::Offer(item("n", "plan", 1, "planner")));
     assert_eq!(memory.deliveries, [instructed("planner", end_agent("m", "plan", 1)), freed]);
     memory.create("o", Policy::DEFAULT);
     assert!(memory.waiting.contains_key("o"));
-    memory.mission(About::default(), "o", Event::Cancel);
+    memory.mission(CallDetails::default(), "o", Event::Cancel);
     assert!(memory.waiting.is_empty());
     assert_eq!(memory.kinds(), ["run.withdrawn", "mission.cancelled"]);
 }
@@ -160,10 +160,10 @@ fn a_silent_crab_loses_its_attempt_and_a_new_one_waits() {
     assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 2, "planner"));
     let plan = memory.missions["m"].mission.step(step("plan"));
     assert_eq!((plan.lost, plan.abandoned), (0, 1), "nobody knows how its agent has ended");
-    let left = |it: &Change| matches!(it, Change::Crab { what: CrabChange::Left, .. });
+    let left = |it: &HostChange| matches!(it, HostChange::Crab { what: CrabChange::Left, .. });
     assert!(memory.changes.iter().any(left));
     let late = memory.complete("planner", "m", "plan", 1, None);
-    assert_eq!(late, Reply::MissionRefused(Refusal::Stale { current: 2 }));
+    assert_eq!(late, ActorReply::MissionRefused(Refusal::Stale { current: 2 }));
 }
 
 #[test]
@@ -194,21 +194,21 @@ fn a_step_that_is_given_back_waits_and_its_crab_is_marked() {
     assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 1, "planner"));
     assert_eq!(memory.colony.scheduler.crabs["planner"].fault.as_deref(), Some("the disk is full"));
     let again = memory.colony(give_back);
-    assert_eq!(again, Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
+    assert_eq!(again, ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
 }
 
 #[test]
 fn only_the_crab_with_the_lease_speaks_for_an_open_attempt() {
     let mut memory = colony();
     memory.create("m", Policy::DEFAULT);
-    let refused = Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease);
+    let refused = ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchLease);
     assert_eq!(start(&mut memory, "worker", "m", "plan", 1), refused);
     assert_eq!(memory.complete("worker", "m", "plan", 1, None), refused);
     start(&mut memory, "planner", "m", "plan", 1);
     assert_eq!(memory.complete("worker", "m", "plan", 1, None), refused);
     assert_eq!(
         memory.complete("planner", "m", "plan", 1, None),
-        Reply::Done {
+        ActorReply::Done {
             version: 3,
             mission: None,
             is_repeated: false,
@@ -219,7 +219,7 @@ fn only_the_crab_with_the_lease_speaks_for_an_open_attempt() {
     // The mission judges reports of ended attempts: the same report again is a repetition.
     assert_eq!(
         memory.complete("planner", "m", "plan", 1, None),
-        Reply::Done { version: 3, mission: None, is_repeated: true, answered: None, offers: Vec::new() }
+        ActorReply::Done { version: 3, mission: None, is_repeated: true, answered: None, offers: Vec::new() }
     );
     assert_eq!(memory.kinds(), [""; 0]);
 }
@@ -247,18 +247,20 @@ fn an_answer_says_what_it_has_done() {
     memory.complete("planner", "m", "plan", 1, None);
     assert_eq!(memory.missions["m"].mission.status, MissionStatus::Paused);
     let go_on = |pause| Event::Continue { pause, accept_failure: false, execution: None, intervene: None };
-    let Reply::Done { answered, offers, .. } = memory.mission(About::default(), "m", go_on(Some(1))) else {
+    let ActorReply::Done { answered, offers, .. } =
+        memory.mission(CallDetails::default(), "m", go_on(Some(1)))
+    else {
         panic!("refused")
     };
     assert_eq!(answered, Some(orange_core::mission::AnswerEffect::WentOn));
     assert_eq!(offers.len(), 1);
-    let twice = memory.mission(About::default(), "m", go_on(Some(1)));
-    assert_eq!(twice, Reply::MissionRefused(Refusal::NotPaused));
+    let twice = memory.mission(CallDetails::default(), "m", go_on(Some(1)));
+    assert_eq!(twice, ActorReply::MissionRefused(Refusal::NotPaused));
     assert_eq!(memory.missions["m"].mission.step(step("implement")).status, StepStatus::Queued);
 }
 
 #[test]
 fn what_there_is_not_is_not_found() {
     let mut memory = Memory::new();
-    assert_eq!(memory.mission(About::default(), "m", Event::Cancel), Reply::NotFound);
+    assert_eq!(memory.mission(CallDetails::default(), "m", Event::Cancel), ActorReply::NotFound);
 }

@@ -6,8 +6,8 @@ use orange_core::mission::{Event, Mission, Report, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Scheduler, Waiting};
 
-use crate::actors::{Cascade, Change, MissionActor, SchedulerActor, Todo};
-use crate::host::{About, Call, Delivery, Event as HostEvent, Reply};
+use crate::actors::{Cascade, HostChange, MissionActor, SchedulerActor, Todo};
+use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event as HostEvent};
 use crate::plans::PLANS;
 
 pub(super) const COLONY: &str = "home";
@@ -20,7 +20,7 @@ pub(super) struct Memory {
     /// By mission; a mission that has none has no entry.
     pub(super) waiting: BTreeMap<String, Vec<Waiting>>,
     pub(super) deliveries: Vec<Delivery>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<HostChange>,
     completed: BTreeSet<String>,
 }
 
@@ -35,8 +35,8 @@ pub(super) fn step(name: &str) -> StepId {
     dev_task().step_named(name).unwrap()
 }
 
-pub(super) fn by(crab: &str) -> About {
-    About { crab: Some(crab.to_owned()), ..About::default() }
+pub(super) fn by(crab: &str) -> CallDetails {
+    CallDetails { crab: Some(crab.to_owned()), ..CallDetails::default() }
 }
 
 impl Memory {
@@ -45,11 +45,11 @@ impl Memory {
         Memory { colony, ..Memory::default() }
     }
 
-    pub(super) fn create(&mut self, id: &str, policy: Policy) -> Reply {
+    pub(super) fn create(&mut self, id: &str, policy: Policy) -> ActorReply {
         self.create_of(dev_task(), id, policy)
     }
 
-    pub(super) fn create_of(&mut self, plan: &'static Plan<'static>, id: &str, policy: Policy) -> Reply {
+    pub(super) fn create_of(&mut self, plan: &'static Plan<'static>, id: &str, policy: Policy) -> ActorReply {
         let mission = Mission::new(plan, policy);
         let (own, colony, ticket) = (id.to_owned(), COLONY.to_owned(), self.missions.len() as u64);
         let actor = MissionActor { id: own, colony, plan, mission, version: 0, ticket };
@@ -57,22 +57,22 @@ impl Memory {
         self.run(Cascade::created(id))
     }
 
-    pub(super) fn mission(&mut self, about: About, id: &str, event: Event) -> Reply {
+    pub(super) fn mission(&mut self, about: CallDetails, id: &str, event: Event) -> ActorReply {
         let event = HostEvent::Mission { id: id.to_owned(), event };
-        self.run(Cascade::new(Call { key: None, event, about }))
+        self.run(Cascade::new(ActorCall { key: None, event, about }))
     }
 
-    pub(super) fn colony(&mut self, event: SchedulerEvent) -> Reply {
+    pub(super) fn colony(&mut self, event: SchedulerEvent) -> ActorReply {
         let event = HostEvent::Scheduler { id: COLONY.to_owned(), event };
-        self.run(Cascade::new(Call { key: None, event, about: About::default() }))
+        self.run(Cascade::new(ActorCall { key: None, event, about: CallDetails::default() }))
     }
 
-    pub(super) fn register(&mut self, crab: &str, roles: &str) -> Reply {
+    pub(super) fn register(&mut self, crab: &str, roles: &str) -> ActorReply {
         let roles = roles.split(',').map(str::to_owned).collect();
         self.colony(SchedulerEvent::Register { crab: crab.to_owned(), roles })
     }
 
-    pub(super) fn park(&mut self, crab: &str) -> Reply {
+    pub(super) fn park(&mut self, crab: &str) -> ActorReply {
         self.colony(SchedulerEvent::Park { crab: crab.to_owned() })
     }
 
@@ -83,14 +83,14 @@ impl Memory {
         name: &str,
         attempt: u32,
         result: Option<&str>,
-    ) -> Reply {
+    ) -> ActorReply {
         let report =
             Report { result: result.map(str::to_owned), summary: format!("{name} {attempt}"), warning: None };
         self.mission(by(crab), id, Event::Complete { step: step(name), attempt, report })
     }
 
     /// Runs a cascade as a host does. A refused one has changed nothing.
-    fn run(&mut self, mut cascade: Cascade) -> Reply {
+    fn run(&mut self, mut cascade: Cascade) -> ActorReply {
         let before = self.state();
         (self.deliveries, self.changes) = (Vec::new(), Vec::new());
         while let Some(todo) = cascade.todo() {
@@ -115,7 +115,7 @@ impl Memory {
             changes.into_iter().for_each(|change| self.write(change));
         }
         let outcome = cascade.outcome();
-        if !matches!(outcome, Reply::Done { .. }) {
+        if !matches!(outcome, ActorReply::Done { .. }) {
             assert_eq!(self.state(), before, "a refused call has changed something: {outcome:?}");
         }
         self.check();
@@ -142,32 +142,32 @@ impl Memory {
         heads
     }
 
-    fn write(&mut self, change: Change) {
+    fn write(&mut self, change: HostChange) {
         match &change {
-            Change::Push { waiting, .. } => {
+            HostChange::Push { waiting, .. } => {
                 let rows = self.waiting.entry(waiting.item.mission.clone()).or_default();
                 assert!(rows.iter().all(|it| it.item.step != waiting.item.step), "a step waits twice");
                 rows.push(waiting.clone());
             }
-            Change::Remove { mission } => _ = self.waiting.remove(mission),
-            Change::Deliver(delivery) => self.deliveries.push(delivery.clone()),
-            Change::Record { mission: Some(mission), kind: "run.completed", data, .. } => {
+            HostChange::Remove { mission } => _ = self.waiting.remove(mission),
+            HostChange::Deliver(delivery) => self.deliveries.push(delivery.clone()),
+            HostChange::Record { mission: Some(mission), kind: "run.completed", data, .. } => {
                 let name = format!("{mission} {} {}", data["step"], data["attempt"]);
                 assert!(self.completed.insert(name.clone()), "{name} has been completed twice");
             }
-            Change::Record { .. } | Change::Attempt { .. } | Change::Crab { .. } => {}
+            HostChange::Record { .. } | HostChange::Attempt { .. } | HostChange::Crab { .. } => {}
         }
         self.changes.push(change);
     }
 
     pub(super) fn kinds(&self) -> Vec<&'static str> {
-        let kind = |change: &Change| match change {
-            Change::Record { kind, .. } => Some(*kind),
-            Change::Attempt { .. }
-            | Change::Push { .. }
-            | Change::Remove { .. }
-            | Change::Crab { .. }
-            | Change::Deliver(_) => None,
+        let kind = |change: &HostChange| match change {
+            HostChange::Record { kind, .. } => Some(*kind),
+            HostChange::Attempt { .. }
+            | HostChange::Push { .. }
+            | HostChange::Remove { .. }
+            | HostChange::Crab { .. }
+            | HostChange::Deliver(_) => None,
         };
         self.changes.iter().filter_map(kind).collect()
     }

@@ -5,7 +5,7 @@ use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_core::scheduler::Event as SchedulerEvent;
 
 use super::memory::{Memory, by, dev_task};
-use crate::host::About;
+use crate::host::CallDetails;
 
 const SEEDS: u64 = 150;
 const EVENTS: usize = 200;
@@ -105,7 +105,7 @@ fn person(memory: &mut Memory, random: &mut Random, mission: &str) {
             intervene: None,
         },
     };
-    memory.mission(About::default(), mission, event);
+    memory.mission(CallDetails::default(), mission, event);
 }
 
 /// Has a crab report: mostly of what it has, sometimes of what it had or never had.

@@ -9,15 +9,15 @@ use serde::Deserialize;
 
 use super::pages::start_form;
 use super::{PageResult, Visit, unanswered};
-use crate::console::entry_point::{Ask, Begin, Done, Refused};
-use crate::console::guard::Failed;
+use crate::console::entry_point::{Ask, Begin, DoneRequest, RefusedRequest};
+use crate::console::guard::HandlerFailure;
 use crate::console::view::failed::Problem;
 use crate::console::view::start::Filled;
 
 /// Fields that every form carries, and fields that each of them may.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Sent {
+pub(super) struct SentForm {
     csrf: String,
     key: String,
     pause: String,
@@ -31,7 +31,7 @@ pub(super) struct Sent {
     intervene: String,
 }
 
-pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
+pub(super) async fn start(visit: Visit, Form(sent): Form<SentForm>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let filled = Filled {
         colony: sent.colony.clone(),
@@ -56,7 +56,7 @@ pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
     }
 }
 
-pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
+pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): Form<SentForm>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let accepts = sent.accept == "yes";
     let (execution, intervene) = (sent.execution()?, sent.intervene()?);
@@ -78,7 +78,7 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
     }
 }
 
-pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
+pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form<SentForm>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let ask = Ask::Retry { mission: id.clone(), step: some(&sent.step) };
     match visit.console.entry_point.ask(sent.key, ask).await.map_err(unanswered)? {
@@ -87,7 +87,7 @@ pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form
     }
 }
 
-pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
+pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): Form<SentForm>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     match visit
         .console
@@ -102,10 +102,10 @@ pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): For
 }
 
 /// Refuses a form that is not one of this session.
-pub(super) fn is_of(visit: &Visit, csrf: &str) -> Result<(), Failed> {
+pub(super) fn is_of(visit: &Visit, csrf: &str) -> Result<(), HandlerFailure> {
     match visit.session.has_made(csrf) {
         true => Ok(()),
-        false => Err(Failed::from(Problem {
+        false => Err(HandlerFailure::from(Problem {
             status: 403,
             title: "The form is of another session".to_owned(),
             message: "Nothing was done. You have signed in again since this page was loaded, or another site has sent the form."
@@ -116,18 +116,18 @@ pub(super) fn is_of(visit: &Visit, csrf: &str) -> Result<(), Failed> {
     }
 }
 
-impl Sent {
-    fn execution(&self) -> Result<Option<Execution>, Failed> {
+impl SentForm {
+    fn execution(&self) -> Result<Option<Execution>, HandlerFailure> {
         word(&self.execution, Execution::from_name, "execution")
     }
 
-    fn intervene(&self) -> Result<Option<Intervene>, Failed> {
+    fn intervene(&self) -> Result<Option<Intervene>, HandlerFailure> {
         word(&self.intervene, Intervene::from_name, "intervene")
     }
 }
 
 /// One of the words of a menu, or none.
-fn word<T>(text: &str, of: fn(&str) -> Option<T>, name: &str) -> Result<Option<T>, Failed> {
+fn word<T>(text: &str, of: fn(&str) -> Option<T>, name: &str) -> Result<Option<T>, HandlerFailure> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -138,19 +138,19 @@ fn word<T>(text: &str, of: fn(&str) -> Option<T>, name: &str) -> Result<Option<T
         help: "Load this page again, and choose one of its menu.".to_owned(),
         next: ("/console".to_owned(), "The inbox".to_owned()),
     };
-    of(text).map(Some).ok_or_else(|| Failed::from(unknown()))
+    of(text).map(Some).ok_or_else(|| HandlerFailure::from(unknown()))
 }
 
 fn some(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-fn to(done: &Done, said: &str) -> PageResult {
+fn to(done: &DoneRequest, said: &str) -> PageResult {
     Ok(Redirect::to(&format!("/console/missions/{}?said={said}", done.mission)).into_response())
 }
 
-fn refusal(id: &str, title: &str, refused: Refused) -> Failed {
-    let Refused { status, message, help } = refused;
+fn refusal(id: &str, title: &str, refused: RefusedRequest) -> HandlerFailure {
+    let RefusedRequest { status, message, help } = refused;
     let next = (format!("/console/missions/{id}"), "The mission as it is now".to_owned());
-    Failed::from(Problem { status, title: title.to_owned(), message, help, next })
+    HandlerFailure::from(Problem { status, title: title.to_owned(), message, help, next })
 }

@@ -14,7 +14,7 @@ use crate::host::HostError;
 /// Query of the login: the address to go to after it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct LoginQuery {
     next: String,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Logout {
     csrf: String,
 }
 
-pub(super) async fn form(Query(wanted): Query<Wanted>) -> Response {
+pub(super) async fn form(Query(wanted): Query<LoginQuery>) -> Response {
     Html(outside("Sign in", login::content(inside(&wanted.next), false)).into_string()).into_response()
 }
 

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use super::forms::is_of;
 use super::{PageResult, Visit, missing, shown};
-use crate::console::guard::Failed;
-use crate::console::machine::{Chosen, Machine};
+use crate::console::guard::HandlerFailure;
+use crate::console::machine::{Chosen, LocalMachine};
 use crate::console::view::failed::Problem;
 use crate::console::view::machine::MachinePage;
 
@@ -25,7 +25,7 @@ pub(super) struct MachineQuery {
 /// A form of this page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Sent {
+pub(super) struct MachineForm {
     csrf: String,
     key: String,
     id: String,
@@ -36,13 +36,13 @@ pub(super) struct Sent {
 pub(super) async fn page(visit: Visit, Query(asked): Query<MachineQuery>) -> PageResult {
     let frame = visit.frame().await?;
     let machine = machine(&visit)?;
-    let work = asked_of(machine, Machine::work).await?;
+    let work = asked_of(machine, LocalMachine::work).await?;
     let said = (asked.said == "done").then_some("It is done.");
     let work = work.into_iter().map(|it| (it, visit.seal())).collect();
     shown(&MachinePage { work, said }.page(), &frame)
 }
 
-pub(super) async fn act(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
+pub(super) async fn act(visit: Visit, Form(sent): Form<MachineForm>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let machine = machine(&visit)?;
     let chosen = Chosen {
@@ -57,7 +57,7 @@ pub(super) async fn act(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
     Ok(Redirect::to("/console/machine?said=done").into_response())
 }
 
-fn machine(visit: &Visit) -> Result<Arc<Machine>, Failed> {
+fn machine(visit: &Visit) -> Result<Arc<LocalMachine>, HandlerFailure> {
     let machine = visit.console.machine.clone();
     machine.ok_or_else(|| {
         missing(
@@ -70,15 +70,15 @@ fn machine(visit: &Visit) -> Result<Arc<Machine>, Failed> {
 
 /// Asks on a thread that may wait for the program.
 async fn asked_of<T: Send + 'static>(
-    machine: Arc<Machine>,
-    ask: impl FnOnce(&Machine) -> orange_api::Result<T> + Send + 'static,
-) -> Result<T, Failed> {
+    machine: Arc<LocalMachine>,
+    ask: impl FnOnce(&LocalMachine) -> orange_api::Result<T> + Send + 'static,
+) -> Result<T, HandlerFailure> {
     let asked = tokio::task::spawn_blocking(move || ask(&machine)).await;
     let stopped = |_| Error::new(ErrorKind::Environment, "the gateway stops");
     asked.map_err(stopped).and_then(|it| it).map_err(refused)
 }
 
-fn refused(error: Error) -> Failed {
+fn refused(error: Error) -> HandlerFailure {
     let status = match error.kind {
         ErrorKind::Environment | ErrorKind::TimedOut | ErrorKind::Corrupt => 503,
         ErrorKind::NotFound => 404,
@@ -92,7 +92,7 @@ fn refused(error: Error) -> Failed {
         | ErrorKind::Refused
         | ErrorKind::Locked => 409,
     };
-    Failed::from(Problem {
+    HandlerFailure::from(Problem {
         status,
         title: if status == 503 { "No answer" } else { "It is not done" }.to_owned(),
         message: error.message.clone(),

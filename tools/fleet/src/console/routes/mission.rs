@@ -5,7 +5,7 @@ use orange_core::plan::{StepId, StepValues};
 use serde::Deserialize;
 
 use super::{PageResult, Visit, missing, names_of_crabs, now, shown, unanswered};
-use crate::console::guard::Failed;
+use crate::console::guard::HandlerFailure;
 use crate::console::view::attempt::AttemptPage;
 use crate::console::view::attempts;
 use crate::console::view::history::{History, RECORDS};
@@ -107,13 +107,17 @@ pub(super) async fn attempt(
 }
 
 /// The step of this name.
-pub(super) fn step_of(stored: &StoredMission, name: &str) -> Result<StepId, Failed> {
+pub(super) fn step_of(stored: &StoredMission, name: &str) -> Result<StepId, HandlerFailure> {
     let address = format!("/console/missions/{}", stored.row.id);
     stored.plan.step_named(name).ok_or_else(|| missing("step", name, (&address, "The mission")))
 }
 
 /// The prompt of the current attempt of a step, as far as the gateway knows it.
-pub(super) async fn prompt_of(visit: &Visit, stored: &StoredMission, id: StepId) -> Result<String, Failed> {
+pub(super) async fn prompt_of(
+    visit: &Visit,
+    stored: &StoredMission,
+    id: StepId,
+) -> Result<String, HandlerFailure> {
     let colonies = visit.console.host.colonies().await.map_err(unanswered)?;
     let colony = colonies.iter().find(|it| it.id == stored.row.colony);
     let step = stored.plan.step(id);

@@ -16,11 +16,11 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, any, get, post};
 
-use super::guard::Failed;
-use super::session::Session;
+use super::guard::HandlerFailure;
+use super::session::PersonSession;
 use super::view::failed::Problem;
 use super::view::forms::Seal;
-use super::view::{Frame, Page};
+use super::view::{ConsolePage, PageFrame};
 use super::{Console, assets, guard, live};
 use crate::host::{ColonyState, HostError, Millis, StoredMission, TextOf};
 
@@ -69,31 +69,31 @@ fn home() -> MethodRouter {
 }
 
 /// Answer of a handler.
-type PageResult = Result<Response, Failed>;
+type PageResult = Result<Response, HandlerFailure>;
 
 /// A person who has signed in and asks for something.
 struct Visit {
     console: Console,
-    session: Session,
+    session: PersonSession,
 }
 
 impl FromRequestParts<Console> for Visit {
-    type Rejection = Failed;
+    type Rejection = HandlerFailure;
 
-    async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Visit, Failed> {
-        let session = parts.extensions.get::<Session>().cloned();
+    async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Visit, HandlerFailure> {
+        let session = parts.extensions.get::<PersonSession>().cloned();
         session.map(|session| Visit { console: console.clone(), session }).ok_or_else(outside)
     }
 }
 
 impl Visit {
     /// Frame of a page. It is asked for before this page's content, so that no news is missed.
-    async fn frame(&self) -> Result<Frame, Failed> {
+    async fn frame(&self) -> Result<PageFrame, HandlerFailure> {
         let seq = *self.console.host.news().borrow();
         let counts = self.console.host.counts().await.map_err(unanswered)?;
         let waiting = count(&counts.missions, "paused");
         let has_machine = self.console.machine.is_some();
-        Ok(Frame { waiting, alarms: counts.alarms, seq, csrf: self.session.csrf.clone(), has_machine })
+        Ok(PageFrame { waiting, alarms: counts.alarms, seq, csrf: self.session.csrf.clone(), has_machine })
     }
 
     /// The seal of a form of this page.
@@ -101,23 +101,23 @@ impl Visit {
         Seal { csrf: &self.session.csrf, key: self.console.sessions.unique() }
     }
 
-    async fn mission(&self, id: &str) -> Result<StoredMission, Failed> {
+    async fn mission(&self, id: &str) -> Result<StoredMission, HandlerFailure> {
         let found = self.console.host.mission(id).await.map_err(unanswered)?;
         found.ok_or_else(|| missing("mission", id, ("/console/missions", "All missions")))
     }
 
     /// A text of an attempt, if it has one.
-    async fn text(&self, of: TextOf) -> Result<Option<String>, Failed> {
+    async fn text(&self, of: TextOf) -> Result<Option<String>, HandlerFailure> {
         self.console.host.text(of).await.map_err(unanswered)
     }
 
     /// A colony as it stands.
-    async fn colony(&self, id: &str) -> Result<Option<ColonyState>, Failed> {
+    async fn colony(&self, id: &str) -> Result<Option<ColonyState>, HandlerFailure> {
         self.console.host.colony(id).await.map_err(unanswered)
     }
 
     /// The crabs of a colony by id, with their names.
-    async fn crabs(&self, colony: &str) -> Result<Vec<(String, String)>, Failed> {
+    async fn crabs(&self, colony: &str) -> Result<Vec<(String, String)>, HandlerFailure> {
         Ok(names_of_crabs(self.colony(colony).await?.as_ref()))
     }
 }
@@ -127,7 +127,7 @@ fn names_of_crabs(state: Option<&ColonyState>) -> Vec<(String, String)> {
     state.into_iter().flat_map(|it| &it.crabs).map(|it| (it.0.clone(), it.1.clone())).collect()
 }
 
-fn shown(page: &Page<'_>, frame: &Frame) -> PageResult {
+fn shown(page: &ConsolePage<'_>, frame: &PageFrame) -> PageResult {
     Ok(Html(page.render(frame).into_string()).into_response())
 }
 
@@ -142,8 +142,8 @@ fn now() -> Millis {
         .map_or(0, |it| Millis::try_from(it.as_millis()).unwrap_or(Millis::MAX))
 }
 
-async fn nothing() -> Failed {
-    Failed::from(Problem {
+async fn nothing() -> HandlerFailure {
+    HandlerFailure::from(Problem {
         status: 404,
         title: "There is no such page".to_owned(),
         message: "The console has no page at this address.".to_owned(),
@@ -152,8 +152,8 @@ async fn nothing() -> Failed {
     })
 }
 
-fn missing(what: &str, name: &str, (address, next): (&str, &str)) -> Failed {
-    Failed::from(Problem {
+fn missing(what: &str, name: &str, (address, next): (&str, &str)) -> HandlerFailure {
+    HandlerFailure::from(Problem {
         status: 404,
         title: format!("There is no such {what}"),
         message: format!("The fleet has no {what} {name}."),
@@ -162,8 +162,8 @@ fn missing(what: &str, name: &str, (address, next): (&str, &str)) -> Failed {
     })
 }
 
-fn outside() -> Failed {
-    Failed::from(Problem {
+fn outside() -> HandlerFailure {
+    HandlerFailure::from(Problem {
         status: 401,
         title: "You are not signed in".to_owned(),
         message: "The session has ended.".to_owned(),
@@ -173,7 +173,7 @@ fn outside() -> Failed {
 }
 
 /// The store has no answer.
-fn unanswered(error: HostError) -> Failed {
+fn unanswered(error: HostError) -> HandlerFailure {
     let (message, help) = match error {
         HostError::Unavailable(why) => (
             format!("The database does not answer: {why}"),
@@ -186,7 +186,7 @@ fn unanswered(error: HostError) -> Failed {
         HostError::Unsupported(why) => (why.to_owned(), "The pages on storage say which store can do it."),
         HostError::Stopping => ("The gateway stops.".to_owned(), "Load this page again when it has started."),
     };
-    Failed::from(Problem {
+    HandlerFailure::from(Problem {
         status: 503,
         title: "No answer".to_owned(),
         message,

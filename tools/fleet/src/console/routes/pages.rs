@@ -4,12 +4,12 @@ use axum::extract::{Path, Query, State};
 use serde::Deserialize;
 
 use super::{Console, PageResult, Visit, count, missing, now, shown, unanswered};
-use crate::console::guard::Failed;
-use crate::console::view::colonies::{Colonies, CrabWork};
+use crate::console::guard::HandlerFailure;
+use crate::console::view::colonies::{ColoniesPage, CrabWork};
 use crate::console::view::forms::Seal;
 use crate::console::view::inbox::{Faulty, Inbox};
-use crate::console::view::missions::{Missions, MissionsQuery};
-use crate::console::view::start::{Filled, Start};
+use crate::console::view::missions::{MissionsPage, MissionsQuery};
+use crate::console::view::start::{Filled, StartPage};
 use crate::console::view::workflows;
 use crate::host::{ColonyState, MissionFilter, StoredMission};
 
@@ -42,7 +42,7 @@ pub(super) async fn inbox(visit: Visit) -> PageResult {
 }
 
 /// The first crabs that cannot start steps.
-async fn with_fault(visit: &Visit) -> Result<Vec<Faulty>, Failed> {
+async fn with_fault(visit: &Visit) -> Result<Vec<Faulty>, HandlerFailure> {
     let mut found = Vec::new();
     for colony in visit.console.host.colonies().await.map_err(unanswered)? {
         let Some(state) = visit.console.host.colony(&colony.id).await.map_err(unanswered)? else { continue };
@@ -63,7 +63,7 @@ async fn with_status<'v>(
     visit: &'v Visit,
     status: &str,
     limit: u32,
-) -> Result<Vec<(StoredMission, Seal<'v>)>, Failed> {
+) -> Result<Vec<(StoredMission, Seal<'v>)>, HandlerFailure> {
     let filter = MissionFilter { statuses: vec![status.to_owned()], limit, ..MissionFilter::default() };
     let mut found = Vec::new();
     for row in visit.console.host.missions(filter).await.map_err(unanswered)? {
@@ -77,14 +77,14 @@ async fn with_status<'v>(
 /// Query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Listed {
+pub(super) struct ListQuery {
     status: String,
     colony: String,
     q: String,
     before: String,
 }
 
-pub(super) async fn missions(visit: Visit, Query(listed): Query<Listed>) -> PageResult {
+pub(super) async fn missions(visit: Visit, Query(listed): Query<ListQuery>) -> PageResult {
     let frame = visit.frame().await?;
     let some = |it: String| Some(it.trim().to_owned()).filter(|it| !it.is_empty());
     let asked = MissionsQuery {
@@ -106,7 +106,7 @@ pub(super) async fn missions(visit: Visit, Query(listed): Query<Listed>) -> Page
     rows.truncate(LISTED as usize);
     let colonies = host.colonies().await.map_err(unanswered)?;
     let counts = host.counts().await.map_err(unanswered)?.missions;
-    shown(&Missions { asked, rows, has_more, colonies, counts }.page(), &frame)
+    shown(&MissionsPage { asked, rows, has_more, colonies, counts }.page(), &frame)
 }
 
 /// Values that the form may be filled with beforehand.
@@ -127,7 +127,7 @@ pub(super) async fn start_form(visit: &Visit, filled: &Filled, refused: Option<(
     let frame = visit.frame().await?;
     let colonies = visit.console.host.colonies().await.map_err(unanswered)?;
     let start =
-        Start { colonies: &colonies, plans: &visit.console.plans, filled, refused, seal: visit.seal() };
+        StartPage { colonies: &colonies, plans: &visit.console.plans, filled, refused, seal: visit.seal() };
     shown(&start.page(), &frame)
 }
 
@@ -137,18 +137,18 @@ pub(super) async fn colonies(visit: Visit) -> PageResult {
     for colony in visit.console.host.colonies().await.map_err(unanswered)? {
         found.extend(with_work(&visit, &colony.id).await?);
     }
-    shown(&Colonies { colonies: &found, is_one: false, now: now() }.page(), &frame)
+    shown(&ColoniesPage { colonies: &found, is_one: false, now: now() }.page(), &frame)
 }
 
 pub(super) async fn colony(visit: Visit, Path(id): Path<String>) -> PageResult {
     let frame = visit.frame().await?;
     let found = with_work(&visit, &id).await?;
     let found = found.ok_or_else(|| missing("colony", &id, ("/console/colonies", "All colonies")))?;
-    shown(&Colonies { colonies: &[found], is_one: true, now: now() }.page(), &frame)
+    shown(&ColoniesPage { colonies: &[found], is_one: true, now: now() }.page(), &frame)
 }
 
 /// A colony, with what its crabs do.
-async fn with_work(visit: &Visit, id: &str) -> Result<Option<(ColonyState, Vec<CrabWork>)>, Failed> {
+async fn with_work(visit: &Visit, id: &str) -> Result<Option<(ColonyState, Vec<CrabWork>)>, HandlerFailure> {
     let Some(state) = visit.console.host.colony(id).await.map_err(unanswered)? else { return Ok(None) };
     let mut all = Vec::new();
     for (mission, lease) in state.scheduler.leases.iter().take(LOOKED_UP) {

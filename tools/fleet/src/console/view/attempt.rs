@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::attempts::Tried;
-use super::{Page, Tab, diff, text};
+use super::{ConsolePage, NavigationTab, diff, text};
 use crate::host::StoredMission;
 
 /// Limits of its diff and its transcript on this page, in bytes.
@@ -25,10 +25,10 @@ pub struct AttemptPage<'a> {
 }
 
 impl AttemptPage<'_> {
-    pub fn page(&self) -> Page<'_> {
-        Page {
+    pub fn page(&self) -> ConsolePage<'_> {
+        ConsolePage {
             title: &self.title,
-            tab: Tab::Elsewhere,
+            tab: NavigationTab::Elsewhere,
             live: Some(self.stored.row.id.as_str()),
             says: format!("{} is {}.", self.title, self.tried.word()),
             content: self.content(),

@@ -83,7 +83,7 @@ fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (To
 }
 
 /// The times from the first attempt on a page to the end of the last: what the bars of a timeline are drawn in.
-struct Span {
+struct TimeSpan {
     from: Millis,
     to: Millis,
 }
@@ -91,7 +91,7 @@ struct Span {
 /// At most so many of them on a timeline; the pages of the steps have the others. All but the last that has begun are folded.
 pub fn list(tried: &[Tried<'_>], most: usize) -> Markup {
     let shown = &tried[..tried.len().min(most)];
-    let span = Span::of(shown);
+    let span = TimeSpan::of(shown);
     let last = shown.iter().position(Tried::has_begun).unwrap_or(0);
     html! {
         @if tried.is_empty() { p.empty { "No step has been tried." } }
@@ -106,12 +106,12 @@ pub fn list(tried: &[Tried<'_>], most: usize) -> Markup {
     }
 }
 
-impl Span {
-    fn of(tried: &[Tried<'_>]) -> Span {
+impl TimeSpan {
+    fn of(tried: &[Tried<'_>]) -> TimeSpan {
         let timings = || tried.iter().filter_map(|it| Some((it.timing?, it.now)));
         let from = timings().map(|(timing, _)| timing.queued).min().unwrap_or_default();
         let to = timings().map(|(timing, now)| timing.ended.unwrap_or(now)).max().unwrap_or_default();
-        Span { from, to: to.max(from + 1) }
+        TimeSpan { from, to: to.max(from + 1) }
     }
 
     /// Position of a time, as a part of the width of a bar.
@@ -122,7 +122,7 @@ impl Span {
 }
 
 impl Tried<'_> {
-    fn shown(&self, span: &Span, is_open: bool) -> Markup {
+    fn shown(&self, span: &TimeSpan, is_open: bool) -> Markup {
         html! {
             li.card id={ "a-" (self.step) "-" (self.number) } {
                 details open[is_open] {
@@ -152,7 +152,7 @@ impl Tried<'_> {
     }
 
     /// Bar of the times in which it has waited, and in which its agent has worked.
-    fn bar(&self, span: &Span) -> Markup {
+    fn bar(&self, span: &TimeSpan) -> Markup {
         let Some(timing) = self.timing else { return html! {} };
         let ended = timing.ended.unwrap_or(self.now);
         let began = self.began().unwrap_or(ended);

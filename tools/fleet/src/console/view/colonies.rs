@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use orange_core::scheduler::Crab;
 
 use super::words::{Tone, counted};
-use super::{Page, Tab, badge, text, time};
+use super::{ConsolePage, NavigationTab, badge, text, time};
 use crate::host::{ColonyState, Millis};
 use crate::serve::without_secret;
 
@@ -32,7 +32,7 @@ pub struct CrabWork {
 }
 
 /// This page of all colonies, or of one.
-pub struct Colonies<'c> {
+pub struct ColoniesPage<'c> {
     /// The colonies, each with what its crabs do.
     pub colonies: &'c [(ColonyState, Vec<CrabWork>)],
     /// True if it shows one colony alone.
@@ -40,14 +40,14 @@ pub struct Colonies<'c> {
     pub now: Millis,
 }
 
-impl Colonies<'_> {
-    pub fn page(&self) -> Page<'_> {
+impl ColoniesPage<'_> {
+    pub fn page(&self) -> ConsolePage<'_> {
         let one = self.colonies.first().filter(|_| self.is_one);
         let crabs: usize = self.colonies.iter().map(|it| it.0.scheduler.crabs.len()).sum();
         let busy: usize = self.colonies.iter().map(|it| it.1.len()).sum();
-        Page {
+        ConsolePage {
             title: one.map_or("Colonies", |it| it.0.colony.name.as_str()),
-            tab: Tab::Colonies,
+            tab: NavigationTab::Colonies,
             live: Some(""),
             says: format!("{}, {busy} at work.", counted(crabs, "crab", "crabs")),
             content: self.content(),

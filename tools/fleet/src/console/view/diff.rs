@@ -17,7 +17,7 @@ pub enum DiffPart {
 
 /// A part of a diff: what stands before the first file, or a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part<'d> {
+pub struct FilePart<'d> {
     /// The name of the file; `None` before the first one.
     pub file: Option<String>,
     /// Its lines, without their ends.
@@ -31,8 +31,8 @@ const AROUND: usize = 32;
 const AROUND_FILE: usize = 64;
 
 /// The parts of a diff. A text that is not a diff is one part.
-pub fn parts(diff: &str) -> Vec<Part<'_>> {
-    let mut parts = vec![Part { file: None, lines: Vec::new() }];
+pub fn parts(diff: &str) -> Vec<FilePart<'_>> {
+    let mut parts = vec![FilePart { file: None, lines: Vec::new() }];
     // How many lines of the present hunk are to come, before and after.
     let mut left = (0_u32, 0_u32);
     for line in diff.lines() {
@@ -50,7 +50,7 @@ pub fn parts(diff: &str) -> Vec<Part<'_>> {
             DiffPart::About => {}
         }
         if kind == DiffPart::About && line.starts_with("diff --git ") {
-            parts.push(Part { file: Some(name(line)), lines: Vec::new() });
+            parts.push(FilePart { file: Some(name(line)), lines: Vec::new() });
             continue;
         }
         if kind == DiffPart::About && left == (0, 0) {
@@ -106,18 +106,18 @@ pub fn shown(diff: &str, most: usize) -> (Markup, bool) {
         for (kind, line) in part.lines {
             let Some(rest) = room.checked_sub(text::weight(line) + AROUND) else {
                 is_cut = true;
-                kept.push(Part { file: part.file, lines });
+                kept.push(FilePart { file: part.file, lines });
                 break 'all;
             };
             room = rest;
             lines.push((kind, line));
         }
-        kept.push(Part { file: part.file, lines });
+        kept.push(FilePart { file: part.file, lines });
     }
     (html! { @for part in &kept { (of_part(part)) } }, is_cut)
 }
 
-fn of_part(part: &Part<'_>) -> Markup {
+fn of_part(part: &FilePart<'_>) -> Markup {
     html! {
         @if let Some(file) = &part.file { h3.file { bdi { (text::visible(file)) } } }
         @if !part.lines.is_empty() {

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{Page, Tab, text, time, words};
-use crate::host::{Millis, MissionRow, Record};
+use super::{ConsolePage, NavigationTab, text, time, words};
+use crate::host::{HistoryRecord, Millis, MissionListRow};
 
 /// Number of records that a page shows.
 pub const RECORDS: usize = 100;
@@ -13,9 +13,9 @@ const FACTS: usize = 300;
 
 /// A page of the history of a mission.
 pub struct History<'h> {
-    pub row: &'h MissionRow,
+    pub row: &'h MissionListRow,
     /// The records, the oldest first.
-    pub records: &'h [Record],
+    pub records: &'h [HistoryRecord],
     /// True if there are more.
     pub has_more: bool,
     /// The crabs of the colony by id, with their names.
@@ -24,10 +24,10 @@ pub struct History<'h> {
 }
 
 impl History<'_> {
-    pub fn page(&self) -> Page<'_> {
-        Page {
+    pub fn page(&self) -> ConsolePage<'_> {
+        ConsolePage {
             title: "History",
-            tab: Tab::Elsewhere,
+            tab: NavigationTab::Elsewhere,
             live: (!self.has_more).then_some(self.row.id.as_str()),
             says: self.records.last().map(|it| it.kind.clone()).unwrap_or_default(),
             content: self.content(),
@@ -58,7 +58,7 @@ impl History<'_> {
         }
     }
 
-    fn record(&self, record: &Record) -> Markup {
+    fn record(&self, record: &HistoryRecord) -> Markup {
         let facts = facts(&record.data, self.crabs);
         let (shown, is_cut) = text::cut(&facts, FACTS);
         html! {

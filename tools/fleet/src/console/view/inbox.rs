@@ -5,7 +5,7 @@ use orange_core::mission::MissionStatus;
 
 use super::forms::Seal;
 use super::words::{self, Tone, counted};
-use super::{Page, Tab, badge, mission, text, time};
+use super::{ConsolePage, NavigationTab, badge, mission, text, time};
 use crate::host::StoredMission;
 
 pub struct Inbox<'i> {
@@ -36,13 +36,19 @@ pub struct Faulty {
 }
 
 impl Inbox<'_> {
-    pub fn page(&self) -> Page<'static> {
+    pub fn page(&self) -> ConsolePage<'static> {
         let (waiting, failed) = self.counts;
         let says = format!(
             "{} for you. {failed} failed.",
             counted(waiting as usize, "mission waits", "missions wait")
         );
-        Page { title: "Inbox", tab: Tab::Inbox, live: Some(""), says, content: self.content() }
+        ConsolePage {
+            title: "Inbox",
+            tab: NavigationTab::Inbox,
+            live: Some(""),
+            says,
+            content: self.content(),
+        }
     }
 
     fn content(&self) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::forms::{self, Seal};
 use super::words::{Tone, counted};
-use super::{Page, Tab, badge, text};
+use super::{ConsolePage, NavigationTab, badge, text};
 use orange_api::{Need, NeedAction};
 use orange_core::need::NeedKind;
 
@@ -22,11 +22,17 @@ pub struct MachinePage<'m> {
 }
 
 impl MachinePage<'_> {
-    pub fn page(&self) -> Page<'static> {
+    pub fn page(&self) -> ConsolePage<'static> {
         let count = self.waiting().count();
         let says =
             format!("{} you on this machine.", counted(count, "piece of work needs", "pieces of work need"));
-        Page { title: "This machine", tab: Tab::Machine, live: Some(""), says, content: self.content() }
+        ConsolePage {
+            title: "This machine",
+            tab: NavigationTab::Machine,
+            live: Some(""),
+            says,
+            content: self.content(),
+        }
     }
 
     fn waiting(&self) -> impl Iterator<Item = &(OpenWork, Seal<'_>)> {

@@ -6,7 +6,7 @@ use orange_core::plan::StepId;
 
 use super::forms::{self, Seal};
 use super::words::{self, Tone, counted, standing};
-use super::{Page, Tab, attempts, badge, picture, text, time};
+use super::{ConsolePage, NavigationTab, attempts, badge, picture, text, time};
 use crate::host::{Colony, KEPT_BY_CRABS, KEPT_BY_GATEWAYS, Millis, StoredMission};
 
 /// Number of attempts that a page of a mission shows; the pages of its steps have all.
@@ -29,13 +29,13 @@ pub struct MissionPage<'m> {
 }
 
 impl MissionPage<'_> {
-    pub fn page(&self) -> Page<'_> {
+    pub fn page(&self) -> ConsolePage<'_> {
         let StoredMission { row, plan, mission, .. } = self.stored;
         let live = (!mission.status.is_terminal() || mission.status == MissionStatus::Failed)
             .then_some(row.id.as_str());
-        Page {
+        ConsolePage {
             title: &row.summary,
-            tab: Tab::Elsewhere,
+            tab: NavigationTab::Elsewhere,
             live,
             says: words::doing(plan, mission, self.holder()),
             content: self.content(),

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use orange_core::mission::MissionStatus;
 
-use super::{Page, Tab, badge, forms, text, time, words};
-use crate::host::{Colony, MissionRow};
+use super::{ConsolePage, NavigationTab, badge, forms, text, time, words};
+use crate::host::{Colony, MissionListRow};
 
 /// Query of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub struct MissionsQuery {
     pub before: Option<String>,
 }
 
-pub struct Missions {
+pub struct MissionsPage {
     pub asked: MissionsQuery,
     /// Missions that were found, the newest first.
-    pub rows: Vec<MissionRow>,
+    pub rows: Vec<MissionListRow>,
     /// True if there are more.
     pub has_more: bool,
     /// Every colony.
@@ -29,15 +29,15 @@ pub struct Missions {
     pub counts: Vec<(String, u64)>,
 }
 
-impl Missions {
-    pub fn page(&self) -> Page<'static> {
+impl MissionsPage {
+    pub fn page(&self) -> ConsolePage<'static> {
         let says = match self.rows.first() {
             Some(row) => format!("The newest mission is {}.", row.status),
             None => "No mission is listed.".to_owned(),
         };
         // Older pages stay as they are while somebody reads them.
         let live = self.asked.before.is_none().then_some("");
-        Page { title: "Missions", tab: Tab::Missions, live, says, content: self.content() }
+        ConsolePage { title: "Missions", tab: NavigationTab::Missions, live, says, content: self.content() }
     }
 
     fn content(&self) -> Markup {
@@ -92,7 +92,7 @@ impl Missions {
         }
     }
 
-    fn row(&self, row: &MissionRow) -> Markup {
+    fn row(&self, row: &MissionListRow) -> Markup {
         let colony = self.colonies.iter().find(|it| it.id == row.colony).map_or(&row.colony, |it| &it.name);
         html! {
             tr role="row" id={ "m-" (row.id) } {

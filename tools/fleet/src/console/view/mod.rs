@@ -29,7 +29,7 @@ use super::assets;
 
 /// Place of a page in the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tab {
+pub enum NavigationTab {
     /// Missions and crabs that need a person.
     Inbox,
     /// Every mission.
@@ -48,7 +48,7 @@ pub enum Tab {
 
 /// Content of the frame around every page of a person who has signed in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
+pub struct PageFrame {
     /// Number of missions that wait for an answer.
     pub waiting: u64,
     /// Number of messages that the gateway did not understand.
@@ -61,10 +61,10 @@ pub struct Frame {
     pub has_machine: bool,
 }
 
-pub struct Page<'p> {
+pub struct ConsolePage<'p> {
     pub title: &'p str,
     /// Place in the navigation.
-    pub tab: Tab,
+    pub tab: NavigationTab,
     /// The mission whose news alone concern it; `Some("")` if all do, `None` if it does not change.
     pub live: Option<&'p str>,
     /// Sentence that says what has changed, for those who hear this page: it is read out when it differs.
@@ -72,17 +72,17 @@ pub struct Page<'p> {
     pub content: Markup,
 }
 
-const TABS: [(Tab, &str, &str); 5] = [
-    (Tab::Inbox, "/console", "Inbox"),
-    (Tab::Missions, "/console/missions", "Missions"),
-    (Tab::Colonies, "/console/colonies", "Colonies"),
-    (Tab::Workflows, "/console/workflows", "Workflows"),
-    (Tab::Machine, "/console/machine", "This machine"),
+const TABS: [(NavigationTab, &str, &str); 5] = [
+    (NavigationTab::Inbox, "/console", "Inbox"),
+    (NavigationTab::Missions, "/console/missions", "Missions"),
+    (NavigationTab::Colonies, "/console/colonies", "Colonies"),
+    (NavigationTab::Workflows, "/console/workflows", "Workflows"),
+    (NavigationTab::Machine, "/console/machine", "This machine"),
 ];
 
-impl Page<'_> {
+impl ConsolePage<'_> {
     /// This page for a person who has signed in.
-    pub fn render(&self, frame: &Frame) -> Markup {
+    pub fn render(&self, frame: &PageFrame) -> Markup {
         let live = self.live.map(|mission| (mission, frame.seq, assets::news_address()));
         let mark = if frame.waiting > 0 { format!("({}) ", frame.waiting) } else { String::new() };
         html! {
@@ -94,7 +94,10 @@ impl Page<'_> {
                     header.top {
                         a.brand href="/console" { "Orange" }
                         nav aria-label="Main" { ul { @for tab in tabs(frame) { (self.tab(tab, frame)) } } }
-                        a.button href="/console/start" aria-current=[(self.tab == Tab::Start).then_some("page")] { "Start a mission" }
+                        a.button
+                            href="/console/start"
+                            aria-current=[(self.tab == NavigationTab::Start).then_some("page")]
+                        { "Start a mission" }
                         form method="post" action="/console/logout" {
                             (forms::hidden("csrf", &frame.csrf))
                             button.plain type="submit" { "Sign out" }
@@ -112,13 +115,13 @@ impl Page<'_> {
         }
     }
 
-    fn tab(&self, (tab, address, name): (Tab, &str, &str), frame: &Frame) -> Markup {
+    fn tab(&self, (tab, address, name): (NavigationTab, &str, &str), frame: &PageFrame) -> Markup {
         let current = (tab == self.tab).then_some("page");
         html! {
             li {
                 a href=(address) aria-current=[current] {
                     (name)
-                    @if tab == Tab::Inbox && frame.waiting > 0 {
+                    @if tab == NavigationTab::Inbox && frame.waiting > 0 {
                         " " span.count { (frame.waiting) span.unseen { " waiting" } }
                     }
                 }
@@ -127,9 +130,9 @@ impl Page<'_> {
     }
 }
 
-fn tabs(frame: &Frame) -> impl Iterator<Item = (Tab, &'static str, &'static str)> {
+fn tabs(frame: &PageFrame) -> impl Iterator<Item = (NavigationTab, &'static str, &'static str)> {
     let has_machine = frame.has_machine;
-    TABS.into_iter().filter(move |it| has_machine || it.0 != Tab::Machine)
+    TABS.into_iter().filter(move |it| has_machine || it.0 != NavigationTab::Machine)
 }
 
 /// A page for somebody who has not signed in.

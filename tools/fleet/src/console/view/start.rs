@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use orange_core::plan::Plan;
 
 use super::forms::{self, Seal};
-use super::{Page, Tab, text};
+use super::{ConsolePage, NavigationTab, text};
 use crate::host::Colony;
 use crate::serve::without_secret;
 
@@ -24,7 +24,7 @@ pub struct Filled {
     pub intervene: String,
 }
 
-pub struct Start<'s> {
+pub struct StartPage<'s> {
     /// Every colony.
     pub colonies: &'s [Colony],
     /// Every workflow.
@@ -36,10 +36,16 @@ pub struct Start<'s> {
     pub seal: Seal<'s>,
 }
 
-impl Start<'_> {
-    pub fn page(&self) -> Page<'static> {
+impl StartPage<'_> {
+    pub fn page(&self) -> ConsolePage<'static> {
         let says = String::new();
-        Page { title: "Start a mission", tab: Tab::Start, live: None, says, content: self.content() }
+        ConsolePage {
+            title: "Start a mission",
+            tab: NavigationTab::Start,
+            live: None,
+            says,
+            content: self.content(),
+        }
     }
 
     fn content(&self) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use orange_core::plan::StepId;
 
 use super::words::{Tone, standing};
-use super::{Page, Tab, attempts, badge, text};
+use super::{ConsolePage, NavigationTab, attempts, badge, text};
 use crate::host::{Millis, StoredMission};
 
 /// Number of attempts that a page shows.
@@ -25,13 +25,13 @@ pub struct StepPage<'s> {
 }
 
 impl StepPage<'_> {
-    pub fn page(&self) -> Page<'_> {
+    pub fn page(&self) -> ConsolePage<'_> {
         let StoredMission { row, plan, .. } = self.stored;
         let seen = self.stored.seen();
         let (step, state) = (plan.step(self.step), seen.step(self.step));
-        Page {
+        ConsolePage {
             title: step.id,
-            tab: Tab::Elsewhere,
+            tab: NavigationTab::Elsewhere,
             live: Some(row.id.as_str()),
             says: format!("{} is {}, attempt {}.", step.id, standing(state), state.attempt()),
             content: self.content(),

@@ -5,16 +5,16 @@ use orange_core::mission::{Event, Mission, Report};
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{Crab, Scheduler};
 
-use super::colonies::{Colonies, CrabWork};
+use super::colonies::{ColoniesPage, CrabWork};
 use super::forms::Seal;
 use super::history::History;
 use super::inbox::{Faulty, Inbox};
 use super::mission::MissionPage;
-use super::missions::{Missions, MissionsQuery};
-use super::start::{Filled, Start};
+use super::missions::{MissionsPage, MissionsQuery};
+use super::start::{Filled, StartPage};
 use super::step::StepPage;
-use super::{Frame, Page, words, workflows};
-use crate::host::{AttemptRow, Colony, ColonyState, MissionRow, Record, StoredMission};
+use super::{ConsolePage, PageFrame, words, workflows};
+use crate::host::{AttemptRow, Colony, ColonyState, HistoryRecord, MissionListRow, StoredMission};
 use crate::plans::PLANS;
 use crate::simulate::measure::APART;
 
@@ -58,7 +58,7 @@ fn mission(events: &[&str], policy: Policy) -> StoredMission {
         };
         mission.apply(plan, event).unwrap();
     }
-    let row = MissionRow {
+    let row = MissionListRow {
         id: "m1".to_owned(),
         colony: "c1".to_owned(),
         workflow: plan.name.to_owned(),
@@ -92,8 +92,8 @@ fn page_of(stored: &StoredMission) -> String {
 }
 
 #[track_caller]
-fn rendered(page: &Page<'_>) -> String {
-    let frame = Frame { waiting: 2, alarms: 0, seq: 7, csrf: "csrf".to_owned(), has_machine: true };
+fn rendered(page: &ConsolePage<'_>) -> String {
+    let frame = PageFrame { waiting: 2, alarms: 0, seq: 7, csrf: "csrf".to_owned(), has_machine: true };
     let text = page.render(&frame).into_string();
     assert!(!text.contains("<script>"), "{text}");
     assert!(!text.contains(" style=") && !text.contains(" onclick="), "{text}");
@@ -348,7 +348,7 @@ fn attempts_are_bars_on_one_timeline() {
 #[test]
 fn a_history_names_crabs() {
     let stored = mission(&["plan"], AUTO);
-    let record = |seq: u64, crab: &str| Record {
+    let record = |seq: u64, crab: &str| HistoryRecord {
         seq,
         time: stored.row.created,
         kind: "run.offered".to_owned(),
@@ -429,7 +429,7 @@ fn a_list_leads_to_its_next_page_with_its_filter() {
         ..MissionsQuery::default()
     };
     let rows = vec![mission(&[], AUTO).row];
-    let list = Missions {
+    let list = MissionsPage {
         asked,
         rows,
         has_more: true,
@@ -442,7 +442,7 @@ fn a_list_leads_to_its_next_page_with_its_filter() {
         "{page}"
     );
     assert!(page.contains("<option value=\"failed\" selected>failed (9)</option>"), "{page}");
-    let none = Missions {
+    let none = MissionsPage {
         asked: MissionsQuery::default(),
         rows: Vec::new(),
         has_more: false,
@@ -489,7 +489,7 @@ fn a_colony_says_what_each_crab_does() {
         since: Some(300_000),
     };
     let colonies = [(state, vec![work])];
-    let page = Colonies { colonies: &colonies, is_one: true, now: 601_000 };
+    let page = ColoniesPage { colonies: &colonies, is_one: true, now: 601_000 };
     let text = words_of(&rendered(&page.page()));
     for part in [
         "2 steps wait: 2 for reviewer",
@@ -517,7 +517,7 @@ fn a_form_that_was_refused_keeps_what_was_written() {
         ..Filled::default()
     };
     let colonies = [colony()];
-    let start = Start {
+    let start = StartPage {
         colonies: &colonies,
         plans: PLANS,
         filled: &filled,
@@ -534,7 +534,7 @@ fn a_form_that_was_refused_keeps_what_was_written() {
         "{page}"
     );
     let without =
-        Start { colonies: &[], plans: PLANS, filled: &Filled::default(), refused: None, seal: seal() };
+        StartPage { colonies: &[], plans: PLANS, filled: &Filled::default(), refused: None, seal: seal() };
     assert!(words_of(&rendered(&without.page())).contains("There is no colony yet."));
 }
 

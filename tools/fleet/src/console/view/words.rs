@@ -111,7 +111,7 @@ pub fn question(pause: &Pause) -> &'static str {
 
 /// An answer that a pause offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct PauseChoice {
     /// True if it takes the failure as it is.
     pub accepts: bool,
     /// Label of its button.
@@ -121,9 +121,9 @@ pub struct Choice {
 }
 
 /// The answers that a paused mission offers, the usual one first.
-pub fn choices(plan: &Plan<'_>, mission: &Mission) -> Vec<Choice> {
+pub fn choices(plan: &Plan<'_>, mission: &Mission) -> Vec<PauseChoice> {
     let Some(pause) = &mission.pause else { return Vec::new() };
-    let go_on = |label: String, effect: String| Choice { accepts: false, label, effect };
+    let go_on = |label: String, effect: String| PauseChoice { accepts: false, label, effect };
     let Some(step) = mission.asked() else {
         return vec![go_on("Go on".to_owned(), "The mission continues where it is.".to_owned())];
     };
@@ -143,7 +143,7 @@ pub fn choices(plan: &Plan<'_>, mission: &Mission) -> Vec<Choice> {
         Some(handler) => format!("{} runs next, which handles failures of {name}.", plan.step(handler).id),
         None => format!("What depends on {name} does not run."),
     };
-    vec![first, Choice { accepts: true, label: "Accept the failure".to_owned(), effect }]
+    vec![first, PauseChoice { accepts: true, label: "Accept the failure".to_owned(), effect }]
 }
 
 /// Reasons for which a mission has failed: the failure of each step that has failed itself, a sentence for each.

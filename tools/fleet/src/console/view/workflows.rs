@@ -6,13 +6,13 @@ use orange_analysis::prove::{Judged, ProofVerdict};
 use orange_core::plan::Plan;
 
 use super::words::{self, Tone, counted};
-use super::{Page, Tab, badge, picture, text};
+use super::{ConsolePage, NavigationTab, badge, picture, text};
 
 /// Number of ends of missions that a page shows.
 const ENDS: usize = 40;
 
 /// This page of all workflows.
-pub fn list(plans: &[&Plan<'_>]) -> Page<'static> {
+pub fn list(plans: &[&Plan<'_>]) -> ConsolePage<'static> {
     let content = html! {
         h1 { "Workflows" }
         @if plans.is_empty() {
@@ -29,11 +29,17 @@ pub fn list(plans: &[&Plan<'_>]) -> Page<'static> {
             }
         }
     };
-    Page { title: "Workflows", tab: Tab::Workflows, live: None, says: String::new(), content }
+    ConsolePage {
+        title: "Workflows",
+        tab: NavigationTab::Workflows,
+        live: None,
+        says: String::new(),
+        content,
+    }
 }
 
 /// This page of one workflow.
-pub fn page<'p>(plan: &'p Plan<'_>, proof: &PlanProof) -> Page<'p> {
+pub fn page<'p>(plan: &'p Plan<'_>, proof: &PlanProof) -> ConsolePage<'p> {
     let policy = plan.policy;
     let content = html! {
         p.back { a href="/console/workflows" { "← Workflows" } }
@@ -56,7 +62,7 @@ pub fn page<'p>(plan: &'p Plan<'_>, proof: &PlanProof) -> Page<'p> {
             (proved(proof))
         }
     };
-    Page { title: plan.name, tab: Tab::Workflows, live: None, says: String::new(), content }
+    ConsolePage { title: plan.name, tab: NavigationTab::Workflows, live: None, says: String::new(), content }
 }
 
 fn steps(plan: &Plan<'_>, figures: &PlanFigures) -> Markup {

@@ -20,7 +20,7 @@ use crate::host::HostError;
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// Stream that carries TLS.
-type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+type PostgresStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// Folder of the socket of Debian's servers.
 const SOCKET: &str = "/var/run/postgresql";
@@ -118,7 +118,7 @@ impl Address {
     }
 
     /// A connection, which works as long as somebody drives its other half.
-    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Stream>), HostError> {
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, PostgresStream>), HostError> {
         match tokio::time::timeout(PATIENCE, self.config.connect(self.tls.clone())).await {
             Ok(connected) => connected.map_err(|cause| refused(&cause)),
             Err(_) => Err(silent()),

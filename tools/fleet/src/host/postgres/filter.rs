@@ -3,7 +3,7 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::host::{MissionFilter, MissionRow};
+use crate::host::{MissionFilter, MissionListRow};
 
 /// The most missions of one page.
 const PAGE: u32 = 1000;
@@ -16,8 +16,8 @@ pub(super) const ROW: &str =
 type Value = Box<dyn ToSql + Sync + Send>;
 
 /// The mission of a row of [`ROW`].
-pub(super) fn row_of(row: &Row) -> MissionRow {
-    MissionRow {
+pub(super) fn row_of(row: &Row) -> MissionListRow {
+    MissionListRow {
         id: row.get(0),
         colony: row.get(1),
         workflow: row.get(2),

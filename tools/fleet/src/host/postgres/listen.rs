@@ -12,8 +12,8 @@ use tokio_postgres::AsyncMessage;
 
 use super::address::Address;
 use super::notices;
-use super::read::Readers;
-use super::session::{Session, broken};
+use super::read::PostgresReaders;
+use super::session::{PostgresSession, broken};
 use crate::host::{Delivery, HostError, Instruction};
 
 /// Pause before it connects again.
@@ -72,7 +72,7 @@ impl Drop for Listening {
 
 impl Ears {
     async fn listen(&self) {
-        let readers = Readers::new(self.address.clone());
+        let readers = PostgresReaders::new(self.address.clone());
         let mut is_first = true;
         loop {
             if let Err(error) = self.listen_once(&readers, is_first).await {
@@ -84,7 +84,7 @@ impl Ears {
     }
 
     /// Listens until the connection is lost.
-    async fn listen_once(&self, readers: &Readers, is_first: bool) -> Result<(), HostError> {
+    async fn listen_once(&self, readers: &PostgresReaders, is_first: bool) -> Result<(), HostError> {
         let (client, mut connection) = self.address.connect().await?;
         let (hear, mut heard) = mpsc::unbounded_channel();
         let driven = tokio::spawn(async move {
@@ -98,7 +98,7 @@ impl Ears {
                 }
             }
         });
-        let session = Session::with(client).await?;
+        let session = PostgresSession::with(client).await?;
         session.client.batch_execute("listen orange_fleet").await.map_err(|it| broken(&it))?;
         if !is_first {
             self.repeat_offers(readers).await?;
@@ -126,7 +126,7 @@ impl Ears {
         self.publish(notice.newest);
     }
 
-    async fn look(&self, session: &Session) -> Result<(), HostError> {
+    async fn look(&self, session: &PostgresSession) -> Result<(), HostError> {
         let row = session.client.query_one("select record from store", &[]).await;
         self.publish(row.map_err(|it| broken(&it))?.get::<_, i64>(0).unsigned_abs());
         Ok(())
@@ -139,7 +139,7 @@ impl Ears {
     }
 
     /// Says again which steps were offered to crabs that have not accepted them.
-    async fn repeat_offers(&self, readers: &Readers) -> Result<(), HostError> {
+    async fn repeat_offers(&self, readers: &PostgresReaders) -> Result<(), HostError> {
         for colony in readers.colonies().await? {
             let Some(state) = readers.colony(&colony.id).await? else { continue };
             for Lease { crab, item, is_accepted, .. } in state.scheduler.leases.into_values() {

@@ -22,23 +22,23 @@ use tokio::sync::{broadcast, watch};
 
 pub use self::address::Address;
 use self::listen::{Ears, Listening};
-use self::read::Readers;
+use self::read::PostgresReaders;
 use self::rows::PostgresRows;
-use self::session::Session;
+use self::session::PostgresSession;
 use super::TextOf;
-use super::unit_of_work::Writing;
+use super::unit_of_work::WriterThread;
 use super::{
-    Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
-    NewColony, NewMission, Record, Reply, StoredMission,
+    ActorCall, ActorReply, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis,
+    MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts, StoredMission,
 };
 
 /// Missions and schedulers in one Postgres database.
 pub struct PostgresHost {
     address: Address,
-    readers: Readers,
+    readers: PostgresReaders,
     // It is dropped before the writing side, of which it speaks.
     _listening: Listening,
-    writing: Writing,
+    writing: WriterThread,
 }
 
 impl fmt::Debug for PostgresHost {
@@ -57,10 +57,10 @@ impl PostgresHost {
             orange_system::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
         let name = format!("{:016x}", u64::from_be_bytes(random));
         let (to, own) = (address.clone(), name.clone());
-        let writing = Writing::start(move || PostgresRows::open(to, own))?;
+        let writing = WriterThread::start(move || PostgresRows::open(to, own))?;
         let (deliveries, newest) = (writing.deliveries().clone(), writing.newest());
         let listening = Listening::start(Ears { address: address.clone(), name, deliveries, newest })?;
-        let readers = Readers::new(address.clone());
+        let readers = PostgresReaders::new(address.clone());
         Ok(PostgresHost { address: address.clone(), readers, _listening: listening, writing })
     }
 
@@ -72,7 +72,7 @@ impl PostgresHost {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|cause| HostError::Unavailable(cause.to_string()))?;
         runtime.block_on(async {
-            let session = Session::open(address).await?;
+            let session = PostgresSession::open(address).await?;
             schema::version(&session.client).await.map(drop)
         })
     }
@@ -83,11 +83,11 @@ impl Host for PostgresHost {
         self.writing.create_colony(new)
     }
 
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
         self.writing.create_mission(new)
     }
 
-    fn apply(&self, call: Call) -> Later<'_, Reply> {
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
         self.writing.apply(call)
     }
 
@@ -96,7 +96,7 @@ impl Host for PostgresHost {
         Box::pin(async move { self.readers.mission(&id).await })
     }
 
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>> {
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
         Box::pin(async move { self.readers.missions(&filter).await })
     }
 
@@ -109,11 +109,11 @@ impl Host for PostgresHost {
         Box::pin(async move { self.readers.colony(&id).await })
     }
 
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>> {
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<HistoryRecord>> {
         Box::pin(self.readers.records(after, mission, limit))
     }
 
-    fn counts(&self) -> Later<'_, Counts> {
+    fn counts(&self) -> Later<'_, StoreCounts> {
         Box::pin(self.readers.counts())
     }
 

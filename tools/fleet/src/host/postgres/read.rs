@@ -9,13 +9,13 @@ use tokio_postgres::types::ToSql;
 
 use super::address::Address;
 use super::filter;
-use super::session::{PATIENCE, Session, broken, silent};
+use super::session::{PATIENCE, PostgresSession, broken, silent};
 use crate::host::TextOf;
 use crate::host::packed::{self, Packed};
 use crate::host::unit_of_work;
 use crate::host::{
-    AttemptRow, Colony, ColonyState, Counts, HostError, Millis, MissionFilter, MissionRow, Record,
-    StoredMission,
+    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, MissionFilter, MissionListRow,
+    StoreCounts, StoredMission,
 };
 use crate::model;
 
@@ -32,15 +32,15 @@ pub(super) const COLONY: &str = "id, name, repository, base, created";
 pub(super) const PLAN: &str = "select body from plan where hash = $1";
 
 /// Connections that read, used again and again.
-pub(super) struct Readers {
+pub(super) struct PostgresReaders {
     address: Address,
-    idle: Mutex<Vec<Session>>,
+    idle: Mutex<Vec<PostgresSession>>,
     turns: Semaphore,
 }
 
-impl Readers {
-    pub(super) fn new(address: Address) -> Readers {
-        Readers { address, idle: Mutex::default(), turns: Semaphore::new(READERS) }
+impl PostgresReaders {
+    pub(super) fn new(address: Address) -> PostgresReaders {
+        PostgresReaders { address, idle: Mutex::default(), turns: Semaphore::new(READERS) }
     }
 
     /// The rows of a question.
@@ -55,7 +55,7 @@ impl Readers {
             let was_idle = idle.is_some();
             let session = match idle {
                 Some(session) => session,
-                None => Session::open(&self.address).await?,
+                None => PostgresSession::open(&self.address).await?,
             };
             let asked = async { session.client.query(&session.statement(question).await?, values).await };
             match tokio::time::timeout(PATIENCE, asked).await {
@@ -104,7 +104,7 @@ impl Readers {
             }
         };
         let mission = model::mission::read(&state, plan).map_err(|cause| unreadable(cause.to_string()))?;
-        let runs: Vec<Attempt> =
+        let runs: Vec<ReadAttempt> =
             serde_json::from_str(&row.get::<_, String>(14)).map_err(|cause| unreadable(cause.to_string()))?;
         let runs = runs.into_iter().map(|it| it.row(plan)).collect();
         let prompt = prompt.unwrap_or_default();
@@ -123,7 +123,7 @@ impl Readers {
     }
 
     /// A page of missions, the newest first.
-    pub(super) async fn missions(&self, filter: &MissionFilter) -> Result<Vec<MissionRow>, HostError> {
+    pub(super) async fn missions(&self, filter: &MissionFilter) -> Result<Vec<MissionListRow>, HostError> {
         let (select, values) = filter::query(filter);
         let values: Vec<&(dyn ToSql + Sync)> =
             values.iter().map(|it| -> &(dyn ToSql + Sync) { it.as_ref() }).collect();
@@ -163,7 +163,7 @@ impl Readers {
         after: u64,
         mission: Option<String>,
         limit: u32,
-    ) -> Result<Vec<Record>, HostError> {
+    ) -> Result<Vec<HistoryRecord>, HostError> {
         let (after, limit) = (i64::try_from(after).unwrap_or(i64::MAX), i64::from(limit.min(RECORDS)));
         let of = if mission.is_some() { "mission = $3 and" } else { "" };
         let select = format!(
@@ -175,7 +175,7 @@ impl Readers {
         };
         let records = rows.into_iter().map(|row| {
             let data: String = row.get(5);
-            Record {
+            HistoryRecord {
                 seq: row.get::<_, i64>(0).unsigned_abs(),
                 time: row.get(1),
                 colony: row.get(2),
@@ -189,25 +189,25 @@ impl Readers {
     }
 
     /// Counts of the whole store. They are kept with every change, so that asking costs the same however much there is.
-    pub(super) async fn counts(&self) -> Result<Counts, HostError> {
+    pub(super) async fn counts(&self) -> Result<StoreCounts, HostError> {
         let select = "select (select coalesce(json_agg(json_build_array(name, n) order by name), '[]')::text from \
              (select name, sum(n)::bigint n from tally where kind = 'mission' group by name having sum(n) > 0) t), \
              coalesce(sum(known), 0)::bigint, coalesce(sum(parked), 0)::bigint, coalesce(sum(leased), 0)::bigint, \
              coalesce(sum(faulty), 0)::bigint, \
              (select coalesce(sum(n), 0)::bigint from tally where kind = 'waiting'), (select count(*) from alarm) \
              from colony";
-        let Some(row) = self.row(select, &[]).await? else { return Ok(Counts::default()) };
+        let Some(row) = self.row(select, &[]).await? else { return Ok(StoreCounts::default()) };
         let missions = serde_json::from_str(&row.get::<_, String>(0))
             .map_err(|cause| HostError::Corrupt(format!("the counts: {cause}")))?;
         let number = |at: usize| row.get::<_, i64>(at).unsigned_abs();
         let crabs = [number(1), number(2), number(3), number(4)];
-        Ok(Counts { missions, crabs, waiting: number(5), alarms: number(6) })
+        Ok(StoreCounts { missions, crabs, waiting: number(5), alarms: number(6) })
     }
 }
 
 /// An attempt, as the database puts it together.
 #[derive(Deserialize)]
-struct Attempt {
+struct ReadAttempt {
     step: u16,
     attempt: u32,
     crab: Option<String>,
@@ -221,9 +221,9 @@ struct Attempt {
     diff: Option<u32>,
 }
 
-impl Attempt {
+impl ReadAttempt {
     fn row(self, plan: &orange_core::plan::Plan<'_>) -> AttemptRow {
-        let Attempt {
+        let ReadAttempt {
             step,
             attempt,
             crab,

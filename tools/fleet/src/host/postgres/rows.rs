@@ -11,11 +11,11 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::address::Address;
-use super::session::{PATIENCE, Session, broken, is_about_data, silent};
+use super::session::{PATIENCE, PostgresSession, broken, is_about_data, silent};
 use super::{read, schema, write};
 use crate::host::packed::Packed;
 use crate::host::unit_of_work::{
-    Answered, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
+    AnsweredCall, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
 };
 use crate::host::{Colony, HostError, Millis, TextOf};
 
@@ -29,7 +29,7 @@ const SOON: Duration = Duration::from_secs(1);
 pub(super) struct PostgresRows {
     address: Address,
     runtime: Runtime,
-    session: Option<Session>,
+    session: Option<PostgresSession>,
     /// Unique name of this process in its notices to others.
     name: String,
     /// The number of the last transaction that is known.
@@ -62,7 +62,7 @@ impl PostgresRows {
     }
 
     /// Asks the database something in the present transaction.
-    fn ask<T>(&mut self, ask: impl AsyncFnOnce(&Session) -> Result<T, Error>) -> Result<T, Failed> {
+    fn ask<T>(&mut self, ask: impl AsyncFnOnce(&PostgresSession) -> Result<T, Error>) -> Result<T, Failed> {
         let Some(session) = &self.session else {
             let why = "the connection to the database is lost".to_owned();
             return Err(Failed::Store(HostError::Unavailable(why)));
@@ -112,8 +112,8 @@ impl PostgresRows {
 }
 
 /// A connection to a store with tables of this version.
-async fn connected(address: &Address) -> Result<Session, HostError> {
-    let session = Session::open(address).await?;
+async fn connected(address: &Address) -> Result<PostgresSession, HostError> {
+    let session = PostgresSession::open(address).await?;
     match tokio::time::timeout(PATIENCE, schema::migrate(&session.client)).await {
         Ok(migrated) => migrated.map(|()| session),
         Err(_) => Err(silent()),
@@ -138,7 +138,7 @@ impl Rows for PostgresRows {
         self.is_dirty = false;
         let calls = calls
             .into_iter()
-            .map(|row| (row.get::<_, String>(0), Answered { hash: row.get(1), outcome: row.get(2) }));
+            .map(|row| (row.get::<_, String>(0), AnsweredCall { hash: row.get(1), outcome: row.get(2) }));
         Ok(Begun { now: store.get(5), is_changed, calls: calls.collect() })
     }
 

@@ -22,27 +22,27 @@ const SET: &str = "set idle_in_transaction_session_timeout = '5s'; set lock_time
     select set_config('transaction_timeout', '15s', false) from pg_settings where name = 'transaction_timeout'";
 
 /// A connection.
-pub(super) struct Session {
+pub(super) struct PostgresSession {
     pub(super) client: Client,
     statements: Mutex<HashMap<String, Statement>>,
 }
 
-impl Session {
+impl PostgresSession {
     /// A new connection. Its task runs on the present runtime.
-    pub(super) async fn open(address: &Address) -> Result<Session, HostError> {
+    pub(super) async fn open(address: &Address) -> Result<PostgresSession, HostError> {
         let (client, connection) = address.connect().await?;
         tokio::spawn(async move {
             // The next question on it fails, which says that it has ended.
             connection.await.unwrap_or_default();
         });
-        Session::with(client).await
+        PostgresSession::with(client).await
     }
 
     /// A connection that is open. `SET` counts for it from now on.
-    pub(super) async fn with(client: Client) -> Result<Session, HostError> {
+    pub(super) async fn with(client: Client) -> Result<PostgresSession, HostError> {
         let set = format!("set search_path = {SCHEMA}; {SET}");
         match tokio::time::timeout(PATIENCE, client.batch_execute(&set)).await {
-            Ok(Ok(())) => Ok(Session { client, statements: Mutex::default() }),
+            Ok(Ok(())) => Ok(PostgresSession { client, statements: Mutex::default() }),
             Ok(Err(cause)) => Err(broken(&cause)),
             Err(_) => Err(silent()),
         }

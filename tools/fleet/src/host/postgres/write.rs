@@ -6,7 +6,7 @@ use tokio_postgres::Error;
 use tokio_postgres::types::ToSql;
 
 use super::notices;
-use super::session::Session;
+use super::session::PostgresSession;
 use crate::host::unit_of_work::{CrabRow, Writes};
 
 /// A parameter of a statement.
@@ -17,7 +17,12 @@ type Value = Box<dyn ToSql + Sync + Send>;
 struct Statements(Vec<(&'static str, Vec<Value>)>);
 
 /// Writes rows, in the transaction that the session has begun.
-pub(super) async fn write(session: &Session, writes: &Writes, turn: i64, name: &str) -> Result<(), Error> {
+pub(super) async fn write(
+    session: &PostgresSession,
+    writes: &Writes,
+    turn: i64,
+    name: &str,
+) -> Result<(), Error> {
     let mut all = Statements::default();
     all.missions(writes);
     all.colonies(writes);

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::broken;
-use crate::host::{HostError, MissionFilter, MissionRow};
+use crate::host::{HostError, MissionFilter, MissionListRow};
 
 /// The most missions of one page.
 const PAGE: u32 = 1000;
@@ -20,7 +20,7 @@ pub(super) const ROW: &str =
 pub(super) fn missions(
     connection: &Connection,
     filter: &MissionFilter,
-) -> Result<Vec<MissionRow>, HostError> {
+) -> Result<Vec<MissionListRow>, HostError> {
     let bound = filter.before.as_deref().map(|id| bound(connection, id)).transpose().map_err(broken)?;
     let (select, values) = query(filter, bound);
     let mut select = connection.prepare_cached(&select).map_err(broken)?;
@@ -29,8 +29,8 @@ pub(super) fn missions(
 }
 
 /// The mission of a row of [`ROW`].
-pub(super) fn row_of(row: &Row<'_>) -> rusqlite::Result<MissionRow> {
-    Ok(MissionRow {
+pub(super) fn row_of(row: &Row<'_>) -> rusqlite::Result<MissionListRow> {
+    Ok(MissionListRow {
         id: row.get(0)?,
         colony: row.get(1)?,
         workflow: row.get(2)?,

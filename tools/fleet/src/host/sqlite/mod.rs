@@ -23,12 +23,12 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::{broadcast, watch};
 
-use self::read::Readers;
+use self::read::SqliteReaders;
 use self::rows::SqliteRows;
-use super::unit_of_work::Writing;
+use super::unit_of_work::WriterThread;
 use super::{
-    Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
-    NewColony, NewMission, Record, Reply, StoredMission, TextOf,
+    ActorCall, ActorReply, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis,
+    MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts, StoredMission, TextOf,
 };
 
 /// Limit of a connection's wait for another process that writes.
@@ -38,8 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct SqliteHost {
     path: PathBuf,
-    writing: Writing,
-    readers: Arc<Readers>,
+    writing: WriterThread,
+    readers: Arc<SqliteReaders>,
 }
 
 impl SqliteHost {
@@ -49,12 +49,12 @@ impl SqliteHost {
     /// The file cannot be written, is not a store, or is one of a newer version.
     pub fn open(path: &Path) -> Result<SqliteHost, HostError> {
         let file = path.to_owned();
-        let writing = Writing::start(move || {
+        let writing = WriterThread::start(move || {
             let mut connection = connect(&file)?;
             schema::migrate(&mut connection)?;
             Ok(SqliteRows::new(connection))
         })?;
-        let readers = Arc::new(Readers::new(path));
+        let readers = Arc::new(SqliteReaders::new(path));
         Ok(SqliteHost { path: path.to_owned(), writing, readers })
     }
 
@@ -80,11 +80,11 @@ impl Host for SqliteHost {
         self.writing.create_colony(new)
     }
 
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
+    fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
         self.writing.create_mission(new)
     }
 
-    fn apply(&self, call: Call) -> Later<'_, Reply> {
+    fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
         self.writing.apply(call)
     }
 
@@ -93,7 +93,7 @@ impl Host for SqliteHost {
         Box::pin(self.readers.clone().read(move |connection| read::mission(connection, &id)))
     }
 
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>> {
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
         Box::pin(self.readers.clone().read(move |connection| filter::missions(connection, &filter)))
     }
 
@@ -114,7 +114,7 @@ impl Host for SqliteHost {
         Box::pin(self.readers.clone().read(move |connection| read::colony(connection, &id)))
     }
 
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>> {
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<HistoryRecord>> {
         Box::pin(
             self.readers
                 .clone()
@@ -122,7 +122,7 @@ impl Host for SqliteHost {
         )
     }
 
-    fn counts(&self) -> Later<'_, Counts> {
+    fn counts(&self) -> Later<'_, StoreCounts> {
         Box::pin(self.readers.clone().read(read::counts))
     }
 

@@ -8,7 +8,9 @@ use tokio::sync::Semaphore;
 
 use super::{PATIENCE, broken, filter};
 use crate::host::unit_of_work;
-use crate::host::{AttemptRow, Colony, ColonyState, Counts, HostError, Millis, Record, StoredMission};
+use crate::host::{
+    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, StoreCounts, StoredMission,
+};
 use crate::model;
 
 /// The most readers at once.
@@ -22,20 +24,20 @@ pub(super) const COLONY: &str = "id, name, repository, base, created";
 
 /// Connections that cannot write, used again and again.
 #[derive(Debug)]
-pub(super) struct Readers {
+pub(super) struct SqliteReaders {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     turns: Semaphore,
 }
 
-impl Readers {
-    pub(super) fn new(path: &Path) -> Readers {
-        Readers { path: path.to_owned(), idle: Mutex::new(Vec::new()), turns: Semaphore::new(READERS) }
+impl SqliteReaders {
+    pub(super) fn new(path: &Path) -> SqliteReaders {
+        SqliteReaders { path: path.to_owned(), idle: Mutex::new(Vec::new()), turns: Semaphore::new(READERS) }
     }
 
     /// Asks something of the store, on a thread that may wait for the disk.
     pub(super) async fn read<T: Send + 'static>(
-        self: Arc<Readers>,
+        self: Arc<SqliteReaders>,
         ask: impl FnOnce(&Connection) -> Result<T, HostError> + Send + 'static,
     ) -> Result<T, HostError> {
         let readers = Arc::clone(&self);
@@ -179,14 +181,14 @@ pub(super) fn records(
     after: u64,
     mission: Option<&str>,
     limit: u32,
-) -> Result<Vec<Record>, HostError> {
+) -> Result<Vec<HistoryRecord>, HostError> {
     let of_mission = if mission.is_some() { "mission = ?3 and" } else { "?3 is null and" };
     let select = format!(
         "select seq, time, colony, mission, kind, data from record where {of_mission} seq > ?1 order by seq limit ?2"
     );
     let read = |row: &Row<'_>| {
         let data: String = row.get(5)?;
-        Ok(Record {
+        Ok(HistoryRecord {
             seq: row.get::<_, i64>(0)?.unsigned_abs(),
             time: row.get(1)?,
             colony: row.get(2)?,
@@ -203,7 +205,7 @@ pub(super) fn records(
 }
 
 /// Counts of the whole store. They are kept with every change, so that asking costs the same however much there is.
-pub(super) fn counts(connection: &Connection) -> Result<Counts, HostError> {
+pub(super) fn counts(connection: &Connection) -> Result<StoreCounts, HostError> {
     let transaction = connection.unchecked_transaction().map_err(broken)?;
     let tally =
         "select name, sum(n) from tally where kind = 'mission' group by name having sum(n) > 0 order by name";
@@ -227,7 +229,7 @@ pub(super) fn counts(connection: &Connection) -> Result<Counts, HostError> {
     ];
     let waiting = number("select coalesce(sum(n), 0) from tally where kind = 'waiting'")?;
     let alarms = number("select count(*) from alarm")?;
-    Ok(Counts { missions, crabs, waiting, alarms })
+    Ok(StoreCounts { missions, crabs, waiting, alarms })
 }
 
 /// The colony of a row of [`COLONY`].

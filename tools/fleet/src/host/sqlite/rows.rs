@@ -10,7 +10,7 @@ use super::{broken, read};
 use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::unit_of_work::{
-    Answered, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
+    AnsweredCall, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
 };
 use crate::host::{Colony, Millis, TextOf};
 
@@ -29,10 +29,10 @@ impl SqliteRows {
         SqliteRows { connection, others: None }
     }
 
-    fn call(&self, key: &str) -> rusqlite::Result<Option<(String, Answered)>> {
+    fn call(&self, key: &str) -> rusqlite::Result<Option<(String, AnsweredCall)>> {
         let select = "select hash, outcome from call where key = ?1";
         let mut select = self.connection.prepare_cached(select)?;
-        let read = |row: &Row<'_>| Ok(Answered { hash: row.get(0)?, outcome: row.get(1)? });
+        let read = |row: &Row<'_>| Ok(AnsweredCall { hash: row.get(0)?, outcome: row.get(1)? });
         Ok(select.query_row([key], read).optional()?.map(|it| (key.to_owned(), it)))
     }
 

@@ -10,9 +10,10 @@ use tokio::sync::oneshot;
 
 use super::rows::SqliteRows;
 use super::{SqliteHost, connect, filter, schema, text};
-use crate::host::unit_of_work::{Failed, Job, UnitOfWork, WriterAnswer, WriterRequest, answers};
+use crate::host::unit_of_work::{Failed, UnitOfWork, WriterAnswer, WriterJob, WriterRequest, answers};
 use crate::host::{
-    About, Call, Event, HostError, MissionFilter, NewColony, NewMission, Reply, TextKind, TextOf, packed,
+    ActorCall, ActorReply, CallDetails, Event, HostError, MissionFilter, NewColony, NewMission, TextKind,
+    TextOf, packed,
 };
 use crate::plans::PLANS;
 
@@ -47,7 +48,7 @@ fn mission(colony: &str, key: &str) -> WriterRequest {
 fn register(colony: &str) -> WriterRequest {
     let event = SchedulerEvent::Register { crab: "c".to_owned(), roles: vec!["any".to_owned()] };
     let event = Event::Scheduler { id: colony.to_owned(), event };
-    WriterRequest::Call(Box::new(Call { key: None, event, about: About::default() }))
+    WriterRequest::Call(Box::new(ActorCall { key: None, event, about: CallDetails::default() }))
 }
 
 /// The answers to a group of calls, in its order.
@@ -59,7 +60,7 @@ fn group(
     let mut jobs = Vec::new();
     for request in requests {
         let (reply, caller) = oneshot::channel();
-        jobs.push(Job { request, reply });
+        jobs.push(WriterJob { request, reply });
         callers.push(caller);
     }
     for (reply, answer) in answers(unit, jobs) {
@@ -76,7 +77,7 @@ fn made(unit: &mut UnitOfWork<SqliteRows>, name: &str) -> String {
 }
 
 fn is_done(answer: &Result<WriterAnswer, HostError>) -> bool {
-    matches!(answer, Ok(WriterAnswer::Reply(Reply::Done { .. })))
+    matches!(answer, Ok(WriterAnswer::Reply(ActorReply::Done { .. })))
 }
 
 fn number(connection: &Connection, select: &str) -> i64 {
@@ -159,7 +160,7 @@ fn a_call_that_fails_leaves_the_others_of_its_group() {
         let Err(HostError::Corrupt(why)) = failed else { panic!("{failed:?}") };
         assert!(why.contains("version 7"), "{why}");
     }
-    assert!(matches!(answers[4], Ok(WriterAnswer::Reply(Reply::NotFound))));
+    assert!(matches!(answers[4], Ok(WriterAnswer::Reply(ActorReply::NotFound))));
     assert_eq!(number(&other, "select count(*) from mission"), 2);
     assert_eq!(number(&other, "select n from tally where kind = 'waiting'"), 2);
     assert_eq!(number(&other, "select count(*) from alarm where kind = 'scheduler'"), 1);

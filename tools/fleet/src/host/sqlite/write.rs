@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::host::unit_of_work::{
-    AttemptRow, ColonyState, CrabRow, MissionState, NewMissionRow, RecordRow, Writes,
+    AttemptChanges, CrabRow, MissionState, NewMissionRow, RecordRow, StoredScheduler, Writes,
 };
 
 /// Writes rows, in the transaction that the connection has begun.
@@ -78,7 +78,7 @@ fn colonies(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     let mut update = connection.prepare_cached(
         "update colony set version = ?2, state = ?3, known = ?4, parked = ?5, leased = ?6, faulty = ?7 where id = ?1",
     )?;
-    for (id, ColonyState { version, state, crabs }) in &writes.colony_states {
+    for (id, StoredScheduler { version, state, crabs }) in &writes.colony_states {
         let [known, parked, leased, faulty] = crabs.map(|it| it as i64);
         update.execute((id, *version as i64, state, known, parked, leased, faulty))?;
     }
@@ -110,7 +110,7 @@ fn attempts(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     let mut started = update("started = ?4, worktree = ?5")?;
     let mut ended = update("ended = ?4, commit_id = ?5")?;
     for ((mission, step, attempt), row) in &writes.attempts {
-        let AttemptRow { queued, returned: by, crab: has, offered: at, started: start, ended: end } = row;
+        let AttemptChanges { queued, returned: by, crab: has, offered: at, started: start, ended: end } = row;
         if let Some(queued) = queued {
             insert.execute((mission, step, attempt, queued))?;
         }

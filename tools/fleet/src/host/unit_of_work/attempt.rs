@@ -1,6 +1,6 @@
 //! Rows of attempts: all that one transaction says of one becomes one row.
 
-use super::{AttemptKey, AttemptRow, Failed, Rows, UnitOfWork};
+use super::{AttemptChanges, AttemptKey, Failed, Rows, UnitOfWork};
 use crate::actors::AttemptChange;
 
 impl<R: Rows> UnitOfWork<R> {
@@ -24,7 +24,7 @@ impl<R: Rows> UnitOfWork<R> {
                 (None, Some(_)) => {
                     // The row has room for one of them.
                     self.save()?;
-                    let row = AttemptRow { returned: Some(crab), ..AttemptRow::default() };
+                    let row = AttemptChanges { returned: Some(crab), ..AttemptChanges::default() };
                     self.writes.attempts.insert(key, row);
                 }
             },

@@ -2,7 +2,7 @@
 
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Waiting};
 
-use super::{ColonyFound, Failed, LoadedColony, LoadedMission, MissionFound, Queue, Rows, UnitOfWork};
+use super::{ColonyFound, Failed, LoadedColony, LoadedMission, MissionFound, Rows, UnitOfWork, WaitingQueue};
 use crate::actors::{MissionActor, SchedulerActor};
 use crate::host::HostError;
 use crate::model;
@@ -80,7 +80,7 @@ impl<R: Rows> UnitOfWork<R> {
         };
         let actor = SchedulerActor { colony: id.to_owned(), scheduler, version };
         let mut loaded = LoadedColony::new(actor);
-        loaded.queues = waiting.into_iter().map(|(role, first)| (role, Queue::new(first))).collect();
+        loaded.queues = waiting.into_iter().map(|(role, first)| (role, WaitingQueue::new(first))).collect();
         self.colonies.insert(id.to_owned(), loaded);
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<R: Rows> UnitOfWork<R> {
         if !loaded.actor.scheduler.reads_heads(event) {
             return Ok(Heads::new());
         }
-        let firsts: Vec<Waiting> = loaded.queues.values().filter_map(Queue::head).cloned().collect();
+        let firsts: Vec<Waiting> = loaded.queues.values().filter_map(WaitingQueue::head).cloned().collect();
         self.load_missions(firsts.iter().map(|it| it.item.mission.as_str()))?;
         let head = |step: Waiting| {
             let waits = self.waiting.get(&step.item.mission);

@@ -5,9 +5,9 @@ use orange_core::scheduler::Scheduler;
 use serde_json::json;
 
 use super::save::state_of;
-use super::{ColonyState, Failed, LoadedColony, LoadedMission, NewMissionRow, Rows, UnitOfWork};
-use crate::actors::{Cascade, Change, MissionActor, SchedulerActor};
-use crate::host::{Colony, HostError, NewColony, NewMission, Reply};
+use super::{Failed, LoadedColony, LoadedMission, NewMissionRow, Rows, StoredScheduler, UnitOfWork};
+use crate::actors::{Cascade, HostChange, MissionActor, SchedulerActor};
+use crate::host::{ActorReply, Colony, HostError, NewColony, NewMission};
 use crate::model;
 
 /// The longest summary in a list, in characters.
@@ -28,18 +28,21 @@ impl<R: Rows> UnitOfWork<R> {
         }
         let colony = Colony { id: self.new_id()?, name, repository, base, created: self.now };
         let Colony { id, name, repository, base, created: _ } = &colony;
-        let state = ColonyState { state: model::write(&Scheduler::default()), ..Default::default() };
+        let state = StoredScheduler { state: model::write(&Scheduler::default()), ..Default::default() };
         self.writes.colony_states.insert(id.clone(), state);
         self.writes.colonies.push(colony.clone());
         let actor = SchedulerActor { colony: id.clone(), ..SchedulerActor::default() };
         self.colonies.insert(id.clone(), LoadedColony::new(actor));
         let data = json!({"name": name, "repository": repository, "base": base});
-        self.note(Change::Record { colony: id.clone(), mission: None, kind: "colony.created", data })?;
+        self.note(HostChange::Record { colony: id.clone(), mission: None, kind: "colony.created", data })?;
         Ok(colony)
     }
 
     /// Makes a mission and begins it.
-    pub(super) fn create_mission(&mut self, new: NewMission) -> Result<Result<Reply, HostError>, Failed> {
+    pub(super) fn create_mission(
+        &mut self,
+        new: NewMission,
+    ) -> Result<Result<ActorReply, HostError>, Failed> {
         let Some(key) = new.key.clone() else { return self.make_mission(new) };
         let NewMission { colony, plan, prompt, branch, policy, .. } = &new;
         let (execution, intervene) = (policy.execution.as_str(), policy.intervene.as_str());
@@ -49,16 +52,16 @@ impl<R: Rows> UnitOfWork<R> {
         self.once(&key, &asked, |unit| unit.make_mission(new))
     }
 
-    fn make_mission(&mut self, new: NewMission) -> Result<Result<Reply, HostError>, Failed> {
+    fn make_mission(&mut self, new: NewMission) -> Result<Result<ActorReply, HostError>, Failed> {
         let NewMission { key: _, colony, plan, prompt, branch, policy } = new;
         self.load_colony(&colony)?;
         if !self.colonies.contains_key(&colony) {
-            return Ok(Ok(Reply::NotFound));
+            return Ok(Ok(ActorReply::NotFound));
         }
         if let Some(branch) = &branch
             && let Some(mission) = self.mission_on(&colony, branch)?
         {
-            return Ok(Ok(Reply::BranchTaken { mission }));
+            return Ok(Ok(ActorReply::BranchTaken { mission }));
         }
         let written = match model::plan::write(plan) {
             Ok(written) => written,
@@ -89,7 +92,7 @@ impl<R: Rows> UnitOfWork<R> {
         };
         self.writes.missions.insert(id.clone(), row);
         let (about, kind) = (Some(id.clone()), "mission.created");
-        self.note(Change::Record { colony: colony.clone(), mission: about, kind, data })?;
+        self.note(HostChange::Record { colony: colony.clone(), mission: about, kind, data })?;
         let waits = (colony.clone(), Vec::new());
         let actor = MissionActor { id: id.clone(), colony, plan, mission, version: 0, ticket: seq };
         let loaded = LoadedMission { actor, saved_version: 0, saved_status: status };
@@ -117,15 +120,15 @@ impl<R: Rows> UnitOfWork<R> {
 }
 
 /// The outcome of the call that has made this mission.
-fn named(outcome: Reply, id: String) -> Reply {
+fn named(outcome: ActorReply, id: String) -> ActorReply {
     match outcome {
-        Reply::Done { version, mission: _, is_repeated, answered, offers } => {
-            Reply::Done { version, mission: Some(id), is_repeated, answered, offers }
+        ActorReply::Done { version, mission: _, is_repeated, answered, offers } => {
+            ActorReply::Done { version, mission: Some(id), is_repeated, answered, offers }
         }
-        refused @ (Reply::MissionRefused(_)
-        | Reply::SchedulerRefused(_)
-        | Reply::NotFound
-        | Reply::Conflict
-        | Reply::BranchTaken { .. }) => refused,
+        refused @ (ActorReply::MissionRefused(_)
+        | ActorReply::SchedulerRefused(_)
+        | ActorReply::NotFound
+        | ActorReply::Conflict
+        | ActorReply::BranchTaken { .. }) => refused,
     }
 }

@@ -20,15 +20,15 @@ use orange_core::plan::Plan;
 use orange_core::scheduler::Event as SchedulerEvent;
 
 use self::load::Loaded;
-use self::queue::Queue;
+use self::queue::WaitingQueue;
 pub use self::rows::*;
 #[cfg(test)]
 pub use self::writer::answers;
-pub use self::writer::{Job, WriterAnswer, WriterRequest, publish};
-pub use self::writing::Writing;
-use crate::actors::{Cascade, Change, CrabChange, Happening, MissionActor, SchedulerActor, Todo};
+pub use self::writer::{WriterAnswer, WriterJob, WriterRequest, publish};
+pub use self::writing::WriterThread;
+use crate::actors::{Cascade, CrabChange, HostChange, MissionActor, MissionHappening, SchedulerActor, Todo};
 use crate::fault;
-use crate::host::{Delivery, HostError, Millis, Reply};
+use crate::host::{ActorReply, Delivery, HostError, Millis};
 use crate::model;
 
 /// The most missions that stay loaded.
@@ -44,7 +44,7 @@ pub struct UnitOfWork<R> {
     /// The steps that wait, of missions that were loaded.
     waiting: HashMap<String, Waits>,
     /// The answers to calls of this transaction that were made before.
-    calls: HashMap<String, Answered>,
+    calls: HashMap<String, AnsweredCall>,
     /// Rows that the transaction has not written yet.
     writes: Writes,
     /// Start of the transaction.
@@ -70,7 +70,7 @@ struct LoadedMission {
 struct LoadedColony {
     actor: SchedulerActor,
     saved_version: u64,
-    queues: BTreeMap<String, Queue>,
+    queues: BTreeMap<String, WaitingQueue>,
 }
 
 /// Reason for undoing a transaction.
@@ -222,7 +222,7 @@ impl<R: Rows> UnitOfWork<R> {
     }
 
     /// Has everything of a cascade happen.
-    fn run(&mut self, mut cascade: Cascade) -> Result<Result<Reply, HostError>, Failed> {
+    fn run(&mut self, mut cascade: Cascade) -> Result<Result<ActorReply, HostError>, Failed> {
         let mut unreadable = None;
         let mut is_first = true;
         while let Some(todo) = cascade.todo() {
@@ -254,7 +254,12 @@ impl<R: Rows> UnitOfWork<R> {
         Ok(unreadable.map_or_else(|| Ok(cascade.outcome()), Err))
     }
 
-    fn mission(&mut self, cascade: &mut Cascade, id: &str, what: Happening) -> Result<Vec<Change>, Failed> {
+    fn mission(
+        &mut self,
+        cascade: &mut Cascade,
+        id: &str,
+        what: MissionHappening,
+    ) -> Result<Vec<HostChange>, Failed> {
         let Some(loaded) = self.missions.get(id) else { return Ok(Vec::new()) };
         let colony = loaded.actor.colony.clone();
         self.load_colony(&colony)?;
@@ -272,7 +277,7 @@ impl<R: Rows> UnitOfWork<R> {
         cascade: &mut Cascade,
         id: &str,
         mut event: SchedulerEvent,
-    ) -> Result<Vec<Change>, Failed> {
+    ) -> Result<Vec<HostChange>, Failed> {
         if let SchedulerEvent::Want { mission, waiting, .. } = &mut event {
             *waiting = self.waiting_of(mission)?.map(|(_, it)| it).unwrap_or_default();
         }
@@ -288,20 +293,20 @@ impl<R: Rows> UnitOfWork<R> {
     }
 
     /// Notes what a change writes.
-    fn note(&mut self, change: Change) -> Result<(), Failed> {
+    fn note(&mut self, change: HostChange) -> Result<(), Failed> {
         match change {
-            Change::Record { colony, mission, kind, data } => {
+            HostChange::Record { colony, mission, kind, data } => {
                 self.newest.record += 1;
                 let (seq, data) = (self.newest.record, data.to_string());
                 self.writes.records.push(RecordRow { seq, colony, mission, kind: kind.into(), data });
             }
-            Change::Attempt { mission, step, attempt, what } => {
+            HostChange::Attempt { mission, step, attempt, what } => {
                 self.attempt((mission, step.0, attempt), what)?;
             }
-            Change::Push { colony, waiting } => self.push(&colony, waiting),
-            Change::Remove { mission } => self.remove(&mission)?,
-            Change::Crab { colony, crab, what } => self.crab(colony, crab, what),
-            Change::Deliver(delivery) => {
+            HostChange::Push { colony, waiting } => self.push(&colony, waiting),
+            HostChange::Remove { mission } => self.remove(&mission)?,
+            HostChange::Crab { colony, crab, what } => self.crab(colony, crab, what),
+            HostChange::Deliver(delivery) => {
                 self.writes.deliveries.push(delivery.clone());
                 self.deliveries.push(delivery);
             }

@@ -7,16 +7,16 @@ use orange_core::scheduler::Waiting;
 use super::PAGE;
 
 /// The first waiting steps of a role in their order.
-pub struct Queue {
+pub struct WaitingQueue {
     first: VecDeque<Waiting>,
     /// No other steps wait.
     is_whole: bool,
 }
 
-impl Queue {
+impl WaitingQueue {
     /// A queue that begins with these, as the store has them: at most [`PAGE`].
-    pub fn new(first: Vec<Waiting>) -> Queue {
-        Queue { is_whole: first.len() < PAGE, first: first.into() }
+    pub fn new(first: Vec<Waiting>) -> WaitingQueue {
+        WaitingQueue { is_whole: first.len() < PAGE, first: first.into() }
     }
 
     /// The first of all.
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_queue_has_the_head_of_everything_that_waits() {
         let mut all = BTreeMap::new();
-        let mut queue = Queue::new(Vec::new());
+        let mut queue = WaitingQueue::new(Vec::new());
         let mut number: u64 = 7;
         for turn in 0..20_000 {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -81,7 +81,7 @@ mod tests {
                 queue.push(waiting(ticket));
             }
             if queue.is_used_up() {
-                queue = Queue::new(all.values().take(PAGE).cloned().collect());
+                queue = WaitingQueue::new(all.values().take(PAGE).cloned().collect());
             }
             assert_eq!(queue.head(), all.values().next(), "turn {turn}");
         }

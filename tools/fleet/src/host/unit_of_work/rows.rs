@@ -75,12 +75,12 @@ pub struct Begun {
     /// Another writer has committed since the last transaction, or this is the first one: nothing that is loaded counts.
     pub is_changed: bool,
     /// The calls that were answered before, by their keys.
-    pub calls: Vec<(String, Answered)>,
+    pub calls: Vec<(String, AnsweredCall)>,
 }
 
 /// A call that was answered before.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct AnsweredCall {
     /// The hash of what it asked.
     pub hash: Vec<u8>,
     pub outcome: String,
@@ -146,11 +146,11 @@ pub struct Writes {
     /// Missions that have changed, by their numbers.
     pub mission_states: BTreeMap<u64, MissionState>,
     /// Schedulers that have changed, by their colonies.
-    pub colony_states: BTreeMap<String, ColonyState>,
+    pub colony_states: BTreeMap<String, StoredScheduler>,
     /// New records in their order.
     pub records: Vec<RecordRow>,
     /// New facts about attempts.
-    pub attempts: BTreeMap<AttemptKey, AttemptRow>,
+    pub attempts: BTreeMap<AttemptKey, AttemptChanges>,
     /// All steps of a mission that wait from now on.
     pub waiting: BTreeMap<String, Waits>,
     /// New facts about crabs, by colony and id.
@@ -218,7 +218,7 @@ pub struct MissionState {
 
 /// State of a scheduler, as it is stored.
 #[derive(Debug, Default)]
-pub struct ColonyState {
+pub struct StoredScheduler {
     pub version: u64,
     pub state: String,
     /// Crabs: known, parked, with a lease, with a fault.
@@ -240,7 +240,7 @@ pub type AttemptKey = (String, u16, u32);
 
 /// New facts about an attempt. A field that is `None` is as it was.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct AttemptRow {
+pub struct AttemptChanges {
     /// It is new, and began to wait.
     pub queued: Option<Millis>,
     /// Its crab is forgotten, with the time when that got it, if it is this one.
@@ -254,10 +254,10 @@ pub struct AttemptRow {
     pub ended: Option<(Millis, Option<String>)>,
 }
 
-impl AttemptRow {
+impl AttemptChanges {
     /// True if more is known than that it is new.
     pub fn is_changed(&self) -> bool {
-        *self != AttemptRow { queued: self.queued, ..AttemptRow::default() }
+        *self != AttemptChanges { queued: self.queued, ..AttemptChanges::default() }
     }
 }
 

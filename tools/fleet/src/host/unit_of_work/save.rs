@@ -4,7 +4,7 @@ use orange_core::mission::{Mission, PauseReason};
 use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler::Waiting;
 
-use super::{ColonyState, Failed, MissionState, Queue, Rows, UnitOfWork, Waits};
+use super::{Failed, MissionState, Rows, StoredScheduler, UnitOfWork, WaitingQueue, Waits};
 use crate::model;
 
 impl<R: Rows> UnitOfWork<R> {
@@ -57,7 +57,7 @@ impl<R: Rows> UnitOfWork<R> {
                 count(|it| it.fault.is_some()),
             ];
             let state = model::write(&actor.scheduler);
-            let state = ColonyState { version: actor.version, state, crabs };
+            let state = StoredScheduler { version: actor.version, state, crabs };
             self.writes.colony_states.insert(id.clone(), state);
             loaded.saved_version = actor.version;
         }
@@ -71,7 +71,7 @@ impl<R: Rows> UnitOfWork<R> {
         waits.1.push(waiting.clone());
         self.writes.waiting.insert(mission, waits.clone());
         if let Some(loaded) = self.colonies.get_mut(colony) {
-            loaded.queues.entry(role).or_insert_with(|| Queue::new(Vec::new())).push(waiting);
+            loaded.queues.entry(role).or_insert_with(|| WaitingQueue::new(Vec::new())).push(waiting);
         }
     }
 
@@ -98,7 +98,7 @@ impl<R: Rows> UnitOfWork<R> {
         }
         // The store has to know what waits now.
         self.save()?;
-        let first = Queue::new(self.rows.waiting(colony, &role)?);
+        let first = WaitingQueue::new(self.rows.waiting(colony, &role)?);
         if let Some(loaded) = self.colonies.get_mut(colony) {
             loaded.queues.insert(role, first);
         }

@@ -6,13 +6,15 @@ use tokio::sync::{broadcast, oneshot, watch};
 use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
-use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
+use crate::host::{
+    ActorCall, ActorReply, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, TextOf,
+};
 
 /// The most calls in one transaction.
 const GROUP: usize = 512;
 
 /// A call with its caller.
-pub struct Job {
+pub struct WriterJob {
     pub request: WriterRequest,
     /// Channel to the caller that waits for the answer.
     pub reply: oneshot::Sender<Result<WriterAnswer, HostError>>,
@@ -22,7 +24,7 @@ pub struct Job {
 #[derive(Clone, Debug)]
 pub enum WriterRequest {
     /// An event for an actor.
-    Call(Box<Call>),
+    Call(Box<ActorCall>),
     /// A mission to make.
     Mission(NewMission),
     /// A colony to make.
@@ -37,7 +39,7 @@ pub enum WriterRequest {
 #[derive(Debug)]
 pub enum WriterAnswer {
     /// To an event, or to the making of a mission.
-    Reply(Reply),
+    Reply(ActorReply),
     Colony(Colony),
     /// Number of missions that were removed, and whether those were all.
     Forgotten {
@@ -72,7 +74,7 @@ impl WriterRequest {
 /// Works until nobody can ask any more.
 pub(super) fn run<R: Rows>(
     mut unit: UnitOfWork<R>,
-    mut queue: Receiver<Job>,
+    mut queue: Receiver<WriterJob>,
     deliveries: &broadcast::Sender<Delivery>,
     news: &watch::Sender<u64>,
 ) {
@@ -105,10 +107,11 @@ pub fn publish(news: &watch::Sender<u64>, newest: u64) {
     news.send_if_modified(|known| std::mem::replace(known, newest.max(*known)) < newest);
 }
 
-type Answered = Vec<(oneshot::Sender<Result<WriterAnswer, HostError>>, Result<WriterAnswer, HostError>)>;
+type AnsweredCallers =
+    Vec<(oneshot::Sender<Result<WriterAnswer, HostError>>, Result<WriterAnswer, HostError>)>;
 
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
-pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<Job>) -> Answered {
+pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<WriterJob>) -> AnsweredCallers {
     let mut answered = Vec::with_capacity(group.len());
     while !group.is_empty() {
         let mut current = None;

@@ -5,9 +5,9 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::{Job, Rows, UnitOfWork, WriterAnswer, WriterRequest, writer};
+use super::{Rows, UnitOfWork, WriterAnswer, WriterJob, WriterRequest, writer};
 use crate::host::{
-    Call, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, Reply, TextOf, packed,
+    ActorCall, ActorReply, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, TextOf, packed,
 };
 
 /// Number of calls that may wait before callers do.
@@ -18,8 +18,8 @@ const DELIVERIES: usize = 4096;
 
 /// The thread that writes, and what it says.
 #[derive(Debug)]
-pub struct Writing {
-    jobs: Option<mpsc::Sender<Job>>,
+pub struct WriterThread {
+    jobs: Option<mpsc::Sender<WriterJob>>,
     thread: Option<JoinHandle<()>>,
     deliveries: broadcast::Sender<Delivery>,
     news: watch::Receiver<u64>,
@@ -27,14 +27,14 @@ pub struct Writing {
     newest: Weak<watch::Sender<u64>>,
 }
 
-impl Writing {
+impl WriterThread {
     /// Begins to write to a store, which is opened by the thread that uses it.
     ///
     /// # Errors
     /// The store cannot be opened.
     pub fn start<R: Rows>(
         open: impl FnOnce() -> Result<R, HostError> + Send + 'static,
-    ) -> Result<Writing, HostError> {
+    ) -> Result<WriterThread, HostError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (deliveries, _) = broadcast::channel(DELIVERIES);
         let (newest, news) = watch::channel(0);
@@ -55,17 +55,17 @@ impl Writing {
                 HostError::Unavailable(format!("cannot start the thread that writes: {cause}"))
             })?;
         is_open.recv().map_err(|_| HostError::Stopping)??;
-        Ok(Writing { jobs: Some(jobs), thread: Some(thread), deliveries, news, newest: publisher })
+        Ok(WriterThread { jobs: Some(jobs), thread: Some(thread), deliveries, news, newest: publisher })
     }
 
     async fn ask(&self, request: WriterRequest) -> Result<WriterAnswer, HostError> {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or(HostError::Stopping)?;
-        jobs.send(Job { request, reply }).await.map_err(|_| HostError::Stopping)?;
+        jobs.send(WriterJob { request, reply }).await.map_err(|_| HostError::Stopping)?;
         answer.await.map_err(|_| HostError::Stopping)?
     }
 
-    async fn outcome(&self, request: WriterRequest) -> Result<Reply, HostError> {
+    async fn outcome(&self, request: WriterRequest) -> Result<ActorReply, HostError> {
         match self.ask(request).await? {
             WriterAnswer::Reply(outcome) => Ok(outcome),
             WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Stored(_) => {
@@ -87,12 +87,12 @@ impl Writing {
     }
 
     /// [`Host::create_mission`](crate::host::Host::create_mission).
-    pub fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
+    pub fn create_mission(&self, new: NewMission) -> Later<'_, ActorReply> {
         Box::pin(self.outcome(WriterRequest::Mission(new)))
     }
 
     /// [`Host::apply`](crate::host::Host::apply).
-    pub fn apply(&self, call: Call) -> Later<'_, Reply> {
+    pub fn apply(&self, call: ActorCall) -> Later<'_, ActorReply> {
         Box::pin(self.outcome(WriterRequest::Call(Box::new(call))))
     }
 
@@ -147,7 +147,7 @@ impl Writing {
     }
 }
 
-impl Drop for Writing {
+impl Drop for WriterThread {
     /// Everything that was accepted is committed before the thread ends.
     fn drop(&mut self) {
         self.jobs = None;

@@ -6,11 +6,11 @@ use orange_api::gateway::{
 use orange_core::mission::{AttemptEnd, Mission, Pause, PauseReason, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
-use crate::host::{AttemptRow, MissionRow, StoredMission};
+use crate::host::{AttemptRow, MissionListRow, StoredMission};
 
-impl From<MissionRow> for MissionLine {
-    fn from(row: MissionRow) -> MissionLine {
-        let MissionRow {
+impl From<MissionListRow> for MissionLine {
+    fn from(row: MissionListRow) -> MissionLine {
+        let MissionListRow {
             id,
             colony,
             workflow,

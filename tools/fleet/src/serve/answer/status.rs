@@ -3,11 +3,11 @@
 use orange_api::gateway::{CrabCounts, RecordAnswer, StatusAnswer, WorkflowAnswer};
 use orange_core::plan::Plan;
 
-use crate::host::{Counts, Record};
+use crate::host::{HistoryRecord, StoreCounts};
 
 /// The counts of a store.
-pub fn status(counts: Counts, newest_event: u64) -> StatusAnswer {
-    let Counts { missions, crabs: [known, idle, busy, faulty], waiting, alarms } = counts;
+pub fn status(counts: StoreCounts, newest_event: u64) -> StatusAnswer {
+    let StoreCounts { missions, crabs: [known, idle, busy, faulty], waiting, alarms } = counts;
     StatusAnswer {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         missions: missions.into_iter().collect(),
@@ -18,9 +18,9 @@ pub fn status(counts: Counts, newest_event: u64) -> StatusAnswer {
     }
 }
 
-impl From<Record> for RecordAnswer {
-    fn from(record: Record) -> RecordAnswer {
-        let Record { seq, time, colony, mission, kind, data } = record;
+impl From<HistoryRecord> for RecordAnswer {
+    fn from(record: HistoryRecord) -> RecordAnswer {
+        let HistoryRecord { seq, time, colony, mission, kind, data } = record;
         RecordAnswer { seq, time_ms: time, colony_id: colony, mission_id: mission, kind, data }
     }
 }

@@ -12,13 +12,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 pub use self::hosts::Hosts;
-pub use self::tokens::{Holder, Rights, Stored, Tokens};
+pub use self::tokens::{Rights, StoredToken, TokenHolder, Tokens};
 use super::error::ApiError;
 use super::gateway::Gateway;
 
 /// Requirement of a route for a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum AllowedCallers {
     /// Nothing: everybody is answered.
     Everybody,
     /// A person's, or one that only reads.
@@ -29,23 +29,23 @@ pub enum Who {
     Members,
 }
 
-impl Who {
+impl AllowedCallers {
     /// True if a token with these rights is good for the route.
     pub fn admits(self, rights: &Rights) -> bool {
         match (self, rights) {
-            (_, Rights::Person) | (Who::Everybody | Who::Members, _) => true,
-            (Who::Readers, Rights::Reader) | (Who::Crabs, Rights::Crab { .. }) => true,
-            (Who::Readers | Who::People, Rights::Crab { .. }) => false,
-            (Who::People | Who::Crabs, Rights::Reader) => false,
+            (_, Rights::Person) | (AllowedCallers::Everybody | AllowedCallers::Members, _) => true,
+            (AllowedCallers::Readers, Rights::Reader) | (AllowedCallers::Crabs, Rights::Crab { .. }) => true,
+            (AllowedCallers::Readers | AllowedCallers::People, Rights::Crab { .. }) => false,
+            (AllowedCallers::People | AllowedCallers::Crabs, Rights::Reader) => false,
         }
     }
 
     fn needs(self) -> &'static str {
         match self {
-            Who::Everybody | Who::Members => "any token",
-            Who::Readers => "the token of a person or of a reader",
-            Who::People => "the token of a person",
-            Who::Crabs => "the token of a crab or of a person",
+            AllowedCallers::Everybody | AllowedCallers::Members => "any token",
+            AllowedCallers::Readers => "the token of a person or of a reader",
+            AllowedCallers::People => "the token of a person",
+            AllowedCallers::Crabs => "the token of a crab or of a person",
         }
     }
 }
@@ -80,10 +80,10 @@ pub async fn guard(State(gateway): State<Arc<Gateway>>, mut request: Request, ne
 }
 
 /// Stands before one route: its token has to be good for it.
-pub async fn admit(State(who): State<Who>, request: Request, next: Next) -> Response {
-    let is_admitted = match request.extensions().get::<Arc<Holder>>() {
+pub async fn admit(State(who): State<AllowedCallers>, request: Request, next: Next) -> Response {
+    let is_admitted = match request.extensions().get::<Arc<TokenHolder>>() {
         Some(holder) => who.admits(&holder.rights),
-        None => who == Who::Everybody,
+        None => who == AllowedCallers::Everybody,
     };
     if is_admitted {
         return next.run(request).await;
@@ -101,7 +101,7 @@ pub fn unauthorized(message: &str) -> ApiError {
 }
 
 /// Holder of the token of a request.
-fn holder(tokens: &Tokens, headers: &HeaderMap) -> Result<Holder, ApiError> {
+fn holder(tokens: &Tokens, headers: &HeaderMap) -> Result<TokenHolder, ApiError> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return Err(unauthorized("this call has no token"));
     };
@@ -128,8 +128,14 @@ mod tests {
     fn every_token_is_good_for_its_own_calls() {
         let crab = Rights::Crab { colony: "c".to_owned() };
         let check = |rights: &Rights| {
-            [Who::Everybody, Who::Readers, Who::People, Who::Crabs, Who::Members]
-                .map(|who| who.admits(rights))
+            [
+                AllowedCallers::Everybody,
+                AllowedCallers::Readers,
+                AllowedCallers::People,
+                AllowedCallers::Crabs,
+                AllowedCallers::Members,
+            ]
+            .map(|who| who.admits(rights))
         };
         assert_eq!(check(&Rights::Person), [true; 5]);
         assert_eq!(check(&Rights::Reader), [true, true, false, false, true]);

@@ -47,7 +47,7 @@ pub enum Rights {
 
 /// Holder of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct TokenHolder {
     /// The id of the token.
     pub id: String,
     pub rights: Rights,
@@ -55,7 +55,7 @@ pub struct Holder {
 
 /// A token as its file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stored {
+pub struct StoredToken {
     v: u32,
     pub id: String,
     /// Name of the token for people.
@@ -157,7 +157,7 @@ impl Tokens {
         }
         let (id, secret) = (hex(&random::bytes::<6>()?), secret()?);
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let stored = Stored {
+        let stored = StoredToken {
             v: 1,
             id: id.clone(),
             name: name.trim().to_owned(),
@@ -175,7 +175,7 @@ impl Tokens {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn list(&self) -> Result<Vec<Stored>> {
+    pub fn list(&self) -> Result<Vec<StoredToken>> {
         let mut found = Vec::new();
         let entries =
             fs::read_dir(&self.folder).map_err(|cause| Error::io("read the folder", &self.folder, &cause))?;
@@ -183,7 +183,7 @@ impl Tokens {
             if path.extension().is_none_or(|it| it != "json") {
                 continue;
             }
-            match fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Stored>(&text).ok()) {
+            match fs::read(&path).ok().and_then(|text| serde_json::from_slice::<StoredToken>(&text).ok()) {
                 Some(stored) if stored.v == 1 && path == self.file(&stored.id) => found.push(stored),
                 Some(_) | None => {
                     log::warn!(path = path.display().to_string().as_str(); "a file of tokens is not a token of this version")
@@ -208,7 +208,7 @@ impl Tokens {
     }
 
     /// Holder of this token. Every token takes the same time to compare.
-    pub fn holder(&self, presented: &str) -> Option<Holder> {
+    pub fn holder(&self, presented: &str) -> Option<TokenHolder> {
         self.look_again();
         let (id, secret) = parts(presented).unwrap_or_default();
         let hash: [u8; 32] = Sha256::digest(secret).into();
@@ -218,11 +218,11 @@ impl Tokens {
             None => (None, &[0; 32]),
         };
         let is_equal: bool = known.ct_eq(&hash).into();
-        rights.filter(|_| is_equal).map(|rights| Holder { id: id.to_owned(), rights: rights.clone() })
+        rights.filter(|_| is_equal).map(|rights| TokenHolder { id: id.to_owned(), rights: rights.clone() })
     }
 
     /// True if this token is still good for the same calls.
-    pub fn stands(&self, holder: &Holder) -> bool {
+    pub fn stands(&self, holder: &TokenHolder) -> bool {
         self.rights_of(&holder.id).as_ref() == Some(&holder.rights)
     }
 
@@ -261,7 +261,7 @@ impl Tokens {
 
     fn look(&self, modified: SystemTime) -> Result<()> {
         let listed = self.list()?;
-        let with_hash = |it: Stored| Some((it.id, (it.rights, unhex(&it.hash)?)));
+        let with_hash = |it: StoredToken| Some((it.id, (it.rights, unhex(&it.hash)?)));
         let mut known: BTreeMap<_, _> = listed.into_iter().filter_map(with_hash).collect();
         let admin = fs::read_to_string(self.folder.join(ADMIN)).unwrap_or_default();
         if let Some((ADMIN, secret)) = parts(admin.trim()) {
@@ -339,7 +339,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tokens = Tokens::open(folder.path()).unwrap();
         let token = Tokens::admin(folder.path()).unwrap();
-        assert_eq!(tokens.holder(&token), Some(Holder { id: ADMIN.to_owned(), rights: Rights::Person }));
+        assert_eq!(tokens.holder(&token), Some(TokenHolder { id: ADMIN.to_owned(), rights: Rights::Person }));
         let mode = |path: &str| fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("tokens"), mode("tokens/admin")), (0o700, 0o600));
         let again = Tokens::open(folder.path()).unwrap();
@@ -378,7 +378,7 @@ mod tests {
         let (gateway, command) = (Tokens::open(folder.path()).unwrap(), Tokens::open(folder.path()).unwrap());
         let rights = Rights::Crab { colony: "c1".to_owned() };
         let token = command.make("crab on mill", rights.clone()).unwrap();
-        assert_eq!(gateway.holder(&token), Some(Holder { id: id(&token).to_owned(), rights }));
+        assert_eq!(gateway.holder(&token), Some(TokenHolder { id: id(&token).to_owned(), rights }));
         let stored = fs::read_to_string(gateway.file(id(&token))).unwrap();
         assert!(!stored.contains(parts(&token).unwrap().1), "{stored}");
         assert!(gateway.rights_of(id(&token)).is_some());

@@ -8,11 +8,11 @@ use axum::http::StatusCode;
 use orange_api::gateway::{Colonies, ColonyAnswer, NewColonyBody};
 use serde::Deserialize;
 
-use super::Limit;
+use super::PageLimit;
 use crate::host::NewColony;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Input, StrictQuery, line};
+use crate::serve::input::{JsonInput, StrictQuery, line};
 use crate::serve::names;
 
 /// The longest name of a colony.
@@ -20,15 +20,15 @@ const LONGEST_NAME: usize = 64;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Query {
+pub(super) struct ColoniesQuery {
     after: Option<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: PageLimit,
 }
 
 pub(super) async fn create(
     State(gateway): State<Arc<Gateway>>,
-    Input(body): Input<NewColonyBody>,
+    JsonInput(body): JsonInput<NewColonyBody>,
 ) -> Result<(StatusCode, Json<ColonyAnswer>), ApiError> {
     let name = line("name", &body.name, LONGEST_NAME)?.to_owned();
     let repository = names::repository(&body.repository)?.to_owned();
@@ -44,7 +44,7 @@ pub(super) async fn create(
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    StrictQuery(query): StrictQuery<Query>,
+    StrictQuery(query): StrictQuery<ColoniesQuery>,
 ) -> Result<Json<Colonies>, ApiError> {
     let colonies = gateway.host.colonies().await?;
     let is_later = |name: &str| query.after.as_deref().is_none_or(|after| name > after);

@@ -16,13 +16,13 @@ use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::{Limit, done, rights};
-use crate::host::{About, Call, ColonyState, Event};
+use super::{PageLimit, done, rights};
+use crate::host::{ActorCall, CallDetails, ColonyState, Event};
 use crate::serve::answer;
 use crate::serve::connected::Connection;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, sees};
-use crate::serve::input::{Caller, Input, Named, StrictQuery, id, line};
+use crate::serve::input::{AuthorizedCaller, JsonInput, PathIds, StrictQuery, id, line};
 use crate::serve::run::RunId;
 use crate::serve::{heartbeats, names, work};
 
@@ -37,11 +37,11 @@ const MOST_RUNS: usize = 64;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Query {
+pub(super) struct CrabsQuery {
     colony: Option<String>,
     after: Option<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: PageLimit,
 }
 
 #[derive(Debug, Deserialize)]
@@ -52,8 +52,8 @@ pub(super) struct InColony {
 
 pub(super) async fn register(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Input(body): Input<RegisterBody>,
+    caller: AuthorizedCaller,
+    JsonInput(body): JsonInput<RegisterBody>,
 ) -> Result<Json<Registered>, ApiError> {
     let name = line("name", &body.name, LONGEST_NAME)?;
     let crab = match &body.crab_id {
@@ -63,9 +63,10 @@ pub(super) async fn register(
     let roles = roles(&body)?;
     let colony = gateway.colony(&body.colony_id, rights(&caller.holder)).await?.id;
     let event = SchedulerEvent::Register { crab: crab.clone(), roles: roles.clone() };
-    let about = About { crab: Some(crab.clone()), name: Some(name.to_owned()), ..About::default() };
+    let about =
+        CallDetails { crab: Some(crab.clone()), name: Some(name.to_owned()), ..CallDetails::default() };
     let event = Event::Scheduler { id: colony.clone(), event };
-    let outcome = gateway.host.apply(Call { key: caller.key, event, about }).await?;
+    let outcome = gateway.host.apply(ActorCall { key: caller.key, event, about }).await?;
     done(outcome, None, || ApiError::not_found("unknown_colony", "the colony is not there any more"))?;
     gateway.remember_crab(&crab, &colony);
     Ok(Json(Registered {
@@ -106,8 +107,8 @@ fn new_id(key: Option<&str>, holder: &str) -> Result<String, ApiError> {
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    StrictQuery(query): StrictQuery<Query>,
+    caller: AuthorizedCaller,
+    StrictQuery(query): StrictQuery<CrabsQuery>,
 ) -> Result<Json<Crabs>, ApiError> {
     let colonies = match &query.colony {
         Some(asked) => vec![gateway.colony(asked, rights(&caller.holder)).await?],
@@ -156,23 +157,23 @@ async fn crabs(
 
 pub(super) async fn remove(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(crab): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
 ) -> Result<StatusCode, ApiError> {
     let colony = gateway.colony_of_crab(&crab, query.colony.as_deref(), rights(&caller.holder)).await?;
     gateway.forget_crab(&crab);
     let event = Event::Scheduler { id: colony, event: SchedulerEvent::Leave { crab: crab.clone() } };
-    let about = About { crab: Some(crab), ..About::default() };
-    let outcome = gateway.host.apply(Call { key: caller.key, event, about }).await?;
+    let about = CallDetails { crab: Some(crab), ..CallDetails::default() };
+    let outcome = gateway.host.apply(ActorCall { key: caller.key, event, about }).await?;
     done(outcome, None, || ApiError::of_scheduler(&orange_core::scheduler::Refusal::NoSuchCrab))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(super) async fn work(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(crab): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
@@ -201,10 +202,10 @@ pub(super) async fn work(
 
 pub(super) async fn poll(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(crab): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
-    Input(body): Input<PollBody>,
+    JsonInput(body): JsonInput<PollBody>,
 ) -> Result<Json<Messages>, ApiError> {
     if gateway.is_stopping() {
         return Err(ApiError::stopping());
@@ -219,10 +220,10 @@ pub(super) async fn poll(
 
 pub(super) async fn heartbeat(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(crab): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(crab): PathIds<String>,
     StrictQuery(query): StrictQuery<InColony>,
-    Input(body): Input<HeartbeatBody>,
+    JsonInput(body): JsonInput<HeartbeatBody>,
 ) -> Result<Json<HeartbeatAnswer>, ApiError> {
     if body.runs.len() > MOST_RUNS {
         return Err(ApiError::bad("bad_field", format!("`runs` names more than {MOST_RUNS} runs"))

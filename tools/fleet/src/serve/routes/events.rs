@@ -14,12 +14,12 @@ use orange_api::gateway::{RecordAnswer, Records};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::Limit;
-use crate::host::Record;
-use crate::serve::auth::Holder;
+use super::PageLimit;
+use crate::host::HistoryRecord;
+use crate::serve::auth::TokenHolder;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Caller, Named, StrictQuery};
+use crate::serve::input::{AuthorizedCaller, PathIds, StrictQuery};
 
 /// Number of records that are read at a time for a stream.
 const CHUNK: u32 = 200;
@@ -32,27 +32,27 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Query {
+pub(super) struct RecordsQuery {
     after: Option<u64>,
     #[serde(default)]
-    limit: Limit,
+    limit: PageLimit,
 }
 
 pub(super) async fn all(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     headers: HeaderMap,
-    StrictQuery(query): StrictQuery<Query>,
+    StrictQuery(query): StrictQuery<RecordsQuery>,
 ) -> Result<Response, ApiError> {
     answer(gateway, caller, &headers, query, None).await
 }
 
 pub(super) async fn of_mission(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(mission): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(mission): PathIds<String>,
     headers: HeaderMap,
-    StrictQuery(query): StrictQuery<Query>,
+    StrictQuery(query): StrictQuery<RecordsQuery>,
 ) -> Result<Response, ApiError> {
     if gateway.known(&mission).await?.is_none() {
         return Err(super::missions::unknown_mission(&mission));
@@ -63,9 +63,9 @@ pub(super) async fn of_mission(
 /// A stream for who asks for one, which begins after the last record that the reader has; else a page.
 async fn answer(
     gateway: Arc<Gateway>,
-    caller: Caller,
+    caller: AuthorizedCaller,
     headers: &HeaderMap,
-    query: Query,
+    query: RecordsQuery,
     mission: Option<String>,
 ) -> Result<Response, ApiError> {
     if !accepts_stream(headers) {
@@ -74,7 +74,7 @@ async fn answer(
     let news = gateway.host.news();
     let newest = *news.borrow();
     let after = last_read(headers)?.or(query.after).unwrap_or(newest);
-    let reader = Reader {
+    let reader = RecordReader {
         stopping: gateway.stopping.subscribe(),
         gateway,
         holder: caller.holder,
@@ -87,7 +87,11 @@ async fn answer(
     Ok(Sse::new(follow(reader)).keep_alive(keep).into_response())
 }
 
-async fn page(gateway: &Gateway, query: Query, mission: Option<String>) -> Result<Json<Records>, ApiError> {
+async fn page(
+    gateway: &Gateway,
+    query: RecordsQuery,
+    mission: Option<String>,
+) -> Result<Json<Records>, ApiError> {
     let after = query.after.unwrap_or(0);
     let found = gateway.host.records(after, mission, query.limit.0).await?;
     let next = found.last().map_or(after, |it| it.seq);
@@ -109,18 +113,18 @@ fn last_read(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
 }
 
 /// Somebody who follows the records.
-struct Reader {
+struct RecordReader {
     gateway: Arc<Gateway>,
-    holder: Arc<Holder>,
+    holder: Arc<TokenHolder>,
     news: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     mission: Option<String>,
     after: u64,
-    ready: std::vec::IntoIter<Record>,
+    ready: std::vec::IntoIter<HistoryRecord>,
 }
 
 /// Records as they happen. Nothing is read before the reader has taken what was there, so that a slow one takes no memory.
-fn follow(reader: Reader) -> impl Stream<Item = Result<Event, Infallible>> {
+fn follow(reader: RecordReader) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold((reader, true), |(mut reader, is_first)| async move {
         if is_first {
             // A reader that connects again does so soon, and sees at once that this works.
@@ -131,8 +135,8 @@ fn follow(reader: Reader) -> impl Stream<Item = Result<Event, Infallible>> {
     })
 }
 
-impl Reader {
-    async fn next(&mut self) -> Option<Record> {
+impl RecordReader {
+    async fn next(&mut self) -> Option<HistoryRecord> {
         let counted = Arc::clone(&self.gateway);
         let _counted = counted.metrics.follower();
         loop {
@@ -168,7 +172,7 @@ impl Reader {
     }
 }
 
-fn event(record: Record) -> Event {
+fn event(record: HistoryRecord) -> Event {
     let (seq, kind) = (record.seq.to_string(), record.kind.clone());
     let data = serde_json::to_string(&RecordAnswer::from(record)).unwrap_or_default();
     Event::default().id(seq).event(kind).data(data)

@@ -12,7 +12,7 @@ use super::{done, rights};
 use crate::serve::answer;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Caller, Input};
+use crate::serve::input::{AuthorizedCaller, JsonInput};
 use crate::serve::timers::sweep_colony;
 
 /// The description of the API, which a test holds against the routes and their answers.
@@ -43,8 +43,8 @@ pub(super) async fn workflows(State(gateway): State<Arc<Gateway>>) -> Json<Workf
 
 pub(super) async fn tick(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Input(body): Input<TickBody>,
+    caller: AuthorizedCaller,
+    JsonInput(body): JsonInput<TickBody>,
 ) -> Result<Json<Ticked>, ApiError> {
     let colonies = match &body.colony_id {
         Some(asked) => vec![gateway.colony(asked, rights(&caller.holder)).await?],

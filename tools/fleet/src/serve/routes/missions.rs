@@ -14,13 +14,13 @@ use orange_core::mission::{AnswerEffect, Event as MissionEvent, MissionStatus, R
 use orange_core::plan::{Execution, Intervene, Policy};
 use serde::Deserialize;
 
-use super::{Limit, done, rights};
-use crate::host::{About, Call, Event, MissionFilter, NewMission, StoredMission};
+use super::{PageLimit, done, rights};
+use crate::host::{ActorCall, CallDetails, Event, MissionFilter, NewMission, StoredMission};
 use crate::serve::answer;
 use crate::serve::auth::Rights;
 use crate::serve::error::ApiError;
-use crate::serve::gateway::{Gateway, MissionFacts};
-use crate::serve::input::{Caller, Input, LONGEST_ID, Named, StrictQuery, text};
+use crate::serve::gateway::{FixedFacts, Gateway};
+use crate::serve::input::{AuthorizedCaller, JsonInput, LONGEST_ID, PathIds, StrictQuery, text};
 use crate::serve::names;
 
 /// The longest text that missions are searched for.
@@ -28,13 +28,13 @@ const LONGEST_SEARCH: usize = 200;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Query {
+pub(super) struct MissionListQuery {
     colony: Option<String>,
     status: Option<String>,
     q: Option<String>,
     after: Option<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: PageLimit,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,8 +63,8 @@ pub enum MissionAction {
 
 pub(super) async fn create(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Input(body): Input<NewMissionBody>,
+    caller: AuthorizedCaller,
+    JsonInput(body): JsonInput<NewMissionBody>,
 ) -> Result<(StatusCode, Json<MissionAnswer>), ApiError> {
     let id = start(&gateway, caller.key, rights(&caller.holder), body).await?;
     let stored = stored(&gateway, &id).await?;
@@ -114,10 +114,10 @@ fn on_base(branch: &str) -> ApiError {
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    StrictQuery(query): StrictQuery<Query>,
+    caller: AuthorizedCaller,
+    StrictQuery(query): StrictQuery<MissionListQuery>,
 ) -> Result<Json<Missions>, ApiError> {
-    let Query { colony, status, q, after, limit } = query;
+    let MissionListQuery { colony, status, q, after, limit } = query;
     let colony = match colony {
         Some(asked) => Some(gateway.colony(&asked, rights(&caller.holder)).await?.id),
         None => None,
@@ -150,7 +150,7 @@ fn statuses(asked: Option<&str>) -> Result<Vec<String>, ApiError> {
 
 pub(super) async fn show(
     State(gateway): State<Arc<Gateway>>,
-    Named(id): Named<String>,
+    PathIds(id): PathIds<String>,
 ) -> Result<Json<MissionAnswer>, ApiError> {
     let stored = stored(&gateway, &id).await?;
     let colony = gateway.host.colony(&stored.row.colony).await?;
@@ -168,9 +168,9 @@ pub(super) async fn tasks(
 
 pub(super) async fn go_on(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(id): Named<String>,
-    Input(body): Input<ContinueBody>,
+    caller: AuthorizedCaller,
+    PathIds(id): PathIds<String>,
+    JsonInput(body): JsonInput<ContinueBody>,
 ) -> Result<Json<Acted>, ApiError> {
     let ContinueBody { pause, accept_failure, execution, intervene } = body;
     let execution = self::execution(execution.as_deref())?;
@@ -181,18 +181,18 @@ pub(super) async fn go_on(
 
 pub(super) async fn retry(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(id): Named<String>,
-    Input(body): Input<RetryBody>,
+    caller: AuthorizedCaller,
+    PathIds(id): PathIds<String>,
+    JsonInput(body): JsonInput<RetryBody>,
 ) -> Result<Json<Acted>, ApiError> {
     answer(&gateway, caller.key, &id, MissionAction::Retry(body.step)).await.map(Json)
 }
 
 pub(super) async fn cancel(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(id): Named<String>,
-    Input(_): Input<Nothing>,
+    caller: AuthorizedCaller,
+    PathIds(id): PathIds<String>,
+    JsonInput(_): JsonInput<Nothing>,
 ) -> Result<Json<Acted>, ApiError> {
     answer(&gateway, caller.key, &id, MissionAction::Cancel).await.map(Json)
 }
@@ -207,7 +207,7 @@ pub async fn answer(
     id: &str,
     asked: MissionAction,
 ) -> Result<Acted, ApiError> {
-    let MissionFacts { plan, .. } = gateway.known(id).await?.ok_or_else(|| unknown_mission(id))?;
+    let FixedFacts { plan, .. } = gateway.known(id).await?.ok_or_else(|| unknown_mission(id))?;
     let event = match asked {
         MissionAction::Continue { pause, accept_failure, execution, intervene } => {
             MissionEvent::Continue { pause, accept_failure, execution, intervene }
@@ -225,7 +225,8 @@ pub async fn answer(
         }
         MissionAction::Cancel => MissionEvent::Cancel,
     };
-    let call = Call { key, event: Event::Mission { id: id.to_owned(), event }, about: About::default() };
+    let call =
+        ActorCall { key, event: Event::Mission { id: id.to_owned(), event }, about: CallDetails::default() };
     let done = done(gateway.host.apply(call).await?, Some(plan), || unknown_mission(id))?;
     gateway.trace(id, None);
     let step = |it| Some(plan.step(it).id.to_owned());

@@ -21,70 +21,70 @@ use orange_core::mission;
 use serde::Deserialize;
 
 pub use self::missions::{MissionAction, answer, start};
-use super::auth::{self, Holder, Who};
+use super::auth::{self, AllowedCallers, TokenHolder};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::listen::Peer;
-use super::traces::{self, Answered};
-use crate::host::Reply;
+use super::traces::{self, AnsweredRequest};
+use crate::host::ActorReply;
 
-pub struct Route {
+pub struct ApiRoute {
     pub method: &'static str,
     /// Its path, with the names of its ids.
     pub path: &'static str,
     /// Callers that may make it.
-    pub who: Who,
+    pub who: AllowedCallers,
     handler: fn() -> MethodRouter<Arc<Gateway>>,
 }
 
 const fn route(
     method: &'static str,
     path: &'static str,
-    who: Who,
+    who: AllowedCallers,
     handler: fn() -> MethodRouter<Arc<Gateway>>,
-) -> Route {
-    Route { method, path, who, handler }
+) -> ApiRoute {
+    ApiRoute { method, path, who, handler }
 }
 
 /// Every call of the API.
-pub const ROUTES: &[Route] = &[
-    route("GET", "/healthz", Who::Everybody, || get(general::healthz)),
-    route("GET", "/metrics", Who::Readers, || get(general::metrics)),
-    route("GET", "/v1/openapi.json", Who::Members, || get(general::openapi)),
-    route("GET", "/v1/status", Who::Readers, || get(general::status)),
-    route("GET", "/v1/workflows", Who::Readers, || get(general::workflows)),
-    route("POST", "/v1/scheduler/tick", Who::People, || post(general::tick)),
-    route("GET", "/v1/colonies", Who::Readers, || get(colonies::list)),
-    route("POST", "/v1/colonies", Who::People, || post(colonies::create)),
-    route("GET", "/v1/crabs", Who::Readers, || get(crabs::list)),
-    route("POST", "/v1/crabs/register", Who::Crabs, || post(crabs::register)),
-    route("DELETE", "/v1/crabs/{crab_id}", Who::Crabs, || delete(crabs::remove)),
-    route("GET", "/v1/crabs/{crab_id}/work", Who::Crabs, || get(crabs::work)),
-    route("POST", "/v1/crabs/{crab_id}/poll", Who::Crabs, || post(crabs::poll)),
-    route("POST", "/v1/crabs/{crab_id}/heartbeat", Who::Crabs, || post(crabs::heartbeat)),
-    route("GET", "/v1/runs", Who::Readers, || get(runs::list)),
-    route("GET", "/v1/runs/{run_id}", Who::Members, || get(runs::get)),
-    route("POST", "/v1/runs/start", Who::Crabs, || post(runs::start)),
-    route("POST", "/v1/runs/complete", Who::Crabs, || post(runs::complete)),
-    route("POST", "/v1/runs/give-back", Who::Crabs, || post(runs::give_back)),
-    route("GET", "/v1/runs/{run_id}/transcript", Who::Readers, || get(texts::transcript)),
-    route("PUT", "/v1/runs/{run_id}/transcript", Who::Crabs, || put(texts::keep_transcript)),
-    route("GET", "/v1/runs/{run_id}/diff", Who::Readers, || get(texts::diff)),
-    route("PUT", "/v1/runs/{run_id}/diff", Who::Crabs, || put(texts::keep_diff)),
-    route("GET", "/v1/missions", Who::Readers, || get(missions::list)),
-    route("POST", "/v1/missions", Who::People, || post(missions::create)),
-    route("GET", "/v1/missions/{mission_id}", Who::Readers, || get(missions::show)),
-    route("GET", "/v1/missions/{mission_id}/events", Who::Readers, || get(events::of_mission)),
-    route("POST", "/v1/missions/{mission_id}/continue", Who::People, || post(missions::go_on)),
-    route("POST", "/v1/missions/{mission_id}/retry", Who::People, || post(missions::retry)),
-    route("POST", "/v1/missions/{mission_id}/cancel", Who::People, || post(missions::cancel)),
-    route("GET", "/v1/tasks", Who::Readers, || get(missions::tasks)),
-    route("GET", "/v1/events", Who::Readers, || get(events::all)),
+pub const ROUTES: &[ApiRoute] = &[
+    route("GET", "/healthz", AllowedCallers::Everybody, || get(general::healthz)),
+    route("GET", "/metrics", AllowedCallers::Readers, || get(general::metrics)),
+    route("GET", "/v1/openapi.json", AllowedCallers::Members, || get(general::openapi)),
+    route("GET", "/v1/status", AllowedCallers::Readers, || get(general::status)),
+    route("GET", "/v1/workflows", AllowedCallers::Readers, || get(general::workflows)),
+    route("POST", "/v1/scheduler/tick", AllowedCallers::People, || post(general::tick)),
+    route("GET", "/v1/colonies", AllowedCallers::Readers, || get(colonies::list)),
+    route("POST", "/v1/colonies", AllowedCallers::People, || post(colonies::create)),
+    route("GET", "/v1/crabs", AllowedCallers::Readers, || get(crabs::list)),
+    route("POST", "/v1/crabs/register", AllowedCallers::Crabs, || post(crabs::register)),
+    route("DELETE", "/v1/crabs/{crab_id}", AllowedCallers::Crabs, || delete(crabs::remove)),
+    route("GET", "/v1/crabs/{crab_id}/work", AllowedCallers::Crabs, || get(crabs::work)),
+    route("POST", "/v1/crabs/{crab_id}/poll", AllowedCallers::Crabs, || post(crabs::poll)),
+    route("POST", "/v1/crabs/{crab_id}/heartbeat", AllowedCallers::Crabs, || post(crabs::heartbeat)),
+    route("GET", "/v1/runs", AllowedCallers::Readers, || get(runs::list)),
+    route("GET", "/v1/runs/{run_id}", AllowedCallers::Members, || get(runs::get)),
+    route("POST", "/v1/runs/start", AllowedCallers::Crabs, || post(runs::start)),
+    route("POST", "/v1/runs/complete", AllowedCallers::Crabs, || post(runs::complete)),
+    route("POST", "/v1/runs/give-back", AllowedCallers::Crabs, || post(runs::give_back)),
+    route("GET", "/v1/runs/{run_id}/transcript", AllowedCallers::Readers, || get(texts::transcript)),
+    route("PUT", "/v1/runs/{run_id}/transcript", AllowedCallers::Crabs, || put(texts::keep_transcript)),
+    route("GET", "/v1/runs/{run_id}/diff", AllowedCallers::Readers, || get(texts::diff)),
+    route("PUT", "/v1/runs/{run_id}/diff", AllowedCallers::Crabs, || put(texts::keep_diff)),
+    route("GET", "/v1/missions", AllowedCallers::Readers, || get(missions::list)),
+    route("POST", "/v1/missions", AllowedCallers::People, || post(missions::create)),
+    route("GET", "/v1/missions/{mission_id}", AllowedCallers::Readers, || get(missions::show)),
+    route("GET", "/v1/missions/{mission_id}/events", AllowedCallers::Readers, || get(events::of_mission)),
+    route("POST", "/v1/missions/{mission_id}/continue", AllowedCallers::People, || post(missions::go_on)),
+    route("POST", "/v1/missions/{mission_id}/retry", AllowedCallers::People, || post(missions::retry)),
+    route("POST", "/v1/missions/{mission_id}/cancel", AllowedCallers::People, || post(missions::cancel)),
+    route("GET", "/v1/tasks", AllowedCallers::Readers, || get(missions::tasks)),
+    route("GET", "/v1/events", AllowedCallers::Readers, || get(events::all)),
 ];
 
 /// The path of the call, for what counts requests.
 #[derive(Clone, Copy)]
-struct Template(&'static str);
+struct PathTemplate(&'static str);
 
 /// The routes, behind their authentication. `pages` are served beside them and authenticate by themselves.
 pub fn router(gateway: &Arc<Gateway>, pages: Option<Router>) -> Router {
@@ -92,7 +92,7 @@ pub fn router(gateway: &Arc<Gateway>, pages: Option<Router>) -> Router {
     for it in ROUTES {
         let handler = (it.handler)()
             .route_layer(middleware::from_fn_with_state(it.who, auth::admit))
-            .route_layer(middleware::from_fn_with_state(Template(it.path), named));
+            .route_layer(middleware::from_fn_with_state(PathTemplate(it.path), named));
         router = router.route(it.path, handler);
     }
     let router = router.method_not_allowed_fallback(other_method).with_state(Arc::clone(gateway));
@@ -124,7 +124,7 @@ async fn other_method(request: Request) -> ApiError {
         .help("the header Allow has the methods of this path")
 }
 
-async fn named(State(template): State<Template>, request: Request, next: Next) -> Response {
+async fn named(State(template): State<PathTemplate>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     response.extensions_mut().insert(template);
     response
@@ -139,12 +139,12 @@ async fn watched(State(gateway): State<Arc<Gateway>>, request: Request, next: Ne
     let peer = request.extensions().get::<Peer>().map(|it| it.0.to_string()).unwrap_or_default();
     let response = next.run(request).await;
     let (status, took) = (response.status(), began.elapsed());
-    let known = response.extensions().get::<Template>().map(|it| it.0);
+    let known = response.extensions().get::<PathTemplate>().map(|it| it.0);
     match known {
         Some(template) => gateway.metrics.answered(template, method.as_str(), status.as_u16(), took),
         None => gateway.metrics.answered("other", "other", status.as_u16(), took),
     }
-    gateway.traces.request(&Answered { method: &method, route: known, parent, status, began: time });
+    gateway.traces.request(&AnsweredRequest { method: &method, route: known, parent, status, began: time });
     let level = match status.as_u16() {
         500.. => log::Level::Error,
         400.. => log::Level::Info,
@@ -158,7 +158,7 @@ async fn watched(State(gateway): State<Arc<Gateway>>, request: Request, next: Ne
 
 /// Result of an event that happened.
 #[derive(Debug)]
-struct Done {
+struct DoneEvent {
     version: u64,
     mission: Option<String>,
     is_repeated: bool,
@@ -168,22 +168,22 @@ struct Done {
 
 /// Result of a call, or the answer to one that was refused. `plan` is that of the mission.
 fn done(
-    outcome: Reply,
+    outcome: ActorReply,
     plan: Option<&orange_core::plan::Plan<'_>>,
     not_found: impl FnOnce() -> ApiError,
-) -> Result<Done, ApiError> {
+) -> Result<DoneEvent, ApiError> {
     match outcome {
-        Reply::Done { version, mission, is_repeated, answered, offers } => {
-            Ok(Done { version, mission, is_repeated, answered, offers })
+        ActorReply::Done { version, mission, is_repeated, answered, offers } => {
+            Ok(DoneEvent { version, mission, is_repeated, answered, offers })
         }
-        Reply::MissionRefused(refusal) => Err(match plan {
+        ActorReply::MissionRefused(refusal) => Err(match plan {
             Some(plan) => ApiError::of_mission(&refusal, plan),
             None => ApiError::conflict("refused", "the mission refuses it"),
         }),
-        Reply::SchedulerRefused(refusal) => Err(ApiError::of_scheduler(&refusal)),
-        Reply::NotFound => Err(not_found()),
-        Reply::Conflict => Err(ApiError::other_content()),
-        Reply::BranchTaken { mission } => Err(ApiError::branch_taken(&mission)),
+        ActorReply::SchedulerRefused(refusal) => Err(ApiError::of_scheduler(&refusal)),
+        ActorReply::NotFound => Err(not_found()),
+        ActorReply::Conflict => Err(ApiError::other_content()),
+        ActorReply::BranchTaken { mission } => Err(ApiError::branch_taken(&mission)),
     }
 }
 
@@ -196,26 +196,26 @@ const PAGE: u32 = 50;
 /// Number of entries of a page.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "u32")]
-struct Limit(u32);
+struct PageLimit(u32);
 
-impl Default for Limit {
-    fn default() -> Limit {
-        Limit(PAGE)
+impl Default for PageLimit {
+    fn default() -> PageLimit {
+        PageLimit(PAGE)
     }
 }
 
-impl TryFrom<u32> for Limit {
+impl TryFrom<u32> for PageLimit {
     type Error = String;
 
-    fn try_from(limit: u32) -> Result<Limit, String> {
+    fn try_from(limit: u32) -> Result<PageLimit, String> {
         match (1..=LONGEST_PAGE).contains(&limit) {
-            true => Ok(Limit(limit)),
+            true => Ok(PageLimit(limit)),
             false => Err(format!("a page has 1 to {LONGEST_PAGE} entries")),
         }
     }
 }
 
-impl Limit {
+impl PageLimit {
     /// The entries of a page, and what comes after it, if one more was found than it takes.
     fn page<T>(self, mut found: Vec<T>, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
         let length = usize::try_from(self.0).unwrap_or(usize::MAX);
@@ -227,6 +227,6 @@ impl Limit {
 }
 
 /// Rights that say what a token's holder may see.
-fn rights(holder: &Arc<Holder>) -> &super::auth::Rights {
+fn rights(holder: &Arc<TokenHolder>) -> &super::auth::Rights {
     &holder.rights
 }

@@ -12,15 +12,15 @@ use orange_core::plan::StepId;
 use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 
-use super::{Limit, done, rights};
-use crate::host::{About, Call, Event, Reply};
+use super::{PageLimit, done, rights};
+use crate::host::{ActorCall, ActorReply, CallDetails, Event};
 use crate::serve::answer::runs;
 use crate::serve::assignment::assignment;
 use crate::serve::error::ApiError;
-use crate::serve::gateway::{Gateway, MissionFacts, unknown_run};
-use crate::serve::input::{Caller, Input, Named, StrictQuery, id, text};
+use crate::serve::gateway::{FixedFacts, Gateway, unknown_run};
+use crate::serve::input::{AuthorizedCaller, JsonInput, PathIds, StrictQuery, id, text};
 use crate::serve::run::RunId;
-use crate::serve::traces::End;
+use crate::serve::traces::TracedEnd;
 
 /// The longest result, which is one word.
 const LONGEST_RESULT: usize = 200;
@@ -30,16 +30,16 @@ const LONGEST_PATH: usize = 4096;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Query {
+pub(super) struct RunsQuery {
     mission: String,
     after: Option<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: PageLimit,
 }
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    StrictQuery(query): StrictQuery<Query>,
+    StrictQuery(query): StrictQuery<RunsQuery>,
 ) -> Result<Json<Runs>, ApiError> {
     let stored = super::missions::stored(&gateway, &query.mission).await?;
     let found = runs(&stored);
@@ -53,8 +53,8 @@ pub(super) async fn list(
 
 pub(super) async fn get(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(run): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(run): PathIds<String>,
 ) -> Result<Json<TaskAssigned>, ApiError> {
     let run = RunId::parse(&run)?;
     let (_, step) = gateway.run(&run, rights(&caller.holder)).await?;
@@ -65,8 +65,8 @@ pub(super) async fn get(
 
 pub(super) async fn start(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Input(body): Input<StartBody>,
+    caller: AuthorizedCaller,
+    JsonInput(body): JsonInput<StartBody>,
 ) -> Result<Json<Reported>, ApiError> {
     let crab = id("crab_id", &body.crab_id)?;
     if let Some(path) = &body.worktree_path {
@@ -75,10 +75,11 @@ pub(super) async fn start(
     let run = RunId::parse(&body.run_id)?;
     let (known, step) = gateway.run(&run, rights(&caller.holder)).await?;
     let event = MissionEvent::Start { step, attempt: run.attempt };
-    let about = About { crab: Some(crab.to_owned()), worktree: body.worktree_path, ..About::default() };
+    let about =
+        CallDetails { crab: Some(crab.to_owned()), worktree: body.worktree_path, ..CallDetails::default() };
     let outcome = mission_event(&gateway, caller.key, &run, event, about).await?;
     // The answer to an earlier call may have been lost.
-    if matches!(outcome, Reply::MissionRefused(Refusal::NotQueued(StepStatus::Running)))
+    if matches!(outcome, ActorReply::MissionRefused(Refusal::NotQueued(StepStatus::Running)))
         && has_started(&gateway, &run, step, crab).await?
     {
         return Ok(Json(Reported { run_id: body.run_id, outcome: ReportOutcome::Repeated }));
@@ -98,8 +99,8 @@ async fn has_started(gateway: &Gateway, run: &RunId<'_>, step: StepId, crab: &st
 
 pub(super) async fn complete(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Input(body): Input<CompleteBody>,
+    caller: AuthorizedCaller,
+    JsonInput(body): JsonInput<CompleteBody>,
 ) -> Result<Json<Reported>, ApiError> {
     let limit = gateway.settings.limits.text;
     text("summary", &body.summary, limit)?;
@@ -110,7 +111,7 @@ pub(super) async fn complete(
     let run = RunId::parse(&body.run_id)?;
     let (known, step) = gateway.run(&run, rights(&caller.holder)).await?;
     let attempt = run.attempt;
-    let end = End {
+    let end = TracedEnd {
         result: body.result.clone().unwrap_or_default(),
         has_failed: matches!(body.status, RunEnd::Failed),
     };
@@ -121,14 +122,17 @@ pub(super) async fn complete(
         }
         RunEnd::Failed => MissionEvent::Fail { step, attempt, reason: body.summary },
     };
-    let about =
-        About { crab: crab.map(str::to_owned), commit: commit.map(str::to_owned), ..About::default() };
+    let about = CallDetails {
+        crab: crab.map(str::to_owned),
+        commit: commit.map(str::to_owned),
+        ..CallDetails::default()
+    };
     let outcome = mission_event(&gateway, caller.key, &run, event, about).await?;
-    if matches!(outcome, Reply::Done { is_repeated: false, .. }) {
+    if matches!(outcome, ActorReply::Done { is_repeated: false, .. }) {
         gateway.trace(run.mission, Some((&run, end)));
     }
     let is_about_result =
-        matches!(outcome, Reply::MissionRefused(Refusal::ResultNeeded | Refusal::ResultUndeclared));
+        matches!(outcome, ActorReply::MissionRefused(Refusal::ResultNeeded | Refusal::ResultUndeclared));
     let allowed = known.plan.results_of(step);
     reported(outcome, &known, &run).map_err(|refused| match is_about_result && !allowed.is_empty() {
         true => refused.help(format!("report one of these in `result`: {}", allowed.join(", "))),
@@ -147,8 +151,8 @@ fn commit(commit: &str) -> Result<&str, ApiError> {
 
 pub(super) async fn give_back(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Input(body): Input<GiveBackBody>,
+    caller: AuthorizedCaller,
+    JsonInput(body): JsonInput<GiveBackBody>,
 ) -> Result<Json<Reported>, ApiError> {
     text("reason", &body.reason, gateway.settings.limits.text)?;
     let crab = id("crab_id", &body.crab_id)?.to_owned();
@@ -162,8 +166,8 @@ pub(super) async fn give_back(
         reason: body.reason,
     };
     let event = Event::Scheduler { id: known.colony.clone(), event };
-    let about = About { crab: Some(crab), ..About::default() };
-    let outcome = gateway.host.apply(Call { key: caller.key, event, about }).await?;
+    let about = CallDetails { crab: Some(crab), ..CallDetails::default() };
+    let outcome = gateway.host.apply(ActorCall { key: caller.key, event, about }).await?;
     reported(outcome, &known, &run)
 }
 
@@ -172,13 +176,13 @@ async fn mission_event(
     key: Option<String>,
     run: &RunId<'_>,
     event: MissionEvent,
-    about: About,
-) -> Result<Reply, ApiError> {
+    about: CallDetails,
+) -> Result<ActorReply, ApiError> {
     let event = Event::Mission { id: run.mission.to_owned(), event };
-    Ok(gateway.host.apply(Call { key, event, about }).await?)
+    Ok(gateway.host.apply(ActorCall { key, event, about }).await?)
 }
 
-fn reported(outcome: Reply, known: &MissionFacts, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
+fn reported(outcome: ActorReply, known: &FixedFacts, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
     let done = done(outcome, Some(known.plan), || unknown_run(&run.to_string()))?;
     let outcome = if done.is_repeated { ReportOutcome::Repeated } else { ReportOutcome::Accepted };
     Ok(Json(Reported { run_id: run.to_string(), outcome }))

@@ -10,29 +10,29 @@ use super::rights;
 use crate::host::{TextKind, TextOf};
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, unknown_run};
-use crate::serve::input::{Caller, Named, Plain};
+use crate::serve::input::{AuthorizedCaller, PathIds, Plain};
 use crate::serve::run::RunId;
 
 pub(super) async fn transcript(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(run): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(run): PathIds<String>,
 ) -> Result<Response, ApiError> {
     read(&gateway, &caller, &run, TextKind::Transcript).await
 }
 
 pub(super) async fn diff(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(run): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(run): PathIds<String>,
 ) -> Result<Response, ApiError> {
     read(&gateway, &caller, &run, TextKind::Diff).await
 }
 
 pub(super) async fn keep_transcript(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(run): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(run): PathIds<String>,
     Plain(text): Plain,
 ) -> Result<StatusCode, ApiError> {
     keep(&gateway, &caller, &run, TextKind::Transcript, text).await
@@ -40,14 +40,19 @@ pub(super) async fn keep_transcript(
 
 pub(super) async fn keep_diff(
     State(gateway): State<Arc<Gateway>>,
-    caller: Caller,
-    Named(run): Named<String>,
+    caller: AuthorizedCaller,
+    PathIds(run): PathIds<String>,
     Plain(text): Plain,
 ) -> Result<StatusCode, ApiError> {
     keep(&gateway, &caller, &run, TextKind::Diff, text).await
 }
 
-async fn read(gateway: &Gateway, caller: &Caller, run: &str, kind: TextKind) -> Result<Response, ApiError> {
+async fn read(
+    gateway: &Gateway,
+    caller: &AuthorizedCaller,
+    run: &str,
+    kind: TextKind,
+) -> Result<Response, ApiError> {
     let of = text_of(gateway, caller, run, kind).await?;
     let text = gateway.host.text(of).await?.ok_or_else(|| {
         let shown = RunId::parse(run).map(|it| it.to_string()).unwrap_or_default();
@@ -59,7 +64,7 @@ async fn read(gateway: &Gateway, caller: &Caller, run: &str, kind: TextKind) -> 
 
 async fn keep(
     gateway: &Gateway,
-    caller: &Caller,
+    caller: &AuthorizedCaller,
     run: &str,
     kind: TextKind,
     text: String,
@@ -71,7 +76,12 @@ async fn keep(
     }
 }
 
-async fn text_of(gateway: &Gateway, caller: &Caller, run: &str, kind: TextKind) -> Result<TextOf, ApiError> {
+async fn text_of(
+    gateway: &Gateway,
+    caller: &AuthorizedCaller,
+    run: &str,
+    kind: TextKind,
+) -> Result<TextOf, ApiError> {
     let run = RunId::parse(run)?;
     let (_, step) = gateway.run(&run, rights(&caller.holder)).await?;
     Ok(TextOf { mission: run.mission.to_owned(), step, attempt: run.attempt, kind })

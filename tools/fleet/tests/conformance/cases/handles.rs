@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use orange_core::scheduler::{Event as SchedulerEvent, Refusal};
-use orange_fleet::host::{Event, NewColony, Reply};
+use orange_fleet::host::{ActorReply, Event, NewColony};
 
 use super::leases::heartbeat;
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, completion, done};
 
-pub async fn two_handles_drive_one_mission(store: Store, folder: &Path) {
+pub async fn two_handles_drive_one_mission(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     assert_eq!(one.colony, two.colony);
@@ -28,7 +28,7 @@ pub async fn two_handles_drive_one_mission(store: Store, folder: &Path) {
     assert_eq!(two.everything().await, one.everything().await);
 }
 
-pub async fn a_key_is_used_once_by_two_handles_at_once(store: Store, folder: &Path) {
+pub async fn a_key_is_used_once_by_two_handles_at_once(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     one.register("c", "any").await;
@@ -37,7 +37,7 @@ pub async fn a_key_is_used_once_by_two_handles_at_once(store: Store, folder: &Pa
         let (a, b) =
             tokio::join!(one.host.create_mission(one.draft(&key)), two.host.create_mission(two.draft(&key)));
         assert_eq!(a, b);
-        let Reply::Done { mission: Some(id), .. } = a.unwrap() else { panic!("refused") };
+        let ActorReply::Done { mission: Some(id), .. } = a.unwrap() else { panic!("refused") };
         one.park("c").await.unwrap();
         one.begin("c", &id, "plan", 1).await;
         let completed = Event::Mission { id: id.clone(), event: completion(&id, "plan", 1) };
@@ -55,7 +55,7 @@ pub async fn a_key_is_used_once_by_two_handles_at_once(store: Store, folder: &Pa
     assert_eq!(completed, 20);
 }
 
-pub async fn two_handles_make_one_colony_of_a_name(store: Store, folder: &Path) {
+pub async fn two_handles_make_one_colony_of_a_name(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     let new = || NewColony { name: "far".to_owned(), repository: "r".to_owned(), base: Some("b".to_owned()) };
@@ -65,7 +65,7 @@ pub async fn two_handles_make_one_colony_of_a_name(store: Store, folder: &Path) 
     assert_eq!(names, ["far", "home"]);
 }
 
-pub async fn of_two_handles_that_sweep_at_once_one_does(store: Store, folder: &Path) {
+pub async fn of_two_handles_that_sweep_at_once_one_does(store: TestedStore, folder: &Path) {
     let one = World::new((store.open)(folder)).await;
     let two = World::new((store.open)(folder)).await;
     one.register("c", "any").await;
@@ -75,8 +75,8 @@ pub async fn of_two_handles_that_sweep_at_once_one_does(store: Store, folder: &P
         one.scheduler(heartbeat("c", &id, "plan", 1)).await;
         let sweep = || SchedulerEvent::Sweep { seen: Some(seen) };
         let replies = tokio::join!(one.scheduler(sweep()), two.scheduler(sweep()));
-        let swept = |it: &Reply| matches!(it, Reply::Done { is_repeated: false, .. });
-        let refused = |it: &Reply| *it == Reply::SchedulerRefused(Refusal::HasSwept);
+        let swept = |it: &ActorReply| matches!(it, ActorReply::Done { is_repeated: false, .. });
+        let refused = |it: &ActorReply| *it == ActorReply::SchedulerRefused(Refusal::HasSwept);
         assert!(
             swept(&replies.0) && refused(&replies.1) || refused(&replies.0) && swept(&replies.1),
             "{replies:?}"

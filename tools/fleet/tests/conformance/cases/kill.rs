@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use orange_core::mission::{AttemptEnd, Report};
 use orange_fleet::fault::POINTS;
-use orange_fleet::host::{Host, HostError, MissionFilter, NewMission, Reply};
-use orange_fleet::simulate::Crabs;
+use orange_fleet::host::{ActorReply, Host, HostError, MissionFilter, NewMission};
+use orange_fleet::simulate::SimulatedCrabs;
 use tokio::sync::watch;
 
-use crate::Store;
-use crate::child::{Acknowledged, ChildHost, Faults, Kills};
+use crate::TestedStore;
+use crate::child::{AcknowledgedCalls, ChildHost, Faults, Kills};
 use crate::world::{World, agent, roles, until};
 
 const RUNS: [&str; 6] = ["plan 1", "implement 1", "review 1", "fix 1", "review 2", "pr 1"];
@@ -24,19 +24,19 @@ const ANSWERS: [u64; 9] = [1, 2, 5, 9, 14, 20, 33, 47, 60];
 #[cfg(feature = "fail-points")]
 const PASSINGS: [u64; 8] = [1, 1, 2, 2, 3, 3, 4, 5];
 
-pub async fn nothing_is_lost_when_the_process_is_killed(store: Store, folder: &Path) {
+pub async fn nothing_is_lost_when_the_process_is_killed(store: TestedStore, folder: &Path) {
     let kills: Kills = Box::new(|start| ANSWERS.get(start).copied());
     let starts = drive(store, folder, Box::new(|_| Vec::new()), kills, 12).await;
     assert!(starts > ANSWERS.len(), "it was killed only {starts} times");
 }
 
 #[cfg(not(feature = "fail-points"))]
-pub async fn nothing_is_lost_at_any_point_of_a_call(_: Store, _: &Path) {
+pub async fn nothing_is_lost_at_any_point_of_a_call(_: TestedStore, _: &Path) {
     eprintln!("skipped: {} points of a call need `--features fail-points`", POINTS.len());
 }
 
 #[cfg(feature = "fail-points")]
-pub async fn nothing_is_lost_at_any_point_of_a_call(store: Store, folder: &Path) {
+pub async fn nothing_is_lost_at_any_point_of_a_call(store: TestedStore, folder: &Path) {
     for point in POINTS {
         let faults: Faults = Box::new(move |start| {
             let passing = PASSINGS.get(start).map(|it| format!("{point}:{it}"));
@@ -49,14 +49,14 @@ pub async fn nothing_is_lost_at_any_point_of_a_call(store: Store, folder: &Path)
 
 /// A folder with a store of its own.
 #[cfg(feature = "fail-points")]
-fn prepared(store: Store, folder: std::path::PathBuf) -> std::path::PathBuf {
+fn prepared(store: TestedStore, folder: std::path::PathBuf) -> std::path::PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     assert!((store.prepare)(&folder));
     folder
 }
 
 /// Drives missions to their ends through a process that dies, and then looks at the store. Says how often the process was started.
-async fn drive(store: Store, folder: &Path, faults: Faults, kills: Kills, missions: usize) -> usize {
+async fn drive(store: TestedStore, folder: &Path, faults: Faults, kills: Kills, missions: usize) -> usize {
     std::fs::create_dir_all(folder).unwrap();
     let child = Arc::new(ChildHost::new(store, folder, faults, kills));
     let host: Arc<dyn Host> = Arc::clone(&child) as _;
@@ -68,13 +68,13 @@ async fn drive(store: Store, folder: &Path, faults: Faults, kills: Kills, missio
     .id;
     let world = World { host: Arc::clone(&host), colony };
     let (stop, stopped) = watch::channel(false);
-    let crabs = Crabs::new(Arc::clone(&host), &world.colony, "c", agent());
+    let crabs = SimulatedCrabs::new(Arc::clone(&host), &world.colony, "c", agent());
     let lists = roles(&["planner", "worker", "reviewer", "any", "any"]);
     let running = tokio::spawn(crabs.run(lists, stopped));
     for number in 0..missions {
         let draft: NewMission = world.draft(&number.to_string());
         let made = again(async || host.create_mission(draft.clone()).await).await;
-        assert!(matches!(made, Reply::Done { .. }), "{made:?}");
+        assert!(matches!(made, ActorReply::Done { .. }), "{made:?}");
     }
     let all = vec![("completed".to_owned(), missions as u64)];
     until(&*host, async || {
@@ -102,7 +102,7 @@ async fn again<T>(ask: impl AsyncFn() -> Result<T, HostError>) -> T {
 }
 
 /// Holds the store against what was acknowledged.
-async fn audit(world: &World, acknowledged: &Acknowledged, missions: usize) {
+async fn audit(world: &World, acknowledged: &AcknowledgedCalls, missions: usize) {
     let page = MissionFilter { limit: 1000, ..MissionFilter::default() };
     let stored = world.host.missions(page).await.unwrap();
     let ids: BTreeSet<String> = stored.iter().map(|it| it.id.clone()).collect();

@@ -5,9 +5,9 @@ use std::path::Path;
 use orange_core::mission::{Event as MissionEvent, Refusal, Report};
 use orange_core::plan::StepId;
 use orange_core::scheduler::{self, Event as SchedulerEvent, SILENT_SWEEPS};
-use orange_fleet::host::{Instruction, Reply};
+use orange_fleet::host::{ActorReply, Instruction};
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, done, offers, step};
 
 pub fn heartbeat(crab: &str, mission: &str, name: &str, attempt: u32) -> SchedulerEvent {
@@ -15,7 +15,7 @@ pub fn heartbeat(crab: &str, mission: &str, name: &str, attempt: u32) -> Schedul
 }
 
 /// A mission whose first step runs with the crab `c`.
-async fn running(store: Store, folder: &Path) -> (World, String) {
+async fn running(store: TestedStore, folder: &Path) -> (World, String) {
     let world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     let id = world.start("one").await;
@@ -24,7 +24,7 @@ async fn running(store: Store, folder: &Path) -> (World, String) {
     (world, id)
 }
 
-pub async fn a_crab_gets_the_first_step_that_it_takes(store: Store, folder: &Path) {
+pub async fn a_crab_gets_the_first_step_that_it_takes(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let (first, second) = (world.start_apart("one").await, world.start_apart("two").await);
     assert_eq!(world.state().await.waiting, [("planner".to_owned(), 2), ("worker".to_owned(), 2)]);
@@ -50,7 +50,7 @@ pub async fn a_crab_gets_the_first_step_that_it_takes(store: Store, folder: &Pat
     assert_eq!((world.state().await.waiting, world.host.counts().await.unwrap().waiting), (Vec::new(), 0));
 }
 
-pub async fn a_lost_step_waits_again_with_the_others_of_its_mission(store: Store, folder: &Path) {
+pub async fn a_lost_step_waits_again_with_the_others_of_its_mission(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let id = world.start_apart("one").await;
     world.register("w", "worker").await;
@@ -66,7 +66,7 @@ pub async fn a_lost_step_waits_again_with_the_others_of_its_mission(store: Store
     assert_eq!(world.state().await.waiting, []);
 }
 
-pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
+pub async fn a_silent_crab_loses_its_attempt(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     let mut deliveries = world.host.deliveries();
     for _ in 0..2 {
@@ -82,7 +82,7 @@ pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
     assert_eq!(delivery.crab, "d");
     assert!(matches!(delivery.what, Instruction::Offer(item) if item.attempt == 2 && item.mission == id));
     let late = world.complete("c", &id, "plan", 1).await;
-    assert_eq!(late, Reply::MissionRefused(Refusal::Stale { current: 2 }));
+    assert_eq!(late, ActorReply::MissionRefused(Refusal::Stale { current: 2 }));
     done(&world.begin("d", &id, "plan", 2).await);
     done(&world.complete("d", &id, "plan", 2).await);
     let runs = world.stored(&id).await.runs;
@@ -101,7 +101,7 @@ pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
     );
 }
 
-pub async fn a_step_that_is_given_back_goes_to_another_crab(store: Store, folder: &Path) {
+pub async fn a_step_that_is_given_back_goes_to_another_crab(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     world.park("c").await;
@@ -124,10 +124,10 @@ pub async fn a_step_that_is_given_back_goes_to_another_crab(store: Store, folder
     let runs = world.stored(&id).await.runs;
     assert_eq!((runs.len(), runs[0].crab.as_deref()), (1, Some("d")));
     let started = world.begin("c", &id, "plan", 1).await;
-    assert_eq!(started, Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
+    assert_eq!(started, ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
 }
 
-pub async fn a_cancelled_mission_ends_its_agent(store: Store, folder: &Path) {
+pub async fn a_cancelled_mission_ends_its_agent(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     let mut deliveries = world.host.deliveries();
     done(&world.mission("", &id, MissionEvent::Cancel).await);
@@ -141,25 +141,25 @@ pub async fn a_cancelled_mission_ends_its_agent(store: Store, folder: &Path) {
     assert_eq!((world.state().await.waiting, world.host.counts().await.unwrap().waiting), (Vec::new(), 0));
 }
 
-pub async fn a_crab_speaks_only_for_what_it_has(store: Store, folder: &Path) {
+pub async fn a_crab_speaks_only_for_what_it_has(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     world.register("d", "any").await;
     let before = world.everything().await;
     let foreign = world.complete("d", &id, "plan", 1).await;
-    assert_eq!(foreign, Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
+    assert_eq!(foreign, ActorReply::SchedulerRefused(scheduler::Refusal::NoSuchLease));
     let early = world.complete("c", &id, "implement", 1).await;
-    assert_eq!(early, Reply::MissionRefused(Refusal::NoSuchAttempt { current: 0 }));
+    assert_eq!(early, ActorReply::MissionRefused(Refusal::NoSuchAttempt { current: 0 }));
     assert_eq!(world.everything().await, before);
     // A person or a script speaks without a crab.
     done(&world.complete("", &id, "plan", 1).await);
 }
 
-pub async fn a_role_has_one_crab(store: Store, folder: &Path) {
+pub async fn a_role_has_one_crab(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     world.register("atlas-id", "worker").await;
     let before = world.everything().await;
     let refused = world.register("other", "reviewer,worker").await;
-    let Reply::SchedulerRefused(refusal) = refused else { panic!("{refused:?}") };
+    let ActorReply::SchedulerRefused(refusal) = refused else { panic!("{refused:?}") };
     assert_eq!(refusal.words(), "role 'worker' is already taken in this colony by crab 'atlas-id'");
     assert_eq!(world.everything().await, before);
     done(&world.register("atlas-id", "planner").await);
@@ -168,7 +168,7 @@ pub async fn a_role_has_one_crab(store: Store, folder: &Path) {
     assert_eq!(world.state().await.crabs.into_iter().map(|it| it.0).collect::<Vec<_>>(), ["atlas-id"]);
 }
 
-pub async fn a_crab_that_comes_back_keeps_its_lease(store: Store, folder: &Path) {
+pub async fn a_crab_that_comes_back_keeps_its_lease(store: TestedStore, folder: &Path) {
     let (world, id) = running(store, folder).await;
     done(&world.register("c", "any,worker").await);
     assert_eq!(world.park("c").await, None);

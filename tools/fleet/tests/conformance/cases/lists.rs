@@ -6,7 +6,7 @@ use std::sync::Arc;
 use orange_core::mission::Event as MissionEvent;
 use orange_fleet::host::{HostError, MissionFilter, NewColony, NewMission};
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, step};
 
 async fn ids(world: &World, filter: MissionFilter) -> Vec<String> {
@@ -26,7 +26,7 @@ async fn missions(world: &World, count: usize) -> Vec<String> {
     made
 }
 
-pub async fn pages_have_every_mission_once(store: Store, folder: &Path) {
+pub async fn pages_have_every_mission_once(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let made = missions(&world, 25).await;
     let mut sorted = made.clone();
@@ -46,7 +46,7 @@ pub async fn pages_have_every_mission_once(store: Store, folder: &Path) {
     assert_eq!(read, made);
 }
 
-pub async fn filters_find_what_they_say(store: Store, folder: &Path) {
+pub async fn filters_find_what_they_say(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let made = missions(&world, 9).await;
     let new = NewColony { name: "far".to_owned(), repository: "r".to_owned(), base: None };
@@ -95,7 +95,7 @@ pub async fn filters_find_what_they_say(store: Store, folder: &Path) {
     assert_eq!(ids(&world, third).await, made[3..5]);
 }
 
-pub async fn records_have_everything_in_order(store: Store, folder: &Path) {
+pub async fn records_have_everything_in_order(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let news = world.host.news();
     let id = world.start("one").await;
@@ -111,7 +111,7 @@ pub async fn records_have_everything_in_order(store: Store, folder: &Path) {
     assert_eq!(world.kinds(None).await[0], "colony.created");
 }
 
-pub async fn what_ended_long_ago_is_forgotten(store: Store, folder: &Path) {
+pub async fn what_ended_long_ago_is_forgotten(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let made = missions(&world, 5).await;
     for id in &made[..3] {
@@ -140,7 +140,7 @@ pub async fn what_ended_long_ago_is_forgotten(store: Store, folder: &Path) {
     assert!(records[0].seq > newest, "numbers are never used again");
 }
 
-pub async fn a_copy_is_a_store(store: Store, folder: &Path) {
+pub async fn a_copy_is_a_store(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     let made = missions(&world, 3).await;
@@ -161,7 +161,7 @@ pub async fn a_copy_is_a_store(store: Store, folder: &Path) {
     assert_eq!(copy.stored(made.last().unwrap()).await.mission.step(step("implement")).attempt(), 1);
 }
 
-pub async fn a_copy_made_while_others_write_is_whole(store: Store, folder: &Path) {
+pub async fn a_copy_made_while_others_write_is_whole(store: TestedStore, folder: &Path) {
     let world = Arc::new(World::new((store.open)(folder)).await);
     missions(&world, 20).await;
     let writer = Arc::clone(&world);

@@ -5,10 +5,10 @@ use std::path::Path;
 use orange_core::mission::Event as MissionEvent;
 use orange_fleet::host::{Event, HostError, MissionFilter};
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, done};
 
-pub async fn a_mission_of_a_newer_version_is_set_aside(store: Store, folder: &Path) {
+pub async fn a_mission_of_a_newer_version_is_set_aside(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let id = world.start("one").await;
     drop(world);
@@ -34,7 +34,7 @@ pub async fn a_mission_of_a_newer_version_is_set_aside(store: Store, folder: &Pa
     done(&world.begin("c", &id, "plan", 1).await);
 }
 
-pub async fn a_mission_that_is_damaged_stops_nothing_else(store: Store, folder: &Path) {
+pub async fn a_mission_that_is_damaged_stops_nothing_else(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     let damaged = world.start("one").await;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use orange_core::scheduler::{Event as SchedulerEvent, SILENT_SWEEPS};
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, done};
 
-pub async fn everything_is_there_after_a_restart(store: Store, folder: &Path) {
+pub async fn everything_is_there_after_a_restart(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     let id = world.start("one").await;
@@ -23,7 +23,7 @@ pub async fn everything_is_there_after_a_restart(store: Store, folder: &Path) {
     assert_eq!(done(&world.complete("c", &id, "plan", 1).await), (3, true));
 }
 
-pub async fn a_lease_outlives_a_restart_and_ends_by_sweeps(store: Store, folder: &Path) {
+pub async fn a_lease_outlives_a_restart_and_ends_by_sweeps(store: TestedStore, folder: &Path) {
     let mut world = World::new((store.open)(folder)).await;
     world.register("c", "any").await;
     let id = world.start("one").await;
@@ -41,7 +41,7 @@ pub async fn a_lease_outlives_a_restart_and_ends_by_sweeps(store: Store, folder:
     assert_eq!(world.stored(&id).await.mission.step(crate::world::step("plan")).attempt(), 2);
 }
 
-pub async fn ids_and_records_rise_when_the_clock_goes_back(store: Store, folder: &Path) {
+pub async fn ids_and_records_rise_when_the_clock_goes_back(store: TestedStore, folder: &Path) {
     let first = crate::child::start_with_clock(store, folder, 3_600_000).await;
     let world = World::new((store.open)(folder)).await;
     let second = world.start("two").await;

@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::mission::Event as MissionEvent;
 use orange_fleet::host::{TextKind, TextOf};
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, step};
 
 fn of(mission: &str, name: &str, attempt: u32, kind: TextKind) -> TextOf {
@@ -22,7 +22,7 @@ impl World {
     }
 }
 
-pub async fn the_last_text_of_an_attempt_counts(store: Store, folder: &Path) {
+pub async fn the_last_text_of_an_attempt_counts(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let id = world.start("one").await;
     let transcript = of(&id, "plan", 1, TextKind::Transcript);
@@ -46,7 +46,7 @@ pub async fn the_last_text_of_an_attempt_counts(store: Store, folder: &Path) {
     assert_eq!(world.stored(&id).await.runs[0].diff, Some(0));
 }
 
-pub async fn an_attempt_that_is_not_there_keeps_nothing(store: Store, folder: &Path) {
+pub async fn an_attempt_that_is_not_there_keeps_nothing(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let id = world.start("one").await;
     for nothing in [("none", "plan", 1), (&id, "review", 1), (&id, "plan", 2)] {
@@ -56,7 +56,7 @@ pub async fn an_attempt_that_is_not_there_keeps_nothing(store: Store, folder: &P
     }
 }
 
-pub async fn texts_go_with_their_mission(store: Store, folder: &Path) {
+pub async fn texts_go_with_their_mission(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let (gone, stays) = (world.start("gone").await, world.start("stays").await);
     let texts = [&gone, &stays].map(|id| of(id, "plan", 1, TextKind::Transcript));

@@ -3,19 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use orange_fleet::simulate::Crabs;
+use orange_fleet::simulate::SimulatedCrabs;
 use tokio::sync::watch;
 
-use crate::Store;
+use crate::TestedStore;
 use crate::world::{World, agent, roles, until};
 
 const RUNS: [&str; 6] = ["plan 1", "implement 1", "review 1", "fix 1", "review 2", "pr 1"];
 
-pub async fn a_mission_goes_through_fail_fix_and_pass(store: Store, folder: &Path) {
+pub async fn a_mission_goes_through_fail_fix_and_pass(store: TestedStore, folder: &Path) {
     let world = World::new((store.open)(folder)).await;
     let id = world.start("one").await;
     let (stop, stopped) = watch::channel(false);
-    let crabs = Crabs::new(Arc::clone(&world.host), &world.colony, "c", agent());
+    let crabs = SimulatedCrabs::new(Arc::clone(&world.host), &world.colony, "c", agent());
     let running = tokio::spawn(crabs.run(roles(&["planner", "worker", "reviewer"]), stopped));
     let mission = world.ended(&id).await;
     stop.send(true).unwrap();
@@ -37,11 +37,11 @@ pub async fn a_mission_goes_through_fail_fix_and_pass(store: Store, folder: &Pat
     assert_eq!((counts.missions, counts.waiting, counts.alarms), (vec![("completed".to_owned(), 1)], 0, 0));
 }
 
-pub async fn many_missions_come_to_their_ends(store: Store, folder: &Path) {
+pub async fn many_missions_come_to_their_ends(store: TestedStore, folder: &Path) {
     const MISSIONS: usize = 30;
     let world = World::new((store.open)(folder)).await;
     let (stop, stopped) = watch::channel(false);
-    let crabs = Crabs::new(Arc::clone(&world.host), &world.colony, "c", agent());
+    let crabs = SimulatedCrabs::new(Arc::clone(&world.host), &world.colony, "c", agent());
     let lists = roles(&["planner", "worker", "reviewer", "any", "any", "any,planner-2"]);
     let running = tokio::spawn(Arc::clone(&crabs).run(lists, stopped));
     for number in 0..MISSIONS {

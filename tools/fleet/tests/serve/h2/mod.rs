@@ -9,7 +9,7 @@ use orange_fleet::crab::socket::GatewaySocket;
 use serde_json::{Value, json};
 
 use self::wire::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, GO_AWAY, HEADERS, OK, PREFACE, RESET, SETTINGS,
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, GO_AWAY, HEADERS, Http2Frame, OK, PREFACE, RESET, SETTINGS,
     Secure, Wire, frame,
 };
 use crate::world::until;
@@ -137,11 +137,11 @@ fn a_connection_without_a_request_is_cut_off() {
 fn an_idle_connection_gets_go_away_and_ends() {
     let secure = Secure::with(|settings| settings.limits.head = SHORT);
     let mut following = secure.begun("/v1/events");
-    let is_announced = |rest: &[Frame]| rest.iter().any(|it| it.kind == GO_AWAY);
+    let is_announced = |rest: &[Http2Frame]| rest.iter().any(|it| it.kind == GO_AWAY);
     let rest = secure.begun("/v1/status").rest();
     assert!(is_announced(&rest), "{rest:?}");
     let mut rude = secure.begun("/v1/status");
-    let rest: Vec<Frame> = std::iter::from_fn(|| rude.frame()).collect();
+    let rest: Vec<Http2Frame> = std::iter::from_fn(|| rude.frame()).collect();
     assert!(is_announced(&rest), "one that answers nothing ends, too: {rest:?}");
     // The other connection is as old, and has a request that is open.
     following.get(3, "/v1/status");
@@ -321,7 +321,7 @@ fn a_stop_ends_open_streams() {
     let stopped = secure.world.begin_stop();
     let rest = wire.rest();
     for stream in streams(3) {
-        let is_end = |it: &&Frame| it.stream == stream && it.flags & END_STREAM != 0;
+        let is_end = |it: &&Http2Frame| it.stream == stream && it.flags & END_STREAM != 0;
         assert_eq!(rest.iter().filter(is_end).count(), 1, "{rest:?}");
     }
     assert!(rest.iter().any(|it| it.kind == GO_AWAY), "{rest:?}");

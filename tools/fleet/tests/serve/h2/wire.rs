@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use orange_fleet::client::roots;
-use orange_fleet::serve::Settings;
+use orange_fleet::serve::GatewaySettings;
 use orange_fleet::serve::settings::TlsFiles;
 use tempfile::TempDir;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use crate::stops::certificates;
-use crate::world::{Client, PATIENCE, World};
+use crate::world::{PATIENCE, TokenClient, World};
 
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -41,7 +41,7 @@ pub struct Secure {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct Http2Frame {
     pub kind: u8,
     pub flags: u8,
     pub stream: u32,
@@ -65,7 +65,7 @@ impl Secure {
         Secure::with(|_| {})
     }
 
-    pub fn with(change: impl FnOnce(&mut Settings)) -> Secure {
+    pub fn with(change: impl FnOnce(&mut GatewaySettings)) -> Secure {
         let folder = tempfile::tempdir().unwrap();
         certificates(folder.path());
         let files =
@@ -123,7 +123,7 @@ impl Secure {
 
     /// A connection that agrees on HTTP/2, and has sent nothing.
     pub fn unopened(&self) -> Wire {
-        let Client { address, token, .. } = &self.world.admin;
+        let TokenClient { address, token, .. } = &self.world.admin;
         let tls = self.tls(&["h2"]);
         let (authority, token) = (address.to_string(), token.clone().unwrap());
         Wire { tls, until: Instant::now() + PATIENCE, authority, token }
@@ -184,7 +184,7 @@ impl Wire {
     }
 
     /// The next frame that is not a business of the connection alone; pings are answered.
-    pub fn next(&mut self) -> Option<Frame> {
+    pub fn next(&mut self) -> Option<Http2Frame> {
         loop {
             let frame = self.frame()?;
             match frame.kind {
@@ -199,7 +199,7 @@ impl Wire {
 
     /// The next frame; `None` at the end of the connection.
     #[track_caller]
-    pub fn frame(&mut self) -> Option<Frame> {
+    pub fn frame(&mut self) -> Option<Http2Frame> {
         assert!(Instant::now() < self.until, "the gateway does not do what is waited for");
         let mut head = [0; 9];
         if let Err(cause) = self.tls.read_exact(&mut head) {
@@ -211,12 +211,12 @@ impl Wire {
         let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
         let mut payload = vec![0; usize::try_from(length).unwrap()];
         self.tls.read_exact(&mut payload).ok()?;
-        Some(Frame { kind: head[3], flags: head[4], stream, payload })
+        Some(Http2Frame { kind: head[3], flags: head[4], stream, payload })
     }
 
     /// The frame of this kind on this stream; others are passed over.
     #[track_caller]
-    pub fn wait(&mut self, kind: u8, stream: u32) -> Frame {
+    pub fn wait(&mut self, kind: u8, stream: u32) -> Http2Frame {
         loop {
             let frame = self.next().unwrap_or_else(|| panic!("no frame of kind {kind} on {stream}"));
             if (frame.kind, frame.stream) == (kind, stream) {
@@ -247,7 +247,7 @@ impl Wire {
     }
 
     /// Frames that come until the connection ends.
-    pub fn rest(&mut self) -> Vec<Frame> {
+    pub fn rest(&mut self) -> Vec<Http2Frame> {
         std::iter::from_fn(|| self.next()).collect()
     }
 }
