@@ -150,13 +150,7 @@ fn deaths_end_as_the_documents_say() {
             let end = generate::end(random);
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
-                let end = AgentEnd {
-                    code: end.0,
-                    signal: end.1,
-                    output: &end.2,
-                    is_beside: task.beside,
-                    ..AgentEnd::PLAIN
-                };
+                let end = end_of(end.0, end.1, &end.2, task.beside);
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
@@ -193,15 +187,7 @@ fn times_are_over_as_the_documents_say() {
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
                 let (code, signal, output) = (end.0, end.1, &*end.2);
-                let end = AgentEnd {
-                    code,
-                    signal,
-                    output,
-                    is_beside: task.beside,
-                    lasted,
-                    left: &left,
-                    ..AgentEnd::PLAIN
-                };
+                let end = AgentEnd { lasted, left: &left, ..end_of(code, signal, output, task.beside) };
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
@@ -590,6 +576,10 @@ fn says(exit: Exit) -> Says {
         Exit::Wait { resume_after } => Says::Wait(resume_after),
         Exit::Unmatched => Says::Nothing,
     }
+}
+
+fn end_of(code: Option<i32>, signal: Option<i32>, output: &str, is_beside: bool) -> AgentEnd<'_> {
+    AgentEnd { code, signal, output, is_beside, ..AgentEnd::PLAIN }
 }
 
 fn fate(machine: &Machine<'_>, decision: Result<ExitDecision<'_>, Rejection>) -> TaskFate {

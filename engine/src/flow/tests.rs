@@ -336,8 +336,7 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
     let lab = TaskLab::new(WORKING, "## Handoff\nall");
     drop(lab.begin("agent-review"));
     // The program that should finish it does nothing.
-    let error =
-        refused(lab.ask("done"), ErrorKind::Environment, "working → agent-review was begun and cannot be");
+    let error = refused(lab.ask("done"), ErrorKind::Environment, "working → agent-review was begun");
     assert!(error.help.contains("orange.log"), "{error}");
 }
 
@@ -538,8 +537,7 @@ fn an_agent_that_has_ended_is_not_heard() {
 #[test]
 fn only_a_task_that_waits_is_started() {
     let lab = TaskLab::new(STUCK, "");
-    let error =
-        refused(spawn(&lab.app, &lab.dir, false), ErrorKind::Refused, "was started before: it is stuck");
+    let error = refused(spawn(&lab.app, &lab.dir, false), ErrorKind::Refused, "started before: it is stuck");
     assert!(error.help.contains("orange task respawn"), "{error}");
     // Past its initial state and without a worktree, where an agent can be started: the answer says what is missing.
     let lab = TaskLab::new(WORKING, "");

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use self::SceneAct::{Agent, Ask};
 use super::outcome::Task;
 use super::prepare::{
     LIMIT, ask, before, cancelled, commit_on, commit_tree, create, mission, noted, patient, paused, solo,
@@ -37,7 +38,7 @@ pub(super) const SCENES: &[Scene] = &[
     Scene {
         name: "create, with its worktree and agent",
         prepare: |_, _| Ok(()),
-        act: SceneAct::Ask(&["task", "create", "BRANCH", "Mend it"]),
+        act: Ask(&["task", "create", "BRANCH", "Mend it"]),
         to: "working",
     },
     Scene {
@@ -50,7 +51,7 @@ pub(super) const SCENES: &[Scene] = &[
             fs::create_dir_all(&place).map_err(|error| error.to_string())?;
             world.must_stay(branch, &place.join("mine.txt"))
         },
-        act: SceneAct::Ask(&["task", "create", "BRANCH", "Mend it"]),
+        act: Ask(&["task", "create", "BRANCH", "Mend it"]),
         to: "working",
     },
     Scene {
@@ -60,7 +61,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, &before(branch), &["--status", "reviewing"])?;
             create(world, branch, &["--no-spawn"])
         },
-        act: SceneAct::Ask(&["task", "merge", "BRANCH-before", "--local", "--strategy", "merge"]),
+        act: Ask(&["task", "merge", "BRANCH-before", "--local", "--strategy", "merge"]),
         to: "working",
     },
     Scene {
@@ -70,7 +71,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, &before(branch), &[])?;
             create(world, branch, &[])
         },
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH-before", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH-before", "--yes"]),
         to: "working",
     },
     Scene {
@@ -87,7 +88,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &[])?;
             world.must_be_kept(branch, &[&format!("{branch} has half an idea\n")])
         },
-        act: SceneAct::Ask(&["monitor", "--once"]),
+        act: Ask(&["monitor", "--once"]),
         to: "working",
     },
     Scene {
@@ -109,7 +110,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.orange(&["task", "delete", &deleted, "--yes"])?;
             world.must_be_kept(branch, &["half an idea\n", &text])
         },
-        act: SceneAct::Ask(&["gc", "--yes", "--older-than", "0"]),
+        act: Ask(&["gc", "--yes", "--older-than", "0"]),
         to: "cancelled",
     },
     Scene {
@@ -118,7 +119,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &[])?;
             write(world, branch, "## Handoff\n\nDONE: all of it")
         },
-        act: SceneAct::Agent { window: "worker", does: "orange task update --status agent-review; exit" },
+        act: Agent { window: "worker", does: "orange task update --status agent-review; exit" },
         to: "agent-review",
     },
     Scene {
@@ -131,7 +132,7 @@ pub(super) const SCENES: &[Scene] = &[
             ask(world, branch, "agent-review")?;
             write(world, branch, "## Review\n\nVerdict: FAIL")
         },
-        act: SceneAct::Ask(&["task", "update", "BRANCH", "--status", "working"]),
+        act: Ask(&["task", "update", "BRANCH", "--status", "working"]),
         to: "working",
     },
     Scene {
@@ -141,7 +142,7 @@ pub(super) const SCENES: &[Scene] = &[
             let worktree = Task::named(world, branch)?.worktree(world)?;
             fs::write(worktree.join("idea.txt"), "half an idea\n").map_err(|error| error.to_string())
         },
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -158,7 +159,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&worktree, "outside/new.txt", "new\n")?;
             world.must_be_kept(branch, &["staged\n", "then edited\n", "new\n"])
         },
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -170,7 +171,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&world.path("orange/workspaces"), ".pool.json", "{\"slots\": []}\n")?;
             world.must_be_kept(branch, &["half an idea\n"])
         },
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -201,7 +202,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&worktree, "filtered.txt", "filtered\n")?;
             world.must_be_kept(branch, &[&format!("{branch} third\n"), "mine\n", "filtered\n"])
         },
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -215,7 +216,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.until("it writes", || worktree.join("busy-5").exists())?;
             world.must_be_kept(branch, &["work\n"])
         },
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -236,7 +237,7 @@ pub(super) const SCENES: &[Scene] = &[
             }
             write_in(&worktree, ".git", &link)
         },
-        act: SceneAct::Ask(&["workspace", "gc"]),
+        act: Ask(&["workspace", "gc"]),
         to: "cancelled",
     },
     Scene {
@@ -250,7 +251,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.must_be_kept(branch, &[&format!("{branch} forgot it\n")])?;
             world.orange(&["project", "update", PROJECT, "--pool-size", "1"]).map(drop)
         },
-        act: SceneAct::Ask(&["workspace", "gc"]),
+        act: Ask(&["workspace", "gc"]),
         to: "pending",
     },
     Scene {
@@ -269,7 +270,7 @@ pub(super) const SCENES: &[Scene] = &[
             }
             commit_tree(world, branch, &clean)
         },
-        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -280,7 +281,7 @@ pub(super) const SCENES: &[Scene] = &[
             world.git(&world.path("toy.git"), &["update-ref", &format!("refs/before/{branch}"), branch])?;
             world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
         },
-        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -289,13 +290,13 @@ pub(super) const SCENES: &[Scene] = &[
             commit_on(world, branch)?;
             world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
         },
-        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
         name: "a worker that ends without a word, reported by its wrapper",
         prepare: |world, branch| create(world, branch, &[]),
-        act: SceneAct::Agent { window: "worker", does: "exit 3" },
+        act: Agent { window: "worker", does: "exit 3" },
         to: "working",
     },
     Scene {
@@ -304,7 +305,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &[])?;
             write(world, branch, "## Handoff\n\nDONE: all of it")
         },
-        act: SceneAct::Agent { window: "worker", does: "exit 0" },
+        act: Agent { window: "worker", does: "exit 0" },
         to: "agent-review",
     },
     Scene {
@@ -316,13 +317,13 @@ pub(super) const SCENES: &[Scene] = &[
             write(world, branch, "## Handoff\n\nDONE: it\nREMAINING: no\nDECISIONS: no\nUNCERTAIN: no")?;
             ask(world, branch, "agent-review")
         },
-        act: SceneAct::Agent { window: "review-1", does: "exit 3" },
+        act: Agent { window: "review-1", does: "exit 3" },
         to: "agent-review",
     },
     Scene {
         name: "a worker that comes back when its limit is over",
         prepare: patient,
-        act: SceneAct::Agent { window: "worker", does: "exit 75" },
+        act: Agent { window: "worker", does: "exit 75" },
         to: "working",
     },
     Scene {
@@ -335,19 +336,19 @@ pub(super) const SCENES: &[Scene] = &[
                 Task::named(world, branch).is_ok_and(|task| task.has_crashed())
             })
         },
-        act: SceneAct::Ask(&["task", "respawn", "BRANCH"]),
+        act: Ask(&["task", "respawn", "BRANCH"]),
         to: "working",
     },
     Scene {
         name: "restart of an agent, asked by a person",
         prepare: |world, branch| create(world, branch, &[]),
-        act: SceneAct::Ask(&["task", "restart", "BRANCH"]),
+        act: Ask(&["task", "restart", "BRANCH"]),
         to: "working",
     },
     Scene {
         name: "stop, asked by a person",
         prepare: |world, branch| create(world, branch, &[]),
-        act: SceneAct::Ask(&["task", "stop", "BRANCH"]),
+        act: Ask(&["task", "stop", "BRANCH"]),
         to: "working",
     },
     Scene {
@@ -356,16 +357,7 @@ pub(super) const SCENES: &[Scene] = &[
             commit_on(world, branch)?;
             create(world, branch, &[])
         },
-        act: SceneAct::Ask(&[
-            "task",
-            "merge",
-            "BRANCH",
-            "--local",
-            "--force",
-            "--yes",
-            "--strategy",
-            "merge",
-        ]),
+        act: Ask(&["task", "merge", "BRANCH", "--local", "--force", "--yes", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -380,7 +372,7 @@ pub(super) const SCENES: &[Scene] = &[
             fs::remove_file(&hook).map_err(|error| error.to_string())?;
             if refused { Ok(()) } else { Err("what was not pushed counts as merged".to_owned()) }
         },
-        act: SceneAct::Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
+        act: Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "merge"]),
         to: "done",
     },
     Scene {
@@ -390,7 +382,7 @@ pub(super) const SCENES: &[Scene] = &[
             commit_on(world, branch)?;
             world.orange(&["task", "create", branch, "Mend it", "--status", "reviewing"]).map(drop)
         },
-        act: SceneAct::Ask(&["task", "create-pr", "BRANCH"]),
+        act: Ask(&["task", "create-pr", "BRANCH"]),
         to: "reviewing",
     },
     Scene {
@@ -399,7 +391,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &["--no-spawn"])?;
             world.orange(&["task", "cancel", branch, "--yes"]).map(drop)
         },
-        act: SceneAct::Ask(&["task", "delete", "BRANCH", "--yes"]),
+        act: Ask(&["task", "delete", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -408,7 +400,7 @@ pub(super) const SCENES: &[Scene] = &[
             create(world, branch, &["--no-spawn"])?;
             world.orange(&["task", "delete", branch, "--yes"]).map(drop)
         },
-        act: SceneAct::Ask(&["task", "restore", "BRANCH"]),
+        act: Ask(&["task", "restore", "BRANCH"]),
         to: "pending",
     },
     Scene {
@@ -420,43 +412,43 @@ pub(super) const SCENES: &[Scene] = &[
             world.must_be_kept(branch, &["half an idea\n"])?;
             world.orange(&["task", "cancel", branch, "--yes"]).map(drop)
         },
-        act: SceneAct::Ask(&["task", "undo", "BRANCH"]),
+        act: Ask(&["task", "undo", "BRANCH"]),
         to: "working",
     },
     Scene {
         name: "migrate, to another workflow",
         prepare: |world, branch| create(world, branch, &[]),
-        act: SceneAct::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
+        act: Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
         to: "reviewing",
     },
     Scene {
         name: "triage: create, with its folder and agent",
         prepare: triage,
-        act: SceneAct::Ask(&["task", "create", "BRANCH", "Sort it", "--workflow", "triage"]),
+        act: Ask(&["task", "create", "BRANCH", "Sort it", "--workflow", "triage"]),
         to: "triage",
     },
     Scene {
         name: "triage: a worktree takes the place of its folder",
         prepare: noted,
-        act: SceneAct::Ask(&["task", "update", "BRANCH", "--status", "working"]),
+        act: Ask(&["task", "update", "BRANCH", "--status", "working"]),
         to: "working",
     },
     Scene {
         name: "triage: cancel, with a note in its folder",
         prepare: noted,
-        act: SceneAct::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["task", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
         name: "mission: start, with its worktree and its first agent",
         prepare: solo,
-        act: SceneAct::Ask(&["mission", "start", "solo", "Mend it", "--branch", "BRANCH"]),
+        act: Ask(&["mission", "start", "solo", "Mend it", "--branch", "BRANCH"]),
         to: "running",
     },
     Scene {
         name: "mission: a step that completes, and the next agent",
         prepare: mission,
-        act: SceneAct::Agent {
+        act: Agent {
             window: "build-1",
             does: "until orange step complete --summary built; do :; done; exit",
         },
@@ -475,25 +467,19 @@ pub(super) const SCENES: &[Scene] = &[
                 Task::named(world, branch).is_ok_and(|it| world.panes(&it.session()).contains_key("check-1"))
             })
         },
-        act: SceneAct::Agent {
-            window: "check-1",
-            does: "until orange step complete --summary good; do :; done; exit",
-        },
+        act: Agent { window: "check-1", does: "until orange step complete --summary good; do :; done; exit" },
         to: "completed",
     },
     Scene {
         name: "mission: a step that fails, and a pause",
         prepare: mission,
-        act: SceneAct::Agent {
-            window: "build-1",
-            does: "until orange step fail --reason broken; do :; done; exit",
-        },
+        act: Agent { window: "build-1", does: "until orange step fail --reason broken; do :; done; exit" },
         to: "paused",
     },
     Scene {
         name: "mission: a step's agent that ends without a word, and its next attempt",
         prepare: mission,
-        act: SceneAct::Agent { window: "build-1", does: "exit 3" },
+        act: Agent { window: "build-1", does: "exit 3" },
         to: "running",
     },
     Scene {
@@ -505,19 +491,19 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&mission.worktree(world)?, "idea.txt", "half an idea\n")?;
             write_in(&mission.folder, "activity.jsonl", LIMIT)
         },
-        act: SceneAct::Agent { window: "build-1", does: "exit 3" },
+        act: Agent { window: "build-1", does: "exit 3" },
         to: "running",
     },
     Scene {
         name: "mission: an answer to a pause",
         prepare: paused,
-        act: SceneAct::Ask(&["mission", "continue", "BRANCH"]),
+        act: Ask(&["mission", "continue", "BRANCH"]),
         to: "running",
     },
     Scene {
         name: "mission: an answer that takes the failure as it is",
         prepare: paused,
-        act: SceneAct::Ask(&["mission", "continue", "BRANCH", "--accept-failure"]),
+        act: Ask(&["mission", "continue", "BRANCH", "--accept-failure"]),
         to: "failed",
     },
     Scene {
@@ -526,7 +512,7 @@ pub(super) const SCENES: &[Scene] = &[
             paused(world, branch)?;
             world.orange(&["mission", "continue", branch, "--accept-failure"]).map(drop)
         },
-        act: SceneAct::Ask(&["mission", "retry", "BRANCH"]),
+        act: Ask(&["mission", "retry", "BRANCH"]),
         to: "running",
     },
     Scene {
@@ -536,13 +522,13 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&Task::named(world, branch)?.worktree(world)?, "idea.txt", "half an idea\n")?;
             world.must_be_kept(branch, &["half an idea\n"])
         },
-        act: SceneAct::Ask(&["mission", "cancel", "BRANCH", "--yes"]),
+        act: Ask(&["mission", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
         name: "mission: delete",
         prepare: cancelled,
-        act: SceneAct::Ask(&["mission", "delete", "BRANCH", "--yes"]),
+        act: Ask(&["mission", "delete", "BRANCH", "--yes"]),
         to: "cancelled",
     },
     Scene {
@@ -551,7 +537,7 @@ pub(super) const SCENES: &[Scene] = &[
             cancelled(world, branch)?;
             world.orange(&["mission", "delete", branch, "--yes"]).map(drop)
         },
-        act: SceneAct::Ask(&["mission", "restore", "BRANCH"]),
+        act: Ask(&["mission", "restore", "BRANCH"]),
         to: "cancelled",
     },
 ];
@@ -571,8 +557,8 @@ impl Scene {
     /// The words of a request for this branch.
     pub(super) fn words(&self, branch: &str) -> Option<Vec<String>> {
         match self.act {
-            SceneAct::Ask(words) => Some(with_branch(words, branch)),
-            SceneAct::Agent { .. } => None,
+            Ask(words) => Some(with_branch(words, branch)),
+            Agent { .. } => None,
         }
     }
 

@@ -63,7 +63,7 @@ pub(crate) struct RunningStore {
 enum Servers {
     /// It is a file.
     None,
-    One(TorturePostgres),
+    One(Box<TorturePostgres>),
     /// The second one has everything that the first has answered, and takes over.
     Pair(Box<[TorturePostgres; 2]>),
 }
@@ -73,7 +73,7 @@ impl RunningStore {
     pub(crate) fn server(&mut self) -> Option<&mut dyn Server> {
         match &mut self.servers {
             Servers::None => None,
-            Servers::One(server) => Some(server),
+            Servers::One(server) => Some(&mut **server),
             Servers::Pair(pair) => Some(&mut pair[0]),
         }
     }
@@ -108,7 +108,7 @@ impl RunningStore {
 fn one_server(folder: &Path) -> Result<RunningStore, String> {
     let server = TorturePostgres::new(&folder.join("postgres"))?;
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
-    Ok(RunningStore { option, servers: Servers::One(server) })
+    Ok(RunningStore { option, servers: Servers::One(Box::new(server)) })
 }
 
 fn two_servers(folder: &Path) -> Result<RunningStore, String> {

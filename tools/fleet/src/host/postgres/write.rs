@@ -89,7 +89,7 @@ impl Statements {
                     column(&rows, |(_, it)| it.summary.clone()),
                     column(&rows, |(_, it)| it.branch.clone()),
                     column(&rows, |(_, it)| it.state.status),
-                    column(&rows, |(_, it)| it.state.step.clone()),
+                    column(&rows, |(_, it)| it.state.step),
                     column(&rows, |(_, it)| it.state.pause.map(i64::from)),
                     column(&rows, |(_, it)| it.state.version as i64),
                     column(&rows, |(_, it)| it.state.state.clone()),
@@ -115,7 +115,7 @@ impl Statements {
                 vec![
                     column(&rows, |(seq, _)| **seq as i64),
                     column(&rows, |(_, it)| it.status),
-                    column(&rows, |(_, it)| it.step.clone()),
+                    column(&rows, |(_, it)| it.step),
                     column(&rows, |(_, it)| it.pause.map(i64::from)),
                     column(&rows, |(_, it)| it.version as i64),
                     column(&rows, |(_, it)| it.state.clone()),

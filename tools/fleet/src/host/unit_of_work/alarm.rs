@@ -7,7 +7,7 @@ use crate::actors::Cascade;
 impl<R: Rows> UnitOfWork<R> {
     /// Sets an actor aside. The alarm outlives a transaction that fails.
     pub(super) fn set_aside(&mut self, kind: &'static str, id: &str, why: &str) {
-        self.alarms.push(Alarm { kind: kind.into(), id: id.to_owned(), why: why.to_owned() });
+        self.alarms.push(Alarm { kind, id: id.to_owned(), why: why.to_owned() });
     }
 
     /// Looks again at what was set aside. A mission that can be read now is scheduled again.

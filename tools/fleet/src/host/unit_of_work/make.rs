@@ -83,7 +83,7 @@ impl<R: Rows> UnitOfWork<R> {
             seq,
             colony: colony.clone(),
             plan: written.hash.clone(),
-            workflow: plan.name.into(),
+            workflow: plan.name,
             summary,
             branch,
             prompt,

@@ -298,7 +298,7 @@ impl<R: Rows> UnitOfWork<R> {
             HostChange::Record { colony, mission, kind, data } => {
                 self.newest.record += 1;
                 let (seq, data) = (self.newest.record, data.to_string());
-                self.writes.records.push(RecordRow { seq, colony, mission, kind: kind.into(), data });
+                self.writes.records.push(RecordRow { seq, colony, mission, kind, data });
             }
             HostChange::Attempt { mission, step, attempt, what } => {
                 self.attempt((mission, step.0, attempt), what)?;

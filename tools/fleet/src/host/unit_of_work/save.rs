@@ -123,8 +123,8 @@ impl<R: Rows> UnitOfWork<R> {
 /// State of a mission for its row.
 pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) -> MissionState {
     MissionState {
-        status: mission.status.as_str().into(),
-        step: current_step(plan, mission).map(Into::into),
+        status: mission.status.as_str(),
+        step: current_step(plan, mission),
         pause: mission.pause.as_ref().map(|it| it.number),
         version,
         state: model::write(mission),
