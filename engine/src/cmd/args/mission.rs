@@ -167,9 +167,9 @@ of an attempt that has ended stays until `orange mission cancel`.")]
         attempt: String,
     },
     /// Show an attempt
-    #[command(after_help = "Example:\n  orange attempt show 4r2muvh49eazw2lm4t4xf --json")]
+    #[command(after_help = "Example:\n  orange attempt show login --json")]
     Show {
-        /// The id of its mission
+        /// Its mission: the id, the start of the id, or the branch
         #[arg(value_name = "MISSION")]
         mission: String,
     },
