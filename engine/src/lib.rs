@@ -37,13 +37,3 @@ pub mod skill {
     pub use crate::cmd::skill::text;
     pub use crate::setup::skill::MARK;
 }
-
-/// Plans as they are written down, for programs that keep missions elsewhere.
-pub mod stored_plan {
-    pub use crate::store::plan::{read, write};
-}
-
-/// Command lines that are refused, for programs with the same answers.
-pub mod usage {
-    pub use crate::cmd::args::{asks_for_json, usage as error};
-}

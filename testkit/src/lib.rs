@@ -1,6 +1,8 @@
-//! Helpers of tests, for every package: waiting for a condition, and programs that a test writes.
+//! Helpers of tests, for every package: waiting for a condition, programs that a test writes, and a plan.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
+
+pub mod plan;
 
 use std::io::Write;
 use std::path::Path;

@@ -2,9 +2,12 @@
 
 use std::process::ExitCode;
 
+use orange_codegen::emit::CorePath;
+
 fn main() -> ExitCode {
     orange_codegen::build::workflows(concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows"))
         .or_from("ORANGE_WORKFLOWS")
+        .core(CorePath::Core)
         .compiled_by(orange_analysis::lint)
         .run()
 }

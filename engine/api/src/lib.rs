@@ -22,8 +22,10 @@ mod need;
 mod notify;
 mod pane;
 mod project;
+pub mod stored_plan;
 mod task;
 mod transition;
+pub mod usage;
 mod workflow;
 mod workspace;
 

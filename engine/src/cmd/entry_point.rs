@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::app::{App, become_independent, keep_files};
 use crate::caller::Caller;
 use crate::cmd::answer::{CommandAnswer, written};
-use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, asks_for_json, parse};
+use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
     agent, attempt, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify,
     project, relayed, setup, step, task, workflow, workspace,
@@ -20,6 +20,7 @@ use crate::relay::RelayReply;
 use crate::setup::mcp;
 use crate::store::Home;
 use crate::{Error, ErrorKind, Result};
+use orange_api::usage::asks_for_json;
 use orange_api::{Refusal, Text, Version};
 use orange_system::fault;
 

@@ -24,7 +24,6 @@ pub mod lock;
 pub mod locked_task;
 pub mod merge;
 pub mod owed;
-pub mod plan;
 pub mod pool;
 pub mod ports;
 pub mod projects;

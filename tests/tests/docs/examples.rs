@@ -16,7 +16,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("git log -1 | orange task create", GivenWorld::Project),
     ("git log -1 | orange mission start", GivenWorld::Project),
     ("git show HEAD:flow.yml | orange-workflow", GivenWorld::Workflows),
-    ("orange attempt run", GivenWorld::Project),
+    ("orange attempt run", GivenWorld::OnlyParsed("its file is the reader's; attempts have tests")),
     ("orange attempt show", GivenWorld::Mission),
     ("orange harness", GivenWorld::Project),
     ("orange ls", GivenWorld::Working),

@@ -152,6 +152,12 @@ fn run_a_mission(world: &World) {
     let mission = world.start("dev-task", &[]);
     mission.has_events(1, "mission.paused");
     world.ok(&["mission", "list"]);
+    world.ok(&["attempt", "show", &mission.id]);
+    let attempt = r#"{"key": "run-1", "project": "toy", "branch": "attempt", "step": "never", "role": "worker",
+        "attempt": 1, "prompt": "Wait", "permissions": "full", "stuck_after": 2}"#;
+    world.acts("never", "exec sleep 1000000");
+    let attempt = world.ok(&["attempt", "run", attempt]);
+    world.ok(&["mission", "cancel", attempt["mission"].as_str().unwrap(), "--yes"]);
     let mut watch = begin(world, &["mission", "watch", &mission.id, "--json"]);
     let watched = lines(&mut watch);
     let mut pauses = 1;

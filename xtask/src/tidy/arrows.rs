@@ -28,7 +28,12 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-analysis", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-journal", normal: &["orange-core"], build: NONE, dev: NONE },
-    Arrows { from: "orange-api", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
+    Arrows {
+        from: "orange-api",
+        normal: &["orange-core", "orange-journal"],
+        build: NONE,
+        dev: &["orange-testkit"],
+    },
     Arrows { from: "orange-system", normal: &["orange-api"], build: NONE, dev: &["orange-testkit"] },
     Arrows {
         from: "orange-engine",
@@ -36,7 +41,7 @@ const ARROWS: &[Arrows] = &[
         build: NONE,
         dev: &["orange-system", "orange-testkit"],
     },
-    Arrows { from: "orange-testkit", normal: NONE, build: NONE, dev: NONE },
+    Arrows { from: "orange-testkit", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
@@ -68,7 +73,6 @@ const ARROWS: &[Arrows] = &[
             "orange-api",
             "orange-codegen",
             "orange-core",
-            "orange-engine",
             "orange-journal",
             "orange-picture",
             "orange-system",

@@ -157,10 +157,10 @@ pub enum AttemptCommand {
     /// Start an attempt, once for each of its keys
     #[command(after_help = "\
 Example:
-  orange attempt run '{\"key\": \"run-1\", \"project\": \"coffee\", \"branch\": \"login\", \"step\": \"build\", \"role\": \"worker\", \"attempt\": 1, \"prompt\": \"Add a login form\", \"permissions\": \"full\", \"stuck_after\": 2}'
+  orange attempt run - < attempt.json
 
-docs/missions.md describes the keys. An attempt that was started with this key before is shown as it stands. The worktree
-of an attempt that has ended stays until `orange mission cancel`.")]
+docs/missions.md has an example of the JSON. An attempt that was started with this key before is shown as it stands.
+The worktree of an attempt that has ended stays until `orange mission cancel`.")]
     Run {
         /// The attempt, as JSON; `-` reads standard input
         #[arg(value_name = "JSON|-")]

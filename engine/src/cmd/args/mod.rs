@@ -23,7 +23,7 @@ pub use mission::{
 };
 pub use names::{TaskName, TaskNames};
 pub use notify::NotifyCommand;
-pub use parse::{ParsedCommand, asks_for_json, parse, usage};
+pub use parse::{ParsedCommand, parse};
 pub use project::{ProjectCommand, ProjectSettings};
 pub use task::{
     AnswerArgs, ListArgs, LogsArgs, MergeArgs, PaneArgs, RequestDecision, TaskCommand, UpdateArgs, WaitArgs,

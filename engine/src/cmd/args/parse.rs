@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, error};
 
+use orange_api::usage;
+
 use super::Cli;
 use crate::{Error, ErrorKind, Result};
 
@@ -36,11 +38,11 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand>
         }
         Err(error) if error.kind() == error::ErrorKind::MissingSubcommand => Err(incomplete(&words)),
         Err(error) if error.kind() == error::ErrorKind::UnknownArgument && is_unquoted(&words) => {
-            let error = usage(&error.to_string());
+            let error = usage::error(&error.to_string());
             let help = format!("quote the summary: `orange task create BRANCH \"…\"`\n{}", error.help);
             Err(error.help(help))
         }
-        Err(error) => Err(usage(&error.to_string())),
+        Err(error) => Err(usage::error(&error.to_string())),
     }
 }
 
@@ -77,22 +79,6 @@ fn incomplete(words: &[String]) -> Error {
         group.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name).collect();
     Error::new(ErrorKind::Usage, format!("`{path}` needs a command"))
         .help(format!("it has: {}; `{path} --help` tells more", shown.join(", ")))
-}
-
-/// True if the answer is to be JSON, also for a line that is refused.
-pub fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
-    words.into_iter().take_while(|word| word != "--").any(|word| word == "--json")
-}
-
-/// clap's text as our error: its first paragraph is the message, the others are the help.
-pub fn usage(text: &str) -> Error {
-    let text = text.strip_prefix("error: ").unwrap_or(text);
-    let (message, help) = text.split_once("\n\n").unwrap_or((text, ""));
-    let lines =
-        |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    let (message, help): (Vec<String>, Vec<String>) = (lines(message), lines(help));
-    let help: Vec<_> = help.iter().map(|line| line.strip_prefix("tip: ").unwrap_or(line)).collect();
-    Error::new(ErrorKind::Usage, message.join(" ")).help(help.join("\n"))
 }
 
 fn not_text(word: &OsString) -> Error {

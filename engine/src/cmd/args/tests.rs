@@ -2,7 +2,8 @@
 
 use clap::CommandFactory;
 
-use super::{Cli, ParsedCommand, asks_for_json, parse};
+use super::{Cli, ParsedCommand, parse};
+use orange_api::usage::asks_for_json;
 
 fn words(line: &str) -> Vec<std::ffi::OsString> {
     line.split_whitespace().map(Into::into).collect()

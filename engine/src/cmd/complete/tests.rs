@@ -87,6 +87,7 @@ fn every_placeholder_is_known() {
         "FILE",
         "HOW",
         "JSON",
+        "JSON|-",
         "KEY=VALUE,…",
         "KIND",
         "LEVEL",

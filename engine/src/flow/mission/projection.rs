@@ -8,8 +8,9 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
-use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
+use crate::store::{Event, Record, TaskDir, TaskHistory};
 use crate::{Error, ErrorKind, Result};
+use orange_api::stored_plan;
 use orange_system::nofollow;
 
 /// State of a mission, and the values with which it was started.
@@ -184,7 +185,7 @@ fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
     if let Some(plan) = known.get(hash) {
         return Ok(plan);
     }
-    let plan = plan::read(&text).map_err(|what| damaged(&what))?;
+    let plan = stored_plan::read(&text).map_err(|what| damaged(&what))?;
     known.insert(hash.to_owned(), plan);
     Ok(plan)
 }

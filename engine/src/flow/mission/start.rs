@@ -11,8 +11,9 @@ use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
 use crate::store::create::MISSIONS;
 use crate::store::projects::Project;
-use crate::store::{self, TaskDir, TaskDraft, plan};
+use crate::store::{self, TaskDir, TaskDraft};
 use crate::{Error, ErrorKind, Result};
+use orange_api::stored_plan;
 
 /// The wishes of who starts a mission.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ pub struct Started {
 pub fn start(app: &App, new: MissionWishes<'_>) -> Result<Started> {
     check(app, new)?;
     app.remember_environment(&new.project.name)?;
-    let copy = plan::write(new.plan)?;
+    let copy = stored_plan::write(new.plan)?;
     let draft = draft(app, new, copy);
     let locked = store::create(&app.home, &draft, |others| admit(app, others))?;
     let dir = locked.dir().clone();

@@ -17,8 +17,9 @@ use crate::flow::ObservedEnd;
 use crate::machines::Machines;
 use crate::store::activity::{self, ActivityNote, NoteKind as Noted};
 use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
-use crate::store::plan::tests::PLAN;
 use crate::store::{self, Event, Set, TaskDir, create, tests};
+use orange_api::stored_plan;
+use orange_testkit::plan::PLAN;
 
 /// A mission that follows [`PLAN`], in a home without tmux and git.
 fn lab() -> (tempfile::TempDir, App, TaskDir) {
@@ -38,7 +39,7 @@ fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, 
         definition: PLAN.source_hash.to_owned(),
         status: "pending".to_owned(),
         mission: Some(create::NewMission {
-            plan: store::plan::write(plan).unwrap(),
+            plan: stored_plan::write(plan).unwrap(),
             prompt: "Make it faster".to_owned(),
             execution: "auto".to_owned(),
             intervene: "on-error".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orange_core::mission::MOST_ABANDONED;
 use serde_json::Value;
 
 use crate::ledger::{Made, MissionScript, Notes};
@@ -67,7 +68,9 @@ pub(crate) fn audit(notes: &Notes, found: &StoreContents) -> Vec<BrokenRule> {
 /// It ends as its script says.
 fn ended(made: &Made, status: Option<&str>, records: &[&AuditRecord], say: &mut impl FnMut(String)) {
     let Some(status) = status else { return say("it was acknowledged, and is not there".to_owned()) };
+    let is_given_up = is_given_up(records);
     let wanted: &[&str] = match made.script {
+        _ if is_given_up && !made.is_cancelled => &["failed"],
         MissionScript::Plain | MissionScript::Fixed | MissionScript::Stepped | MissionScript::Pair => {
             &["completed"]
         }
@@ -87,6 +90,9 @@ fn ended(made: &Made, status: Option<&str>, records: &[&AuditRecord], say: &mut 
     if ends != [format!("mission.{status}")] {
         say(format!("it is {status}, and its records end it so: {ends:?}"));
     }
+    if is_given_up {
+        return;
+    }
     let steps: &[(&str, usize)] = match (made.script, status) {
         (MissionScript::Fixed, _) => &[("plan", 1), ("do", 1), ("review", 2), ("fix", 1), ("land", 1)],
         (MissionScript::Fails, _) => &[("plan", 1), ("do", 0), ("review", 0), ("fix", 0), ("land", 0)],
@@ -102,6 +108,17 @@ fn ended(made: &Made, status: Option<&str>, records: &[&AuditRecord], say: &mut 
             say(format!("the step {step} was completed {done} times, and not {times}"));
         }
     }
+}
+
+/// True if a step has failed because its crabs were lost, as often as the rule for that says.
+fn is_given_up(records: &[&AuditRecord]) -> bool {
+    records.iter().filter(|it| it.kind == "step.failed" && !it.data["why"]["abandoned"].is_null()).any(
+        |failed| {
+            let is_lost =
+                |it: &&&AuditRecord| it.kind == "run.abandoned" && it.data["step"] == failed.data["step"];
+            records.iter().filter(is_lost).count() >= usize::from(MOST_ABANDONED)
+        },
+    )
 }
 
 /// Attempts follow each other: never two open at a time, each with one crab that starts it, and one end.
@@ -232,6 +249,20 @@ mod tests {
     /// A pair as it must be, changed, and what the audit says of it.
     #[track_caller]
     fn check(change: impl FnOnce(&mut Notes, &mut StoreContents), expect: &[&str]) {
+        assert_eq!(said(change), expect);
+    }
+
+    fn numbered(records: Vec<(&str, Value)>) -> Vec<AuditRecord> {
+        let record = |(index, (kind, data)): (usize, (&str, Value))| AuditRecord {
+            seq: index as u64 + 1,
+            mission: Some("m".to_owned()),
+            kind: kind.to_owned(),
+            data,
+        };
+        records.into_iter().enumerate().map(record).collect()
+    }
+
+    fn said(change: impl FnOnce(&mut Notes, &mut StoreContents)) -> Vec<String> {
         let mut notes = Notes::default();
         notes.creations.insert("k".to_owned(), "m".to_owned());
         notes.missions.insert("m".to_owned(), Made { script: MissionScript::Pair, is_cancelled: false });
@@ -242,7 +273,7 @@ mod tests {
         let step = |step: &str| json!({"step": step, "attempt": 1, "crab": "c"});
         let ended =
             |step: &str, said: &str| json!({"step": step, "attempt": 1, "crab": "c", "summary": said});
-        let records = [
+        let records = vec![
             ("mission.created", json!({})),
             ("step.queued", step("first")),
             ("run.started", step("first")),
@@ -252,25 +283,44 @@ mod tests {
             ("run.completed", ended("second", "two")),
             ("mission.completed", json!({})),
         ];
-        let record = |(index, (kind, data)): (usize, (&str, Value))| AuditRecord {
-            seq: index as u64 + 1,
-            mission: Some("m".to_owned()),
-            kind: kind.to_owned(),
-            data,
-        };
         let mut found = StoreContents {
-            records: records.into_iter().enumerate().map(record).collect(),
+            records: numbered(records),
             missions: BTreeMap::from([("m".to_owned(), "completed".to_owned())]),
             status: json!({"missions": {"completed": 1}, "waiting": 0, "alarms": 0, "crabs": {"busy": 0}}),
         };
         change(&mut notes, &mut found);
-        let said: Vec<String> = audit(&notes, &found).into_iter().map(|it| it.1).collect();
-        assert_eq!(said, expect);
+        audit(&notes, &found).into_iter().map(|it| it.1).collect()
     }
 
     #[test]
     fn a_run_as_it_must_be_is_sound() {
         check(|_, _| {}, &[]);
+    }
+
+    #[test]
+    fn a_mission_fails_only_after_its_crabs_were_lost_often_enough() {
+        let abandoned = |times: u64| {
+            move |_: &mut Notes, found: &mut StoreContents| {
+                let mut records = vec![("mission.created", json!({}))];
+                for attempt in 1..=times {
+                    let it = json!({"step": "first", "attempt": attempt, "crab": "c"});
+                    records.extend(
+                        ["step.queued", "run.started", "run.abandoned"].map(|kind| (kind, it.clone())),
+                    );
+                }
+                records.push(("step.failed", json!({"step": "first", "why": {"abandoned": times}})));
+                records.push(("mission.failed", json!({})));
+                found.records = numbered(records);
+                found.missions = BTreeMap::from([("m".to_owned(), "failed".to_owned())]);
+                found.status["missions"] = json!({"failed": 1});
+            }
+        };
+        let lost = ["m.first.1", "m.second.1"]
+            .map(|run| format!("the report on {run} was acknowledged, and is there 0 times"));
+        let said = |times| said(abandoned(times));
+        assert!(!said(5).iter().any(|it| it.contains("it is failed")), "{:?}", said(5));
+        assert!(lost.iter().all(|it| said(5).contains(it)), "an acknowledged report is still looked for");
+        assert!(said(4).contains(&"it is failed, and not completed".to_owned()), "{:?}", said(4));
     }
 
     #[test]

@@ -16,8 +16,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use orange_api::{Error, ErrorKind, Result};
-use orange_engine::usage;
+use orange_api::{Error, ErrorKind, Result, usage};
 use serde_json::{Value, json};
 
 pub use self::client::{ClientArgs, CommandClient};

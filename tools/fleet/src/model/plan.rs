@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
+use orange_api::stored_plan;
 use orange_core::plan::Plan;
-use orange_engine::stored_plan;
 use sha2::{Digest, Sha256};
 
 use super::UnreadableText;
