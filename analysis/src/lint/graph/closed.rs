@@ -50,7 +50,7 @@ impl<'f> Closed<'f> {
         self.reasons.reason(id)
     }
 
-    /// True if the transition begins in a loop and its guard compares a counter that no hook counts. That counter is then the fault.
+    /// True if the transition begins in a loop and its guard compares a counter that no hook counts, which is then the fault.
     pub(super) fn reads_what_nothing_counts(&self, id: TransitionId) -> bool {
         let from = self.facts.machine.transition(id).from;
         let turns = self.facts.leaving(from).any(|(id, it)| {
