@@ -93,7 +93,7 @@ impl<'f> Facts<'f> {
         alive == Actor::Reviewer && task.beside
     }
 
-    /// True if a task that was created past the initial state has not been started: `orange task spawn` gives it a worktree and an
+    /// True if a task was created past the initial state and has not been started: `orange task spawn` gives it a worktree and an
     /// agent, before this step or after it.
     pub(crate) fn was_never_started(&self, edge: &Edge) -> bool {
         let is_bound = self.search.task(edge.from).workspace.is_some();

@@ -30,8 +30,8 @@ pub struct ServedWorkflows {
 }
 
 impl ServedWorkflows {
-    /// The compiled-in workflows, and those of the files in `workflows/` of each folder. A file replaces a compiled-in workflow of its
-    /// name; one that does not compile is refused, and the others are served.
+    /// Loads the compiled-in workflows, and those of the files in `workflows/` of each folder. A file replaces a compiled-in
+    /// workflow of its name; a file that does not compile is refused, and the others are served.
     ///
     /// # Errors
     /// A folder cannot be read.
