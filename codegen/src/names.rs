@@ -1,4 +1,4 @@
-//! Every name that generated Rust declares after something in a workflow, spelled in this one file.
+//! Spells every name that generated Rust takes from a workflow.
 //!
 //! | in the workflow | in Rust | example |
 //! |---|---|---|
@@ -10,9 +10,8 @@
 //! | the second of a pair | variant | `AgentReviewToWorking2` |
 //! | a transition, as text | string | `agent-review -> working`, `agent-review -> working #2` |
 //!
-//! A name that Rust keeps for itself gets a `_` at its end: a counter `type` is `type_`, a state `self` is `Self_`.
-//! Two names that become one are the workflow's fault, which `name-collision` reports; transitions are numbered
-//! until theirs differ.
+//! A keyword of Rust gets a `_` at its end: a counter `type` is `type_`, a state `self` is `Self_`.
+//! `name-collision` reports two names that become the same Rust name; transitions get numbers until their names differ.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,32 +20,32 @@ pub fn module(workflow: &str) -> String {
     field(workflow)
 }
 
-/// The variant of a state, a prompt, a step, a role or a result. Every string has one.
+/// The variant of a state, a prompt, a step, a role or a result. Every string gives a valid identifier.
 pub fn variant(name: &str) -> String {
     identifier(camel(name))
 }
 
-/// The enum of the results of a step. It differs from every other name that generated code has, as `Step` does.
+/// The enum of the results of a step. Its ending keeps it apart from the names that generated code always has, such as `Step`.
 pub fn result(step: &str) -> String {
     identifier(camel(step) + "Result")
 }
 
-/// The field of a counter. Every string has one.
+/// The field of a counter. Every string gives a valid identifier.
 pub fn field(name: &str) -> String {
     identifier(name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect())
 }
 
-/// The variants of transitions, given the states that each leads from and to; all different.
+/// The variants of transitions, each given by its two states. All of them differ.
 pub fn transition_variants<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str)>) -> Vec<String> {
     numbered(pairs.into_iter().map(|(from, to)| identifier(camel(from) + "To" + &camel(to))), "")
 }
 
-/// The names of transitions in text, given the states that each leads from and to; all different.
+/// The names of transitions in text, each given by its two states. All of them differ.
 pub fn transition_texts<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str)>) -> Vec<String> {
     numbered(pairs.into_iter().map(|(from, to)| format!("{from} -> {to}")), " #")
 }
 
-/// Every name that becomes the same Rust name as an earlier one: the index of each of the two, and what they become.
+/// Every name that becomes the same Rust name as an earlier one: the index of the earlier name, its own index, and the Rust name.
 pub fn collisions<'n>(
     names: impl IntoIterator<Item = &'n str>,
     rust_name: fn(&str) -> String,
@@ -65,7 +64,7 @@ pub fn collisions<'n>(
     found
 }
 
-/// The second of one name gets the number 2, unless another name already looks like that.
+/// Numbers equal names: the second one gets 2, the third one 3. A number that would make a name that is taken is left out.
 fn numbered(names: impl Iterator<Item = String>, separator: &str) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut next = HashMap::new();
@@ -87,8 +86,8 @@ fn camel(name: &str) -> String {
     words(name).map(capitalised).collect()
 }
 
-/// The words of a name: parted by whatever is not an ASCII letter or digit, and before a capital that follows a small
-/// letter.
+/// The words of a name, which is split at each character that is not an ASCII letter or digit, and before a capital that follows
+/// a small letter.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.flat_map(|part| {

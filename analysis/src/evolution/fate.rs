@@ -1,11 +1,11 @@
-//! Fate of a task that is in an old state when the new workflow takes over.
+//! Reasons why a task in an old state is stranded when the new workflow takes over.
 
 use std::collections::BTreeMap;
 
 use super::both::Both;
 use super::removed_transition::{Loss, losses};
 
-/// By the name of an old state that is not terminal: why a task that is in it is stranded.
+/// By the name of each old state that strands its tasks and is not terminal: the reason, in words.
 pub(super) fn fates(both: &Both<'_>) -> BTreeMap<String, String> {
     let mut fates = BTreeMap::new();
     for (id, state) in both.old.states().filter(|(_, it)| !it.terminal) {

@@ -1,4 +1,5 @@
-//! Effects of steps on a task's agents and its worktree: where these begin, and what is left behind.
+//! Effects of steps on the agents and the worktree of a task: the starts of agents, and agents and worktrees that are left
+//! behind.
 
 use orange_core::{Actor, Hook, Spawn};
 
@@ -7,7 +8,7 @@ use crate::search::task::{Agent, Event};
 use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 use orange_codegen::span::Span;
 
-/// A place of a story and its part in it.
+/// A place in the workflow, and its text in the story of a finding.
 pub(crate) type StoryLabel = (Span, String);
 
 /// Hook that started an agent: one of a transition, or the state's own with its `respawn_prompt`.
@@ -20,7 +21,7 @@ impl<'f> Facts<'f> {
     /// The agent that is still alive when a step has ended its task, or has given its worktree away.
     pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
-        // Hooks that wait may still end it, unless the first of them can never work.
+        // Waiting hooks may still end the agent, unless the first of them can never work.
         let is_over = (after.waiting.is_none() || self.search.has_failed_by_itself(edge))
             && (after.workspace.is_none()
                 || self.releases_under_agent(edge)
@@ -34,8 +35,8 @@ impl<'f> Facts<'f> {
         self.search.events(edge).iter().any(|(_, event)| matches!(event, Event::ReleaseUnderAgent(_)))
     }
 
-    /// True if a step before, on a shortest run, was to give the worktree back under an agent that lives on: what is left behind
-    /// later has that cause.
+    /// True if an earlier step, on a shortest run, was to give the worktree back under an agent that lives on. That step then
+    /// also causes what is left behind later.
     pub(crate) fn follows_release(&self, edge: EdgeId) -> bool {
         let run = self.search.run_to(self.search.edge(edge).from);
         let mut before = run.iter().map(|id| self.search.edge(*id));
@@ -49,7 +50,7 @@ impl<'f> Facts<'f> {
         after.has_worktree() && is_over && self.machine.state(after.status).terminal
     }
 
-    /// The hooks of a step that start an agent while this one is alive in the same worktree.
+    /// The hooks of a step that start an agent while another one is alive in the same worktree, each with the living agent.
     pub(crate) fn second_agents(&self, edge: &Edge) -> impl Iterator<Item = (HookIndex, Actor)> + use<'f> {
         self.search.events(edge).iter().filter_map(|(index, event)| match event {
             Event::SpawnWhileAlive(alive) => Some((*index, *alive)),
@@ -65,14 +66,15 @@ impl<'f> Facts<'f> {
         })
     }
 
-    /// True if a step starts an agent while another is alive that is not meant to be: `spawn-while-alive` reports that.
+    /// True if a step starts an agent beside a living one, and the two are not meant to run together: `spawn-while-alive` reports
+    /// that.
     pub(crate) fn is_crowded(&self, edge: &Edge) -> bool {
         let mut alive = self.second_agents(edge);
         alive.any(|(index, alive)| self.crowds(edge, index, alive))
     }
 
-    /// True if the agent that a hook starts while this one is alive is not meant to be. No hook is meant to start a second agent of
-    /// one actor: the engine refuses that.
+    /// True if a hook starts an agent beside this living one, and the two are not meant to run together. Two agents of one actor
+    /// never are: the engine refuses the second.
     pub(crate) fn crowds(&self, edge: &Edge, index: HookIndex, alive: Actor) -> bool {
         let waiting = self.search.task(edge.from).waiting.map(|it| it.transition);
         let hooks = edge.step.begins().or(waiting).map_or(&[][..], |id| self.machine.transition(id).hooks);
@@ -80,7 +82,7 @@ impl<'f> Facts<'f> {
         starts.is_some_and(|it| it.actor() == alive) || !self.is_meant_beside(edge, alive)
     }
 
-    /// True if the agent that is alive is a reviewer that was started to run beside a worker: it may have a new one at its side.
+    /// True if the living agent is a reviewer that was started to run beside a worker, so that a new worker may start beside it.
     pub(crate) fn is_meant_beside(&self, edge: &Edge, alive: Actor) -> bool {
         let mut task = *self.search.task(edge.from);
         if let Some(id) = edge.step.begins().filter(|_| task.agent(alive) != Agent::Live) {
@@ -91,7 +93,7 @@ impl<'f> Facts<'f> {
         alive == Actor::Reviewer && task.beside
     }
 
-    /// True if a task that was created past the initial state has not been started: `orange task spawn` gives it a worktree and an
+    /// True if a task was created past the initial state and has not been started: `orange task spawn` gives it a worktree and an
     /// agent, before this step or after it.
     pub(crate) fn was_never_started(&self, edge: &Edge) -> bool {
         let is_bound = self.search.task(edge.from).workspace.is_some();
@@ -106,7 +108,7 @@ impl<'f> Facts<'f> {
             || run.iter().any(|it| can_start(self.search.edge(*it).from))
     }
 
-    /// By configuration: whether some hook on the first path there was to start an agent and had no worktree for it.
+    /// By configuration: true if a hook on the first path to it was to start an agent and had no worktree for it.
     pub(crate) fn never_bound(&self) -> Vec<bool> {
         let mut lost: Vec<bool> = Vec::new();
         for (id, _) in self.search.configurations() {
@@ -132,13 +134,14 @@ impl<'f> Facts<'f> {
         std::iter::once(started).chain(left).collect()
     }
 
-    /// The step of a run, by its place in it, that started the agent which is alive at its end, and the hook that did.
+    /// The start of the agent that is alive at the end of a run: the index of the step in the run, and the hook.
     pub(crate) fn start(&self, run: &[EdgeId], agent: Actor) -> Option<(usize, AgentStart<'f>)> {
         let mut steps = run.iter().enumerate().rev();
         steps.find_map(|(at, id)| Some((at, self.starts(self.search.edge(*id), agent)?)))
     }
 
-    /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
+    /// The hooks of a step's transition that start an agent. A hook that messages the worker starts one only if no worker is
+    /// alive.
     pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn<'f>)> {
         let begun = self.search.ran(edge).filter(|_| edge.step.begins().is_some());
         let Some((id, ran)) = begun else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! One fault is one finding: what only follows from another finding is a label of that one.
+//! Merges the findings of one fault into one finding: those that follow from the cause become its labels.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ enum Link {
 
 use Link::{Part, State, Workflow as Anywhere};
 
-/// Findings with the findings that they follow from, what is nearer to a cause first.
+/// Each check with the checks from which its findings can follow. Checks nearer to a cause come first.
 const CAUSES: &[(&str, &[(&str, Link)])] = &[
     ("A03", &[("A03", Part)]),
     ("A09", &[("A09", Part)]),
@@ -111,16 +111,16 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
     ),
 ];
 
-/// Labels of one finding for what follows from it.
+/// The most labels that a finding gets for findings that follow from it.
 const MAX_LABELS: usize = 4;
 
-/// Leaves out what follows from other findings of a workflow, and makes it labels of these.
+/// Leaves out the findings that follow from other findings of a workflow, and makes them labels of those.
 pub fn only_causes(checked: Option<&Checked>, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.sort_by_key(order);
     let parts = checked.map(|it| parts(it.definition())).unwrap_or_default();
     // Each fault is a list of findings, the first of them its cause.
     let mut faults: Vec<Vec<&Diagnostic>> = Vec::new();
-    // By subject and code: the first fault of such a finding.
+    // By subject and code: the index of the first fault that has such a finding.
     let mut known: BTreeMap<Subject<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
     for it in &found {
         let subjects = subjects(it, &parts);
@@ -156,7 +156,7 @@ pub fn one_finding(mut fault: Vec<Diagnostic>) -> Option<Diagnostic> {
     Some(if rest.is_empty() { whole } else { Diagnostic { fault, ..whole } })
 }
 
-/// The fix with the edits that do the same for the rest of a fault.
+/// The fix of the cause, with the edits of equal fixes from the rest of its fault.
 fn fixed_everywhere(mut fix: Fix, rest: &[Diagnostic]) -> Fix {
     let same = rest.iter().filter_map(|it| it.fix.as_ref());
     for other in same.filter(|it| it.title == fix.title && it.safe == fix.safe) {
@@ -165,7 +165,7 @@ fn fixed_everywhere(mut fix: Fix, rest: &[Diagnostic]) -> Fix {
             !fix.edits.iter().any(|it| it == edit || overlaps(it))
         };
         let new: Vec<Edit> = other.edits.iter().filter(|it| is_apart(it)).cloned().collect();
-        // Half of a fix is none.
+        // A fix is added as a whole or not at all.
         if new.len() == other.edits.len() {
             fix.edits.extend(new);
         }
@@ -173,12 +173,12 @@ fn fixed_everywhere(mut fix: Fix, rest: &[Diagnostic]) -> Fix {
     fix
 }
 
-/// The worst of a fault comes first, and then what is nearest to its cause.
+/// The sort key of findings: the worst level first, then the check nearest to a cause, then the first place.
 fn order(it: &Diagnostic) -> (Level, usize, u32) {
     (it.level, rank(it.code()), it.span.start)
 }
 
-/// Distance of a finding from a cause.
+/// Distance of a check from a cause: 0 for a check that follows from no other.
 fn rank(code: &str) -> usize {
     CAUSES.iter().position(|(it, _)| *it == code).map_or(0, |at| at + 1)
 }
@@ -186,11 +186,11 @@ fn rank(code: &str) -> usize {
 /// Subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject<'d> {
-    /// A thing that the check names.
+    /// A missing or unknown name that the finding is about.
     Named(&'d str),
-    /// A part of the workflow, by its beginning.
+    /// A part of the workflow, by the offset of its beginning.
     Part(u32),
-    /// A place at which it points.
+    /// A span at which the finding points.
     Place(u32, u32),
     /// A state that a part is, or belongs to.
     State(StateId),
@@ -242,7 +242,7 @@ struct DeclaredPart {
 fn parts(definition: &Definition) -> Vec<DeclaredPart> {
     let mut parts = match definition {
         Definition::Machine(workflow) => of_machine(workflow),
-        // The span of a table is its header, and what it declares reaches to the next one.
+        // The span of a table is only its header. The part reaches to the next table.
         Definition::Steps(steps) => steps.steps.iter().map(|it| begins(it.span, Vec::new())).collect(),
     };
     parts.sort_unstable_by_key(|part| part.span.start);
@@ -277,7 +277,7 @@ mod tests {
 
     const DEFAULT: &str = include_str!("../../../workflows/default.yml");
 
-    /// The codes of what is found after these changes, and the labels that tell what follows.
+    /// Checks the codes of the findings after these changes, each with the number of labels for findings that follow from it.
     #[track_caller]
     fn check(changes: &[(&str, &str)], expect: &[(&str, usize)]) {
         let changed = changes.iter().fold(DEFAULT.to_owned(), |text, (from, to)| {
@@ -304,7 +304,7 @@ mod tests {
         check(&[CANCELLED], &[("C60", 0)]);
     }
 
-    /// A gate whose heading is misspelled, or that is forgotten, is reported where it stands, and nothing else is.
+    /// A gate that is misspelled or left out is reported at its own place, and there is one finding.
     #[test]
     fn a_wrong_gate_is_reported_at_its_own_place() {
         let gates = DEFAULT.match_indices("    gate:\n      section: \"## ");

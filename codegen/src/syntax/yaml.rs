@@ -1,4 +1,5 @@
-//! YAML: parser events into our own tree. No other module names the parser but [`super::layout`] and the explanations of its errors.
+//! Reads YAML: builds the syntax tree from the events of the parser. Beside this module, only [`super::layout`] and the
+//! explanations of syntax errors use the parser.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use crate::catalogue::{S01, S04, S07, S10};
 use crate::diag::{Diagnostic, Level};
 use crate::span::Span;
 
-/// The tree of the first document, and everything wrong with it.
+/// The tree of the first document, and the findings about it.
 pub(super) fn read(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
     let mut reader = Reader::new(text);
     let tree = reader.stream().unwrap_or_else(|fatal| {
@@ -23,7 +24,7 @@ pub(super) fn read(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
     (tree, reader.found)
 }
 
-/// The parser's events of a text. What it refuses is refused for [`super::layout`] too.
+/// The parser of a text. [`super::layout`] uses it too, so that both refuse the same texts.
 pub(super) fn parser(text: &str) -> Parser<'_, granit_parser::StrInput<'_>> {
     let options = granit_parser::options! {
         emit_comments: false,
@@ -43,9 +44,11 @@ struct Reader<'t> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
     found: Vec<Diagnostic>,
     anchors: BTreeMap<usize, Anchor>,
-    /// Nodes and bytes that aliases may still stand for, and bytes that anchors may still keep.
+    /// Nodes that the aliases in the rest of the text may repeat, at most.
     alias_nodes: usize,
+    /// Bytes that the aliases in the rest of the text may repeat, at most.
     alias_bytes: usize,
+    /// Bytes of nodes that the anchors in the rest of the text may keep, at most.
     anchor_bytes: usize,
     /// Facts about the text before a fault, for [`yaml_error`].
     read: yaml_error::ReadSoFar,
@@ -55,7 +58,7 @@ struct Anchor {
     name: String,
     span: Span,
     used: bool,
-    /// Absent while the node is being read, and for good when it is too large to repeat.
+    /// `None` while the node is being read, and afterwards if it is too large to repeat.
     node: Option<(Node, Measure)>,
 }
 
@@ -117,7 +120,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The event after this one; the parser closes what it opens, so running out is a fault of the file.
+    /// The next event inside a collection. The parser closes every collection that it opens, so a missing event is a fault of the
+    /// file.
     fn inside(&mut self) -> Result<(Event<'t>, Span), Fatal> {
         self.next()?.ok_or_else(|| {
             let end = Span::at(self.text.len() as u32);
@@ -200,7 +204,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `<<: *base` puts in the entries of `base` that are not there already.
+    /// Adds the entries of `base` for `<<: *base`, except those whose keys are there already.
     fn merged(&mut self, entries: Vec<(Node, Node)>) -> Vec<(Node, Node)> {
         if !entries.iter().any(|(key, _)| is_merge_key(key)) {
             return entries;
@@ -234,7 +238,7 @@ impl<'t> Reader<'t> {
     fn scalar(&self, value: Cow<'t, str>, style: ScalarStyle, span: Span) -> Scalar {
         let slice = &self.text[span.range()];
         match style {
-            // The parser says `~` for a value that is not there.
+            // The parser gives `~` for an absent value.
             ScalarStyle::Plain if slice.is_empty() => {
                 Scalar { text: Text::verbatim(String::new(), span), style: ScalarForm::Plain }
             }
@@ -266,7 +270,7 @@ impl<'t> Reader<'t> {
         Scalar { text: Text::decoded(value.into_owned(), span, start, self.text, notation), style }
     }
 
-    /// The parser's span, held to the text; a block scalar's ends where its text does.
+    /// The parser's span, limited to the text and without the white space at its end, which a block scalar can have.
     fn span(&self, span: granit_parser::Span) -> Span {
         let range = span.byte_range().unwrap_or(self.text.len()..self.text.len());
         let start = floor_boundary(self.text, range.start);
@@ -356,7 +360,7 @@ fn collection_end(style: StructureStyle, end: Span, last: Option<&Node>) -> Opti
     }
 }
 
-/// Stands where an alias could not be expanded, which was reported.
+/// A broken scalar in the place of an alias that cannot be expanded.
 fn nothing(span: Span) -> Node {
     Node { span, kind: NodeKind::Scalar(Scalar { text: Text::empty(span), style: ScalarForm::Broken }) }
 }

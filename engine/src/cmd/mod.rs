@@ -1,4 +1,4 @@
-//! The commands: arguments in, one answer out.
+//! The commands: each takes its arguments and returns one answer.
 
 pub mod answer;
 pub mod args;

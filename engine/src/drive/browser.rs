@@ -1,4 +1,4 @@
-//! The browser of the user, which gets one address and is not waited for.
+//! Opens an address in the user's browser, and does not wait for the browser to end.
 
 use std::ffi::OsStr;
 use std::process::{Child, ExitStatus};
@@ -10,11 +10,11 @@ use orange_system::exec::{ProgramCall, find_on_path};
 /// The programs of the system that open an address in the user's browser.
 const OF_SYSTEM: [&str; 2] = ["xdg-open", "open"];
 
-/// A program that ends with a failure does so within this time; one that is alive after it shows the address.
+/// The time within which a program that fails has ended; a program that is alive after it shows the address.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Opens an address in one of the programs of `BROWSER`, whose names are separated by colons, or in that of the system. The
-/// program that did, if one could.
+/// Opens an address in a program of `BROWSER`, a list of commands separated by colons, or in one of the system. Returns the
+/// program that opened it, if one did.
 pub fn open(browser: Option<&str>, path: &OsStr, url: &str) -> Option<String> {
     let named = browser.into_iter().flat_map(|names| names.split(':'));
     let calls = named.chain(OF_SYSTEM).filter_map(|command| words(command, url));
@@ -24,7 +24,7 @@ pub fn open(browser: Option<&str>, path: &OsStr, url: &str) -> Option<String> {
         .map(|(program, _)| program)
 }
 
-/// The program and its arguments: `%s` stands for the address, which is the last word otherwise.
+/// The program and the arguments of a command. The address replaces `%s`, or is the last argument if there is no `%s`.
 fn words(command: &str, url: &str) -> Option<(String, Vec<String>)> {
     let mut words = command.split_whitespace().map(str::to_owned);
     let program = words.next()?;
@@ -37,7 +37,7 @@ fn words(command: &str, url: &str) -> Option<(String, Vec<String>)> {
 }
 
 fn starts(call: ProgramCall) -> bool {
-    // Browsers complain of much, as long as they run.
+    // Browsers print many warnings, even when they work.
     let Ok(mut child) = call.silent().held() else { return false };
     drop(child.stdin.take());
     let until = Instant::now() + PATIENCE;

@@ -24,10 +24,10 @@ pub struct Project {
     /// The branch from which tasks begin and into which they are merged.
     #[serde(default = "default_branch")]
     pub default_branch: String,
-    /// Number of workspaces that its tasks may hold at once.
+    /// The number of worktrees that its tasks may hold at once.
     #[serde(default = "default_pool_size")]
     pub pool_size: u32,
-    /// The workflow of its tasks; `None` for `default`.
+    /// The workflow of its new tasks; `None` for `default`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
     /// The megabytes that the transcripts of one task may take; `None` for 20.
@@ -36,7 +36,7 @@ pub struct Project {
     /// True if Orange may type answers into the terminals of agents when their harness takes no answer otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub type_answers: bool,
-    /// Starter of its waiting tasks: `auto`, or, if unset, `spawn_next` and people.
+    /// `auto` if the engine starts waiting tasks by itself; if unset, `spawn_next` hooks and people start them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// The days after which the monitor removes merged backups; `None` for never.
@@ -48,10 +48,10 @@ pub struct Project {
     /// The days after which the monitor removes deleted tasks and missions; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trash_days: Option<u32>,
-    /// A person's settings, of those that `orange.toml` can have, too.
+    /// The settings of a person for this project, in the form of `orange.toml`.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
-    /// Members of newer versions or of a person.
+    /// Unknown members, from a newer version or a person, which are kept.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -92,7 +92,7 @@ pub fn get(home: &Home, name: &str) -> Result<Project> {
     Ok(projects[index].clone())
 }
 
-/// The project whose repository or worktree contains the folder.
+/// The project whose repository or worktree contains the folder; of nested repositories, the innermost.
 pub fn at(home: &Home, folder: &Path) -> Result<Project> {
     let projects = read(home)?;
     let folder = real(folder);

@@ -1,4 +1,5 @@
-//! Known findings, which are left out. Each is known by its check and its place in the workflow, which does not change when lines move.
+//! Known findings, which reports leave out. Each is identified by its check and its place in the workflow, which does not change
+//! when lines move.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,13 +14,13 @@ use crate::paths::{self, Folders};
 use crate::report::{File, Report};
 use crate::whole;
 
-/// The form of the file.
+/// The version of the file's format.
 const VERSION: u32 = 1;
 
-/// The known findings and their numbers, file by file.
+/// By file: the known findings, each with the number of times that it is there.
 #[derive(Debug)]
 pub(crate) struct Baseline {
-    /// The folder of the baseline, which its paths begin at.
+    /// The folder of the baseline. Its paths are relative to this folder.
     folder: PathBuf,
     known: BTreeMap<String, BTreeMap<KnownFinding, usize>>,
 }
@@ -31,7 +32,7 @@ struct KnownFinding {
     place: String,
 }
 
-/// The file as JSON has it.
+/// The JSON document of the file.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct BaselineDocument {
@@ -50,11 +51,11 @@ struct BaselineEntry {
 }
 
 impl Baseline {
-    /// Reads the file.
+    /// Reads a baseline.
     ///
     /// # Errors
     ///
-    /// It does not exist, or is not a baseline of this form.
+    /// The file does not exist, or is not a baseline of this version.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let shown = path.display();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -74,7 +75,7 @@ impl Baseline {
         }
         let mut baseline = Self::empty(path);
         for BaselineEntry { file, check, place, count } in document.findings {
-            // The file has the names of checks; a person who edits it may also write a code.
+            // The file holds names of checks; a person who edits it may also write a code.
             let check = catalogue::find(&check).map_or(check, |it| it.name.to_owned());
             *baseline.known.entry(file).or_default().entry(KnownFinding { check, place }).or_default() +=
                 count;
@@ -95,12 +96,12 @@ impl Baseline {
         baseline
     }
 
-    /// The number of its findings.
+    /// The number of known findings, repeated ones included.
     pub(crate) fn len(&self) -> usize {
         self.known.values().flat_map(BTreeMap::values).sum()
     }
 
-    /// Writes it to its file.
+    /// Writes the baseline to a file.
     ///
     /// # Errors
     ///
@@ -123,8 +124,8 @@ impl Baseline {
         whole::write(path, &text).map_err(|error| cannot(error.to_string()))
     }
 
-    /// Removes the known findings from a report, and adds the entries that match nothing. It ignores files that were not
-    /// checked completely.
+    /// Removes the known findings from a report, and adds the entries that match nothing. It adds no entries of a file with
+    /// errors, which was not checked completely.
     pub(crate) fn apply(&self, report: &mut Report) {
         let mut folders = Folders::default();
         for file in &mut report.files {
@@ -149,14 +150,14 @@ impl Baseline {
         Self { folder: Folders::default().of(path).to_owned(), known: BTreeMap::new() }
     }
 
-    /// The path of a file as the baseline has it.
+    /// The path of a file, relative to the folder of the baseline.
     fn name(&self, file: &File, folders: &mut Folders) -> String {
         let path = Path::new(&file.source.path);
         paths::relative(&self.folder, &folders.of(path).join(path.file_name().unwrap_or_default()))
     }
 }
 
-/// Removes each known finding as often as it is known. The rest of the known findings match nothing.
+/// Removes each known finding from a file, as often as the baseline has it. Returns the known findings that match nothing.
 fn take_out(file: &mut File, mut left: BTreeMap<KnownFinding, usize>) -> BTreeMap<KnownFinding, usize> {
     let mut stays = vec![true; file.findings().len()];
     for (at, known) in known(file) {
@@ -171,7 +172,7 @@ fn take_out(file: &mut File, mut left: BTreeMap<KnownFinding, usize>) -> BTreeMa
     left
 }
 
-/// The findings of a file that a baseline can have, each with its number.
+/// The findings of a file that a baseline can have, each with its index in the file.
 fn known(file: &File) -> Vec<(usize, KnownFinding)> {
     let lesser = |(_, it): &(usize, &Diagnostic)| it.level != Level::Error;
     let mut findings = file.findings().iter().enumerate().filter(lesser).peekable();

@@ -1,4 +1,4 @@
-//! The pages of the checks as a small site of Markdown: an index, and pages that lead to each other.
+//! The pages of the checks as a small site of Markdown: an index, and pages with links to each other.
 
 use orange_analysis::catalogue::{self, Check};
 
@@ -68,7 +68,7 @@ fn links(checks: &[&Check], at: usize) -> String {
     before.into_iter().chain([index]).chain(behind).collect::<Vec<_>>().join(" · ")
 }
 
-/// The text with links where it names other checks, blocks left alone.
+/// The text with links to the other checks that it names. Code blocks stay as they are.
 fn linked(text: &str, own: &Check) -> String {
     let mut is_block = false;
     let mut out = String::with_capacity(text.len());
@@ -84,7 +84,7 @@ fn linked(text: &str, own: &Check) -> String {
     out
 }
 
-/// Code between backticks is linked when it is nothing but the name of a check.
+/// Adds links to one line. Code between backticks becomes a link if it is exactly the name of a check.
 fn linked_line(line: &str, own: &Check) -> String {
     let linked = |(at, part): (usize, &str)| {
         let is_code = !at.is_multiple_of(2);

@@ -1,4 +1,4 @@
-//! The layout: dagre's layers, from which the lines get ports of their own and bands to run straight in.
+//! Lays boxes and lines out with dagre, then gives each line its own ports and lets it run straight past the boxes of a layer.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct Point {
 pub struct Sizes {
     /// Frame of each box.
     pub frames: Vec<Frame>,
-    /// Of each line.
+    /// Ends and text size of each line.
     pub lines: Vec<Connector>,
 }
 
@@ -28,7 +28,7 @@ pub struct Sizes {
 pub struct Frame {
     /// Its width and height.
     pub size: Point,
-    /// The part of its upper and lower side that is level.
+    /// Width of the level part of its upper and lower side, around the middle.
     pub level: f64,
 }
 
@@ -39,7 +39,7 @@ pub struct Connector {
     pub from: usize,
     /// The box where it ends, with its head.
     pub to: usize,
-    /// The size of its text; of no width if there is none.
+    /// The size of its text; its width is 0 if there is none.
     pub label: Point,
 }
 
@@ -63,7 +63,7 @@ pub struct Route {
     pub is_loop: bool,
 }
 
-/// A part of a line: it runs straight down or up, or turns from one upright to another. A loop goes out and back.
+/// A part of a line: a vertical piece, or a bend from one vertical piece to the next. A loop has two parts: out and back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
     /// Its start.
@@ -72,23 +72,24 @@ pub struct Stretch {
     pub to: Point,
 }
 
-/// The least distance between two lines at one side of a box, where there is room.
+/// The least distance in pixels between two lines at one side of a box, if there is room.
 const PORT_GAP: f64 = 16.0;
 
-/// Length of the straight ends of a line, at its boxes: that of its head, and a little more.
+/// Length in pixels of the straight ends of a line at its boxes: a little more than its arrowhead.
 const STUB: f64 = 12.0;
 
-/// Half the distance between the ends of a loop.
+/// Half the distance in pixels between the ends of a loop.
 const LOOP: f64 = 7.0;
 
 /// The alignments in which dagre puts boxes below each other.
 const ALIGNMENTS: [Option<Align>; 5] =
     [None, Some(Align::UL), Some(Align::UR), Some(Align::DL), Some(Align::DR)];
 
-/// Each alignment is a whole layout, so that of a picture with more lines only one is made.
+/// The most lines for which every alignment is tried, since each is a whole layout. A larger picture gets only the first.
 const MOST_LINES: usize = 100;
 
-/// Lays it out, from top to bottom: that plan whose lines go least to the sides. The same sizes give the same plan.
+/// Lays boxes and lines out from top to bottom, and returns the plan whose lines move least to the sides. Equal sizes give equal
+/// plans.
 pub fn plan(sizes: &Sizes) -> Plan {
     let tried = if sizes.lines.len() > MOST_LINES { 1 } else { ALIGNMENTS.len() };
     let plans = ALIGNMENTS.into_iter().take(tried).map(|align| aligned(sizes, align));
@@ -110,7 +111,7 @@ fn aligned(sizes: &Sizes, align: Option<Align>) -> Plan {
     Plan { boxes, routes }
 }
 
-/// A line as dagre gives it: where it passes the layers between its boxes.
+/// A line from dagre: the points at which it passes the layers between its boxes, and the centre and height of its text.
 struct DagreRoute {
     passes: Vec<Point>,
     label: Option<(Point, f64)>,
@@ -152,7 +153,7 @@ fn found(graph: &Graph<NodeLabel, EdgeLabel>, at: usize, line: &Connector) -> Da
     DagreRoute { passes, label, is_loop }
 }
 
-/// Extent of each layer above and below its middle: within it, lines run straight past the boxes.
+/// Half the height of each layer, by the `key` of its middle. Lines run straight through a layer, past its boxes.
 struct Bands(BTreeMap<i64, f64>);
 
 impl Bands {
@@ -171,7 +172,7 @@ impl Bands {
         self.0.get(&Self::key(y)).copied().unwrap_or_default()
     }
 
-    /// Layers are further apart than this tells.
+    /// The rounded y of the middle of a layer. Layers are more than one pixel apart.
     fn key(y: f64) -> i64 {
         y.round() as i64
     }
@@ -192,7 +193,7 @@ struct LineEnd {
     towards: Point,
 }
 
-/// Gives the lines at each side of each box an order and distance.
+/// Orders and spaces the ends of the lines at each side of each box.
 fn ports(sizes: &Sizes, boxes: &[Point], found: &[DagreRoute]) -> Vec<LinePorts> {
     let mut sides: BTreeMap<(usize, bool), Vec<LineEnd>> = BTreeMap::new();
     for (line, (Connector { from, to, .. }, found)) in sizes.lines.iter().zip(found).enumerate() {
@@ -220,7 +221,7 @@ fn ports(sizes: &Sizes, boxes: &[Point], found: &[DagreRoute]) -> Vec<LinePorts>
     ports
 }
 
-/// The wanted places, in ascending order, moved to a side around `centre` with distances between them.
+/// The wanted places, in ascending order, moved into the level part around `centre` and apart from each other.
 fn spread(wanted: Vec<f64>, centre: f64, level: f64) -> Vec<f64> {
     let (left, right) = (centre - level / 2.0, centre + level / 2.0);
     let gap = PORT_GAP.min(level / wanted.len().max(1) as f64);
@@ -261,7 +262,7 @@ fn route(found: DagreRoute, ports: LinePorts, bands: &Bands) -> Route {
     Route { stretches, label, is_loop: false }
 }
 
-/// Out of the side of the box, to the point furthest to the right, and back.
+/// The two parts of a loop: out of the side of its box to the point furthest to the right, and back.
 fn out_and_back(passes: &[Point]) -> Vec<Stretch> {
     let furthest = passes.iter().copied().max_by(|a, b| a.x.total_cmp(&b.x));
     let (Some(first), Some(furthest)) = (passes.first(), furthest) else { return Vec::new() };
@@ -294,7 +295,7 @@ impl Plan {
         })
     }
 
-    /// Moves everything.
+    /// Moves all boxes, lines and texts.
     pub fn shift(&mut self, by: Point) {
         let move_by = |it: &mut Point| *it = Point { x: it.x + by.x, y: it.y + by.y };
         self.boxes.iter_mut().for_each(move_by);

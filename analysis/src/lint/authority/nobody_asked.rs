@@ -1,4 +1,4 @@
-//! CA2: an agent's work is merged, and no person is asked.
+//! CA2: the work of an agent can be merged without a person's consent.
 
 use orange_core::Actor;
 use orange_core::action::Remote;
@@ -10,7 +10,7 @@ use crate::search::{Edge, EdgeId, SearchStep};
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::Hook;
 
-/// A run that comes to the merge, and how many of its last steps need no person.
+/// A run to the merge state, and the number of its last steps that need no person.
 pub(crate) struct Unasked {
     run: Vec<EdgeId>,
     last: usize,
@@ -20,7 +20,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     unasked(facts).and_then(|it| finding(facts, &it)).into_iter().collect()
 }
 
-/// A run in which an agent is alive, and that then comes to the merge state by steps that need no person.
+/// Finds a run in which an agent is alive, and from there only steps without a person lead to the merge state.
 pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
     let merge = facts.workflow.commands.merge.filter(|_| !facts.workflow.unattended)?;
     let search = facts.search;
@@ -29,7 +29,7 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
     let is_taken = |edge: &Edge| match edge.step {
         SearchStep::Request { by, .. } => by != Actor::Human,
         SearchStep::Failure { failed, .. } => failed.exit.is_some() || failed.by != Actor::Human,
-        // Agents that may take the transition may have its hooks run again, too.
+        // An actor that may take the transition may also run its hooks again.
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
@@ -43,7 +43,7 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
     Some(Unasked { run: search.run_to(first).into_iter().chain(rest).collect(), last })
 }
 
-/// The steps of the run. Each of the last is taken by the actor that may take it, although a person usually would.
+/// The trace of the run. For each of the last steps it names an actor other than a person, although a person usually takes it.
 pub(crate) fn unasked_run(facts: &Facts<'_>, it: &Unasked) -> Trace {
     facts.tell_unasked(&it.run, it.last, "nobody was asked".to_owned())
 }
@@ -53,7 +53,7 @@ fn finding(facts: &Facts<'_>, it: &Unasked) -> Option<Diagnostic> {
     let transition = facts.transition(last.step.transition()?);
     let deletes = |hook: &Hook| hook.action.traits().remote == Some(Remote::Deletes);
     let is_request = matches!(last.step, SearchStep::Request { .. });
-    // `destructive-ungated` reports that.
+    // `destructive-ungated` reports a transition without a gate that deletes.
     if is_request && transition.gates.is_empty() && transition.hooks.iter().any(deletes) {
         return None;
     }

@@ -27,7 +27,7 @@ fn in_transition(facts: &Facts<'_>, transition: &Transition) -> Vec<Diagnostic> 
     found
 }
 
-/// Parts that show the counter's value, in words: the reviewer's window, the prompt, or both.
+/// Words for the parts that show the counter: the reviewer's window, the prompt, or both. `None` if neither shows it.
 fn shows(facts: &Facts<'_>, spawn: &Spawn, counter: CounterId) -> Option<&'static str> {
     let prompt = &facts.workflow.prompts[usize::from(spawn.prompt.value.0)];
     let in_prompt = prompt.pieces.contains(&PromptPiece::Value(Value::Counter(counter)));
@@ -59,7 +59,7 @@ fn finding(
         .fix_if(counted_before(facts, name, hook, later))
 }
 
-/// Puts the hook that counts before the one that starts the agent.
+/// The edits that put the counting hook before the hook that starts the agent, if it is `increment_review_round`.
 fn counted_before(facts: &Facts<'_>, name: &str, hook: &Hook, later: &Hook) -> Option<Fix> {
     let is_bare = later.spawn.is_none() && later.counter?.value == REVIEW_ROUND;
     let entry = if is_bare { ("action", INCREMENT_REVIEW_ROUND) } else { return None };

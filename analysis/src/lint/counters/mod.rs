@@ -1,4 +1,4 @@
-//! Guards and the counters that they compare.
+//! Lints about guards and the counters that they compare.
 
 mod counter_drift;
 mod counter_never_incremented;
@@ -33,7 +33,7 @@ super::group! {
     C2B "wrong-bound" Warn wrong_bound;
 }
 
-/// The finding that the search was cut. Where a counter may rise far, that is mostly why.
+/// The finding that the search was cut. A counter that a guard compares with a large number is the usual reason.
 pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
     let message = format!("what lies beyond the search was not decided: {cut}");
     let guards = shared::guards(facts);
@@ -53,5 +53,5 @@ pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
     }
 }
 
-/// A number with which counters are compared that is not a bound of rounds.
+/// The least number in a guard that is too large to be a bound of rounds.
 const FAR: u32 = 20;

@@ -1,4 +1,4 @@
-//! C4F: an agent can be alive in a state of which the author claims that only a person moves a task on from there.
+//! C4F: an agent can be alive in a state with `wait: human`, which claims that only a person moves a task on.
 
 use orange_core::StateId;
 

@@ -1,5 +1,4 @@
-//! Possible contents of the sections that the exit rules of a state and the gates behind them read, the ends of the agent, and what
-//! then happens.
+//! Combinations of section contents and agent ends that the exit rules of a state can meet, with the gates of their transitions.
 
 use orange_core::{
     Gate, SectionGate, SeenSection, StateId, TransitionId, When, check_section, fingerprint, section,
@@ -9,32 +8,32 @@ use crate::lint::Facts;
 use crate::search::ends::{self, RuleIndex};
 use crate::search::sections::{Content, candidates};
 
-/// More combinations than this of one state are not looked at.
+/// The most combinations of one state that are looked at.
 const MAX_CASES: usize = 4096;
 
-/// Every combination of contents and ends that the rules of one state and the gates behind them can tell apart.
+/// Every combination of contents and ends that the exit rules of one state and the gates of their transitions can tell apart.
 #[derive(Debug)]
 pub struct Cases {
     pub state: StateId,
-    /// The combinations, plain ones first.
+    /// The combinations; of each choice of contents, the ordinary end comes first.
     pub all: Vec<EndCase>,
-    /// True if there are more.
+    /// True if there are more combinations than `MAX_CASES`.
     pub cut: bool,
     parts: Vec<SectionOptions>,
     readers: Vec<SectionReader>,
 }
 
-/// One combination: what stands in each section when the agent of the state ends.
+/// One combination: a content for each section, and one end of the agent.
 #[derive(Debug)]
 pub struct EndCase {
     /// The exit rule that decides then, by its number in the machine.
     pub rule: Option<usize>,
-    /// The rule about ends that the agent ended for; none where it is an ordinary end.
+    /// The exit rule about ends that this end meets; `None` for an ordinary end.
     end: Option<RuleIndex>,
     choice: Vec<usize>,
 }
 
-/// Condition of one section, as far as any of its readers tells it apart.
+/// Condition of one section, as its readers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionStanding {
     /// The section does not exist.
@@ -42,18 +41,18 @@ pub enum SectionStanding {
     /// It has no line that is not blank.
     Empty,
     Written,
-    /// It has, and it is what stood there before.
+    /// It has text that was there before the visit or that a gate has accepted before.
     Stale,
 }
 
-/// One section and what can stand there.
+/// One section and its possible contents.
 #[derive(Debug)]
 struct SectionOptions {
     heading: String,
     contents: Vec<JudgedContent>,
 }
 
-/// One content of a section, and what every reader of that section says of it.
+/// One content of a section, and the judgement of each reader of that section.
 #[derive(Debug)]
 struct JudgedContent {
     standing: SectionStanding,
@@ -65,7 +64,7 @@ struct JudgedContent {
 #[derive(Debug)]
 struct SectionReader {
     asker: SectionAsker,
-    /// The number of the gate; of the sections of one gate, one is enough.
+    /// The number of the gate among those of its asker. A gate with several sections holds if one of them passes.
     gate: usize,
     part: usize,
     /// Its number among the readers of the section.
@@ -89,7 +88,7 @@ pub fn of(facts: &Facts<'_>) -> Vec<Cases> {
         .collect()
 }
 
-/// By state: the sections, a bit each, in which something stale can stand there.
+/// By state: the sections that can be stale there, one bit each.
 fn stale_sections(facts: &Facts<'_>) -> Vec<u8> {
     let mut stale = vec![0; facts.workflow.states.len()];
     for (_, task) in facts.search.configurations() {
@@ -118,7 +117,7 @@ impl Cases {
         cases
     }
 
-    /// True if the artifact of this rule is there, or the agent ended as the rule says.
+    /// True if the condition of this exit rule holds: its artifact is there, or the agent ended as the rule says.
     pub fn holds(&self, facts: &Facts<'_>, case: &EndCase, rule: usize) -> bool {
         let is_there = self.judgement(case, SectionAsker::Rule(rule)).unwrap_or_default();
         is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end).end())
@@ -129,25 +128,25 @@ impl Cases {
         self.judgement(case, SectionAsker::Transition(transition)).unwrap_or(true)
     }
 
-    /// The section that the first gate of this transition reads which does not let it through.
+    /// The section of the first gate of this transition that refuses the case.
     pub fn refused_section(&self, case: &EndCase, transition: TransitionId) -> Option<&str> {
         let mut readers = self.readers.iter().filter(|it| it.asker == SectionAsker::Transition(transition));
         readers.find(|it| !self.is_met(case, it)).map(|it| self.parts[it.part].heading.as_str())
     }
 
-    /// Condition of a section.
+    /// The condition of a section in this case; `None` if no reader reads it.
     pub fn standing(&self, case: &EndCase, heading: &str) -> Option<SectionStanding> {
         self.content(case, heading).map(|it| it.standing)
     }
 
-    /// True if a rule of the state finds there what it asks of this section.
+    /// True if an exit rule of the state accepts this section in this case.
     pub fn is_read(&self, case: &EndCase, heading: &str) -> bool {
         let own = self.readers.iter().filter(|it| self.parts[it.part].heading == heading);
         let mut rules = own.filter(|it| matches!(it.asker, SectionAsker::Rule(_)));
         rules.any(|it| self.is_passed(case, it))
     }
 
-    /// Content of a section, in words: "an empty `## Handoff`".
+    /// Words for the content of a section: "an empty `## Handoff`".
     pub fn tell(&self, case: &EndCase, heading: &str) -> Option<String> {
         let JudgedContent { standing, label, .. } = self.content(case, heading)?;
         Some(match standing {
@@ -169,14 +168,14 @@ impl Cases {
         Some(&self.parts[at].contents[case.choice[at]])
     }
 
-    /// True if everything that it asks for is there; `None` if it asks for nothing.
+    /// True if all gates of the asker hold; `None` if it has no gates.
     fn judgement(&self, case: &EndCase, asker: SectionAsker) -> Option<bool> {
         let mut readers = self.readers.iter().filter(|it| it.asker == asker).peekable();
         readers.peek()?;
         Some(readers.all(|it| self.is_met(case, it)))
     }
 
-    /// True if the gate of this reader holds, by it or by another section.
+    /// True if the gate of this reader holds, by this section or by another one of the gate.
     fn is_met(&self, case: &EndCase, reader: &SectionReader) -> bool {
         let same = |it: &&SectionReader| (it.asker, it.gate) == (reader.asker, reader.gate);
         self.readers.iter().filter(same).any(|it| self.is_passed(case, it))
@@ -196,7 +195,7 @@ impl Cases {
         self.readers.push(SectionReader { asker, gate, part, place });
     }
 
-    /// Every choice of one content for each section, the last section the fastest, with every end.
+    /// Adds every choice of one content for each section, with every end. The last section varies fastest.
     fn combine(&mut self, facts: &Facts<'_>) {
         let mut choice = vec![0; self.parts.len()];
         loop {
@@ -245,7 +244,7 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(SectionAsker, usize, &'
     askers
 }
 
-/// The contents of a section that its readers judge differently, or that a reader of the finding would.
+/// The contents of a section that its readers judge differently, or that the text of a finding tells apart.
 fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<JudgedContent> {
     let mut kept: Vec<JudgedContent> = Vec::new();
     let candidates = candidates(gates);

@@ -1,4 +1,4 @@
-//! C4C: a transition starts an agent in a state whose exit rules are about the other one.
+//! C4C: a transition starts a worker in a state whose exit rules are about the reviewer, or a reviewer in one about the worker.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     unwatched.into_values().filter_map(|id| finding(facts, id)).collect()
 }
 
-/// The hook of a step that starts an agent in a state that watches the other one.
+/// The transition and hook of a step that starts an agent which the exit rules of the state are not about, and that agent.
 fn starts_unwatched(facts: &Facts<'_>, edge: &Edge) -> Option<(TransitionId, HookIndex, Actor)> {
     let transition = edge.step.transition()?;
     let after = facts.search.task(edge.to);
     let state = facts.machine.state(after.status);
     let mut spawns = facts.machine.transition(transition).hooks.iter().filter_map(Hook::spawn);
-    // A time is nobody's.
+    // A rule about time is not about an agent.
     let watches = |rule: usize| facts.machine.exit_rules[rule].after().is_none();
     if state.terminal
         || spawns.all(|it| it.actor() == state.agent)

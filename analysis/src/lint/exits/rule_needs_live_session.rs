@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let mut missed: BTreeMap<At, EdgeId> = BTreeMap::new();
-    // A hook that never finds its worker has another fault than the rule that leads to it.
+    // If a hook never finds its worker, the exit rule is not at fault: `hook-needs-session` reports the hook.
     let mut works: BTreeSet<At> = BTreeSet::new();
     for (id, edge) in facts.search.edges() {
         let Some(transition) = edge.step.transition() else { continue };
@@ -43,7 +43,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The hooks of a transition that want a worker alive.
+/// The hooks of a transition that need a living worker.
 fn worker_hooks<'f>(facts: &Facts<'f>, id: TransitionId) -> impl Iterator<Item = HookIndex> {
     let hooks = facts.transition(id).hooks.iter().zip(0..);
     let to = facts.machine.transition(id).to;
@@ -54,7 +54,7 @@ fn worker_hooks<'f>(facts: &Facts<'f>, id: TransitionId) -> impl Iterator<Item =
     hooks.filter(move |(hook, _)| wants_worker(hook)).map(|(_, index)| index)
 }
 
-/// True if each transition from a review back to work starts a worker where none is alive: then a reviewer needs none beside it.
+/// True if each transition from a review back to work starts a worker. The reviewer then needs no worker beside it.
 fn comes_back_with_worker(facts: &Facts<'_>, review: StateId) -> bool {
     facts.leaving(review).all(|(id, declared)| {
         let to = facts.machine.state(declared.to.value);
@@ -101,7 +101,7 @@ fn finding(facts: &Facts<'_>, (id, index): At, edge: EdgeId) -> Option<Diagnosti
     )
 }
 
-/// Failure of a hook without its worker, in words.
+/// Words for the failure of a hook that finds no living worker.
 fn part_of(hook: &Hook) -> Option<String> {
     let part = match hook.action.traits().starts? {
         Starts::MissingWorker => "finds no worker",

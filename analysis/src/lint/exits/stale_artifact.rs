@@ -16,26 +16,26 @@ use orange_codegen::edit;
 use orange_codegen::model::{SectionGate, Transition};
 use orange_codegen::source::Format;
 
-/// Place of an acceptance: a section, in a state.
+/// A state, and the number of a section that is accepted there.
 type SectionInState = (StateId, usize);
 
-/// Gate or rule that accepts it.
+/// The gate or exit rule that accepts a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     Gate(TransitionId),
-    /// An exit rule whose transition asks nothing of that section.
+    /// An exit rule whose transition has no gate on that section.
     Rule(usize),
 }
 
-/// Steps and rules of one place.
+/// Steps and rules that accept one section in one state.
 #[derive(Debug, Default)]
 struct SectionVisits {
     steps: SectionSteps<Owner>,
-    /// The exit rules that accept it, too, and whose transition has a gate.
+    /// By transition: the exit rule that takes it and accepts the section as its gate does.
     rules: BTreeMap<TransitionId, usize>,
 }
 
-/// One transition or rule that accepts something stale.
+/// A gate or an exit rule that accepts a stale section, and a run to that step.
 struct Acceptance<'a> {
     place: SectionInState,
     visits: &'a SectionVisits,
@@ -68,7 +68,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// By state: whether transitions lead back to it.
+/// By state: true if transitions lead back to it.
 fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
     let arrows = facts.machine.transitions.iter().map(|it| (u32::from(it.from.0), u32::from(it.to.0)));
     let components = Components::of(facts.machine.states.len(), arrows);
@@ -77,7 +77,7 @@ fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
     facts.states().map(|(state, _)| leads_back(state)).collect()
 }
 
-/// Every place and what happens there, by one look at every step.
+/// The steps and rules of every section in every state, collected in one pass over all steps.
 fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, SectionVisits> {
     let mut places: BTreeMap<SectionInState, SectionVisits> = BTreeMap::new();
     for (id, edge) in facts.search.edges() {
@@ -89,7 +89,7 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, SectionVisits> {
         for section in gated.iter().copied() {
             let visits = places.entry((status, section)).or_default();
             visits.steps.passing.push(id);
-            // Why a task was given up once can be why it is given up again.
+            // The reason for giving a task up can hold a second time, so it need not be new.
             if is_stale(facts, edge, section) && !facts.gives_up(transition) {
                 visits.steps.accepting.insert(id, Owner::Gate(transition));
                 visits.rules.extend(rule.filter(|_| ruled.contains(&section)).map(|rule| (transition, rule)));
@@ -128,7 +128,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
     }
 }
 
-/// True if work on the task can have begun: a task that was created past the initial state is still to get its worktree.
+/// True if work on the task can have begun. A task that was created past the initial state begins when it gets its worktree.
 fn is_started(facts: &Facts<'_>, edge: &Edge) -> bool {
     facts.search.is_ordinary(edge.from) || facts.search.task(edge.from).workspace.is_some()
 }
@@ -173,7 +173,7 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
     )
 }
 
-/// Advice on what to write, and where that is certain, the edits.
+/// Help text for the finding, and the edits if they are certain.
 fn mend<'g>(
     facts: &Facts<'_>,
     accepted: &Acceptance<'_>,
@@ -193,7 +193,7 @@ fn mend<'g>(
             format!("write `gate: {asks}` into {arrows}{here}: {why}")
         }
     };
-    // A gate with a name can be both.
+    // A named gate can be both the gate and the artifact of the rule.
     let rule = rule.filter(|it| it.span != gate.span);
     let fresh = std::iter::once(gate).chain(rule).filter(|it| !it.fresh);
     let fresh = fresh.map(|it| edit::put_first(facts.source, it.span, ("fresh", "true")));
@@ -207,7 +207,7 @@ fn mend<'g>(
     (help, edits.map(|edits| Fix { title, edits, safe: false }))
 }
 
-/// The transitions of a rule without a gate that records what it has accepted.
+/// The transitions of an exit rule that have no gate. Only a gate records the content that it accepts.
 fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transition> {
     let Owner::Rule(rule) = accepted.owner else { return Vec::new() };
     let targets: Vec<StateId> = facts.exit_rules[rule].outcome.targets().collect();
@@ -215,7 +215,7 @@ fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transiti
     leaving.filter(|it| targets.contains(&it.to.value) && it.gates.is_empty()).collect()
 }
 
-/// The finding that coming back takes too many steps to look at them all.
+/// The finding that the runs back to a state are too long to search all of them.
 fn undecided(facts: &Facts<'_>, places: usize) -> Diagnostic {
     let message = format!(
         "whether artifacts of earlier visits are accepted was not decided everywhere: {places} sections of states are left, \
@@ -225,7 +225,8 @@ fn undecided(facts: &Facts<'_>, places: usize) -> Diagnostic {
         .help("mend what is found and check again, or split the workflow")
 }
 
-/// Words for the gate or rule that accepts it, the gate or artifact that says so, and the artifact of a rule that says so, too.
+/// Words for the gate or rule that accepts the section, then the gate or artifact that does, then the artifact of an exit rule
+/// that accepts it as well.
 fn acceptors<'f>(
     facts: &Facts<'f>,
     accepted: &Acceptance<'_>,
@@ -246,13 +247,14 @@ fn on<'f>(transition: &'f Transition, heading: &str) -> Option<&'f SectionGate> 
     transition.section_gates().find(|it| it.section.value == heading)
 }
 
-/// The artifact of a rule that is a section.
+/// The artifact of an exit rule that reads this section.
 fn artifact<'f>(facts: &Facts<'f>, rule: usize, heading: &str) -> Option<&'f SectionGate> {
     let mut artifacts = facts.exit_rules[rule].condition.section_gates();
     artifacts.find(|it| it.section.value == heading)
 }
 
-/// The gate that let it through in the earlier visit: the last one of the run before it was accepted again.
+/// The gate that accepted the section in the earlier visit, and the arrow of its transition. It is the last such gate of the run
+/// before the final step.
 fn let_through<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Option<(&'f SectionGate, String)> {
     let before = accepted.run.iter().rev().skip(1);
     let id = before.copied().find(|id| accepted.visits.steps.passing.contains(id))?;

@@ -14,12 +14,12 @@ pub fn condition_of(facts: &Facts<'_>, rule: &ExitRule) -> Span {
     facts.first_line(place)
 }
 
-/// The artifacts that ask for what gates ask for: `has_artifact: {section: "## Handoff", required: true}`.
+/// The condition of an exit rule with the demands of these gates: `has_artifact: {section: "## Handoff", required: true}`.
 pub fn artifact(gates: &[Gate]) -> String {
     format!("has_artifact: {}", all_of(gates))
 }
 
-/// Gates as they are written: one, or `{all: […]}`.
+/// Gates as a workflow writes them: one, or `{all: […]}`.
 pub fn all_of(gates: &[Gate]) -> String {
     let written = |gate: &Gate| match gate {
         Gate::Section(gate) => wishes(gate, gate.fresh),
@@ -27,7 +27,7 @@ pub fn all_of(gates: &[Gate]) -> String {
         Gate::Command(gate) => format!("{{command: {{argv: [{}]}}}}", gate.argv.join(", ")),
         Gate::Checks(_) => "{checks: green}".to_owned(),
     };
-    // One with `verdicts: all` is a gate for each reviewer.
+    // A gate with `verdicts: all` is in the list once for each reviewer.
     let mut each: Vec<String> = gates.iter().map(written).collect();
     each.dedup();
     match &each[..] {
@@ -36,7 +36,7 @@ pub fn all_of(gates: &[Gate]) -> String {
     }
 }
 
-/// Demands of a gate, as they are written: `{section: "## Handoff", required: true}`.
+/// The demands of a gate, as a workflow writes them: `{section: "## Handoff", required: true}`.
 pub fn wishes(gate: &SectionGate, fresh: bool) -> String {
     let mut text = format!("{{section: \"{}\"", gate.heading());
     if let Some(verdict) = &gate.verdict {

@@ -1,4 +1,4 @@
-//! The transitions that nobody ever takes, though tasks come to where they begin.
+//! Transitions that are never taken, although tasks reach the state where they begin.
 
 use orange_core::TransitionId;
 
@@ -10,15 +10,15 @@ use orange_codegen::model::Transition;
 /// Facts of the search about transitions that are never taken.
 pub(super) struct Closed<'f> {
     facts: &'f Facts<'f>,
-    /// By transition.
+    /// By transition: true if the search takes it.
     taken: Vec<bool>,
-    /// States that tasks come back to.
+    /// Strongly connected components of the states, along the transitions that are taken.
     turning: Components,
     reasons: Reasons<'f>,
 }
 
 impl<'f> Closed<'f> {
-    /// Reads a search that is complete; of any other it would claim too much. Nothing where every transition is taken.
+    /// Reads a complete search. `None` if the search was cut, since it then proves nothing, or if every transition is taken.
     pub(super) fn of(facts: &'f Facts<'f>) -> Option<Self> {
         if facts.search.cut().is_some() {
             return None;
@@ -37,7 +37,7 @@ impl<'f> Closed<'f> {
         Some(Self { facts, taken, turning, reasons: Reasons::among(facts, everywhere) })
     }
 
-    /// The transitions out of states that tasks come to and that are never taken all the same.
+    /// The transitions that are never taken, from states that tasks reach.
     pub(super) fn transitions(&self) -> impl Iterator<Item = (TransitionId, &'f Transition)> {
         let all = (0u32..).map(TransitionId).zip(self.facts.transitions.iter().copied());
         all.filter(|(id, it)| {
@@ -45,12 +45,12 @@ impl<'f> Closed<'f> {
         })
     }
 
-    /// Reason why it is never taken.
+    /// The reason why a transition is never taken.
     pub(super) fn reason(&self, id: TransitionId) -> Reason {
         self.reasons.reason(id)
     }
 
-    /// True if its guard compares a counter that nothing counts, in a loop: that counter is then the fault.
+    /// True if the transition begins in a loop and its guard compares a counter that no hook counts, which is then the fault.
     pub(super) fn reads_what_nothing_counts(&self, id: TransitionId) -> bool {
         let from = self.facts.machine.transition(id).from;
         let turns = self.facts.leaving(from).any(|(id, it)| {

@@ -1,4 +1,4 @@
-//! C07: a task without a summary starts like any other, since nothing is there to clarify it.
+//! C07: a task without a summary starts like any other or cannot start, since it does not reach a state that clarifies it.
 
 use orange_core::StateId;
 

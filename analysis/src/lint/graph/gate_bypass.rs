@@ -1,4 +1,4 @@
-//! C12: transitions bypass a gate, and do not ask for what it asks for.
+//! C12: transitions lead around a gate, and none of them has a gate that asks for its section or program.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Gate, SectionGate, Transition, Verdict};
 use orange_codegen::span::Span;
 
-/// Steps that are looked at for all gates together.
+/// The most steps that are looked at, for all gates together.
 const MAX_STEPS: usize = 2_000_000;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -30,7 +30,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             continue;
         };
         let last = round.last().and_then(|id| facts.search.edge(*id).step.transition());
-        // Gates of one transition have one cause, and so have those on one section.
+        // The gates of one transition are bypassed for one reason, and so are the gates on one section: one finding is enough.
         let declared = gated.transition.declaration;
         let is_new = [(last, Err(declared)), (last, Ok(gated.section))].map(|it| reported.insert(it));
         if is_new == [true; 2] {
@@ -41,14 +41,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// A transition with a gate that an absent section does not pass, or a program that fails.
+/// A transition with a gate that refuses an absent section or a failed program.
 struct Gated<'f> {
     transition: &'f Transition,
     /// Place of the gate.
     place: Span,
-    /// Demand of the gate, in words.
+    /// The heading of the section or the command line of the program.
     wants: String,
-    /// The number of its section, or of what it asks.
+    /// The number, in the search, of the section or of the program's answer.
     section: usize,
 }
 
@@ -67,7 +67,8 @@ fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
                 (core::Gate::Command(program), Gate::Command(gate)) => {
                     (gate.place, program.argv.join(" "), search.sections.asked_by(asked)?)
                 }
-                // Of several sections of which one is enough, none is needed; checks are asked again before the merge.
+                // A gate on one of several sections needs none of them in particular. The checks of a pull request are asked
+                // again before the merge.
                 _ => return None,
             };
             Some(Gated { transition, place, wants, section })
@@ -75,7 +76,7 @@ fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
     })
 }
 
-/// The transitions by which an agent that works leads its task to where a review passes it, without any review.
+/// The findings about transitions by which a working agent leads its task to the state behind a review, without any review.
 fn round_reviews(
     facts: &Facts<'_>,
     reported: &BTreeSet<(Option<TransitionId>, Result<usize, u32>)>,
@@ -98,7 +99,7 @@ fn round_reviews(
         if is_known || gives_up || judges.contains(&from) || direct.section_gates().any(is_pass) {
             continue;
         }
-        // What an agent works on in `from` goes to the review from there.
+        // The review is of work in `from` only if a transition leads from there to the review.
         let leads_to = |judge: StateId| facts.machine.between(from, judge).next().is_some();
         let review = reviews.iter().find(|it| it.to.value == to && leads_to(it.from.value));
         if let Some((review, gate)) =
@@ -141,11 +142,11 @@ fn round_review(facts: &Facts<'_>, id: TransitionId, review: &Transition, gate: 
 /// The configurations by state, and the states that are entered while a section is absent.
 struct StateEntries {
     sorted: Vec<ConfigurationId>,
-    /// By state, then by section: how many states it is entered from, none, one, or more.
+    /// By state, then by section: the states from which it is entered while the section is absent.
     without: Vec<[EnteredFrom; MAX_SECTIONS]>,
 }
 
-/// From where a state is entered.
+/// The states from which a state is entered: none, one, or several.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EnteredFrom {
     Nowhere,
@@ -172,7 +173,7 @@ impl StateEntries {
         Self { sorted, without }
     }
 
-    /// True if its target is entered from elsewhere without its section.
+    /// True if the target of the transition is entered from another state while the section of its gate is absent.
     fn may_lead_round(&self, facts: &Facts<'_>, gated: &Gated<'_>) -> bool {
         let (from, to) = (gated.transition.from.value, gated.transition.to.value);
         facts.nearest[usize::from(from.0)].is_some()
@@ -204,7 +205,7 @@ fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
     [Actor::Worker, Actor::Reviewer].into_iter().any(|it| by.allows(it) && task.agent(it) == Agent::Live)
 }
 
-/// A shortest path from where the gate stands to what is behind it, of two steps or more, by requests alone.
+/// A shortest path of requests, of at least two steps, from the state before the gate to the state behind it.
 fn round(
     facts: &Facts<'_>,
     entries: &StateEntries,
@@ -217,7 +218,7 @@ fn round(
     let enters = |edge: &Edge| search.task(edge.to).status == to;
     let taken = |edge: &Edge| {
         let directly = search.task(edge.from).status == from && enters(edge);
-        // Who gives up passes nothing on.
+        // An agent that gives up does not pass its work on.
         let gives_up = || enters(edge) && edge.step.transition().is_some_and(|id| facts.gives_up(id));
         !directly && asks_nothing(facts, edge, gated.section) && !gives_up()
     };

@@ -1,4 +1,4 @@
-//! C15: a gate reads a section whose heading is almost that of another one, and nothing else names it.
+//! C15: a gate reads a section whose heading is almost another heading, and no prompt names that section.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     };
     let (named, unnamed): (Vec<&str>, Vec<&str>) = read.keys().partition(|it| is_named(it));
     let found = unnamed.into_iter().filter_map(|odd| {
-        // Where no prompt names either of them, the one that is read more often is meant.
+        // If no prompt names either heading, the one that is read more often is meant.
         let often = read.iter().filter(|(it, places)| **it != odd && places.len() > read[odd].len());
         let likely: Vec<&str> = named.iter().copied().chain(often.map(|(it, _)| *it)).collect();
         Some(finding(odd, alike(odd, &likely)?, &read))
@@ -35,13 +35,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn note<'f>(read: &mut ReadSections<'f>, gate: &'f SectionGate) {
     let places = read.entry(gate.section.value.as_str()).or_default();
-    // Transitions of one declaration have one gate.
+    // Transitions of one declaration share a gate, which counts once.
     if gate.reviewer.is_none() && !places.contains(&gate.section.span) {
         places.push(gate.section.span);
     }
 }
 
-/// The heading that must have been meant: by a letter or two the same, and not by a number, as `## Step 1` and `## Step 2` are.
+/// The known heading that differs from `odd` by a letter or two. Headings that differ by a number, such as `## Step 1` and `##
+/// Step 2`, are not alike, and neither are headings that end in a word of at most three letters.
 fn alike<'k>(odd: &str, known: &[&'k str]) -> Option<&'k str> {
     let numbers = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
     let last = |it: &str| it.rsplit(' ').next().map_or(0, |word| word.chars().count());

@@ -1,4 +1,4 @@
-//! C08: a command that has no state to go to.
+//! C08: a command such as `orange task merge` has no state to go to.
 
 use orange_core::StateId;
 
@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Several states that an agent can start in, and no word on which is meant.
+/// The finding that an agent can start in several states, and the workflow does not name one for `orange task spawn`.
 fn spawn(facts: &Facts<'_>) -> Option<Diagnostic> {
     let initial = facts.workflow.initial;
     let clarify = facts.workflow.commands.clarify;
@@ -43,7 +43,7 @@ fn spawn(facts: &Facts<'_>) -> Option<Diagnostic> {
     Some(found.help(format!("say which: `commands: {{spawn: {}}}`", facts.name(first))))
 }
 
-/// New tasks can only be ended, since no transition leads from their state to where agents start.
+/// The finding that new tasks can only be ended, since no transition leads from their state to the one where agents start.
 fn unstartable(facts: &Facts<'_>) -> Option<Diagnostic> {
     let initial = facts.workflow.initial;
     let spawn = facts.workflow.commands.spawn.filter(|it| *it != initial)?;
@@ -61,7 +61,7 @@ fn unstartable(facts: &Facts<'_>) -> Option<Diagnostic> {
     Some(found.help(format!("declare `- {{from: {from}, to: {to}}}`, with the hooks that start an agent")))
 }
 
-/// A command that ends tasks, and no state that it ends them in.
+/// The finding that a command that ends tasks has no state to end them in.
 fn ending(
     facts: &Facts<'_>,
     command: &str,
@@ -88,7 +88,7 @@ fn ending(
     })
 }
 
-/// The terminal state that can only have been meant: its name is close, or no other is left.
+/// The terminal state that is probably meant: its name is close to the usual one, or it is the only one left.
 fn meant<'f>(facts: &Facts<'f>, usual: &str, other: Option<StateId>) -> Option<&'f State> {
     let left = || facts.states().filter(|(id, it)| it.terminal && Some(*id) != other).map(|(_, it)| it);
     let close = suggest::closest(usual, left().map(|it| it.name.value.as_str()));

@@ -1,4 +1,4 @@
-//! C68: a state that no person is to move on is entered, and its agent is neither alive nor started.
+//! C68: a task enters a state that does not wait for a person, and the agent of that state is neither alive nor started.
 
 use orange_core::{Actor, Hook, Transition, TransitionId};
 
@@ -12,11 +12,11 @@ use orange_codegen::diag::Diagnostic;
 /// Facts of the search about one transition.
 #[derive(Clone, Copy, Default)]
 struct TransitionFacts {
-    /// A step after which the agent is there, or the exit rules are asked about its end at once.
+    /// True if after some step the agent is alive, or the exit rules are asked about its end at once.
     manned: bool,
-    /// The first step of all.
+    /// The first step without an agent after it, from a state that waits for a person or has a living agent.
     first: Option<EdgeId>,
-    /// The first step in which a person leads a task on whose agent has ended.
+    /// The first step in which a person moves on a task whose agent has ended.
     by_person: Option<EdgeId>,
 }
 
@@ -39,8 +39,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found.into_iter().map(|(_, found)| found).collect()
 }
 
-/// True if it leads to a state where agents work, without starting one. The fate of a message to one that is not there is
-/// hook-needs-session's.
+/// True if the transition leads to a state where agents work, and no hook starts one. `hook-needs-session` reports a message to
+/// an agent that is not alive.
 fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
     let to = facts.machine.state(transition.to);
     let starts = |it: &Hook<'_>| it.action.traits().starts.is_some();
@@ -55,7 +55,7 @@ impl TransitionFacts {
             self.manned = true;
             return;
         }
-        // Where nobody worked before, the fault lies further back.
+        // If no agent worked in the state before, an earlier transition is at fault.
         if facts.waits(before.status) || before.live_agents() > 0 {
             self.first.get_or_insert(id);
         }

@@ -15,13 +15,13 @@ use orange_codegen::diag::Diagnostic;
 /// Facts of the search about one hook.
 #[derive(Default)]
 struct HookFacts {
-    /// A step in which a worker was there.
+    /// True if a worker is alive in some step.
     worked: bool,
-    /// The first step in which none was, and after which nothing starts one.
+    /// The first step without a living worker after which `is_mended` does not hold.
     lost: Option<EdgeId>,
-    /// The first step in which none was.
+    /// The first step without a living worker.
     missed: Option<EdgeId>,
-    /// An exit rule led here because the worker has ended: that is rule-needs-live-session's.
+    /// True if an exit rule took such a step because the worker had ended: `rule-needs-live-session` reports that.
     by_rule: bool,
 }
 
@@ -57,7 +57,7 @@ impl HookFacts {
     }
 }
 
-/// True if a person, who is shown the failure, moves the task on anyway or can have the worker started again.
+/// True if the task is over, waits for a person, or is in a state whose respawn starts a worker. A person sees the failed hook.
 fn is_mended(facts: &Facts<'_>, task: &Task) -> bool {
     let state = facts.machine.state(task.status);
     let starts_worker = state.respawn.and_then(|it| it.spawn().map(|it| it.actor() == Actor::Worker));
@@ -104,7 +104,8 @@ fn finding(facts: &Facts<'_>, index: HookIndex, seen: &HookFacts) -> Option<Diag
                 "leave the worker alive until here, or write `action: spawn_agent` and `harness: review`",
             ))
         }
-        // A reviewer gets a session of its own then, and nothing is lost.
+        // Without a worker, a reviewer gets a session of its own, and nothing is lost. `rule-needs-live-session` reports the
+        // message that an exit rule sends.
         (_, false) => None,
     }
 }
@@ -122,7 +123,7 @@ fn start(facts: &Facts<'_>, index: HookIndex, id: EdgeId, what: &str, part: &str
     Some(numbered(Diagnostic::new(&C64, place, message), story).trace(trace))
 }
 
-/// The hook that ended the worker, unless it ended by itself.
+/// The label of the hook that ended the worker; `None` if no hook did.
 fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<StoryLabel> {
     let last = *run.last()?;
     let has_died = facts.search.task(facts.search.edge(last).from).worker == Agent::Dead;
@@ -136,7 +137,7 @@ fn ended(facts: &Facts<'_>, run: &[EdgeId], index: HookIndex) -> Option<StoryLab
     })
 }
 
-/// The prompt that the worker was last started with.
+/// The name of the prompt with which the worker was last started.
 fn started_with<'f>(facts: &Facts<'f>, id: EdgeId) -> Option<&'f str> {
     facts.search.run_through(id).iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;

@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl<'m> Machine<'m> {
-    /// A rejection says that a program has to answer first.
+    /// Decides the consequences of an agent's end. A rejection says that a program has to answer first.
     pub(super) fn ended(
         &self,
         facts: &LifeFacts<'_>,
@@ -45,8 +45,8 @@ impl<'m> Machine<'m> {
         Ok(self.after_exit(facts, end, exit))
     }
 
-    /// True if nothing follows on the end of a reviewer while others are alive: it has judged, or the rule that decides is not
-    /// about how it ended. The verdicts are judged when the last one has ended.
+    /// True if the end of a reviewer has no consequence while other reviewers are alive: it has given its verdict, or the exit
+    /// rule that decides is not about the way it ended. The verdicts are judged when the last reviewer has ended.
     fn waits_for_others(
         &self,
         facts: &LifeFacts<'_>,
@@ -111,19 +111,20 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// True if the agent whose end has led to this state is the state's own agent, and no other has been started in its place: the
-    /// exit rules of this state then judge the same end.
+    /// True if the exit rules of this state must judge the end that led to it: the agent that ended is the state's own agent, and
+    /// no other has been started in its place.
     pub fn is_missed(&self, status: StateId, has_session: bool, agent: Actor, is_replaced: bool) -> bool {
         let state = self.state(status);
         has_session && !is_replaced && !state.terminal && state.agent == agent
     }
 
-    /// True if a rule limits the time in a state, or within states of which it is one.
+    /// True if an exit rule limits the time in this state, or in a group of states that includes it.
     pub fn limits(&self, state: StateId) -> bool {
         self.exit_rules_of(state).any(|rule| self.exit_rules[rule].after().is_some())
     }
 
-    /// True if a task has been in a state, or within some states, for too long.
+    /// True if a task has been in this state, or in a group of states that includes it, for longer than a rule allows. `lasted`
+    /// is the time in this state, in seconds.
     pub fn is_overdue(&self, state: StateId, lasted: u32, left: &[LeftState]) -> bool {
         self.overdue_rule(state, &AgentEnd { lasted, left, ..AgentEnd::PLAIN }).is_some()
     }
@@ -134,7 +135,8 @@ impl<'m> Machine<'m> {
         rules.find(|rule| rule.remaining(end) == Some(0))
     }
 
-    /// The driver first ends a living agent, unless the rule only notifies a person.
+    /// Decides the consequences of a time limit that is over. The driver first ends a living agent, unless the rule only notifies
+    /// a person.
     pub(super) fn elapsed(
         &self,
         facts: &LifeFacts<'_>,
@@ -152,7 +154,7 @@ impl<'m> Machine<'m> {
         match self.decide(&facts.view, to, Actor::Engine) {
             Ok(decision) => Ok(self.advanced(Decision { cause: Cause::Exit, ..decision }, still)),
             Err(rejection @ Rejection::NotAsked { .. }) => Err(rejection),
-            // This is not a crash: it is asked again as long as the transition is refused.
+            // A refusal is not a crash: the engine asks again until the transition is allowed.
             Err(rejection) => {
                 let why = rejection.message(self, &facts.view);
                 Ok(LifeTurn::attention(format!("{still}, and cannot go to {}: {why}", self.state(to).name)))
@@ -171,7 +173,7 @@ impl<'m> Machine<'m> {
             return LifeTurn::default();
         }
         let after = self.seconds_of_limit(facts, left);
-        // A living agent is not started: it goes on.
+        // The agent is alive and goes on, so that nothing starts it.
         LifeTurn {
             effects: Vec::new(),
             ..self.restart_after(facts, Vec::new(), Some(after), reason.into(), &AgentEnd::PLAIN)
@@ -241,7 +243,8 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The harness says how long, or a `wait` rule of the state does, or it depends on how often the task has waited.
+    /// Seconds to wait at a limit: as the harness says, or else as a `wait` rule of the state says, or else by the number of
+    /// restarts.
     fn seconds_of_limit(&self, facts: &LifeFacts<'_>, left: Option<u32>) -> u32 {
         let rule =
             self.exit_rules_of(facts.view.status).find_map(|rule| match self.exit_rules[rule].outcome {
@@ -251,8 +254,8 @@ impl<'m> Machine<'m> {
         left.or(rule).unwrap_or_else(|| limit_after(facts.restarts))
     }
 
-    /// Starts the agent now if the delay is 0, and gives up when the limit of restarts is reached. Where another one waits for longer,
-    /// both are started at the end of that wait: a start is one of all that are missing.
+    /// Starts the agent again, now or after a delay, and gives up when the limit of restarts is reached. If another agent of the
+    /// task waits longer, both start at the end of that wait, since one start covers all missing agents.
     fn restart_after(
         &self,
         facts: &LifeFacts<'_>,

@@ -1,6 +1,6 @@
-//! Events for tests, made from their declarations.
+//! Values for the fields of events in tests.
 
-/// A value for tests that differs from those before it.
+/// A type that can make values for tests. Numbers and strings differ from those before; `count` is the last one.
 pub(crate) trait SampleValue {
     fn sample(count: &mut u32) -> Self;
 }

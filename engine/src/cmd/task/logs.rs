@@ -1,4 +1,4 @@
-//! `orange task logs`: what an agent did.
+//! `orange task logs`: shows the transcript of an agent.
 
 use crate::app::App;
 use crate::cmd::answer::{CommandAnswer, one_line};
@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind, Result};
 use orange_api::Logs;
 use std::borrow::Cow;
 
-/// Shows what the agent did, and with `--follow` what it does until its end.
+/// Shows the transcript of an agent so far. With `--follow` and a living agent, it goes on until the agent ends.
 pub fn run(
     app: &App,
     dir: &TaskDir,
@@ -84,7 +84,7 @@ fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
     ))
 }
 
-/// Returns whether the output is still open.
+/// Passes a new part of the transcript on to `tell`. Returns true if the output is still open.
 fn tell_new(
     form: TranscriptForm,
     raw: bool,
@@ -127,7 +127,7 @@ fn to_answer(turn: &TranscriptTurn) -> orange_api::Turn<'_> {
     }
 }
 
-/// Results and arguments of tools are shortened; messages to and from the agent are not.
+/// Shortens the results and arguments of tools; messages to and from the agent stay whole.
 fn to_text(turn: &TranscriptTurn) -> String {
     const WIDTH: usize = 200;
     let time = turn.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or("        ");

@@ -17,14 +17,15 @@ use crate::store::{Event, LockedTask, Set, Task, TaskDir, task};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
-/// The machine that works, in records of attempts.
+/// The name of this machine in records of attempts.
 const WORKER: &str = "local";
 
-/// Brings a mission forward as far as it goes without an agent or a person. After a kill, the next process calls it again.
+/// Brings a mission forward as far as it goes without an agent or a person. If this process is killed, the next one calls it
+/// again.
 ///
 /// # Errors
-/// Those of the store; `environment` when tmux or git fails. A mission that cannot go on for want of a worktree or a harness
-/// is paused, and that is not an error.
+/// Those of the store; `environment` when tmux or git fails. A mission without a worktree or a harness to continue with is
+/// paused, and that is not an error.
 pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
     end_agents(app, &mut mission)?;
@@ -35,11 +36,11 @@ pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
     notices::send(app, dir)
 }
 
-/// Brings a mission forward in a process that outlives the caller, which waits for it. A process that was killed is
-/// followed by another one.
+/// Brings a mission forward in a process that outlives the caller, and waits for that process. If it is killed, a second one
+/// takes over.
 ///
 /// # Errors
-/// `environment` when that was killed, too; `orange.log` has what else went wrong.
+/// `environment` when the second process did not advance the mission either; `orange.log` has the other errors.
 pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
     const PROCESSES: usize = 2;
     let length = || task::read_journal_last(dir, 0).map(|journal| journal.history().last_seq);
@@ -51,7 +52,7 @@ pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
         }
     }
     if length()? > before {
-        // It goes on, with agents that are faster than this process.
+        // The mission advances: its agents end before this process can see it at rest.
         return Ok(());
     }
     let message = format!("mission {} could not advance", dir.id);
@@ -59,7 +60,7 @@ pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
         .help("what was asked for is recorded: `orange log` says what went wrong, and `orange monitor --once` goes on"))
 }
 
-/// True if anything is missing that needs no agent and no person.
+/// True if the mission has work to do now that needs neither an agent nor a person.
 fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
@@ -81,7 +82,7 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     }
 }
 
-/// Brings a mission forward in a process for which nobody waits: the caller is an agent that is about to be ended.
+/// Brings a mission forward in another process without waiting for it: the caller is an agent that is about to be ended.
 pub fn advance_later(app: &App, dir: &TaskDir) -> Result<()> {
     app.start_detached(&["mission", "advance", &dir.id], dir)
 }
@@ -108,7 +109,7 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
             let hook = "acquire_workspace".to_owned();
             let acquired = Event::HookEnded { hook, index: 0, error: None };
             mission.record(Event::MissionStarted { workspace: name }, vec![(acquired, bound)])?;
-            // Two worktrees that are given back at once begin the same mission twice.
+            // Two worktrees that become free at once both begin this mission, so the next mission is begun here.
             queue::begin_mission(app, &dir.project)
         }
         Err(error) => {
@@ -118,8 +119,8 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
     }
 }
 
-/// Starts the agent of the next attempt, or of the current one if that has none: it was recorded and never started, or its agent
-/// has met a limit that is over. A step that waits is left alone.
+/// Starts the agent of the next attempt. It starts the agent of the current attempt instead if that was recorded and never
+/// started, or has met a limit that is over. A step that waits is left alone.
 fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     if !wait::runs(mission) || wait::holds(app, mission)? {
         return Ok(());
@@ -161,7 +162,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     }
 }
 
-/// A worktree, and a harness that can start.
+/// Makes sure that the mission has its worktree and its branch, and that the harness can start.
 fn make_ready(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>) -> Result<()> {
     check_branch_is_there(app, &mission.locked)?;
     if mission.locked.task().owned.workspace.is_none() {
@@ -195,7 +196,7 @@ fn check_branch_is_there(app: &App, locked: &LockedTask) -> Result<()> {
 fn check_branch(app: &App, task: &Task) -> Result<()> {
     let worktree = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
     if !worktree.is_dir() {
-        // It is made again before the agent starts.
+        // The worktree is made again before the agent starts.
         return Ok(());
     }
     let found = Git::at(&app.project_of(task)?.path).current_branch(&worktree)?;
@@ -210,7 +211,7 @@ fn check_branch(app: &App, task: &Task) -> Result<()> {
     .help(format!("bring the work to {branch}, then `git switch {branch}` in {}", worktree.display())))
 }
 
-/// True if the agent before has worked at this attempt, or has ended at the one before without a word.
+/// True if the last agent of the mission worked on this attempt, or on the attempt before it, if that was lost.
 fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
     let attempts = &mission.projection.mission.step(step).attempts;
     let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));
@@ -230,8 +231,8 @@ fn give_up(mission: &mut LockedMission, step: StepId, number: u32) -> Result<()>
     mission.record(lost, Vec::new()).map(drop)
 }
 
-/// Starts the wrapper of a recorded agent once more if nothing of it is there: the process that started it was killed before
-/// tmux had it.
+/// Starts the wrapper of a recorded agent again if tmux does not have it: the process that recorded the agent was killed before
+/// it started the wrapper.
 fn restart_unbegun(app: &App, mission: &mut LockedMission) -> Result<()> {
     let locked = &mut mission.locked;
     let recorded: Vec<Spawn> = locked.history().agents.values().cloned().collect();
@@ -241,7 +242,7 @@ fn restart_unbegun(app: &App, mission: &mut LockedMission) -> Result<()> {
     Ok(())
 }
 
-/// Ends what a finished mission has left: its session, and unless it may be tried again, its worktree.
+/// Ends the session of a finished mission, and gives its worktree back unless the mission may be tried again.
 fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
     let status = mission.projection.mission.status;
     if !status.is_terminal() {
@@ -250,7 +251,8 @@ fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
     leave_as(app, &mut mission.locked, status)
 }
 
-/// Ends what a finished mission of this status has left, where only its status is known.
+/// Ends the session of a mission with this final status, and gives its worktree back unless it has failed. It needs only the
+/// status, so it also works if the journal cannot be followed.
 pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
     let owned = &locked.task().owned;
     if owned.tmux_session.is_some() || !locked.history().agents.is_empty() {
@@ -264,7 +266,7 @@ pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Re
     workspace::give_back(app, locked.task())
 }
 
-/// Gives the worktree back with the backups of a task. A failure becomes a call for attention.
+/// Backs the work up, as for a task, and gives the worktree back. A failure calls for attention.
 fn release(app: &App, locked: &mut LockedTask) -> Result<()> {
     let (set, error) = match workspace::release(app, locked) {
         Ok(set) => (set, None),

@@ -1,7 +1,7 @@
-//! Carries out for real missions what [`orange_core::mission::Mission::apply`] answers: journals it, and acts.
+//! Carries out the answers of [`orange_core::mission::Mission::apply`]: writes events to the journal of a mission, and acts.
 //!
-//! The journal has what has happened to a mission, and its state is what the core makes of that, event by event. [`advance`]
-//! compares that state with the world and does what is missing: it is both the normal course and the recovery.
+//! The journal holds the events of a mission, and the core computes the state of the mission from them. [`advance`] compares that
+//! state with the world and does the rest of the work, both in normal operation and after a process was killed.
 
 pub mod advance;
 pub mod answer;

@@ -1,4 +1,4 @@
-//! Needs of all unfinished tasks and missions now.
+//! Current needs of all unfinished tasks and missions.
 
 use crate::Result;
 use crate::app::App;
@@ -12,7 +12,7 @@ use crate::store::pool::SavedPool;
 use crate::store::{DirKind, TaskDir, TaskEntry, list, task};
 use orange_api::Need;
 
-/// A need, and whose it is.
+/// A need for a person, and the task or mission that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenNeed {
     /// The folder of the task or mission.
@@ -26,7 +26,7 @@ pub struct SeenNeed {
 }
 
 impl SeenNeed {
-    /// The fact that messages are about: the same need of another time, or another request, is another fact.
+    /// The identity of the need in messages. A need of another time or with another request has another identity.
     pub fn mark(&self) -> String {
         let Need { kind, request, since, .. } = &self.need;
         let mark = request.as_deref().or(since.as_deref()).unwrap_or_default();
@@ -34,7 +34,7 @@ impl SeenNeed {
     }
 }
 
-/// The needs, oldest task first. A task that cannot be read has none here: the monitor reports it.
+/// The needs for a person, oldest task first. A task that cannot be read has none here: the monitor reports it.
 pub fn all(app: &App) -> Result<Vec<SeenNeed>> {
     let saved = SavedPool::read(&app.home);
     let mut known = list::journals(&app.home, &DirKind::ALL, None)?;

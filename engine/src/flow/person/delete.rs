@@ -9,8 +9,8 @@ use crate::hooks::workspace;
 use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDir, trash};
 use crate::{Error, ErrorKind, Result};
 
-/// Moves a task or mission to the trash with its journal, and returns its new folder. Its branch and its backups stay. Only a
-/// task that is finished or was never started, or a mission that is over, can be deleted, and neither with a worktree or a session.
+/// Moves a task or mission to the trash with its journal, and returns its new folder. Its branch and its backups stay. It refuses
+/// a task that has started and is not finished, a mission that is not over, and both while they hold a worktree or a session.
 pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     check_person(app, dir)?;
     let mut locked = match dir.kind {
@@ -25,7 +25,7 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     trash::delete(&app.home, locked)
 }
 
-/// The folder in the trash that [`delete`] would give it.
+/// Makes the checks of [`delete`], and returns the folder in the trash that the task or mission would get.
 pub fn would_delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     check_person(app, dir)?;
     let task = match dir.kind {
@@ -58,7 +58,7 @@ fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
     Err(Error::new(ErrorKind::Refused, format!("{} is {}{holds}", dir.shown(), task.status())).help(help))
 }
 
-/// True if nothing more happens to it by itself.
+/// True if the task is finished or was never started, or if the mission is over.
 fn is_at_an_end(app: &App, dir: &TaskDir, task: &Task) -> Result<bool> {
     if dir.kind == DirKind::Mission {
         return Ok(app.is_over(task));

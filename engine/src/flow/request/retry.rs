@@ -1,4 +1,4 @@
-//! Runs hooks that wait because one of them has failed: that one again, then those after it.
+//! Runs the failed hook of a transition again, and then the hooks that wait behind it.
 
 use orange_core::{Actor, Effect, Hook, Machine};
 
@@ -14,7 +14,7 @@ use crate::store::{Event, OpenTransition, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
-/// Runs the waiting hooks of a task for the caller of this process, who must be one that may take their transition.
+/// Runs the waiting hooks of a task. The caller of this process must be an actor that may take their transition.
 pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let mut locked = lock_recovered(app, dir)?;
     let HookRetry { machine, by, waiting, .. } = HookRetry::of(app, locked.task(), locked.history())?;
@@ -23,7 +23,8 @@ pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
     locked.append(Event::HooksRetried { from, to, actor: machine.actor_name(by).into() }, Set::new())?;
     room.map_or(Ok(()), WorktreeRoom::take)?;
-    // It was about the hook that now runs again. An agent that is gone stays to be looked at, until its end is judged.
+    // The attention was about the hook that runs again now. An agent that has ended meanwhile needs attention until its end is
+    // judged.
     locked.clear_attention()?;
     for (_, Exited { spawn, reason, .. }) in &waiting.exited {
         locked.call_attention(&format!("agent {spawn} ended while hooks waited ({})", reason.as_str()))?;
@@ -31,7 +32,7 @@ pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     carry_out(app, locked)
 }
 
-/// Says which hooks [`retry_hooks`] would run.
+/// Returns the hooks that [`retry_hooks`] would run.
 pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
     let HookRetry { machine, waiting, .. } = HookRetry::of(app, &task, &history)?;
@@ -41,7 +42,7 @@ pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     Ok(TransitionResult { from, to, hooks, dry_run: true, ..transition_result::staying(&task) })
 }
 
-/// Hooks that wait, and who asks for them.
+/// The waiting hooks of a task, and the actor that runs them again.
 struct HookRetry {
     machine: &'static Machine<'static>,
     by: Actor,

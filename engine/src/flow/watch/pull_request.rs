@@ -14,8 +14,9 @@ use crate::hooks;
 use crate::store::event::{ChecksSeen, Strategy};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir};
 
-/// Ends a task whose pull request has ended, on behalf of the engine: a merged one goes to the merged state, a closed one is
-/// cancelled, by the workflow's transition or without one. Returns what was done, in words.
+/// Ends a task whose pull request was merged or closed, on behalf of the engine. The task of a merged one goes to the merged
+/// state, the task of a closed one is cancelled: by the workflow's transition, or without one. For an open pull request, records
+/// its checks. Returns a message about the change.
 pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
@@ -36,7 +37,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
     Ok(Some(format!("its pull request was {word}: {}", transition_result::text(&result).replace('\n', "; "))))
 }
 
-/// Records the checks of an open pull request, if they differ from what is recorded. Returns that in words.
+/// Records the checks of an open pull request, and returns a message about them, if they differ from the recorded ones.
 fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
     let Some(CheckedCommit { commit, state }) = pr.checks.clone() else { return Ok(None) };
     let seen = ChecksSeen { url: pr.url.clone(), commit, state };
@@ -48,8 +49,8 @@ fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
     Ok(Some(story))
 }
 
-/// Links a pull request that somebody has opened for the branch of a task, and continues as [`follow`]. Returns what was done,
-/// in words.
+/// Links a pull request that an agent or a person has opened for the branch of a task, and continues as [`follow`]. Returns a
+/// message about the change.
 pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
     hooks::pull_request::keep(&mut lock_recovered(app, dir)?, &pr.url)?;
     let linked = format!("its branch has a pull request: {}", pr.url);

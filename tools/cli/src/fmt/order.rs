@@ -1,12 +1,11 @@
-//! The order of keys: that of the language's own tables.
+//! Sorts the keys of a file into the order of the language's key tables.
 
 use orange_codegen::model::keys::{Key, Object, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::syntax::layout::{WrittenForm, WrittenNode};
 
 use super::attach::{Collection, CollectionItem, CommentLine, Value};
 
-/// Puts the keys of a whole file into order, and marks its guards. Where there are anchors, keys stay where they are: an
-/// alias may not come before what it stands for.
+/// Sorts the keys of a whole file, and marks its guards. A file with anchors is not sorted: an alias must come after its anchor.
 pub(super) fn order(root: &mut Collection<'_>) {
     let sort = !has_anchors(root);
     let header = take_header(root);
@@ -17,14 +16,14 @@ pub(super) fn order(root: &mut Collection<'_>) {
     comments_before_dashes(root);
 }
 
-/// The head of a file: its first comments, and whether a blank line is below them.
+/// The head of a file: its first comments, and true if a blank line is below them.
 type LeadingComments<'t> = (Vec<CommentLine<'t>>, bool);
 
 fn take_header<'t>(root: &mut Collection<'t>) -> LeadingComments<'t> {
     root.pieces.first_mut().map(|it| (std::mem::take(&mut it.leading), it.apart)).unwrap_or_default()
 }
 
-/// The head stays the head, whichever key is now the first.
+/// Puts the head back before the first key, which can be another one after sorting.
 fn put_header<'t>(root: &mut Collection<'t>, (mut header, apart): LeadingComments<'t>) {
     let Some(first) = root.pieces.first_mut() else { return };
     if first.leading.is_empty() {
@@ -34,7 +33,7 @@ fn put_header<'t>(root: &mut Collection<'t>, (mut header, apart): LeadingComment
     first.leading = header;
 }
 
-/// Moves the comments on the first entry of an item before the item: there is no line of its own behind the dash.
+/// Moves the comments above the first entry of a list item to above its dash: that entry is on the line of the dash.
 fn comments_before_dashes(collection: &mut Collection<'_>) {
     for piece in &mut collection.pieces {
         let Value::Collection(inner) = &mut piece.value else { continue };
@@ -82,7 +81,7 @@ fn value(it: &mut Value<'_>, takes: &'static Takes, sort: bool) {
     }
 }
 
-/// True if a list, or an object with a key that it must have, is one of these.
+/// True if the value has the shape of `takes`: a list, or a mapping with every required key of an object.
 fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
     let Value::Collection(it) = it else { return false };
     match takes {

@@ -1,4 +1,4 @@
-//! Screen of the selected row's agent, with its colours.
+//! Draws the screen of the selected row's agent, with its colours.
 
 use ansi_to_tui::IntoText;
 use ratatui::Frame;
@@ -22,7 +22,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
     let area = if is_over { below_end(frame, theme, row, pane, area) } else { area };
     let lines = lines(pane, theme);
     let height = usize::from(area.height);
-    // The lines around the cursor are those that matter, or else the last ones that are not empty.
+    // The view ends at the cursor or at the last line with text, the lower of the two. Without a cursor it ends at the last line.
     let last = pane.cursor.map_or(lines.len(), |cursor| cursor.row + 1);
     let end =
         last.max(lines.iter().rposition(|line| line.width() > 0).map_or(0, |at| at + 1)).min(lines.len());
@@ -41,7 +41,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
     }
 }
 
-/// Says above the last screen of an agent that it has ended. Returns the place below.
+/// Draws a line above the last screen of an agent, which says that the agent has ended. Returns the area below that line.
 fn below_end(frame: &mut Frame<'_>, theme: Theme, row: &Row, pane: &ShownPane<'static>, area: Rect) -> Rect {
     let text = format!("Agent {} has ended ({} is {}). Its last screen:", pane.spawn, row.branch, row.status);
     let line = Line::styled(fit(&text, usize::from(area.width)), theme.warm());
@@ -66,7 +66,8 @@ fn lines(pane: &ShownPane<'static>, theme: Theme) -> Vec<Line<'static>> {
 }
 
 fn one(line: &str, theme: Theme) -> Vec<Line<'static>> {
-    // Only the beginnings of control sequences are left; the parser reads the rest.
+    // Of the control characters, only the escape that begins a control sequence is kept: the parser reads the rest of the
+    // sequence.
     let line: String = line.chars().filter(|it| !it.is_control() || *it == '\u{1b}').collect();
     let text = line.into_text().unwrap_or_else(|_| Text::raw(line.clone()));
     let mut lines: Vec<Line<'static>> = text.lines.into_iter().map(clean).collect();

@@ -1,4 +1,4 @@
-//! Request of the selected row's agent, as it is: above every tab, or in full over the screen.
+//! Draws the request of the selected row's agent word for word, above every tab or in full over the screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,9 +12,9 @@ use crate::model::ask::Mode;
 use crate::model::request::{ShownRequest, shown, shown_in};
 use crate::model::{areas, verbatim};
 
-/// Draws it above the shown part of the row, where that has room.
+/// Draws the request above the tab that is shown, if there is room.
 pub fn above(frame: &mut Frame<'_>, state: &State, theme: Theme) {
-    // What is drawn over it later hides a part, and counts as hiding all of it.
+    // A menu or a form is drawn over the request later. It covers a part, and for consent it counts as covering all of it.
     let Some(shown) = shown_in(state, &Mode::List) else { return };
     let Rect { width, height, .. } = shown.area;
     let rule = |text: &str| {
@@ -33,7 +33,7 @@ pub fn above(frame: &mut Frame<'_>, state: &State, theme: Theme) {
     draw_lines(frame, theme, &shown);
 }
 
-/// Draws it over the screen.
+/// Draws the whole request in a box over the screen, or as much of it as fits.
 pub fn in_full(frame: &mut Frame<'_>, state: &State, theme: Theme) {
     let Some(shown) = shown(state) else { return };
     let branch = state.selected().map_or("", |row| &row.branch);

@@ -91,7 +91,7 @@ pub struct CrabArgs {
 }
 
 impl GatewayArgs {
-    /// The gateway, by the arguments and the environment.
+    /// The gateway of the arguments, or else of the environment.
     ///
     /// # Errors
     /// `environment` when a file cannot be read; `usage` without a token.
@@ -192,7 +192,7 @@ fn machine() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// A name as a part of a path.
+/// The name with `-` for each character that is not safe in a path.
 fn plain(name: &str) -> String {
     let letter = |it: char| if it.is_ascii_alphanumeric() || it == '-' || it == '_' { it } else { '-' };
     name.chars().map(letter).collect()

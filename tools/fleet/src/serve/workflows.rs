@@ -13,7 +13,7 @@ use orange_core::plan::Plan;
 
 use super::error::ApiError;
 
-/// The endings of workflow files.
+/// The extensions of workflow files.
 const EXTENSIONS: [&str; 3] = ["toml", "yaml", "yml"];
 
 /// The folder of workflows in the folder of `--prompts-path`.
@@ -23,15 +23,15 @@ const FOLDER: &str = "workflows";
 #[derive(Clone, Debug, Default)]
 pub struct ServedWorkflows {
     plans: BTreeMap<&'static str, &'static Plan<'static>>,
-    /// The files of those that are served from files.
+    /// By workflow: its file, if it is served from one.
     files: BTreeMap<&'static str, PathBuf>,
     /// The files that are not served, each with the reason.
     pub refused: Vec<(PathBuf, String)>,
 }
 
 impl ServedWorkflows {
-    /// The compiled-in workflows, and those of the files in `workflows/` of each folder. A file replaces a compiled-in workflow of its
-    /// name; one that does not compile is refused, and the others are served.
+    /// Loads the compiled-in workflows, and those of the files in `workflows/` of each folder. A file replaces a compiled-in
+    /// workflow of its name; a file that does not compile is refused, and the others are served.
     ///
     /// # Errors
     /// A folder cannot be read.
@@ -61,7 +61,7 @@ impl ServedWorkflows {
     /// The workflow of this name.
     ///
     /// # Errors
-    /// There is none; the help has the nearest name.
+    /// No workflow has this name; the help has the nearest name.
     pub fn named(&self, name: &str) -> std::result::Result<&'static Plan<'static>, ApiError> {
         if let Some(plan) = self.plans.get(name) {
             return Ok(plan);
@@ -80,7 +80,7 @@ impl ServedWorkflows {
         Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_workflow", message).help(help))
     }
 
-    /// Warnings of the checks about the files that are served, each as `orange-workflow check` says it.
+    /// Warnings of the checks about the files that are served, each as `orange-workflow check` prints it.
     ///
     /// # Errors
     /// A file cannot be read any more.

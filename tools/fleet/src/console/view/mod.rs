@@ -1,4 +1,4 @@
-//! The pages, as functions of values: nothing here asks a host.
+//! The pages of the console, as pure functions of their values.
 
 pub mod attempt;
 pub mod attempts;
@@ -42,7 +42,7 @@ pub enum NavigationTab {
     Workflows,
     /// The form that starts a mission.
     Start,
-    /// None of them.
+    /// No tab, for a page outside of the navigation.
     Elsewhere,
 }
 
@@ -65,9 +65,9 @@ pub struct ConsolePage<'p> {
     pub title: &'p str,
     /// Place in the navigation.
     pub tab: NavigationTab,
-    /// The mission whose news alone concern it; `Some("")` if all do, `None` if it does not change.
+    /// Id of the mission whose news change this page; `Some("")` if all news do, `None` if the page does not change.
     pub live: Option<&'p str>,
-    /// Sentence that says what has changed, for those who hear this page: it is read out when it differs.
+    /// Sentence about the last change, for screen readers, which read it out when it differs from the one before.
     pub says: String,
     pub content: Markup,
 }
@@ -135,7 +135,7 @@ fn tabs(frame: &PageFrame) -> impl Iterator<Item = (NavigationTab, &'static str,
     TABS.into_iter().filter(move |it| has_machine || it.0 != NavigationTab::Machine)
 }
 
-/// A page for somebody who has not signed in.
+/// A page for a visitor who has not signed in.
 pub fn outside(title: &str, content: Markup) -> Markup {
     html! {
         (DOCTYPE)
