@@ -46,7 +46,7 @@ impl<'m> Machine<'m> {
     }
 
     /// True if the end of a reviewer has no consequence while other reviewers are alive: it has given its verdict, or the exit
-    /// rule that decides is not about the way it ended. The verdicts are judged when the last reviewer has ended.
+    /// rule that decides is not about how it ended. The verdicts are judged when the last reviewer has ended.
     fn waits_for_others(
         &self,
         facts: &LifeFacts<'_>,

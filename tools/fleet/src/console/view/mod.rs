@@ -65,7 +65,7 @@ pub struct ConsolePage<'p> {
     pub title: &'p str,
     /// Place in the navigation.
     pub tab: NavigationTab,
-    /// Id of the mission whose news change this page; `Some("")` if all news do, `None` if the page does not change.
+    /// Id of the mission whose news change this page; `Some("")` if all news do, `None` if it does not change.
     pub live: Option<&'p str>,
     /// Sentence about the last change, for screen readers, which read it out when it differs from the one before.
     pub says: String,
