@@ -86,7 +86,10 @@ pub fn of(state: &State) -> Areas {
 /// Number of lines of the last message or a question. A text that a person writes grows up to a third of the screen, and stands
 /// below a failure.
 fn message_lines(state: &State) -> u16 {
-    let is_said = !state.messages.is_empty() || !state.held.is_empty() || state.failure.is_some();
+    let is_said = state.dropped_key.is_some()
+        || !state.messages.is_empty()
+        || !state.held.is_empty()
+        || state.failure.is_some();
     match &state.mode {
         Mode::Text(question) => {
             let most = (state.lines / 3).max(1);

@@ -80,7 +80,7 @@ pub(super) fn answer_request(turn: &mut UpdateTurn, order: Order) {
 fn drop_key(turn: &mut UpdateTurn, order: &Order) {
     let note =
         format!("not done: {}. The key came before its row was on the screen; press it again", order.label);
-    turn.state.tell(false, note);
+    turn.state.dropped_key = Some(note);
 }
 
 /// Asks whether these requests are answered, and says how many of them no frame has shown whole.

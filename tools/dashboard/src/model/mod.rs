@@ -82,6 +82,8 @@ pub struct State {
     pub carried: BTreeMap<String, Carried>,
     /// The orders that wait for the end of their grace.
     pub held: Vec<HeldOrder>,
+    /// Reason why the last key has done nothing. It stands above every message until the next key.
+    pub dropped_key: Option<String>,
     /// Messages that the person has not read yet, the newest last.
     pub messages: Vec<StatusMessage>,
     /// Data that many rows share.

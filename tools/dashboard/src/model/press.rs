@@ -20,6 +20,7 @@ pub(super) fn key(turn: &mut UpdateTurn, key: KeyEvent) {
     if key.kind == KeyEventKind::Release {
         return;
     }
+    turn.state.dropped_key = None;
     let name = keys::name(key);
     if name == "Ctrl-C" {
         return turn.quit();

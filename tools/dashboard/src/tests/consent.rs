@@ -48,8 +48,10 @@ fn a_burst_answers_only_the_request_that_was_drawn() {
     desk.burst("aaa");
     assert_eq!(desk.said(), ["task answer p0.1.9f2c allow"]);
     assert_eq!(desk.selected(), "p1");
-    assert!(desk.state.messages.last().unwrap().text.contains("press it again"), "{:?}", desk.state.messages);
+    desk.state.tell(true, "an older failure");
+    assert!(desk.screen().contains("press it again"), "no message hides it: {}", desk.screen());
     desk.press("a");
+    assert!(!desk.screen().contains("press it again"), "the next key takes it away: {}", desk.screen());
     assert_eq!(desk.said(), ["task answer p1.1.9f2c allow"]);
 }
 

@@ -82,6 +82,9 @@ fn text_question(frame: &mut Frame<'_>, theme: Theme, question: &TextQuestion, a
 fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
     // A letter is typed, and Esc leaves what is written.
     let is_written = matches!(state.mode, Mode::Form(_) | Mode::Text(_) | Mode::Search(_));
+    if let Some(note) = &state.dropped_key {
+        return Line::styled(fit(&format!(" {note}"), width), theme.warm());
+    }
     if let Some(held) = state.held.last() {
         let hint = if is_written { " …" } else { ": u undoes" };
         let text = format!(" {}{hint}", held.order.label);
