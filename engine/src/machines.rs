@@ -263,8 +263,8 @@ impl Workflows {
     }
 }
 
-/// True if a workflow can have this name, which is part of paths.
-fn is_name(name: &str) -> bool {
+/// True if a workflow or an attempt can have this name, which is part of paths.
+pub fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }

@@ -9,8 +9,9 @@ use orange_core::plan::{
 
 use super::start::{MissionWishes, PolicyWishes, start};
 use crate::app::App;
+use crate::machines::is_name;
 use crate::store::effective::effective;
-use crate::store::{TaskDir, list, projects};
+use crate::store::{DirKind, Owned, TaskDir, list, projects};
 use crate::{Error, ErrorKind, Result};
 
 /// A result that no agent can report: a result is one word.
@@ -23,10 +24,8 @@ const NO_RESULT: &str = "no result";
 pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
     check(new)?;
     let project = projects::get(&app.home, &new.project)?;
-    let missions = list::missions(&app.home, Some(&project.name))?;
-    let of_key = |listed: &list::TaskEntry| listed.task.as_ref().is_ok_and(|it| it.owned.workflow == new.key);
-    if let Some(found) = missions.into_iter().find(of_key) {
-        return Ok(found.dir);
+    if let Some(dir) = with_key(app, &project.name, &new.key)? {
+        return Ok(dir);
     }
     let settings = effective(&app.home, &project)?;
     let results: Vec<&str> = new.results.iter().map(String::as_str).collect();
@@ -61,12 +60,22 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
     Ok(started.dir)
 }
 
+/// The mission of the attempt with this key. One that cannot be read keeps its branch, so that no second agent starts there.
+fn with_key(app: &App, project: &str, key: &str) -> Result<Option<TaskDir>> {
+    let has_key = |owned: &Owned| owned.workflow == key;
+    let mut missions = list::journals(&app.home, &[DirKind::Mission], Some(project))?;
+    missions.retain(|known| known.may_be(has_key));
+    let found = list::each(missions, |it| {
+        let is_it = it.task.as_ref().is_ok_and(|task| has_key(&task.owned));
+        is_it.then_some(it.dir)
+    });
+    Ok(found.into_iter().next())
+}
+
 fn check(new: &NewAttempt) -> Result<()> {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_graphic());
-    let is_key = new.key.starts_with(|first: char| first.is_ascii_lowercase())
-        && new.key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     let wrong = |what: &str, help: &'static str| Error::new(ErrorKind::Usage, what.to_owned()).help(help);
-    if !is_key {
+    if !is_name(&new.key) {
         let what = format!("`{}` is not a valid key of an attempt", new.key.escape_debug());
         return Err(wrong(&what, "use lower-case letters, digits and `-`; the first is a letter"));
     }
@@ -87,8 +96,8 @@ fn step_names(step: &str) -> [String; 3] {
     [step.to_owned(), format!("{step}-worktree"), format!("{step}-result")]
 }
 
-/// The step of the attempt, and steps that never run. The second step keeps the mission at a pause when the first one has ended, and with it the
-/// worktree. Where a result is needed and any word is one, the condition of a third step reads it.
+/// The step of the attempt, and steps that never run. The second step keeps the mission at a pause when the first one has ended,
+/// and with it the worktree. Where a result is needed and any word is one, the condition of a third step reads it.
 fn steps<'a>(new: &'a NewAttempt, results: &'a [&'a str], ids: [&'a str; 3]) -> Vec<Step<'a>> {
     let [worked, held, asked] = ids;
     let never = |id| Step {
