@@ -53,6 +53,16 @@ pub(crate) fn orders(
     });
 }
 
+/// Returns when the frame that the screen shows counts as seen, so that a key is not too early: another frame has
+/// followed it.
+#[track_caller]
+fn has_seen(world: &World, terminal: &AttachedTerminal<'_>) {
+    terminal.press(&["/"]);
+    terminal.shows("⏎ search");
+    terminal.press(&["Escape"]);
+    shows_no(world, terminal, "⏎ search");
+}
+
 /// Ends the thread that watches this, also when the test fails.
 pub(crate) struct Stops<'s>(pub(crate) &'s AtomicBool);
 
@@ -116,6 +126,7 @@ fn keys_in_one_burst_allow_one_request() {
     let (mut second, _) = asks(&world, &tasks[1], "for f in *\ndo\n  rm \"$f\"\ndone");
     let terminal = dashboard(&world, "dashboard");
     terminal.shows("  echo first");
+    has_seen(&world, &terminal);
     terminal.press(&["a", "a", "a"]);
     let output = first.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""behavior":"allow""#), "{output:?}");

@@ -276,7 +276,8 @@ mod tests {
         check("orange", "orange-workflow", None, false);
         check("orange-engine", "orange-workflow", Some("dev"), false);
         check("orange-tests", "orange-workflow", Some("dev"), true);
-        check("orange-fleet", "orange-engine", None, true);
+        check("orange-fleet", "orange-core", None, true);
+        check("orange-fleet", "orange-engine", None, false);
         check("orange-engine", "orange-fleet", None, false);
         check("orange", "orange-fleet", None, false);
         check("newcomer", "orange-core", None, false);
