@@ -36,7 +36,7 @@ fn agrees(world: &World, terminal: &AttachedTerminal<'_>) {
     });
 }
 
-/// Gives an order by this key. A key that arrives before its row is drawn does not count, and is pressed again.
+/// Gives an order by this key. A key that arrives before its row counts as seen does nothing, and is pressed again.
 #[track_caller]
 pub(crate) fn orders(
     world: &World,
@@ -47,6 +47,7 @@ pub(crate) fn orders(
     terminal.press(&[key]);
     world.until(&format!("{key:?} has done its work"), || {
         if terminal.screen().contains("press it again") {
+            has_seen(world, terminal);
             terminal.press(&[key]);
         }
         has_done()
@@ -425,11 +426,12 @@ fn an_order_that_fails_at_the_end_is_reported() {
     // Another command is busy with the task for as long as this file is locked.
     let lock = fs::File::open(task.folder().join(".lock")).unwrap();
     lock.lock().unwrap();
-    // Together, so that the order is still held when the dashboard ends. If the question was not drawn yet, `q` says no.
+    // Together, so that the order is still held when the dashboard ends. If `y` was too early, `q` says no.
     world.until("the dashboard has ended", || {
         let screen = terminal.screen();
         if screen.contains("(y/N)") {
             terminal.press(&["y", "q"]);
+            shows_no(&world, &terminal, "(y/N)");
         } else if screen.contains("now and quit?") {
             terminal.press(&["q"]);
         } else if screen.contains("x cancel") {
