@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access, statvfs};
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
@@ -14,7 +14,7 @@ use crate::store::lock::LockHolder;
 use crate::store::{DirKind, Home, list, lock};
 use crate::{Error, Result};
 use orange_api::Unfit;
-use orange_system::files::{bytes_in, size};
+use orange_system::files::{bytes_in, disk_space, size};
 use orange_system::many::in_order;
 use orange_system::nofollow;
 use orange_system::process::Process;
@@ -77,13 +77,10 @@ fn in_the_place_of(file: &Path) -> Option<CheckFinding> {
 pub(super) fn space(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let root = seen.app.home.root();
     let Some(there) = root.ancestors().find(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
-    let disk = statvfs(there).map_err(|cause| Error::io("look at the disk of", there, &cause.into()))?;
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let message = format!("{} free for {}", size(free), root.display());
-    // A file system without a count of files reports 0 of 0.
-    let is_out_of_files = disk.f_files > 0 && disk.f_favail == 0;
-    Ok(vec![match free {
-        _ if is_out_of_files => CheckFinding::new(FindingLevel::Broken, "the disk takes no more files"),
+    let disk = disk_space(there)?;
+    let message = format!("{} free for {}", size(disk.free), root.display());
+    Ok(vec![match disk.free {
+        _ if !disk.takes_files => CheckFinding::new(FindingLevel::Broken, "the disk takes no more files"),
         ..TOO_LITTLE => CheckFinding::new(FindingLevel::Broken, message),
         TOO_LITTLE..LITTLE => CheckFinding::new(FindingLevel::Warning, message),
         LITTLE.. => CheckFinding::fine(message),

@@ -11,7 +11,6 @@ mod counter;
 mod folder;
 mod message;
 mod serve;
-mod watch;
 
 pub use ask::{SandboxAsker, only_some};
 pub use companion::Companion;

@@ -10,11 +10,17 @@ use std::time::{Duration, SystemTime};
 use super::confinement;
 use super::counter::{RequestCheck, RequestCounter};
 use super::folder::{Office, RequestFolder, open_worktree};
-use super::watch::RequestWatch;
 use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{Task, TaskDir};
 use crate::{Error, ErrorKind, Result};
+use orange_system::changes::{FolderWatch, ReportedWrites, WaitEnd, WaitStop};
+
+/// Longest time between two looks: reports can be lost.
+const SELDOM: Duration = Duration::from_secs(5);
+
+/// Time between two looks where the system reports no changes.
+const OFTEN: Duration = Duration::from_millis(20);
 
 /// The time before a removed folder is created again.
 const CLEANING: Duration = Duration::from_millis(300);
@@ -31,7 +37,7 @@ pub fn serve(
     look: impl Fn(bool),
 ) -> Result<()> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
+    let Some(actor) = journal.history().agents.alive.get(&spawn).map(|record| record.actor.clone()) else {
         return Err(Error::new(ErrorKind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
@@ -49,9 +55,10 @@ pub fn serve(
             counter.take(&folder);
         }
         look(saved.has_changed(&place.path));
-        if !place.watch.wait(pipe.as_fd()) {
+        if place.watch.wait(Some(WaitStop::Readable(pipe.as_fd())), Some(SELDOM)) == WaitEnd::Stopped {
             break;
         }
+        drop(place.watch.take());
     }
     // The last requests get their replies before the end of the agent is reported.
     while let Some(office) = &place.office {
@@ -71,7 +78,7 @@ struct WatchedFolder {
     spawn: u32,
     confinement: String,
     office: Option<Office>,
-    watch: RequestWatch,
+    watch: FolderWatch,
 }
 
 impl WatchedFolder {
@@ -82,7 +89,7 @@ impl WatchedFolder {
         let path = app.home.workspace(name);
         let worktree = open_worktree(&path).map_err(|cause| Error::io("open", &path, &cause))?;
         let confinement = confinement::own();
-        Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: RequestWatch::new() })
+        Ok(WatchedFolder { path, worktree, spawn, confinement, office: None, watch: new_watch() })
     }
 
     /// The folder, which is created with its lock if it is missing, and watched.
@@ -105,13 +112,18 @@ impl WatchedFolder {
             let message = format!("another process answers the requests in {}", path.display());
             return Err(Error::new(ErrorKind::Refused, message));
         };
-        self.watch = RequestWatch::new();
-        self.watch.add(self.worktree.as_fd());
-        self.watch.add(office.folder.as_fd());
+        self.watch = new_watch();
+        for folder in [self.worktree.as_fd(), office.folder.as_fd()] {
+            self.watch.add_open(folder);
+        }
         let folder = Arc::clone(&office.folder);
         self.office = Some(office);
         Ok(folder)
     }
+}
+
+fn new_watch() -> FolderWatch {
+    FolderWatch::new(ReportedWrites::Closed, OFTEN)
 }
 
 /// The identity and time of the worktree's `TASK.md` at the last check.

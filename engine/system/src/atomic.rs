@@ -56,6 +56,17 @@ pub fn write_linked(path: &Path, contents: &[u8]) -> Result<()> {
     write(&real(path), contents)
 }
 
+/// As [`write_linked()`], for a program that says itself what failed. The path may begin at the current folder, and others may
+/// read a new file.
+pub fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let path = real(&std::path::absolute(path)?);
+    let staged = Staged { temporary: temporary(&path), target: path };
+    let file = nofollow::create_public(&staged.temporary)?;
+    fill_file(file, &staged.temporary, contents, mode_of(&staged.target)?, Durability::Yes)?;
+    staged.rename()?;
+    nofollow::sync_folder(folder_of(&staged.target))
+}
+
 /// Replaces the contents of a file if they are still `before`, and returns whether they were. The old file gets the name
 /// `former`, so that a write between the comparison and the exchange is not lost. On failure the file is unchanged.
 pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Result<bool> {
@@ -210,6 +221,10 @@ fn stage(path: &Path, contents: &[u8]) -> Result<Staged> {
     Ok(staged)
 }
 
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}
+
 fn no_space(path: &Path, cause: &std::io::Error) -> Error {
     let error = Error::io("write", path, cause);
     if Unfit::of(cause).is_some() {
@@ -248,7 +263,17 @@ enum Durability {
 
 fn fill(path: &Path, contents: &[u8], mode: Option<u32>, wait: Durability) -> std::io::Result<()> {
     fault::step("create", path.display());
-    let mut file = nofollow::open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+    let file = nofollow::open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+    fill_file(file, path, contents, mode, wait)
+}
+
+fn fill_file(
+    mut file: fs::File,
+    path: &Path,
+    contents: &[u8],
+    mode: Option<u32>,
+    wait: Durability,
+) -> io::Result<()> {
     fault::step("write", path.display());
     file.write_all(contents)?;
     if let Some(mode) = mode {
@@ -263,10 +288,13 @@ fn fill(path: &Path, contents: &[u8], mode: Option<u32>, wait: Durability) -> st
 
 impl Staged {
     fn commit(self) -> Result<()> {
+        self.rename().map_err(|cause| Error::io("write", &self.target, &cause))?;
+        sync_folder(folder_of(&self.target))
+    }
+
+    fn rename(&self) -> io::Result<()> {
         fault::step("rename to", self.target.display());
         nofollow::rename(&self.temporary, &self.target)
-            .map_err(|cause| Error::io("write", &self.target, &cause))?;
-        sync_folder(self.target.parent().unwrap_or(Path::new("/")))
     }
 }
 
@@ -286,7 +314,7 @@ impl Staged {
             nofollow::hard_link(&self.target, former).map_err(fail)?;
             nofollow::rename(&self.temporary, &self.target).map_err(fail)?;
         }
-        sync_folder(self.target.parent().unwrap_or(Path::new("/")))
+        sync_folder(folder_of(&self.target))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, statvfs};
 
 use crate::{Error, Result};
 
@@ -111,6 +111,23 @@ pub fn bytes_in(folder: &Path) -> Result<u64> {
         bytes += if found.is_dir() { bytes_in(&path)? } else { found.len() };
     }
     Ok(bytes)
+}
+
+/// Space that a disk has for a program.
+#[derive(Clone, Copy, Debug)]
+pub struct DiskSpace {
+    /// In bytes.
+    pub free: u64,
+    /// False if it takes no more files, however small.
+    pub takes_files: bool,
+}
+
+/// The space on the disk of this folder.
+pub fn disk_space(folder: &Path) -> Result<DiskSpace> {
+    let disk = statvfs(folder).map_err(|cause| Error::io("look at the disk of", folder, &cause.into()))?;
+    // A file system without a count of files reports 0 of 0.
+    let takes_files = disk.f_files == 0 || disk.f_favail > 0;
+    Ok(DiskSpace { free: disk.f_bavail.saturating_mul(disk.f_frsize), takes_files })
 }
 
 /// A number of bytes for people.

@@ -25,8 +25,17 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 
 /// Opens a regular file with these flags; a created file is readable by its owner alone.
 pub fn open(path: &Path, how: OFlags) -> io::Result<File> {
-    const AT_ONCE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let mode = if how.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
+    open_with(path, how, mode)
+}
+
+/// Makes a file, which others may read and write as far as the umask lets them.
+pub fn create_public(path: &Path) -> io::Result<File> {
+    open_with(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o666))
+}
+
+fn open_with(path: &Path, how: OFlags, mode: Mode) -> io::Result<File> {
+    const AT_ONCE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let file = File::from(reach(path, how | AT_ONCE, mode)?);
     is_regular(&file.metadata()?).map(|()| file)
 }

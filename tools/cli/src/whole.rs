@@ -1,8 +1,10 @@
-//! Writes a file whole or not at all: into a temporary file beside it, which is then renamed.
+//! Writes a file whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use orange_system::atomic;
 
 use crate::answer::Failure;
 
@@ -15,8 +17,7 @@ use crate::answer::Failure;
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => fs::write(path, text),
-        Ok(found) => replace(&fs::canonicalize(path)?, text, Some(found.permissions())),
-        Err(_) => replace(path, text, None),
+        Ok(_) | Err(_) => atomic::replace(path, text.as_bytes()),
     }
 }
 
@@ -51,17 +52,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes()).or_else(|error| discard(path, error))
 }
 
-fn replace(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let temporary = sibling(path);
-    let written = File::create(&temporary).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        permissions.map_or(Ok(()), |it| file.set_permissions(it))?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&temporary, path)).or_else(|error| discard(&temporary, error))
-}
-
-/// Removes the temporary file. Only the first error is reported.
+/// Removes the begun file. Only the first error is reported.
 fn discard(path: &Path, error: io::Error) -> io::Result<()> {
     match fs::remove_file(path) {
         Ok(()) => Err(error),
@@ -70,12 +61,6 @@ fn discard(path: &Path, error: io::Error) -> io::Result<()> {
             Err(io::Error::new(error.kind(), format!("{error}; {} is left: {second}", path.display())))
         }
     }
-}
-
-fn sibling(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ const ARROWS: &[Arrows] = &[
     },
     Arrows {
         from: "orange-workflow",
-        normal: &["orange-analysis", "orange-codegen", "orange-core", "orange-picture"],
+        normal: &["orange-analysis", "orange-codegen", "orange-core", "orange-picture", "orange-system"],
         build: NONE,
         dev: NONE,
     },
@@ -61,7 +61,7 @@ const ARROWS: &[Arrows] = &[
     // The dashboard calls `orange` as anybody does, too, and it reads journals and names the policies of missions.
     Arrows {
         from: "orange-dashboard",
-        normal: &["orange-api", "orange-core", "orange-journal"],
+        normal: &["orange-api", "orange-core", "orange-journal", "orange-system"],
         build: NONE,
         dev: NONE,
     },

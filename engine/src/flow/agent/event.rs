@@ -54,7 +54,7 @@ fn ask(dir: &TaskDir, note: ActivityNote) -> Result<Option<RequestAnswer>> {
     let own = Process::alive(rustix::process::getpid().as_raw_nonzero().get())?;
     let Some(own) = own else { return append(dir, &note).map(|()| None) };
     home::make_folder(&dir.answers())?;
-    let changes = FolderWatch::of(&[&dir.path, &dir.answers()]);
+    let mut changes = FolderWatch::of(&[&dir.path, &dir.answers()]);
     let request = asked::name(dir, note.spawn, &format!("{:x}{:04x}", own.pid, own.start & 0xffff));
     let held = ActivityNote {
         request: Some(request.clone()),
@@ -80,7 +80,7 @@ fn ask(dir: &TaskDir, note: ActivityNote) -> Result<Option<RequestAnswer>> {
         if !is_open(dir, note.spawn, &request) {
             return Ok(None);
         }
-        changes.wait(Duration::from_secs(30));
+        changes.wait_for_any(Duration::from_secs(30));
     }
     // Its harness stops waiting for this process now; the dialog on the screen stays.
     append(dir, &ActivityNote { time: clock::now(), ..note }).map(|()| None)

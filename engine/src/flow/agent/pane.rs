@@ -82,7 +82,7 @@ pub fn follow(
     tell: &dyn Fn(&PaneScreen) -> Result<bool>,
 ) -> Result<()> {
     // A program that writes to its terminal changes the file that the terminal is.
-    let changes = FolderWatch::of(&[&found.pane.tty, &dir.path]);
+    let mut changes = FolderWatch::of(&[&found.pane.tty, &dir.path]);
     let mut life = AgentLife { dir, spawn: found.agent.spawn, read: None };
     let (mut shown, mut wait) = (None, AFTERWARDS);
     loop {
@@ -98,7 +98,7 @@ pub fn follow(
         if !life.goes_on()? {
             return Ok(());
         }
-        changes.wait(wait);
+        changes.wait_for_any(wait);
         if !is_read() {
             return Ok(());
         }

@@ -138,7 +138,7 @@ pub fn follow(
     let spawn = found.agent.spawn;
     let Some(mut growing) = first(app, dir, found)? else { return Ok(()) };
     let folder = growing.path.parent().unwrap_or(&dir.path);
-    let changes = FolderWatch::of(&[&dir.path, folder]);
+    let mut changes = FolderWatch::of(&[&dir.path, folder]);
     loop {
         // What the agent did last was there before its end was on record.
         let is_alive = match task::read_journal(dir) {
@@ -152,7 +152,7 @@ pub fn follow(
         if !new.is_empty() && !tell(growing.form, new)? || !is_alive {
             return Ok(());
         }
-        changes.wait(LONGEST_WAIT);
+        changes.wait_for_any(LONGEST_WAIT);
     }
 }
 
@@ -162,14 +162,14 @@ fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growi
     let until = Instant::now() + PATIENCE;
     let transcripts = dir.transcripts();
     let folders = [&dir.path, &transcripts].map(PathBuf::as_path);
-    let changes =
+    let mut changes =
         FolderWatch::of(folders.get(..if transcripts.is_dir() { 2 } else { 1 }).unwrap_or_default());
     loop {
         let is_own = found.source.as_ref().is_some_and(|source| source.form() == TranscriptForm::Jsonl);
         if is_own || !found.is_alive || Instant::now() >= until {
             return found.source.as_ref().map_or(Ok(None), Growing::open);
         }
-        changes.wait(until.saturating_duration_since(Instant::now()));
+        changes.wait_for_any(until.saturating_duration_since(Instant::now()));
         found = transcript(app, dir, Some(found.agent.spawn))?;
     }
 }

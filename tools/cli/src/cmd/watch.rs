@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use orange_codegen::Source;
 use orange_codegen::syntax::{self, Node, NodeKind};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
-use rustix::io::Errno;
+use orange_system::changes::{FolderChange, FolderId, FolderWatch, ReportedWrites, WaitEnd, WaitStop};
 
 use crate::answer::{Answer, Failure};
 use crate::args;
@@ -19,10 +17,13 @@ use crate::input::{self, Input, ReadInput};
 use crate::paths;
 
 /// Editors write a file in several steps; a check waits until nothing has happened for so long.
-const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const QUIET: Duration = Duration::from_millis(50);
 
-/// A folder in which something always happens delays a check no longer than this many times.
-const MOST_WAITS: usize = 20;
+/// A folder in which something always happens delays a check no longer than this.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Time between two checks where the system reports no changes.
+const WITHOUT_REPORTS: Duration = Duration::from_secs(1);
 
 /// Moves the cursor to the top, and empties the screen and what was scrolled away.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
@@ -36,18 +37,10 @@ enum Of {
     All,
 }
 
-/// The folders that are watched.
-struct FolderWatch {
-    inotify: OwnedFd,
-    folders: BTreeMap<i32, Of>,
-}
-
-/// Reason for the end of a wait.
-#[derive(Debug, PartialEq, Eq)]
-enum Woken {
-    Changed,
-    /// Nobody reads standard output any longer.
-    Closed,
+/// The watch on every folder with files that matter.
+struct InputWatch {
+    watch: FolderWatch,
+    folders: BTreeMap<FolderId, Of>,
 }
 
 /// Prints an answer of `once`, and again each one that differs from the last, until Ctrl-C ends the process or the reader
@@ -60,18 +53,18 @@ pub(super) fn run(
     if args.paths.iter().any(|it| it.as_os_str() == "-") {
         return Err(Failure::new("standard input cannot be watched", "name files or folders"));
     }
-    let mut watch = FolderWatch::new().map_err(cannot_watch)?;
+    let mut watch = InputWatch::new();
     let mut shown = None;
     loop {
         // What changes while the files are read wakes the next wait.
-        watch.follow(args).map_err(cannot_watch)?;
+        watch.follow(args);
         let answer = once().unwrap_or_else(|refused| refused);
         let texts = (answer.out, answer.err);
         if shown.as_ref() != Some(&texts) && !print(&texts.0, &texts.1, is_terminal)? {
             return Ok(Answer::text(""));
         }
         shown = Some(texts);
-        if watch.wait().map_err(cannot_watch)? == Woken::Closed {
+        if !watch.wait() {
             return Ok(Answer::text(""));
         }
     }
@@ -93,23 +86,14 @@ fn print(out: &str, err: &str, is_terminal: bool) -> Result<bool, Failure> {
     }
 }
 
-fn cannot_watch(error: Errno) -> Failure {
-    let help = match error {
-        Errno::NOSPC => "raise `fs.inotify.max_user_watches`, or name fewer folders",
-        Errno::MFILE => "raise `fs.inotify.max_user_instances`, or end other programs that watch files",
-        _ => "run `check` without --watch",
-    };
-    Failure::new(format!("cannot watch the files: {error}"), help)
-}
-
-impl FolderWatch {
-    fn new() -> rustix::io::Result<Self> {
-        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(Self { inotify, folders: BTreeMap::new() })
+impl InputWatch {
+    fn new() -> InputWatch {
+        let watch = FolderWatch::new(ReportedWrites::Closed, WITHOUT_REPORTS);
+        InputWatch { watch, folders: BTreeMap::new() }
     }
 
     /// Watches the folders of these paths, of the files that their workflows name, and of the configurations above them.
-    fn follow(&mut self, args: &args::CheckArgs) -> rustix::io::Result<()> {
+    fn follow(&mut self, args: &args::CheckArgs) {
         let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
         for path in &args.paths {
             match path.is_dir() {
@@ -125,93 +109,38 @@ impl FolderWatch {
             .iter()
             .flat_map(|it| paths::absolute(it).ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>())
             .collect();
-        for folder in above {
-            self.add(&folder, Of::Config)?;
-        }
-        for folder in folders {
-            self.add(&folder, Of::All)?;
-        }
-        Ok(())
+        above.iter().for_each(|folder| self.add(folder, Of::Config));
+        folders.iter().for_each(|folder| self.add(folder, Of::All));
     }
 
     /// A folder that is not there or closed is left out: `check` reports it.
-    fn add(&mut self, folder: &Path, of: Of) -> rustix::io::Result<()> {
+    fn add(&mut self, folder: &Path, of: Of) {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let what = WatchFlags::CLOSE_WRITE
-            | WatchFlags::CREATE
-            | WatchFlags::DELETE
-            | WatchFlags::MOVED_FROM
-            | WatchFlags::MOVED_TO
-            | WatchFlags::ONLYDIR;
-        match inotify::add_watch(&self.inotify, folder, what) {
-            Ok(id) => {
-                let known = self.folders.entry(id).or_insert(of);
-                *known = of.max(*known);
-                Ok(())
-            }
-            Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => Ok(()),
-            Err(error) => Err(error),
+        if let Some(id) = self.watch.add(folder) {
+            let known = self.folders.entry(id).or_insert(of);
+            *known = of.max(*known);
         }
     }
 
-    /// Waits until something has changed and nothing more does.
-    fn wait(&self) -> rustix::io::Result<Woken> {
-        loop {
-            if self.sleep(None)? == Some(Woken::Closed) {
-                return Ok(Woken::Closed);
-            }
-            if self.take()? {
-                break;
-            }
-        }
-        for _ in 0..MOST_WAITS {
-            match self.sleep(Some(&QUIET))? {
-                Some(Woken::Closed) => return Ok(Woken::Closed),
-                Some(Woken::Changed) => _ = self.take()?,
-                None => break,
-            }
-        }
-        Ok(Woken::Changed)
-    }
-
-    /// Waits for an event; none where the time is over.
-    fn sleep(&self, longest: Option<&Timespec>) -> rustix::io::Result<Option<Woken>> {
+    /// Waits until something has changed and nothing more does. False if nobody reads standard output any longer.
+    fn wait(&mut self) -> bool {
         let stdout = io::stdout();
-        let mut waited =
-            [PollFd::new(&self.inotify, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
-        match poll(&mut waited, longest) {
-            Ok(0) => Ok(None),
-            Ok(_) if waited[1].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
-                Ok(Some(Woken::Closed))
-            }
-            Ok(_) | Err(Errno::INTR) => Ok(Some(Woken::Changed)),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Takes all events that have happened; whether one of them matters.
-    fn take(&self) -> rustix::io::Result<bool> {
-        let mut buffer = [MaybeUninit::uninit(); 8192];
-        let mut events = Reader::new(&self.inotify, &mut buffer);
-        let mut matters = false;
         loop {
-            match events.next() {
-                Ok(event) => {
-                    let name = event.file_name().map(|it| it.to_string_lossy().into_owned());
-                    matters |= self.matters(event.wd(), name.as_deref());
-                }
-                Err(Errno::WOULDBLOCK) => return Ok(matters),
-                Err(error) => return Err(error),
+            if self.watch.wait(Some(WaitStop::Unread(stdout.as_fd())), None) == WaitEnd::Stopped {
+                return false;
+            }
+            if self.watch.settle(QUIET, LONGEST).iter().any(|change| self.matters(change)) {
+                return true;
             }
         }
     }
 
-    fn matters(&self, folder: i32, name: Option<&str>) -> bool {
-        match (self.folders.get(&folder), name) {
-            (Some(Of::Config), name) => name == Some(config::NAME),
-            (Some(Of::All), Some(name)) => !name.starts_with('.') && !name.ends_with('~'),
-            // Events were lost, or a folder is gone.
-            (Some(Of::All), None) | (None, _) => true,
+    fn matters(&self, change: &FolderChange) -> bool {
+        let FolderChange::Entry { folder, name, .. } = change else { return true };
+        match self.folders.get(folder) {
+            Some(Of::Config) => name == config::NAME,
+            Some(Of::All) => !name.starts_with('.') && !name.ends_with('~'),
+            None => false,
         }
     }
 }

@@ -3,17 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::BufReader;
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use orange_journal::{Event as Journaled, Record, read};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
-use rustix::io::Errno;
+use orange_system::changes::{FolderChange, FolderId, FolderWatch, ReportedWrites};
 use time::OffsetDateTime;
 
 use super::ShellNote;
@@ -21,31 +17,24 @@ use crate::model::effect::Event;
 use crate::model::spent::EndedToday;
 
 /// Time without a change, after which the changes before it are reported together.
-const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
+const QUIET: Duration = Duration::from_millis(40);
 
 /// Longest time until a report, where something always happens.
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Time between two looks at files that cannot be watched.
-const WITHOUT_WATCH: Duration = Duration::from_secs(10);
+/// Time between two looks where the system reports no changes.
+const WITHOUT_REPORTS: Duration = Duration::from_secs(10);
 
 /// Watches them in a thread.
 pub(super) fn watch(home: PathBuf, sender: Sender<ShellNote>) {
-    thread::spawn(move || {
-        let watched = JournalFolders::new(home).and_then(|mut watch| watch.run(&sender));
-        if watched.is_err() {
-            while sender.send(ShellNote::Event(Event::Changed)).is_ok() {
-                thread::sleep(WITHOUT_WATCH);
-            }
-        }
-    });
+    thread::spawn(move || JournalFolders::new(home).run(&sender));
 }
 
 /// The folders that are watched, and the ends of agents in their journals.
 struct JournalFolders {
     home: PathBuf,
-    inotify: OwnedFd,
-    folders: BTreeMap<i32, PathBuf>,
+    watch: FolderWatch,
+    folders: BTreeMap<FolderId, PathBuf>,
     ended: BTreeMap<PathBuf, Vec<EndedAgent>>,
 }
 
@@ -57,31 +46,30 @@ struct EndedAgent {
 }
 
 impl JournalFolders {
-    fn new(home: PathBuf) -> Result<JournalFolders, Errno> {
-        let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(JournalFolders { home, inotify, folders: BTreeMap::new(), ended: BTreeMap::new() })
+    fn new(home: PathBuf) -> JournalFolders {
+        let watch = FolderWatch::new(ReportedWrites::Each, WITHOUT_REPORTS);
+        JournalFolders { home, watch, folders: BTreeMap::new(), ended: BTreeMap::new() }
     }
 
     /// Reports changes until nobody listens.
-    fn run(&mut self, sender: &Sender<ShellNote>) -> Result<(), Errno> {
-        self.follow_all()?;
-        let journals: Vec<PathBuf> = self.folders.values().cloned().collect();
-        let midnight = OffsetDateTime::now_utc().replace_time(time::Time::MIDNIGHT);
-        for folder in journals {
-            // A journal that nobody has written today says nothing about today.
-            let written = fs::metadata(folder.join("history.jsonl")).and_then(|it| it.modified()).ok();
-            if written.is_some_and(|written| OffsetDateTime::from(written) >= midnight) {
-                self.count(&folder);
-            }
-        }
+    fn run(&mut self, sender: &Sender<ShellNote>) {
+        let folders = self.all();
+        self.follow(&folders);
+        written_today(&folders).iter().for_each(|folder| self.count(folder));
         let send = |event| sender.send(ShellNote::Event(event)).is_ok();
         if !send(Event::Tokens(self.ended())) {
-            return Ok(());
+            return;
         }
         loop {
-            let Some(changed) = self.wait()? else { continue };
-            self.follow_all()?;
-            for folder in &changed.folders {
+            self.watch.wait(None, None);
+            let changes = self.watch.settle(QUIET, LONGEST);
+            let folders = self.all();
+            let changed = self.changed(changes, &folders);
+            self.follow(&folders);
+            if !changed.is_any {
+                continue;
+            }
+            for folder in &changed.journals {
                 self.count(folder);
             }
             let is_heard = send(Event::Changed)
@@ -89,13 +77,13 @@ impl JournalFolders {
                 && (!changed.has_settings || send(Event::Settings))
                 && send(Event::Tokens(self.ended()));
             if !is_heard {
-                return Ok(());
+                return;
             }
         }
     }
 
-    /// Watches the folders of projects and tasks that are there. One that goes away meanwhile is left out.
-    fn follow_all(&mut self) -> Result<(), Errno> {
+    /// The home, and the folders of projects and tasks that are there.
+    fn all(&self) -> BTreeSet<PathBuf> {
         let mut folders = BTreeSet::from([self.home.clone(), self.home.join("workflows")]);
         for kind in ["tasks", "missions"] {
             let all = self.home.join(kind);
@@ -105,73 +93,38 @@ impl JournalFolders {
             }
             folders.insert(all);
         }
+        folders
+    }
+
+    /// Watches the folders that are not watched yet. One that goes away meanwhile is left out.
+    fn follow(&mut self, folders: &BTreeSet<PathBuf>) {
         let known: BTreeSet<PathBuf> = self.folders.values().cloned().collect();
         for folder in folders.difference(&known) {
-            let what = WatchFlags::CREATE
-                | WatchFlags::DELETE
-                | WatchFlags::MODIFY
-                | WatchFlags::MOVED_FROM
-                | WatchFlags::MOVED_TO
-                | WatchFlags::ONLYDIR;
-            match add_watch(&self.inotify, folder, what) {
-                Ok(watched) => drop(self.folders.insert(watched, folder.clone())),
-                Err(error @ (Errno::NOSPC | Errno::NOMEM)) => return Err(error),
-                Err(_) => {}
-            }
+            let id = self.watch.add(folder);
+            self.folders.extend(id.map(|id| (id, folder.clone())));
         }
-        Ok(())
     }
 
-    /// Waits for changes, and then until it is quiet.
-    fn wait(&mut self) -> Result<Option<Changed>, Errno> {
+    /// What these changes mean. Where reports are lost, everything in these folders may have changed.
+    fn changed(&mut self, changes: Vec<FolderChange>, folders: &BTreeSet<PathBuf>) -> Changed {
         let mut changed = Changed::default();
-        self.ready(None)?;
-        let begin = Instant::now();
-        loop {
-            self.take(&mut changed)?;
-            if begin.elapsed() > LONGEST || !self.ready(Some(&QUIET))? {
-                return Ok(changed.is_any.then_some(changed));
-            }
-        }
-    }
-
-    fn ready(&self, wait: Option<&Timespec>) -> Result<bool, Errno> {
-        match poll(&mut [PollFd::new(&self.inotify, PollFlags::IN)], wait) {
-            Ok(count) => Ok(count > 0),
-            Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn take(&mut self, changed: &mut Changed) -> Result<(), Errno> {
-        let mut buffer = [MaybeUninit::uninit(); 8192];
-        let mut reader = Reader::new(&self.inotify, &mut buffer);
-        loop {
-            match reader.next() {
-                Ok(event) => {
-                    let name =
-                        event.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                    let Some(folder) = self.folders.get(&event.wd()) else { continue };
-                    // The home itself has files that say nothing about tasks.
-                    if *folder == self.home
-                        && !matches!(name.as_str(), "tasks" | "missions" | "projects.json" | "workflows")
-                    {
-                        continue;
-                    }
-                    let is_settings = matches!(name.as_str(), "projects.json" | "workflows");
-                    changed.has_settings |= is_settings && *folder == self.home
-                        || matters(&name) && *folder == self.home.join("workflows");
-                    changed.is_any |= matters(&name);
-                    changed.has_text |= name == "TASK.md";
-                    if name == "history.jsonl" {
-                        changed.folders.insert(folder.clone());
+        for change in changes {
+            match change {
+                FolderChange::Entry { folder, name, .. } => {
+                    if let Some(folder) = self.folders.get(&folder) {
+                        changed.add(&self.home, folder, &name);
                     }
                 }
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error),
+                FolderChange::Gone(folder) => {
+                    changed.is_any |= self.folders.remove(&folder).is_some();
+                }
+                FolderChange::Lost => {
+                    let journals = written_today(folders);
+                    changed = Changed { is_any: true, has_text: true, has_settings: true, journals };
+                }
             }
         }
+        changed
     }
 
     /// Reads the ends of agents in a journal again. One that cannot be read has none; its row says why.
@@ -201,7 +154,36 @@ struct Changed {
     is_any: bool,
     has_text: bool,
     has_settings: bool,
-    folders: BTreeSet<PathBuf>,
+    /// The folders whose journals were written.
+    journals: BTreeSet<PathBuf>,
+}
+
+impl Changed {
+    /// Adds the change of an entry of this folder.
+    fn add(&mut self, home: &Path, folder: &Path, name: &str) {
+        // The home itself has files that say nothing about tasks.
+        if folder == home && !matches!(name, "tasks" | "missions" | "projects.json" | "workflows") {
+            return;
+        }
+        let is_settings = matches!(name, "projects.json" | "workflows");
+        self.has_settings |=
+            is_settings && folder == home || matters(name) && folder == home.join("workflows");
+        self.is_any |= matters(name);
+        self.has_text |= name == "TASK.md";
+        if name == "history.jsonl" {
+            self.journals.insert(folder.to_owned());
+        }
+    }
+}
+
+/// The folders whose journal was written today: another one says nothing about today.
+fn written_today(folders: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let midnight = OffsetDateTime::now_utc().replace_time(time::Time::MIDNIGHT);
+    let written =
+        |folder: &Path| fs::metadata(folder.join("history.jsonl")).and_then(|it| it.modified()).ok();
+    let is_of_today =
+        |folder: &&PathBuf| written(folder).is_some_and(|it| OffsetDateTime::from(it) >= midnight);
+    folders.iter().filter(is_of_today).cloned().collect()
 }
 
 /// True if a file of a task is read by a list. Temporary files and locks are not.

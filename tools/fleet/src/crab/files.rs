@@ -1,11 +1,12 @@
 //! The files that a crab keeps in its home: its id, and its job.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use orange_api::{Error, ErrorKind, Result};
-use rustix::fs::{FlockOperation, flock};
+use orange_system::atomic;
+use orange_system::files::{disk_space, real};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,10 +42,12 @@ impl CrabHome {
         let path = folder.join("crab.lock");
         let lock = OpenOptions::new().create(true).append(true).open(&path);
         let lock = lock.map_err(|cause| Error::io("open", &path, &cause))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+        lock.try_lock().map_err(|_| {
             Error::new(ErrorKind::Locked, format!("another crab works in {}", folder.display()))
                 .help("each crab has a home of its own: name another one with `--dir`, or end that crab")
         })?;
+        let folder = real(&folder);
+        atomic::sweep(&folder);
         Ok(CrabHome { folder, _lock: lock })
     }
 
@@ -92,9 +95,7 @@ impl CrabHome {
 
     /// The millions of bytes that its disk has for it.
     pub fn free_mb(&self) -> Result<u64> {
-        let stat = rustix::fs::statvfs(&self.folder)
-            .map_err(|cause| Error::io("look at", &self.folder, &cause.into()))?;
-        Ok(stat.f_bavail.saturating_mul(stat.f_frsize) / 1_000_000)
+        Ok(disk_space(&self.folder)?.free / 1_000_000)
     }
 
     fn read<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<Option<T>> {
@@ -108,15 +109,10 @@ impl CrabHome {
 
     /// Writes a file whole or not at all.
     fn write(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        let (path, new) = (self.folder.join(name), self.folder.join(format!("{name}.new")));
-        let written = serde_json::to_vec_pretty(value).map_err(std::io::Error::other).and_then(|bytes| {
-            let mut file = File::create(&new)?;
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            fs::rename(&new, &path)?;
-            File::open(&self.folder)?.sync_all()
-        });
-        written.map_err(|cause| Error::io("write", &path, &cause))
+        let path = self.folder.join(name);
+        let bytes =
+            serde_json::to_vec_pretty(value).map_err(|cause| Error::io("write", &path, &cause.into()))?;
+        atomic::write(&path, &bytes)
     }
 }
 

@@ -2,10 +2,8 @@
 
 mod children;
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +11,7 @@ use std::time::Duration;
 
 use orange_api::gateway::{ColonyAnswer, NewColonyBody};
 use orange_api::{Error, ErrorKind, Result};
+use orange_system::atomic;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use self::children::{Child, Children};
@@ -92,10 +91,7 @@ fn start(settings: &UpSettings, children: &mut Children, stop: &AtomicBool) -> R
         base: settings.base.clone(),
     };
     let made: ColonyAnswer = client.client()?.post("/v1/colonies", &body)?.answer;
-    let new = of_colony.with_extension("new");
-    fs::write(&new, format!("{name}\n"))
-        .and_then(|()| fs::rename(&new, &of_colony))
-        .map_err(|cause| Error::io("write", &of_colony, &cause))?;
+    atomic::write_linked(&of_colony, format!("{name}\n").as_bytes())?;
     let colony = made.colony_id;
     let token = token(&gateway, &settings.folder, &colony)?;
     for (number, roles) in settings.crabs.iter().enumerate() {
@@ -153,12 +149,7 @@ fn token(gateway: &Path, folder: &Path, colony: &str) -> Result<PathBuf> {
     let known = fs::read_to_string(&path).ok().and_then(|text| tokens.holder(text.trim()));
     if known.is_none_or(|holder| holder.rights != rights) {
         let token = tokens.make("the crabs of `orange-fleet up`", rights)?;
-        let new = path.with_extension("new");
-        let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new);
-        written
-            .and_then(|mut file| file.write_all(token.as_bytes()))
-            .and_then(|()| fs::rename(&new, &path))
-            .map_err(|cause| Error::io("write", &path, &cause))?;
+        atomic::write_linked(&path, token.as_bytes())?;
     }
     Ok(path)
 }
