@@ -234,7 +234,7 @@ fn flaw(kept: Option<&str>, shown: Option<&str>) -> Option<&'static str> {
 fn is_over(dir: &TaskDir, spawn: u32) -> Result<bool> {
     let journal = task::read_journal_last(dir, 0)?;
     let history = journal.history();
-    Ok(spawn <= history.last_spawn && !history.agents.contains_key(&spawn))
+    Ok(spawn <= history.agents.last_spawn && !history.agents.alive.contains_key(&spawn))
 }
 
 /// The actor of an agent, which may claim neither the engine's nor a person's.
@@ -246,7 +246,7 @@ fn agent(claim: Actor) -> Actor {
 }
 
 fn recorded(history: &TaskHistory, spawn: u32) -> Option<Actor> {
-    history.agents.get(&spawn).and_then(|record| record.actor.known())
+    history.agents.alive.get(&spawn).and_then(|record| record.actor.known())
 }
 
 fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
@@ -290,7 +290,7 @@ fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
 }
 
 fn check_creator(task: &str, id: &str, history: &TaskHistory) -> Result<()> {
-    if history.creator.as_deref() == Some(task) && history.last_spawn == 0 {
+    if history.creator.as_deref() == Some(task) && history.agents.last_spawn == 0 {
         return Ok(());
     }
     Err(refusal(format!("an agent of task {task} may read task {id}, and not change it"))

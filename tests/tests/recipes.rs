@@ -97,12 +97,12 @@ const EVENT: Recipe = Recipe {
              actor: Actor,\n    },\n",
         ),
         before(
-            "engine/journal/src/fold.rs",
+            "engine/journal/src/history/mod.rs",
             "    /// Time of its creation, RFC 3339 UTC.",
             "    /// Whether a person pinned it.\n    pub is_pinned: bool,\n",
         ),
         before(
-            "engine/journal/src/fold.rs",
+            "engine/journal/src/history/mod.rs",
             "            Event::TaskRestored { .. } => self",
             "            Event::TaskPinned { .. } => self.is_pinned = true,\n",
         ),

@@ -1,18 +1,20 @@
-//! The journal of a task: its records and events, their sum, and a reader for journals that grow. It writes nothing: the
+//! The journal of a task: its records and events, the state that they fold to, and a reader for journals that grow. It writes nothing: the
 //! engine appends to a journal while it holds the lock of the task.
 
 pub mod event;
-pub mod fold;
 pub mod follow;
 pub mod form;
+pub mod history;
 pub mod name;
 pub mod read;
 pub mod record;
 pub mod set;
 
 pub use event::Event;
-pub use fold::{Conversation, OpenTransition, Owned, Prepared, Reclaim, Seat, TaskHistory};
 pub use follow::Follow;
+pub use history::{
+    Conversation, OpenTransition, Owned, Prepared, Reclaim, Seat, TaskHistory, TransitionHistory,
+};
 pub use name::Name;
 pub use read::{Journal, Torn, Unreadable};
 pub use record::Record;

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use crate::Record;
-use crate::fold::TaskHistory;
+use crate::history::TaskHistory;
 
 /// Limit for the length of a line, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -55,7 +55,7 @@ pub struct Journal {
 
 /// State that the first lines of a journal fold to: a reader may go on behind them.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Sum {
+pub struct Snapshot {
     /// The length of these lines.
     pub length: u64,
     lines: usize,
@@ -80,12 +80,12 @@ pub fn parse(bytes: &[u8]) -> Result<Journal, Unreadable> {
 /// Reads a journal and folds it, and keeps the last `keep` records. The error names the first line that cannot be parsed,
 /// except an incomplete last one.
 pub fn read(from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
-    read_on(Sum::default(), from, keep)
+    read_on(Snapshot::default(), from, keep)
 }
 
-/// Reads and folds a journal of which `from` has the rest behind the lines of a sum, and keeps the last `keep` records.
-pub fn read_on(sum: Sum, mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
-    let Sum { length, lines, records, history } = sum;
+/// Reads and folds a journal of which `from` has the rest behind the lines of a snapshot, and keeps the last `keep` records.
+pub fn read_on(snapshot: Snapshot, mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
+    let Snapshot { length, lines, records, history } = snapshot;
     let mut journal = Journal { left_out: records, length, lines, history, ..Journal::default() };
     let (mut offset, mut line) = (length, Vec::new());
     for number in lines + 1.. {
@@ -121,10 +121,15 @@ impl Journal {
     }
 
     /// The state that all lines fold to; `None` if the last one is not complete.
-    pub fn sum(&self) -> Option<Sum> {
+    pub fn snapshot(&self) -> Option<Snapshot> {
         let &Journal { ref records, left_out, length, lines, ref history, .. } = self;
         let is_whole = self.torn.is_none() && !self.unended;
-        is_whole.then(|| Sum { length, lines, records: left_out + records.len(), history: history.clone() })
+        is_whole.then(|| Snapshot {
+            length,
+            lines,
+            records: left_out + records.len(),
+            history: history.clone(),
+        })
     }
 
     fn push(&mut self, record: Record, keep: usize) -> Result<(), String> {

@@ -54,10 +54,10 @@ pub fn run(
 /// The window of the reviewer with this name.
 fn window_of(history: &TaskHistory, name: &str) -> Result<String> {
     let named = |it: &&Spawn| it.name.as_deref() == Some(name);
-    if let Some(record) = history.agents.values().find(named) {
+    if let Some(record) = history.agents.alive.values().find(named) {
         return Ok(record.window.clone());
     }
-    let names: Vec<&str> = history.agents.values().filter_map(|it| it.name.as_deref()).collect();
+    let names: Vec<&str> = history.agents.alive.values().filter_map(|it| it.name.as_deref()).collect();
     let help = match names[..] {
         [] => "without `--reviewer`, the window of the newest agent is shown".to_owned(),
         [..] => format!("there are: {}", names.join(", ")),
@@ -95,7 +95,7 @@ fn whats_next(
     lines.extend(task.attention.as_ref().map(|attention| format!("attention: {}", one_line(attention, 300))));
     let observed = Observed::of(app, dir, task.clone(), history.clone(), &Panes::of(app))?;
     lines.extend(observed.unnoticed(dir));
-    if let Some(Waiting { until, reason, .. }) = &history.waiting {
+    if let Some(Waiting { until, reason, .. }) = &history.agents.waiting {
         lines.push(format!("An agent starts again at {until}: {}", one_line(reason, 200)));
     }
     lines.push(match &commands(task, history)?[..] {

@@ -156,7 +156,7 @@ pub(super) fn sessions(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     for (dir, history) in histories(seen)? {
         // The check of tasks reports files that cannot be read.
         let gone = gone_unnoticed(seen.app, dir, &history, &seen.panes).unwrap_or_default();
-        for agent in history.agents.values() {
+        for agent in history.agents.alive.values() {
             if gone.contains(&agent.spawn) {
                 let what = works_as(&agent.seat(), agent.step.as_deref(), agent.role.as_deref());
                 let message = format!("{}: agent {} ({what}) is gone, unnoticed", dir.shown(), agent.spawn);

@@ -34,10 +34,10 @@ pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<CommitCo
     }
     let tip = match git.branch_tip(&task.branch)? {
         Some(tip) => Some(tip),
-        None => history.merge.clone().filter(|_| history.is_merged),
+        None => history.branch.merge.clone().filter(|_| history.branch.is_merged),
     };
     let Some(commit) = tip else { return Err(nothing(task)) };
-    let began = history.made.get(&task.branch).map(String::as_str);
+    let began = history.branch.made.get(&task.branch).map(String::as_str);
     git.compare_commit(&commit, &project.default_branch, began)
 }
 
@@ -77,6 +77,7 @@ pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergea
 
 fn has_uncommitted_backup(history: &TaskHistory) -> bool {
     history
+        .worktree
         .reclaimed
         .as_ref()
         .is_some_and(|reclaim| reclaim.kept.first().is_some_and(|kept| *kept != reclaim.head))
@@ -92,9 +93,10 @@ pub fn other_branch(app: &App, task: &Task) -> Option<String> {
 /// The pull request of a task, by its journal.
 pub fn pull_request(app: &App, task: &Task, history: &TaskHistory) -> Option<PullRequestFacts> {
     let url = task.pr_url.clone()?;
-    let checks = history.checks.as_ref().filter(|seen| seen.url == url).map(|seen| seen.state.to_string());
+    let checks =
+        history.branch.checks.as_ref().filter(|seen| seen.url == url).map(|seen| seen.state.to_string());
     let state = match () {
-        () if history.is_merged => Some("merged"),
+        () if history.branch.is_merged => Some("merged"),
         () if app.is_over(task) => None,
         () => Some("open"),
     };

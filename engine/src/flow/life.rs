@@ -149,7 +149,7 @@ impl EventWriter<'_> {
                 (event, Set::new().counter(self.machine.counter(*counter).name, *count))
             }
             LifeEvent::NotResumed => {
-                let record = locked.history().agents.get(&spawn);
+                let record = locked.history().agents.alive.get(&spawn);
                 let conversation = record.and_then(|record| record.conversation.clone()).unwrap_or_default();
                 Event::AgentNotResumed { spawn, conversation, reason: how.as_str().into() }.into()
             }
@@ -182,7 +182,7 @@ impl EventWriter<'_> {
 
 /// The event of hooks that wait: of the open transition, the last one that has ended and those after it.
 fn hooks_wait(locked: &LockedTask) -> Option<(Event, Set)> {
-    let OpenTransition { plan, ended, .. } = locked.history().open.as_ref()?;
+    let OpenTransition { plan, ended, .. } = locked.history().transition.open.as_ref()?;
     let index = *ended.last_key_value()?.0;
     let hook = plan.hooks.iter().find(|hook| hook.index == index)?.name.clone();
     let set = Set::new().hooks_wait(Some(&hook));

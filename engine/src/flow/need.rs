@@ -138,9 +138,9 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
     let agents = agents_of(known.agents, history);
     let unnoticed = session::unnoticed(dir, history, session);
     let is_abandoned = abandoned(dir, history).is_some();
-    let end = history.agents.is_empty().then_some(history.ending.as_ref()).flatten();
+    let end = history.agents.alive.is_empty().then_some(history.transition.ending.as_ref()).flatten();
     let end = end.map(|(_, exited)| format!("agent {} has ended: {}", exited.spawn, exited.reason.as_str()));
-    let hooks = history.waiting_hooks.as_ref().map(|waiting| {
+    let hooks = history.transition.waiting_hooks.as_ref().map(|waiting| {
         let may_retry = machine.may_retry(declared_id(machine, &waiting.plan), Actor::Human);
         let name = task.owned.hooks_wait.as_deref().unwrap_or("that waits");
         Hooks { name, error: waiting.error.as_deref().unwrap_or_default(), may_retry }
@@ -150,7 +150,7 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
             life: Some((machine, life)),
             is_alive: is_alive(machine, known),
             end: unnoticed.as_deref().or(end.as_deref()),
-            is_moving: history.open.is_some() && !is_abandoned,
+            is_moving: history.transition.open.is_some() && !is_abandoned,
             unfinished: unnoticed.as_deref().filter(|_| is_abandoned),
             hooks,
             ..facts(app, known, &agents)
@@ -207,7 +207,7 @@ fn facts<'f>(app: &App, known: &NeedFacts<'f>, agents: &'f [need::Agent<'f>]) ->
         unmergeable: None,
         conflicts: false,
         has_diverged: false,
-        is_merged: history.is_merged,
+        is_merged: history.branch.is_merged,
         has_logs: has_logs(dir, history),
     }
 }
@@ -260,13 +260,13 @@ fn can_cancel_lost(app: &App) -> bool {
 
 fn wait<'f>(task: &'f Task, history: &'f TaskHistory) -> Option<Wait<'f>> {
     let until = task.owned.waiting_until.as_deref()?;
-    let reason = history.waiting.as_ref().map_or("it waits", |waiting| &waiting.reason);
+    let reason = history.agents.waiting.as_ref().map_or("it waits", |waiting| &waiting.reason);
     Some(Wait { until: Some(until), reason })
 }
 
 /// True if there is something to show of its agents.
 fn has_logs(dir: &TaskDir, history: &TaskHistory) -> bool {
-    let spawn = history.last_spawn;
+    let spawn = history.agents.last_spawn;
     let is_kept = || transcripts::all(dir).is_ok_and(|kept| kept.iter().any(|it| it.spawn == spawn));
     let is_shown = || nofollow::metadata(&dir.pane(spawn)).is_ok();
     spawn > 0 && (is_shown() || is_kept())
@@ -286,7 +286,7 @@ fn is_alive(machine: &Machine<'_>, known: &NeedFacts<'_>) -> Option<bool> {
 
 fn pull_request(task: &Task, history: &TaskHistory) -> Option<KnownPullRequest> {
     let url = task.pr_url.as_ref()?;
-    let seen = history.checks.as_ref().filter(|seen| seen.url == *url);
+    let seen = history.branch.checks.as_ref().filter(|seen| seen.url == *url);
     let checks = seen.map_or(Checks::Unseen, |seen| match seen.state {
         event::Checks::Green => Checks::Green,
         event::Checks::None => Checks::None,
@@ -299,7 +299,7 @@ fn pull_request(task: &Task, history: &TaskHistory) -> Option<KnownPullRequest> 
 
 fn agents_of<'a>(agents: &'a [Agent], history: &TaskHistory) -> Vec<need::Agent<'a>> {
     let asked_before = |agent: &Agent| {
-        let asked = history.agents.get(&agent.spawn)?.asked.as_ref()?;
+        let asked = history.agents.alive.get(&agent.spawn)?.asked.as_ref()?;
         u64::from_str_radix(asked, 16).ok()
     };
     agents.iter().map(|agent| need::Agent { asked_before: asked_before(agent), ..agent_of(agent) }).collect()

@@ -91,22 +91,22 @@ impl<'t> Snapshot<'t> {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
             Some(SeenSection { section: &pass.section, fingerprint, when })
         };
-        let passed = history.passes.values().map(|pass| (pass, When::Passed));
-        let entered = history.entered.iter().map(|stood| (stood, When::Entered));
-        let found = history.found.iter().map(|stood| (stood, When::Started));
+        let passed = history.gates.passes.values().map(|pass| (pass, When::Passed));
+        let entered = history.gates.entered.iter().map(|stood| (stood, When::Entered));
+        let found = history.gates.found.iter().map(|stood| (stood, When::Started));
         let agent = machine.state(status).agent.into();
-        let last = history.agents_here.values().rfind(|it| it.actor == agent);
+        let last = history.agents.here.values().rfind(|it| it.actor == agent);
         Snapshot {
             status,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
             seen: passed.chain(entered).chain(found).filter_map(seen).collect(),
             task,
-            restarts: history.restarts,
+            restarts: history.agents.restarts,
             last: last.and_then(|last| as_started(machine, last)),
-            reviewers: history.agents.values().filter_map(|it| it.name.as_deref()).collect(),
+            reviewers: history.agents.alive.values().filter_map(|it| it.name.as_deref()).collect(),
             answers: Vec::new(),
             checks: Checks::default(),
-            is_reclaimed: history.reclaimed.is_some(),
+            is_reclaimed: history.worktree.reclaimed.is_some(),
         }
     }
 }
@@ -121,8 +121,9 @@ fn answers<'t>(
 ) -> Result<Vec<KnownAnswer<'t>>> {
     let mut known = Vec::new();
     for program in machine.gates_of(status).filter_map(Gate::program) {
-        known
-            .extend(history.answers.iter().filter(|(it, _)| it.argv == program.argv).map(|it| (program, it)));
+        known.extend(
+            history.gates.answers.iter().filter(|(it, _)| it.argv == program.argv).map(|it| (program, it)),
+        );
     }
     // Without an answer there is no need to look.
     let Some(now) = (if known.is_empty() { None } else { work(app, task)? }) else { return Ok(Vec::new()) };
@@ -143,7 +144,7 @@ pub fn work(app: &App, task: &Task) -> Result<Option<WorktreeContent>> {
 /// State of the checks of the task's pull request: those of another commit than the branch's do not count.
 fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
     let Some(url) = &task.pr_url else { return Ok(Checks::NoPullRequest) };
-    let Some(seen) = history.checks.as_ref().filter(|seen| seen.url == *url) else {
+    let Some(seen) = history.branch.checks.as_ref().filter(|seen| seen.url == *url) else {
         return Ok(Checks::Unseen);
     };
     let git = Git::at(&app.project_of(task)?.path);

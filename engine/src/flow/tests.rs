@@ -344,7 +344,7 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
 fn the_answer_is_read_from_this_transition_in_the_journal() {
     let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
-    let started = locked.history().open.as_ref().unwrap().seq;
+    let started = locked.history().transition.open.as_ref().unwrap().seq;
     finish(&lab.app, &mut locked).unwrap();
     locked.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
     drop(locked);
@@ -432,13 +432,16 @@ fn an_agent_that_ended_as_a_rule_says_is_waited_for() {
     assert!(story.contains("with exit status 75 and \"limit\" in its last lines"), "{story}");
     lab.check("agent-review", 0, None);
     assert_eq!(lab.events()[1..], ["agent.exited", "agent.waiting"]);
-    let waiting = lab.open().history().waiting.clone().unwrap();
+    let waiting = lab.open().history().agents.waiting.clone().unwrap();
     assert_eq!((waiting.spawn, waiting.after), (1, 900));
     assert_eq!(super::waiting::overdue(&lab.app, &lab.dir).unwrap(), None, "it is not due");
 
     lab.ask("stuck").unwrap();
     let history = lab.open().history().clone();
-    assert_eq!((history.waiting, history.owned.waiting_until, history.restarts), (None, None, 0));
+    assert_eq!(
+        (history.agents.waiting, history.owned.waiting_until, history.agents.restarts),
+        (None, None, 0)
+    );
 }
 
 #[test]
@@ -454,7 +457,7 @@ fn agents_are_not_started_again_without_end() {
     lab.check("agent-review", 0, Some("`orange task respawn` tries once more"));
     assert_eq!(lab.events().last().unwrap(), "agent.given_up");
     let history = lab.open().history().clone();
-    assert_eq!((history.waiting, history.restarts), (None, 0));
+    assert_eq!((history.agents.waiting, history.agents.restarts), (None, 0));
 }
 
 #[test]
@@ -561,7 +564,11 @@ fn a_status_that_the_workflow_lost_is_reported() {
     refused(lab.ask("stuck"), ErrorKind::Refused, "no longer has the status elsewhere");
     lab.agent(1, Actor::Worker);
     refused(lab.end(1), ErrorKind::Refused, "elsewhere");
-    assert_eq!(lab.open().history().agents.len(), 1, "the binary that knows the status can still take note");
+    assert_eq!(
+        lab.open().history().agents.alive.len(),
+        1,
+        "the binary that knows the status can still take note"
+    );
 }
 
 /// Cancels, and finishes as the process of its own would.
@@ -582,7 +589,7 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
     cancelled(&lab);
     lab.check("done", 0, None);
     let locked = lab.open();
-    assert_eq!((&locked.task().owned.tmux_session, locked.history().agents.len()), (&None, 0));
+    assert_eq!((&locked.task().owned.tmux_session, locked.history().agents.alive.len()), (&None, 0));
 }
 
 #[test]

@@ -154,7 +154,7 @@ pub fn missing<P: AsRef<[Pane]>>(
     panes: impl FnOnce() -> Result<P>,
 ) -> Result<Vec<u32>> {
     let mut noted = Vec::new();
-    for record in history.agents.values() {
+    for record in history.agents.alive.values() {
         noted.push((record, AgentProcesses::read(dir, record.spawn)?));
     }
     let panes = noted.iter().any(|(_, processes)| processes.is_none()).then(panes).transpose()?;
@@ -172,7 +172,7 @@ pub fn missing<P: AsRef<[Pane]>>(
 
 /// Refuses while an agent of the task is alive.
 pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
-    for record in locked.history().agents.values() {
+    for record in locked.history().agents.alive.values() {
         // Where its processes are on record, tmux need not even be there.
         let is_noted = AgentProcesses::read(locked.dir(), record.spawn)?.is_some();
         let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };

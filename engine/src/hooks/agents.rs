@@ -136,7 +136,7 @@ pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Resu
 
 /// True if the last recorded start of an agent answers the task's call for attention.
 pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
-    history.answered.is_some() && history.answered == task.attention
+    history.agents.answered.is_some() && history.agents.answered == task.attention
 }
 
 /// Ends that call once the agent is there: the process that started the agent was killed before it could.
@@ -147,7 +147,7 @@ pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
     if !is_answered(locked.task(), locked.history()) {
         return Ok(());
     }
-    match locked.history().agents.get(&locked.history().last_spawn) {
+    match locked.history().agents.alive.get(&locked.history().agents.last_spawn) {
         Some(record) if is_there(app, locked, record)? => locked.clear_attention(),
         Some(_) | None => Ok(()),
     }
@@ -171,9 +171,9 @@ fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
 /// `environment` when tmux cannot tell; those of reading which processes it is.
 pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
-    let last = locked.history().last_spawn;
+    let last = locked.history().agents.last_spawn;
     let Some(record) =
-        locked.history().agents.get(&last).filter(|_| locked.history().last_spawn_seq >= since)
+        locked.history().agents.alive.get(&last).filter(|_| locked.history().agents.last_spawn_seq >= since)
     else {
         return Ok(false);
     };
@@ -191,11 +191,11 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
 /// opened in that session stay.
 pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let (session, history) = (locked.task().owned.tmux_session.clone(), locked.history());
-    if session.is_none() && history.last_spawn == 0 {
+    if session.is_none() && history.agents.last_spawn == 0 {
         return Ok(Set::new());
     }
     let id = locked.dir().id.clone();
-    let spawns: Vec<u32> = history.agents.keys().copied().collect();
+    let spawns: Vec<u32> = history.agents.alive.keys().copied().collect();
     let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat())?;
     end(tree, || session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id)))?;
     gone(app, locked, &spawns, &Ending::Killed)?;
@@ -210,7 +210,7 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
         kill_agent(app, locked, *number, window)?;
         gone(app, locked, &[*number], &Ending::Killed)?;
     }
-    let is_over = !reviewers.is_empty() && locked.history().agents.is_empty();
+    let is_over = !reviewers.is_empty() && locked.history().agents.alive.is_empty();
     Ok(if is_over { Set::new().tmux_session(None) } else { Set::new() })
 }
 
@@ -218,12 +218,17 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
 /// session ends with them if it has no other agent.
 pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
     let history = locked.history();
-    let stopped: Vec<_> =
-        history.stopped.iter().filter_map(|number| history.agents.get(number)).cloned().collect();
+    let stopped: Vec<_> = history
+        .agents
+        .stopped
+        .iter()
+        .filter_map(|number| history.agents.alive.get(number))
+        .cloned()
+        .collect();
     for Spawn { spawn, window, .. } in &stopped {
         fault::step("stop", format_args!("agent {spawn}"));
         kill_agent(app, locked, *spawn, window)?;
-        let is_last = locked.history().agents.len() == 1;
+        let is_last = locked.history().agents.alive.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
         let kept = trace::keep(app, locked, *spawn);
         locked.append(Event::AgentExited(Exited { reason: Ending::Stopped, ..kept }), set)?;
@@ -239,12 +244,12 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
 /// `environment` when tmux or the process table cannot tell, or a process survives: the end is not recorded then.
 pub fn left_nothing(app: &App, locked: &LockedTask, spawn: u32) -> Result<Option<Spawn>> {
     clear_away(app, locked, spawn)?;
-    Ok(locked.history().agents.get(&spawn).cloned())
+    Ok(locked.history().agents.alive.get(&spawn).cloned())
 }
 
 /// Ends the processes and the pane of an agent whose end was not reported.
 pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
-    let window = locked.history().agents.get(&spawn).map(|record| record.window.clone());
+    let window = locked.history().agents.alive.get(&spawn).map(|record| record.window.clone());
     window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
 
@@ -267,7 +272,7 @@ pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) 
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
 pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str) -> Result<()> {
     let panes = app.tmux.panes_of(&locked.task().id)?;
-    let window = locked.history().agents.get(&spawn).map_or("", |record| &record.window);
+    let window = locked.history().agents.alive.get(&spawn).map_or("", |record| &record.window);
     match panes.iter().find(|pane| is_alive_in(pane, window)) {
         Some(pane) => {
             until_it_listens(locked, spawn, pane)?;
@@ -344,7 +349,7 @@ pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending)
 }
 
 fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
-    locked.history().agents.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
+    locked.history().agents.alive.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
 }
 
 /// The agents beside which none of this actor and name can be alive: only reviewers with different names can.
@@ -354,7 +359,7 @@ fn in_the_way_of<'o>(
     name: Option<&str>,
 ) -> impl Iterator<Item = (&'o u32, &'o Spawn)> {
     let seat = Seat { actor: actor.into(), name: name.map(str::to_owned) };
-    locked.history().agents.iter().filter(move |(_, it)| it.seat().excludes(&seat))
+    locked.history().agents.alive.iter().filter(move |(_, it)| it.seat().excludes(&seat))
 }
 
 /// Refuses while an agent in whose place one is to be started is alive; clears away what a dead one has left.
@@ -375,7 +380,7 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: 
         clear_away(app, locked, number)?;
         gone(app, locked, &[number], &Ending::PaneGone)?;
     }
-    AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
+    AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.alive.contains_key(&spawn))
 }
 
 /// Help with the commands that show and end the living agent in whose place another one was to be started.
@@ -449,10 +454,10 @@ fn record(
     let seat = Seat { actor: spawn.actor().into(), name: spawn.reviewer.map(str::to_owned) };
     let resumes = occasion == Occasion::Respawn;
     let beginning = trace::beginning(app, locked, &harness, &seat, resumes)?;
-    let before = locked.history().agents_here.get(&seat);
+    let before = locked.history().agents.here.get(&seat);
     let session = task.owned.tmux_session.clone();
     Ok(Spawn {
-        spawn: locked.history().last_spawn + 1,
+        spawn: locked.history().agents.last_spawn + 1,
         actor: seat.actor,
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
         harness: harness.name,

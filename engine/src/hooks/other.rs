@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind, Result};
 /// switched to, is somebody else's; a missing branch is not an error.
 pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
     let branch = &locked.task().branch;
-    let Some(from) = locked.history().made.get(branch) else { return Ok(()) };
+    let Some(from) = locked.history().branch.made.get(branch) else { return Ok(()) };
     let project = app.project_of(locked.task())?;
     Git::at(&project.path).delete_remote_branch(branch, &project.default_branch, from).map(drop)
 }

@@ -65,7 +65,7 @@ pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) 
         locked.call_attention(&warning)?;
     }
     let wanted = wanted(app, project, &settings, name)?;
-    let before = locked.history().prepared.as_ref();
+    let before = locked.history().worktree.prepared.as_ref();
     if before.is_some_and(|before| before.wanted == wanted && !before.is_complete) {
         return Ok(());
     }
@@ -83,7 +83,7 @@ pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) 
 /// # Errors
 /// Those of a file that it cannot get, and of a program that fails; a later call goes on from there.
 pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
-    let Some(prepared) = locked.history().prepared.clone().filter(|it| !it.is_complete) else {
+    let Some(prepared) = locked.history().worktree.prepared.clone().filter(|it| !it.is_complete) else {
         return Ok(());
     };
     let name = prepared.wanted.workspace.clone();
@@ -147,7 +147,7 @@ fn why_left_out(
 
 /// Has git ignore in the task's worktree what it was given, before the work in it is backed up.
 pub fn decide_given(app: &App, project: &Project, locked: &LockedTask) -> Result<()> {
-    let Some(prepared) = &locked.history().prepared else { return Ok(()) };
+    let Some(prepared) = &locked.history().worktree.prepared else { return Ok(()) };
     given::decide_given(&app.home, &project.path, &prepared.wanted.workspace, prepared.given())
 }
 
@@ -167,7 +167,7 @@ pub fn offer_environment(app: &App, locked: &LockedTask, spawn: u32) -> Result<(
 
 /// Removes what the worktree was given.
 pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
-    let Some(prepared) = locked.history().prepared.clone() else { return Ok(()) };
+    let Some(prepared) = locked.history().worktree.prepared.clone() else { return Ok(()) };
     let workspace = prepared.wanted.workspace;
     given::take_all(&app.home, &project.path, &workspace)?;
     locked.append(Event::WorktreeCleared { workspace }, Set::new())

@@ -116,7 +116,7 @@ fn seconds(time: &str) -> &str {
 
 /// Keeps the address of a pull request of the task, once.
 pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
-    if locked.history().pr.as_deref() != Some(url) {
+    if locked.history().branch.pr.as_deref() != Some(url) {
         locked.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
     }
     if locked.task().pr_url.as_deref() != Some(url) {

@@ -22,13 +22,13 @@ pub fn begin(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
 /// True if a process has begun to reclaim or restore the worktree of a task, and has not finished. A task whose worktree was
 /// reclaimed and that still has a slot of the pool keeps others from that worktree.
 pub fn is_unfinished(task: &Task, history: &TaskHistory, has_slot: bool) -> bool {
-    let is_half_reclaimed = history.reclaimed.is_some() && (task.worktree().is_some() || has_slot);
-    history.reclaiming.is_some() || is_half_reclaimed
+    let is_half_reclaimed = history.worktree.reclaimed.is_some() && (task.worktree().is_some() || has_slot);
+    history.worktree.reclaiming.is_some() || is_half_reclaimed
 }
 
 /// Goes on with a reclaim or restoration that a kill has interrupted.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
-    if let Some(reclaiming) = locked.history().reclaiming.clone() {
+    if let Some(reclaiming) = locked.history().worktree.reclaiming.clone() {
         let set = match workspace::release(app, locked) {
             Ok(set) => set,
             Err(error) => return keep(app, locked, reclaiming.workspace).and(Err(error)),
@@ -36,7 +36,7 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
         fault::step("leave", "the worktree");
         locked.append(Event::WorktreeReclaimed { workspace: reclaiming.workspace }, set)?;
     }
-    if locked.history().reclaimed.is_none() {
+    if locked.history().worktree.reclaimed.is_none() {
         return Ok(());
     }
     match locked.task().worktree() {
@@ -52,7 +52,8 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
 fn keep(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
     let worktree = app.home.workspace(&workspace);
     let git = Git::at(&app.project_of(locked.task())?.path);
-    let is_kept = locked.history().reclaiming.as_ref().is_some_and(|reclaim| !reclaim.kept.is_empty());
+    let is_kept =
+        locked.history().worktree.reclaiming.as_ref().is_some_and(|reclaim| !reclaim.kept.is_empty());
     let is_on_branch = git.current_branch(&worktree)?.as_ref() == Some(&locked.task().branch);
     if is_kept || !is_on_branch {
         return Ok(());
@@ -65,7 +66,8 @@ fn keep(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
 /// # Errors
 /// `refused` while no worktree is free: the task waits for one then. Those of a worktree that cannot be had or prepared.
 pub fn restore(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
-    let Some(reclaimed) = locked.history().reclaimed.clone().filter(|_| !app.is_over(locked.task())) else {
+    let Some(reclaimed) = locked.history().worktree.reclaimed.clone().filter(|_| !app.is_over(locked.task()))
+    else {
         return Ok(locked);
     };
     let (project, id) = (locked.task().project.clone(), locked.dir().id.clone());
@@ -220,7 +222,7 @@ mod tests {
                 use_by_another(&lab, &format!("other-{round}-{turn}"));
                 locked = restore(&lab.app, lock(&lab, &dir)).unwrap();
                 assert_eq!((files(&worktree), head(&lab)), (before, commit), "round {round}, turn {turn}");
-                assert_eq!(locked.history().reclaimed, None);
+                assert_eq!(locked.history().worktree.reclaimed, None);
             }
             lab.release(&mut locked);
         }
@@ -297,7 +299,7 @@ mod tests {
             assert!(error.message.contains("waits for a free worktree of coffee"), "{error}");
         }
         let locked = lock(&lab, &dir);
-        assert!(locked.history().reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested));
+        assert!(locked.history().worktree.reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested));
         let wanted = crate::store::task::read_journal(&dir).unwrap().records;
         assert_eq!(wanted.iter().filter(|it| matches!(it.event, Event::WorktreeRequested { .. })).count(), 1);
     }
@@ -320,8 +322,8 @@ mod tests {
         let error = restore(&lab.app, lock(&lab, &dir)).unwrap_err();
         assert!(error.message.contains("has changed readme, too"), "{error}");
         let locked = lock(&lab, &dir);
-        assert!(locked.history().reclaimed.is_some() && locked.task().worktree().is_none());
-        let backup = &locked.history().reclaimed.as_ref().unwrap().kept[0];
+        assert!(locked.history().worktree.reclaimed.is_some() && locked.task().worktree().is_none());
+        let backup = &locked.history().worktree.reclaimed.as_ref().unwrap().kept[0];
         assert_eq!(lab.git_in(&worktree, &["show", &format!("{backup}:readme")]), "mine");
     }
 

@@ -30,9 +30,9 @@ pub(super) fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
         }
     };
     let history = locked.history();
-    let known = history.open.as_ref().map_or(&history.kept, |pending| &pending.kept);
+    let known = history.transition.open.as_ref().map_or(&history.transition.kept, |pending| &pending.kept);
     // The record names the backup of a worktree that is being reclaimed.
-    if known.contains(&name) && history.reclaiming.is_none() {
+    if known.contains(&name) && history.worktree.reclaiming.is_none() {
         Ok(())
     } else {
         locked.append(event, Set::new())

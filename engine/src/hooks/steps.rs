@@ -91,7 +91,7 @@ pub fn start(
 /// `environment` when tmux cannot tell, or a process survives.
 pub fn end(app: &App, locked: &mut LockedTask, is_over: impl Fn(&Spawn) -> bool) -> Result<()> {
     let over: Vec<u32> =
-        locked.history().agents.values().filter(|it| is_over(it)).map(|it| it.spawn).collect();
+        locked.history().agents.alive.values().filter(|it| is_over(it)).map(|it| it.spawn).collect();
     for spawn in over {
         agents::clear_away(app, locked, spawn)?;
         let kept = trace::keep(app, locked, spawn);
@@ -106,7 +106,7 @@ pub fn end(app: &App, locked: &mut LockedTask, is_over: impl Fn(&Spawn) -> bool)
 
 /// The values that change with the end of an agent: the mission has no session without one.
 pub fn without_session(locked: &LockedTask) -> Set {
-    let is_last = locked.history().agents.len() == 1;
+    let is_last = locked.history().agents.alive.len() == 1;
     if is_last { Set::new().tmux_session(None) } else { Set::new() }
 }
 
@@ -117,7 +117,7 @@ fn record(app: &App, locked: &LockedTask, attempt: &StepAttempt<'_>, is_again: b
     let beginning = trace::beginning(app, locked, &harness, &seat, is_again)?;
     let step = attempt.step();
     Ok(Spawn {
-        spawn: locked.history().last_spawn + 1,
+        spawn: locked.history().agents.last_spawn + 1,
         actor: event::Actor::Worker,
         prompt: step.id.to_owned(),
         harness: harness.name,

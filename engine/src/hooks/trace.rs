@@ -34,7 +34,7 @@ pub struct Beginning {
 /// Keeps the transcript of an agent that has ended, and finds its conversation. A kill between this and the record of its end
 /// does no harm: the next process keeps it again. A transcript that cannot be kept does not prevent the record of the end; the answer reports it.
 pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
-    let Some(record) = locked.history().agents.get(&spawn) else {
+    let Some(record) = locked.history().agents.alive.get(&spawn) else {
         return Exited { spawn, ..Exited::default() };
     };
     let found = own_file(app, locked.dir(), locked.task(), record);
@@ -122,7 +122,7 @@ fn resumable(
     harness: &Harness,
     seat: &Seat,
 ) -> std::result::Result<String, String> {
-    let known = locked.history().conversations.get(seat);
+    let known = locked.history().agents.conversations.get(seat);
     let Conversation { spawn, id, harness: name, workspace } =
         known.ok_or_else(|| format!("the conversation of the {seat} before it is not known"))?;
     if *name != harness.name {
@@ -179,7 +179,7 @@ fn keep_one(
 /// Keeps recordings of panes that could not be kept when their agents ended: the disk may have room now.
 fn keep_left(app: &App, locked: &LockedTask) {
     let left = transcripts::panes(locked.dir()).unwrap_or_default();
-    for spawn in left.into_iter().filter(|spawn| !locked.history().agents.contains_key(spawn)) {
+    for spawn in left.into_iter().filter(|spawn| !locked.history().agents.alive.contains_key(spawn)) {
         keep_one(app, locked, spawn, None).map(drop).unwrap_or_default();
     }
 }

@@ -99,7 +99,7 @@ pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
 
 /// Gives a task that was reopened its uncommitted work, before anybody works in its worktree.
 fn restore_work(app: &App, locked: &mut LockedTask, set: &Set) -> Result<()> {
-    let Some(backup) = locked.history().reopening.clone() else { return Ok(()) };
+    let Some(backup) = locked.history().worktree.reopening.clone() else { return Ok(()) };
     let name = pool::read(&app.home)?.into_iter().find(|slot| slot.task.as_ref() == Some(&locked.dir().id));
     if let (Some(slot), Some(commit)) = (name, &backup) {
         let project = app.project_of(locked.task())?;
@@ -112,7 +112,7 @@ fn restore_work(app: &App, locked: &mut LockedTask, set: &Set) -> Result<()> {
 fn bind(app: &App, locked: &mut LockedTask) -> Result<Set> {
     leave_folder(app, locked)?;
     let bound = locked.task().worktree().cloned();
-    let is_reclaimed = locked.history().reclaimed.is_some();
+    let is_reclaimed = locked.history().worktree.reclaimed.is_some();
     if !is_reclaimed && bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
         Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
         // A worktree that an older version has prepared lacks it.
@@ -168,7 +168,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     // A remote that did not answer may have that branch.
     if warning.is_none() && git.branch_state(&branch)? == BranchState::Nowhere {
         let commit = git.base(&project.default_branch)?;
-        if locked.history().made.get(&branch) != Some(&commit) {
+        if locked.history().branch.made.get(&branch) != Some(&commit) {
             locked.append(Event::BranchMade { branch: branch.clone(), commit }, Set::new())?;
         }
     }
@@ -181,7 +181,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         git.exclude(TASK_FILE)?;
         copy::check_place(worktree)?;
     }
-    if let Some(reclaimed) = locked.history().reclaimed.clone() {
+    if let Some(reclaimed) = locked.history().worktree.reclaimed.clone() {
         // Without a backup, the branch has all of it.
         reclaimed
             .kept
@@ -523,7 +523,7 @@ pub(crate) mod tests {
         }
         lab.release(&mut locked);
         assert!(!left.iter().any(|file| file.exists()));
-        assert_eq!(locked.history().kept, BTreeSet::new());
+        assert_eq!(locked.history().transition.kept, BTreeSet::new());
     }
 
     #[test]
@@ -537,7 +537,7 @@ pub(crate) mod tests {
         for _ in 0..2 {
             note(&mut locked, saved.clone()).unwrap();
         }
-        assert_eq!(locked.history().kept.len(), 1);
+        assert_eq!(locked.history().transition.kept.len(), 1);
         lab.release(&mut locked);
         let journal = crate::store::task::read_journal(locked.dir()).unwrap();
         let is_backup = |record: &&Record| matches!(record.event, Event::WorkBackedUp { .. });

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use orange_core::fnv1a;
 
 use crate::store::base::CopyBase;
-use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::{Document, FrontmatterFlaw};
+use crate::store::history::TaskHistory;
 use crate::store::merge::{self, loses};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use orange_core::fnv1a;
 
-use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
+use crate::store::history::Owned;
 use crate::store::lock::{Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::slug::slug;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
+use crate::store::history::TaskHistory;
 use crate::store::{TaskDir, late_write, task};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, regular};

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 pub use orange_journal::Journal;
 
-use crate::store::{Event, Record, Set, sum};
+use crate::store::{Event, Record, Set, snapshot};
 use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 use orange_system::{clock, fault, nofollow};
@@ -27,8 +27,8 @@ pub fn read(path: &Path) -> Result<Journal> {
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
     if keep == 0
-        && sum::is_long(&file)
-        && let Some(journal) = sum::read(path, &file)
+        && snapshot::is_long(&file)
+        && let Some(journal) = snapshot::read(path, &file)
     {
         return Ok(journal);
     }

@@ -27,7 +27,7 @@ impl TaskEntry {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
             Err(_) => {
-                let created = task::read_journal(&self.dir).ok().map(|journal| journal.history().branch);
+                let created = task::read_journal(&self.dir).ok().map(|journal| journal.history().branch.name);
                 let written = || branch_of(&self.dir);
                 created.filter(|branch| !branch.is_empty()).or_else(written).map(Cow::Owned)
             }

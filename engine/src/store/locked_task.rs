@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use orange_core::Workspace;
 
 use crate::store::copy::{self, CopyState, Published, WorktreeCopy};
-use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
+use crate::store::history::TaskHistory;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};

@@ -32,8 +32,8 @@ pub mod scalar;
 pub mod secret;
 pub mod settings;
 pub mod slug;
+mod snapshot;
 pub mod suggest;
-mod sum;
 pub mod task;
 pub mod tokens;
 pub mod toml_text;
@@ -48,7 +48,8 @@ pub use home::{DirKind, Home, TaskDir};
 pub use list::{TaskEntry, list};
 pub use locked_task::LockedTask;
 pub use orange_journal::{
-    Conversation, Event, Name, OpenTransition, Owned, Record, Seat, Set, TaskHistory, event, fold,
+    Conversation, Event, Name, OpenTransition, Owned, Record, Seat, Set, TaskHistory, TransitionHistory,
+    event, history,
 };
 pub use pool::Pool;
 pub use task::Task;

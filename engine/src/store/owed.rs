@@ -61,7 +61,7 @@ impl Owed {
         // A task that is gone or unreadable runs no hook.
         let history =
             dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.history());
-        history.is_none_or(|history| history.open.is_none())
+        history.is_none_or(|history| history.transition.open.is_none())
     }
 
     /// Records which task is about to start for it.

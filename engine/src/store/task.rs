@@ -7,8 +7,8 @@ use std::time::Duration;
 use orange_core::Workspace;
 
 use crate::store::event::Event;
-use crate::store::fold::{Owned, TaskHistory};
 use crate::store::frontmatter::{Document, FrontmatterFlaw};
+use crate::store::history::{Owned, TaskHistory};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
 use crate::store::{DirKind, Name, TaskDir};
@@ -68,7 +68,7 @@ impl Task {
 
     /// A task with the frontmatter's values for what people own, and the journal's for the rest.
     pub(crate) fn of(dir: &TaskDir, document: Document, history: &TaskHistory) -> Result<Task> {
-        Task::with(dir, document, history.owned.clone(), (&history.branch, &history.created_at))
+        Task::with(dir, document, history.owned.clone(), (&history.branch.name, &history.created_at))
             .map_err(|flaw| corrupt(dir, &flaw, history))
     }
 
@@ -243,12 +243,12 @@ fn difference(found: Option<String>, key: &str, value: Value) -> Option<Event> {
 
 /// Instructions for writing a missing file again: the engine fills in its values.
 fn rewrite_help(path: &Path, history: &TaskHistory) -> String {
-    let TaskHistory { branch, owned, .. } = history;
+    let owned = &history.owned;
     format!(
         "put back what was there, or write {} again with the three lines `---`, `branch: {}`, `---` and the text below \
          them; the engine fills in what it knows (status {}, workflow {}); nothing was changed",
         path.display(),
-        Value::Text(branch).encoded(),
+        Value::Text(&history.branch.name).encoded(),
         owned.status,
         owned.workflow,
     )

@@ -79,7 +79,7 @@ impl Task {
         let bytes = fs::read(folder.join("history.jsonl")).unwrap_or_default();
         let journal = read::parse(&bytes).map_err(|error| format!("{id}: {error:?}"))?;
         let (history, records) = (journal.history(), journal.records);
-        let branch = history.branch.clone();
+        let branch = history.branch.name.clone();
         let mut task = Task { id, branch, folder, has_attention: false, records, history };
         task.has_attention = task.field("attention").is_ok_and(|value| value.is_some());
         Ok(task)
@@ -123,7 +123,7 @@ impl Task {
     pub(super) fn has_begun(&self, world: &World) -> Result<()> {
         world.until("the agents have begun", || {
             let attended = world.attended(&self.id);
-            attended >= self.history.agents.len() && attended == self.agents(world).1.len()
+            attended >= self.history.agents.alive.len() && attended == self.agents(world).1.len()
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::Cause;
-use crate::fold::owned;
+use crate::history::owned;
 use crate::{Event, Set};
 
 const CREATED: &str =

@@ -50,7 +50,7 @@ pub fn record(app: &App, dir: &TaskDir) -> Result<(ShownMission, Projection)> {
         agents,
         path: dir.task_md().display().to_string(),
         waiting_until: task.owned.waiting_until,
-        waiting: history.waiting,
+        waiting: history.agents.waiting,
         history: journal.records,
         prompt: projection.prompt.clone(),
         run_id: task.id,

@@ -186,7 +186,7 @@ fn reduced_workers(history: &TaskHistory) -> Vec<String> {
             spawn.harness
         )
     };
-    history.agents.values().filter(is_kept).map(hint).collect()
+    history.agents.alive.values().filter(is_kept).map(hint).collect()
 }
 
 pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
@@ -293,7 +293,7 @@ fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
 fn finish(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;
     let mut locked = LockedTask::lock(&app.home, &dir)?;
-    let open = locked.history().open.clone().filter(|open| open.is_retried());
+    let open = locked.history().transition.open.clone().filter(|open| open.is_retried());
     let exited = open.map(|open| open.exited).unwrap_or_default();
     flow::finish(app, &mut locked)?;
     drop(locked);

@@ -17,7 +17,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
     let history = journal.history();
     let snapshot = Snapshot::of(app, machine, &task, &history)?;
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
-    let waits = history.waiting_hooks.as_ref().map(|_| refusal::hooks_wait(&task, &history).one_line());
+    let waits =
+        history.transition.waiting_hooks.as_ref().map(|_| refusal::hooks_wait(&task, &history).one_line());
     let next: Vec<Next> = snapshot.with_facts(|facts| {
         let message = |no| refusal::message(no, machine, &facts.view, &history, worktree.as_deref());
         let next = |choice: &Choice| {

@@ -50,8 +50,8 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<CommandAnswer> {
         spent,
         workspace: task.owned.workspace.as_deref().map(str::to_owned),
         worktree: task.owned.workspace.map(|name| app.home.workspace(&name).display().to_string()),
-        waiting: history.waiting.clone(),
-        hooks_waiting: history.waiting_hooks.as_ref().map(|waiting| WaitingHooks {
+        waiting: history.agents.waiting.clone(),
+        hooks_waiting: history.transition.waiting_hooks.as_ref().map(|waiting| WaitingHooks {
             from: waiting.plan.from.clone(),
             to: waiting.plan.to.clone(),
             error: waiting.error.clone().unwrap_or_default(),
@@ -268,7 +268,7 @@ fn gates(history: &TaskHistory, body: &str) -> BTreeMap<String, PassedGate> {
         let unchanged = content.is_some_and(|it| Pass::hash_of(orange_core::fingerprint(it)) == *hash);
         (section.clone(), PassedGate { hash: hash.clone(), commit: commit.clone(), unchanged })
     };
-    history.passes.values().map(gate).collect()
+    history.gates.passes.values().map(gate).collect()
 }
 
 fn passed(gate: &PassedGate) -> String {

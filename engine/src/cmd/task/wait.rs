@@ -101,7 +101,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<CommandAnswer> {
                 let waited = Waited { success: Success, id: dir.id.clone(), status, need: None };
                 return CommandAnswer::of(&waited, format!("{} is {}", waited.id, waited.status));
             }
-            pending = Some(history).filter(|history| history.open.is_some());
+            pending = Some(history).filter(|history| history.transition.open.is_some());
         }
         if pending.as_ref().is_some_and(|history| abandoned(dir, history).is_some()) {
             drop(lock_recovered(app, dir)?);
@@ -120,7 +120,7 @@ fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]
     let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =
         statuses.iter().map(|name| state_named(machine, name)).collect::<Result<_>>()?;
-    if history.open.is_some() || history.waiting_hooks.is_some() {
+    if history.transition.open.is_some() || history.transition.waiting_hooks.is_some() {
         return Ok(false);
     }
     let Some(state) = machine.state_named(&history.owned.status) else { return Ok(false) };
@@ -146,7 +146,7 @@ fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Res
         Task::read(&app.home, dir).map(|(task, _)| activity::of_task(app, dir, &task, &history, panes));
     let agents = agents.unwrap_or_default();
     let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
-    let message = match history.waiting_hooks {
+    let message = match history.transition.waiting_hooks {
         Some(_) => {
             format!("{message}; its hooks wait: `orange task update {} --retry-hooks` runs them", dir.id)
         }

@@ -86,7 +86,7 @@ pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
 
 fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     match task::read_journal(dir).map(|journal| journal.history()) {
-        Ok(history) => Ok(history.open.is_some() || !app.is_end(dir.kind, &history.owned)),
+        Ok(history) => Ok(history.transition.open.is_some() || !app.is_end(dir.kind, &history.owned)),
         Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }

@@ -30,8 +30,8 @@ pub fn may_have_agents(task: &Task) -> bool {
 /// Tokens and cost of each agent of a task so far, by spawn number: of ended ones by the journal, of living ones by the data of
 /// their harnesses.
 pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BTreeMap<u32, Spent> {
-    let mut all = history.spent.clone();
-    for record in history.agents.values() {
+    let mut all = history.agents.spent.clone();
+    for record in history.agents.alive.values() {
         let spent = trace::spent(dir, record, trace::own_file(app, dir, task, record).as_ref());
         if spent != Spent::default() {
             all.insert(record.spawn, spent);
@@ -48,7 +48,7 @@ pub fn of_task(
     history: &TaskHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
-    let alive: Vec<_> = history.agents.values().filter(|record| is_alive(dir, record)).collect();
+    let alive: Vec<_> = history.agents.alive.values().filter(|record| is_alive(dir, record)).collect();
     if alive.is_empty() {
         return Vec::new();
     }
@@ -114,14 +114,14 @@ pub fn words(report: &Report) -> String {
 
 /// The reports that are not in the journal yet.
 pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec<Report> {
-    if history.agents.is_empty() {
+    if history.agents.alive.is_empty() {
         return Vec::new();
     }
     let notes = activity::read(dir);
     let agents = of_task(app, dir, task, history, || None).into_iter();
     let reports = agents.map(|agent| (report(&agent, &known(&notes, agent.spawn)), agent.assessment.state));
     reports
-        .filter(|(report, state)| is_news(history.reports.get(&report.spawn), report, *state))
+        .filter(|(report, state)| is_news(history.agents.reports.get(&report.spawn), report, *state))
         .map(|(report, _)| report)
         .collect()
 }

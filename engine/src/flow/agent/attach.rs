@@ -62,20 +62,22 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
         let history = journal.history();
         let panes = app.tmux.panes_of(&dir.id)?;
         let mut is_alive = false;
-        for record in history.agents.values() {
+        for record in history.agents.alive.values() {
             is_alive |= agent_processes::is_alive(dir, record, &panes)?;
         }
         if is_alive && panes.iter().any(|pane| pane.agent.is_some() && !pane.dead) {
             return Ok(true);
         }
         // The end of the agent may not be recorded yet, and a transition may not be finished yet.
-        let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
+        let is_due =
+            history.agents.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
         // The next step of a mission begins after the end of the agent before is recorded.
         let is_between = task.kind == DirKind::Mission
             && task.status() == MissionStatus::Running.as_str()
-            && history.waiting.is_none();
-        let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due || is_between;
-        if !is_moving || Instant::now() >= until || app.is_over(&task) && history.open.is_none() {
+            && history.agents.waiting.is_none();
+        let is_moving =
+            history.transition.open.is_some() || !history.agents.alive.is_empty() || is_due || is_between;
+        if !is_moving || Instant::now() >= until || app.is_over(&task) && history.transition.open.is_none() {
             return Ok(false);
         }
         thread::sleep(PAUSE);

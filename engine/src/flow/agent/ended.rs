@@ -60,7 +60,8 @@ pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<Str
 /// The program that has to answer before this end is judged.
 fn program(app: &App, locked: &LockedTask, end: &ObservedEnd) -> Result<Option<Program<'static>>> {
     let history = locked.history();
-    let Some(record) = history.agents.get(&end.spawn).filter(|_| !history.stopped.contains(&end.spawn))
+    let Some(record) =
+        history.agents.alive.get(&end.spawn).filter(|_| !history.agents.stopped.contains(&end.spawn))
     else {
         return Ok(None);
     };
@@ -81,7 +82,7 @@ fn program_of(
 }
 
 fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &ObservedEnd) -> Result<String> {
-    if locked.history().stopped.contains(&end.spawn) {
+    if locked.history().agents.stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
         // A restart may have been killed before it started the agent.
@@ -107,7 +108,7 @@ pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Resu
         let locked = lock_recovered(app, dir)?;
         let machine = app.machine_of(&locked.task().owned)?;
         let history = locked.history();
-        let is_over = history.open.is_none() && history.waiting_hooks.is_none();
+        let is_over = history.transition.open.is_none() && history.transition.waiting_hooks.is_none();
         let status = status_of(machine, locked.task())?;
         if !is_over || !is_last(machine, history, status, (seat, exited)) {
             continue;
@@ -128,8 +129,8 @@ fn is_last(
     (seat, exited): (&Seat, &Exited),
 ) -> bool {
     let is_replaced = match seat.name {
-        None => exited.spawn < history.last_spawn,
-        Some(_) => history.agents_here.get(seat).is_some_and(|last| last.spawn > exited.spawn),
+        None => exited.spawn < history.agents.last_spawn,
+        Some(_) => history.agents.here.get(seat).is_some_and(|last| last.spawn > exited.spawn),
     };
     seat.actor.known() == Some(machine.state(status).agent) && !is_replaced
 }
@@ -143,7 +144,7 @@ pub fn has_limit(app: &App, task: &Task) -> bool {
 /// True if the task has been in its state, or within some states, for as long as its workflow allows. The time of one whose hooks
 /// wait is not over.
 pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
-    if history.waiting_hooks.is_some() {
+    if history.transition.waiting_hooks.is_some() {
         return false;
     }
     let Ok(machine) = app.machine_of(&task.owned) else { return false };
@@ -160,7 +161,7 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     }
     let machine = app.machine_of(&locked.task().owned)?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
-    let agents = locked.history().agents.values().filter(|record| record.actor == agent.into());
+    let agents = locked.history().agents.alive.values().filter(|record| record.actor == agent.into());
     let spawns: Vec<u32> = agents.map(|record| record.spawn).collect();
     let left = left(machine, locked.history());
     let input =
@@ -327,7 +328,7 @@ struct EndEvidence<'e> {
 
 impl<'e> EndEvidence<'e> {
     fn of(app: &App, locked: &LockedTask, end: &'e ObservedEnd, seat: &'e Seat) -> Result<EndEvidence<'e>> {
-        let record = locked.history().agents.get(&end.spawn);
+        let record = locked.history().agents.alive.get(&end.spawn);
         let limit = limit::of(locked.dir(), end.spawn);
         let machine = app.machine_of(&locked.task().owned)?;
         Ok(EndEvidence {
@@ -345,7 +346,7 @@ impl<'e> EndEvidence<'e> {
     fn input(&self, locked: &LockedTask, is_again: bool) -> Input<'_> {
         let history = locked.history();
         let agent = self.seat.actor.known().unwrap_or(Actor::Worker);
-        let waiting = history.waiting.as_ref();
+        let waiting = history.agents.waiting.as_ref();
         let ObservedEnd { spawn, code, signal, reason, .. } = self.end;
         let end = core::AgentEnd {
             code: *code,
@@ -354,7 +355,7 @@ impl<'e> EndEvidence<'e> {
             is_beside: self.is_beside,
             reviewer: self.seat.name.as_deref(),
             awaits_other: waiting
-                .filter(|it| it.spawn != *spawn && !history.agents.contains_key(&it.spawn))
+                .filter(|it| it.spawn != *spawn && !history.agents.alive.contains_key(&it.spawn))
                 .map(waiting::left),
             spawn: *spawn,
             how: reason,
@@ -366,7 +367,7 @@ impl<'e> EndEvidence<'e> {
             left: &self.left,
         };
         if is_again {
-            let is_replaced = history.agents.values().any(|other| other.seat().excludes(self.seat));
+            let is_replaced = history.agents.alive.values().any(|other| other.seat().excludes(self.seat));
             Input::JudgedAgain { agent, end, is_replaced }
         } else {
             Input::Ended { agent, end }
@@ -376,7 +377,7 @@ impl<'e> EndEvidence<'e> {
 
 /// True if another agent of the task is alive, or may be because it has not begun.
 fn is_beside(locked: &LockedTask, end: &ObservedEnd) -> Result<bool> {
-    for other in locked.history().agents.keys().filter(|spawn| **spawn != end.spawn) {
+    for other in locked.history().agents.alive.keys().filter(|spawn| **spawn != end.spawn) {
         let processes = AgentProcesses::read(locked.dir(), *other)?;
         if processes.map_or(Ok(true), |processes| processes.is_alive())? {
             return Ok(true);

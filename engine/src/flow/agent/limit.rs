@@ -52,7 +52,7 @@ pub fn left(limit: &ReportedLimit, now: SystemTime) -> Option<u32> {
 
 /// Tells a living agent to go on after a limit, unless it has gone on by itself. `None` if it is not alive.
 pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
-    let Some(record) = locked.history().agents.get(&spawn).cloned() else { return Ok(None) };
+    let Some(record) = locked.history().agents.alive.get(&spawn).cloned() else { return Ok(None) };
     let panes = app.tmux.panes_of(&locked.task().id)?;
     if !agent_processes::is_alive(locked.dir(), &record, &panes)? {
         return Ok(None);

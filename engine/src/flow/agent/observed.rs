@@ -69,7 +69,7 @@ impl Observed {
             match gone(app, dir, &observed.history, observed.session, panes) {
                 Ok(Gone::Proven(gone)) => {
                     // Its pane is newer than the panes that were listed.
-                    let is_there = gone.len() < observed.history.agents.len();
+                    let is_there = gone.len() < observed.history.agents.alive.len();
                     if is_there && observed.session == SessionHealth::Crashed {
                         observed.session = SessionHealth::Active;
                     }

@@ -39,10 +39,11 @@ pub fn of(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<AgentPane> {
     let history = task::read_journal(dir)?.history();
     let panes = app.tmux.panes_of(&dir.id)?;
     let pane_of = |agent: &Spawn| panes.iter().find(|pane| pane.hosts(&agent.window)).cloned();
-    let mut found = history.agents.values().filter(|agent| spawn.is_none_or(|wanted| agent.spawn == wanted));
+    let mut found =
+        history.agents.alive.values().filter(|agent| spawn.is_none_or(|wanted| agent.spawn == wanted));
     let last = found.rfind(|agent| pane_of(agent).is_some());
     last.and_then(|agent| Some(AgentPane { agent: agent.clone(), pane: pane_of(agent)? }))
-        .ok_or_else(|| no_pane(dir, spawn, history.last_spawn))
+        .ok_or_else(|| no_pane(dir, spawn, history.agents.last_spawn))
 }
 
 fn no_pane(dir: &TaskDir, spawn: Option<u32>, last: u32) -> Error {
@@ -122,7 +123,7 @@ impl AgentLife<'_> {
         }
         self.read = length;
         match task::read_journal(self.dir) {
-            Ok(journal) => Ok(journal.history().agents.contains_key(&self.spawn)),
+            Ok(journal) => Ok(journal.history().agents.alive.contains_key(&self.spawn)),
             // A deleted task has no agent.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),

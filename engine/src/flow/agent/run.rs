@@ -123,14 +123,14 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<AgentExit> {
 /// The agent of a mission also knows its step.
 fn of_step(call: ProgramCall, dir: &TaskDir, spawn: &Spawn) -> Result<ProgramCall> {
     let (Some(step), Some(attempt)) = (&spawn.step, spawn.attempt) else { return Ok(call) };
-    let attempt = task::read_journal_last(dir, 0)?.history().counted(attempt);
+    let attempt = task::read_journal_last(dir, 0)?.history().mission.counted(attempt);
     let call = call.env(variables::MISSION, &dir.id).env(variables::STEP, step);
     Ok(call.env(variables::ATTEMPT, attempt.to_string()))
 }
 
 /// The record of an agent whose end is not on record.
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
-    let agents = task::read_journal_last(dir, 0)?.history().agents;
+    let agents = task::read_journal_last(dir, 0)?.history().agents.alive;
     agents.get(&number).cloned().ok_or_else(|| {
         Error::new(crate::ErrorKind::Refused, format!("{} has no live agent {number}", dir.shown()))
     })

@@ -108,9 +108,10 @@ pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: SessionHealth) -
     }
     let gone = history
         .agents
+        .alive
         .keys()
         .next()
-        .filter(|_| session == SessionHealth::Crashed && history.open.is_none())?;
+        .filter(|_| session == SessionHealth::Crashed && history.transition.open.is_none())?;
     Some(format!("agent {gone} is gone, unnoticed: `orange monitor --once` looks after it"))
 }
 

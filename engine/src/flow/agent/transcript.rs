@@ -67,12 +67,12 @@ pub fn transcript(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<Transc
     let (task, journal) = Task::read(&app.home, dir)?;
     let history = journal.history();
     let agents: Vec<Spawn> = journal.records.iter().filter_map(started).collect();
-    let wanted = spawn.unwrap_or(history.last_spawn);
+    let wanted = spawn.unwrap_or(history.agents.last_spawn);
     let Some(agent) = agents.iter().find(|agent| agent.spawn == wanted).cloned() else {
         return Err(no_agent(dir, &agents, spawn));
     };
     let source = source(app, dir, &task, &history, &agent)?;
-    let is_alive = history.agents.contains_key(&wanted);
+    let is_alive = history.agents.alive.contains_key(&wanted);
     let found = journal.records.iter().find_map(|record| conversation(record, wanted));
     let conversation = found.or_else(|| agent.conversation.clone());
     Ok(Transcript { agent, conversation, is_alive, source })
@@ -107,7 +107,7 @@ fn source(
         let path = dir.pane(agent.spawn);
         nofollow::metadata(&path).is_ok().then_some(TranscriptSource::Growing(TranscriptForm::Pane, path))
     };
-    if history.agents.contains_key(&agent.spawn) {
+    if history.agents.alive.contains_key(&agent.spawn) {
         return Ok(own().or_else(pane));
     }
     let kept = transcripts::all(dir)?.into_iter().rfind(|kept| kept.spawn == agent.spawn);
@@ -142,7 +142,7 @@ pub fn follow(
     loop {
         // What the agent did last was there before its end was on record.
         let is_alive = match task::read_journal(dir) {
-            Ok(journal) => journal.history().agents.contains_key(&spawn),
+            Ok(journal) => journal.history().agents.alive.contains_key(&spawn),
             Err(error) if error.kind == ErrorKind::NotFound => false,
             Err(error) => return Err(error),
         };

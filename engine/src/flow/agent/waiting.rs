@@ -42,7 +42,9 @@ pub fn carry(
 
 /// Starts the process that sleeps until the agent is due. Returns until when, in words.
 pub fn start_resumer(app: &App, locked: &LockedTask) -> Result<String> {
-    let Some(Waiting { spawn, until, .. }) = &locked.history().waiting else { return Ok(String::new()) };
+    let Some(Waiting { spawn, until, .. }) = &locked.history().agents.waiting else {
+        return Ok(String::new());
+    };
     let dir = locked.dir();
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
     app.start_detached_for(*spawn, &resume, dir)?;
@@ -53,8 +55,8 @@ pub fn start_resumer(app: &App, locked: &LockedTask) -> Result<String> {
 /// agent; otherwise what was done, in words.
 pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
-    let Some(record) = locked.history().agents.get(&spawn) else { return Ok(None) };
-    if locked.history().waiting.is_some() {
+    let Some(record) = locked.history().agents.alive.get(&spawn) else { return Ok(None) };
+    if locked.history().agents.waiting.is_some() {
         return Ok(None);
     }
     let Some(met) = limit::met(dir, spawn) else { return Ok(None) };
@@ -76,7 +78,8 @@ pub fn until_due(dir: &TaskDir, spawn: u32) -> Result<bool> {
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
     loop {
-        let pending = task::read_journal(dir)?.history().waiting.filter(|waiting| waiting.spawn == spawn);
+        let pending =
+            task::read_journal(dir)?.history().agents.waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(false) };
         if is_due(&waiting, fault::now()) {
             return Ok(true);
@@ -89,7 +92,7 @@ pub fn until_due(dir: &TaskDir, spawn: u32) -> Result<bool> {
 /// Starts the agent that a task waits for, if it is due; `None` otherwise.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
-    let due = locked.history().waiting.clone().filter(|waiting| is_due(waiting, fault::now()));
+    let due = locked.history().agents.waiting.clone().filter(|waiting| is_due(waiting, fault::now()));
     let Some(waiting) = due else { return Ok(None) };
     let machine = app.machine_of(&locked.task().owned)?;
     start(app, machine, &mut locked, waiting.spawn).map(Some)
@@ -120,7 +123,7 @@ fn start(
 
 /// The start that replaces this agent. If that never began, the new one answers the same call for attention.
 fn in_place_of(history: &TaskHistory, spawn: u32) -> AgentStart {
-    let before = history.agents_here.values().find(|agent| agent.spawn == spawn);
+    let before = history.agents.here.values().find(|agent| agent.spawn == spawn);
     AgentStart { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 

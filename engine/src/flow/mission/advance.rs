@@ -67,11 +67,11 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     // A mission that cannot be followed is paused, and the next command says why.
     let Ok(projection) = Projection::of(dir, &history) else { return Ok(false) };
     let mission = &projection.mission;
-    let has_session = task.owned.tmux_session.is_some() || !history.agents.is_empty();
+    let has_session = task.owned.tmux_session.is_some() || !history.agents.alive.is_empty();
     match mission.status {
         MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
         MissionStatus::Running => {
-            let is_missing = mission.busy().is_some() && history.agents.is_empty();
+            let is_missing = mission.busy().is_some() && history.agents.alive.is_empty();
             Ok(!wait::is_early(&history) && (mission.next().is_some() || is_missing))
         }
         MissionStatus::Paused => Ok(false),
@@ -128,7 +128,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     let busy = mission.projection.mission.busy();
     let current = busy.map(|step| (step, mission.projection.mission.step(step).attempt()));
     let Some((step, number)) = current.or_else(|| mission.projection.mission.next()) else { return Ok(()) };
-    if current.is_some() && !mission.locked.history().agents.is_empty() {
+    if current.is_some() && !mission.locked.history().agents.alive.is_empty() {
         return restart_unbegun(app, mission);
     }
     let projection = mission.projection.clone();
@@ -147,7 +147,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
         step: name.to_owned(),
         attempt: number,
         worker: WORKER.to_owned(),
-        spawn: mission.locked.history().last_spawn + 1,
+        spawn: mission.locked.history().agents.last_spawn + 1,
     };
     let with = if current.is_some() { Vec::new() } else { mission.planned(started)? };
     let is_again = goes_on_with(mission, step, number);
@@ -178,7 +178,7 @@ fn make_ready(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>)
 fn check_branch_is_there(app: &App, locked: &LockedTask) -> Result<()> {
     let task = locked.task();
     let git = Git::at(&app.project_of(task)?.path);
-    if locked.history().last_spawn == 0 || git.branch_tip(&task.branch)?.is_some() {
+    if locked.history().agents.last_spawn == 0 || git.branch_tip(&task.branch)?.is_some() {
         return Ok(());
     }
     let (branch, id) = (&task.branch, &task.id);
@@ -217,7 +217,7 @@ fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
     let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));
     let name = mission.projection.plan.step(step).id;
     let is_lost = before.is_some_and(|it| it.end == Some(AttemptEnd::Lost));
-    let last = mission.locked.history().agents_here.values().last();
+    let last = mission.locked.history().agents.here.values().last();
     last.filter(|last| last.step.as_deref() == Some(name))
         .is_some_and(|last| last.attempt == Some(number) || is_lost)
 }
@@ -235,7 +235,7 @@ fn give_up(mission: &mut LockedMission, step: StepId, number: u32) -> Result<()>
 /// it started the wrapper.
 fn restart_unbegun(app: &App, mission: &mut LockedMission) -> Result<()> {
     let locked = &mut mission.locked;
-    let recorded: Vec<Spawn> = locked.history().agents.values().cloned().collect();
+    let recorded: Vec<Spawn> = locked.history().agents.alive.values().cloned().collect();
     for record in recorded {
         agents::start_unbegun(app, locked, &record)?;
     }
@@ -255,7 +255,7 @@ fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
 /// status, so it also works if the journal cannot be followed.
 pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
     let owned = &locked.task().owned;
-    if owned.tmux_session.is_some() || !locked.history().agents.is_empty() {
+    if owned.tmux_session.is_some() || !locked.history().agents.alive.is_empty() {
         let found = owned.tmux_session.clone();
         let set = agents::kill_session(app, locked)?;
         locked.append(Event::TaskRepaired { field: "tmux_session".to_owned(), found, kept: None }, set)?;

@@ -76,13 +76,14 @@ pub fn report(
 pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttempt> {
     let alive = history
         .agents
+        .alive
         .get(&spawn)
         .and_then(|record| Some(OwnAttempt { step: record.step.clone()?, attempt: record.attempt? }));
     // The record of an attempt names its first agent, and the next ones follow before the next attempt.
     let started = || {
-        history.mission_records.iter().rev().find_map(|record| {
+        history.mission.records.iter().rev().find_map(|record| {
             let Event::StepStarted { step, attempt, spawn: first, .. } = &record.event else { return None };
-            (*first..=history.last_spawn)
+            (*first..=history.agents.last_spawn)
                 .contains(&spawn)
                 .then(|| OwnAttempt { step: step.clone(), attempt: *attempt })
         })
@@ -94,7 +95,7 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
         )
         .help("ask from the environment that the agent was started with"));
     };
-    let attempt = history.counted(own.attempt);
+    let attempt = history.mission.counted(own.attempt);
     let is_other = claim.step.as_ref().is_some_and(|step| *step != own.step)
         || claim.attempt.is_some_and(|claimed| claimed != attempt);
     if is_other {

@@ -71,7 +71,8 @@ fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
     let timeout = plan.step(step).timeout?;
     let name = plan.step(step).id;
     let history = mission.locked.history();
-    let active_since = clock::parse(&history.active_since).filter(|_| history.waiting.is_none())?;
+    let active_since =
+        clock::parse(&history.agents.active_since).filter(|_| history.agents.waiting.is_none())?;
     let lasted = fault::now().duration_since(active_since).unwrap_or_default();
     (lasted >= Duration::from_secs(timeout.into())).then_some((name, attempt, timeout))
 }

@@ -21,9 +21,10 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let mut mission = LockedMission::lock(app, dir)?;
     activity::journal_reports(app, &mut mission.locked)?;
     let history = mission.locked.history();
-    let is_open = history.agents.get(&spawn).is_some_and(|it| mission.projection.attempt_of(it).is_some());
+    let is_open =
+        history.agents.alive.get(&spawn).is_some_and(|it| mission.projection.attempt_of(it).is_some());
     let Some(met) = limit::met(dir, spawn).filter(|_| is_open && runs(&mission)) else { return Ok(None) };
-    if history.waiting.is_some() {
+    if history.agents.waiting.is_some() {
         return Ok(None);
     }
     wait::begin(app, &mut mission, spawn, at(&met), &limit::words(spawn, &met), Vec::new()).map(Some)
@@ -39,7 +40,7 @@ pub(super) fn ended_at_one(
 ) -> Result<Option<String>> {
     let ObservedEnd { spawn, reason, .. } = end;
     let history = mission.locked.history();
-    if history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn) {
+    if history.agents.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn) {
         mission.locked.append_many(vec![exited.clone()])?;
         return Ok(Some(format!(
             "agent {spawn} has ended ({reason}) while it waited for the end of a limit"

@@ -142,7 +142,7 @@ fn pause_damaged(locked: &mut LockedTask, what: &str) -> Result<()> {
     if locked.task().status() != MissionStatus::Running.as_str() {
         return Ok(());
     }
-    let pauses = locked.history().mission_records.iter().filter_map(|record| {
+    let pauses = locked.history().mission.records.iter().filter_map(|record| {
         let Event::MissionPaused { number, .. } = record.event else { return None };
         Some(number)
     });

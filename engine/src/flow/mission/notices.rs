@@ -57,13 +57,13 @@ fn deliver(app: &App, starter: &str, spawn: u32, mark: &str, text: &str) -> Resu
 
 /// The number of the last event about which there was a message.
 fn noticed(history: &TaskHistory) -> u64 {
-    history.noticed
+    history.mission.noticed
 }
 
 /// Events since the last message, in words, with the number of the last event.
 fn news(projection: &Projection, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, String)> {
     let new: Vec<&Record> =
-        history.mission_records.iter().filter(|record| record.seq > noticed(history)).collect();
+        history.mission.records.iter().filter(|record| record.seq > noticed(history)).collect();
     let lines: Vec<String> = new.iter().filter_map(|record| line(projection, dir, history, record)).collect();
     let through = new.last()?.seq;
     let (name, news, next) =

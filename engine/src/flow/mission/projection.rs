@@ -46,7 +46,7 @@ impl Projection {
         let created = CreatedMission::of(dir, history)?;
         let plan = plan_of(dir, created.plan_hash)?;
         let mut mission = Mission::new(plan, created.policy);
-        for record in &history.mission_records {
+        for record in &history.mission.records {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
         }
         let CreatedMission { prompt, notices, starter, .. } = created;
@@ -141,7 +141,7 @@ fn unknown(what: &str, word: &str) -> Error {
 
 impl CreatedMission<'_> {
     fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<CreatedMission<'h>> {
-        let first = history.mission_records.first().map(|record| &record.event);
+        let first = history.mission.records.first().map(|record| &record.event);
         let Some(Event::MissionCreated {
             prompt,
             plan_hash,

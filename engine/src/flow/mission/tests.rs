@@ -247,9 +247,9 @@ fn the_attempt_of_an_agent_at_a_limit_stays_open() {
     );
     let mission = LockedMission::lock(&app, &dir).unwrap();
     let history = mission.locked.history();
-    let waiting = history.waiting.clone().unwrap();
+    let waiting = history.agents.waiting.clone().unwrap();
     assert_eq!((waiting.spawn, (895..=910).contains(&waiting.after)), (1, true), "{waiting:?}");
-    assert!(history.agents.is_empty() && wait::is_early(history));
+    assert!(history.agents.alive.is_empty() && wait::is_early(history));
     let state = mission.projection.mission.step(mission.projection.mission.busy().unwrap());
     assert_eq!((state.attempt(), state.lost), (1, 0));
     drop(mission);
@@ -259,7 +259,7 @@ fn the_attempt_of_an_agent_at_a_limit_stays_open() {
         assert!(event.ends_waiting(), "{event:?}");
     }
     record(&app, &dir, vec![complete("work", 1, "PASS")]);
-    assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().waiting, None);
+    assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().agents.waiting, None);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
     assert!(story.contains("the step has waited 20 times"), "{story}");
     let mission = LockedMission::lock(&app, &dir).unwrap();
     assert_eq!(mission.projection.pause(&dir.id).unwrap().what, story);
-    assert!(mission.projection.mission.busy().is_some() && mission.locked.history().waiting.is_none());
+    assert!(mission.projection.mission.busy().is_some() && mission.locked.history().agents.waiting.is_none());
     drop(mission);
     let go_on = Event::MissionContinued {
         pause: 1,
@@ -285,7 +285,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
         actor: Default::default(),
     };
     record(&app, &dir, vec![go_on]);
-    assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().restarts, 0);
+    assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().agents.restarts, 0);
 }
 
 /// The end without a word of the agent of this number, which works at this attempt of `work`.
@@ -300,7 +300,7 @@ fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> S
 /// The seconds that the mission waits, and the attempts of `work`.
 fn waits(dir: &TaskDir, app: &App) -> (Option<u32>, usize) {
     let mission = LockedMission::lock(app, dir).unwrap();
-    let waiting = mission.locked.history().waiting.as_ref();
+    let waiting = mission.locked.history().agents.waiting.as_ref();
     (waiting.map(|waiting| waiting.after), mission.projection.mission.steps[0].attempts.len())
 }
 
@@ -325,7 +325,7 @@ fn a_step_is_tried_again_later_each_time() {
         assert_eq!(story.contains("; it goes on at "), expect > 0, "{story}");
         assert_eq!(waits(&dir, &app), (Some(expect), number as usize + 1));
         let history = store::task::read_journal(&dir).unwrap().history();
-        assert!(history.agents.is_empty() && wait::is_early(&history) == (expect > 0));
+        assert!(history.agents.alive.is_empty() && wait::is_early(&history) == (expect > 0));
         record(&app, &dir, vec![started("work", number + 1)]);
     }
     // A report is an end of the row.
@@ -346,7 +346,7 @@ fn a_step_that_never_goes_on_is_left_to_a_person() {
     assert!(story.ends_with("; the step has waited 20 times"), "{story}");
     let mission = LockedMission::lock(&app, &dir).unwrap();
     assert_eq!(mission.projection.pause(&dir.id).unwrap().what, story);
-    assert_eq!(mission.locked.history().waiting, None);
+    assert_eq!(mission.locked.history().agents.waiting, None);
 }
 
 #[test]

@@ -118,7 +118,7 @@ impl Projection {
 
     /// The end of the last attempt.
     pub fn last_result(&self, id: &str, history: &TaskHistory) -> Option<StepResult> {
-        let last = history.mission_records.iter().rev().find_map(|record| {
+        let last = history.mission.records.iter().rev().find_map(|record| {
             let Event::StepEnded(ended) = &record.event else { return None };
             Some(ended)
         })?;
@@ -138,7 +138,7 @@ impl Projection {
 
 /// The commands that make branches of the work that a mission's worktree had when it was given back.
 pub fn restoring(repo: &Path, task: &Task, history: &TaskHistory) -> Vec<String> {
-    let refs = history.kept.iter().filter(|kept| kept.starts_with("refs/"));
+    let refs = history.transition.kept.iter().filter(|kept| kept.starts_with("refs/"));
     let command = |reference: &String| {
         let number = reference.rsplit('/').next().unwrap_or_default();
         let branch = format!("{}-backup-{number}", task.branch);
@@ -203,10 +203,10 @@ fn one(
     end: Option<&AttemptEnd>,
     history: &TaskHistory,
 ) -> MissionAttempt {
-    let started = history.mission_records.iter().find(|record| {
+    let started = history.mission.records.iter().find(|record| {
         matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. } if of == step && *number == attempt)
     });
-    let ended = history.mission_records.iter().find(|record| {
+    let ended = history.mission.records.iter().find(|record| {
         matches!(&record.event, Event::StepEnded(EndedAttempt { step: of, attempt: number, .. })
             if of == step && *number == attempt)
     });

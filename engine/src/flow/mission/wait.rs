@@ -14,7 +14,7 @@ use orange_system::fault;
 
 /// True if the time until which the mission waits has not come.
 pub(super) fn is_early(history: &TaskHistory) -> bool {
-    history.waiting.as_ref().is_some_and(|waiting| !waiting::is_due(waiting, fault::now()))
+    history.agents.waiting.as_ref().is_some_and(|waiting| !waiting::is_due(waiting, fault::now()))
 }
 
 /// True if the mission runs: only then does it go on by itself.
@@ -25,7 +25,7 @@ pub(super) fn runs(mission: &LockedMission) -> bool {
 /// True if no agent is to be started: the time has not come, or the agent at its limit is alive and goes on.
 pub(super) fn holds(app: &App, mission: &mut LockedMission) -> Result<bool> {
     let history = mission.locked.history();
-    let Some(spawn) = history.waiting.as_ref().map(|waiting| waiting.spawn) else { return Ok(false) };
+    let Some(spawn) = history.agents.waiting.as_ref().map(|waiting| waiting.spawn) else { return Ok(false) };
     if is_early(history) {
         return Ok(true);
     }
@@ -69,7 +69,7 @@ pub(super) fn begin(
     reason: &str,
     with: Vec<(Event, Set)>,
 ) -> Result<String> {
-    let before = mission.locked.history().restarts;
+    let before = mission.locked.history().agents.restarts;
     let Some(after) = delay.seconds(before) else {
         let what = format!("{reason}; the step has waited {before} times");
         return mission.obstruct(&what, with).map(|()| what);

@@ -78,7 +78,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
 fn open_requests(app: &App, locked: &LockedTask) -> Vec<ActivityNote> {
     let dir = locked.dir();
     let notes = activity::read(dir);
-    let asked = locked.history().agents.values().flat_map(|record| {
+    let asked = locked.history().agents.alive.values().flat_map(|record| {
         let mut activity = Activity::of(&notes, record.spawn);
         typed::name_requests(app, dir, locked.task(), record, &mut activity);
         activity.asked

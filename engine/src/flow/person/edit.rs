@@ -94,7 +94,7 @@ fn check_seats(app: &App, dir: &TaskDir, history: &TaskHistory, edits: Edits<'_>
         (event::Actor::Reviewer, edits.review_harness, "--review-harness"),
     ];
     for (actor, _, option) in seats.into_iter().filter(|(_, wanted, _)| wanted.is_some()) {
-        for record in history.agents.values().filter(|record| record.actor == actor) {
+        for record in history.agents.alive.values().filter(|record| record.actor == actor) {
             if agent_processes::is_alive(dir, record, &app.tmux.panes_of(&dir.id)?)? {
                 let spawn = record.spawn;
                 let message = format!("agent {spawn} ({actor}) is alive, so {option} cannot change");

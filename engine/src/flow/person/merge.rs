@@ -71,13 +71,13 @@ pub fn would_merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> 
     let project = app.project_of(task)?;
     let pr = if wish.local { None } else { merged_one(asked_without_a_note(app, task)?)? };
     let git = Git::at(&project.path);
-    if pr.is_none() && history.merge.is_none() && !wish.force {
+    if pr.is_none() && history.branch.merge.is_none() && !wish.force {
         let tip = git.branch_tip(&task.branch)?;
         if tip.is_none() || git.is_merged(&task.branch, &project.default_branch)? {
             return Err(nothing_to_merge(&task.branch, &project));
         }
     }
-    if pr.is_none() && history.merge.is_none() {
+    if pr.is_none() && history.branch.merge.is_none() {
         check_mergeable(app, task, history, wish)?;
     }
     Ok(Merged {
@@ -107,7 +107,7 @@ pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
     let (task, journal) = Task::read(&app.home, dir).ok()?;
     let machine = app.machine_of(&task.owned).ok()?;
     let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
-    if !is_end || journal.history().is_merged {
+    if !is_end || journal.history().branch.is_merged {
         return None;
     }
     let Project { path, default_branch: into, .. } = app.project_of(&task).ok()?;
@@ -209,7 +209,7 @@ fn merge_here(
     }
     let plan = git.plan_merge(&branch, &into, wish.strategy, locked.worktree().as_deref())?;
     // After a merge that was not pushed, or was killed, there is nothing new.
-    if !plan.is_new && locked.history().merge.is_none() && !wish.force {
+    if !plan.is_new && locked.history().branch.merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, &project));
     }
     app.progress.step(&format!("merging {branch} into {into}"));

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory, TransitionHistory};
 use orange_api::{Migrated, Success};
 
 /// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
@@ -77,7 +77,7 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
 }
 
 fn dropped_hooks(history: &TaskHistory) -> Vec<String> {
-    let TaskHistory { open, waiting_hooks, .. } = history;
+    let TransitionHistory { open, waiting_hooks, .. } = &history.transition;
     let left = open.iter().chain(waiting_hooks).flat_map(OpenTransition::left);
     left.map(|hook| hook.name.clone()).collect()
 }

@@ -49,11 +49,11 @@ pub fn again(
             }
             error
         })?;
-    let before = locked.history().last_spawn;
+    let before = locked.history().agents.last_spawn;
     for effect in effects {
         agents::start(app, machine, locked, &effect.hook, None, start.clone())?;
     }
-    Ok(locked.history().agents.range(before + 1..).map(|(_, record)| record.clone()).collect())
+    Ok(locked.history().agents.alive.range(before + 1..).map(|(_, record)| record.clone()).collect())
 }
 
 /// Started agents in words: `agent 4`, and `agent 4 (reviewer security), agent 5 (reviewer style)` for reviewers with names.
@@ -68,7 +68,7 @@ pub fn names(started: &[event::Spawn]) -> String {
 /// The names of the reviewers with names that are alive.
 fn live_reviewers<'l>(dir: &TaskDir, history: &'l TaskHistory, panes: &[Pane]) -> Result<Vec<&'l str>> {
     let mut names = Vec::new();
-    for record in history.agents.values() {
+    for record in history.agents.alive.values() {
         if let Some(name) = record.name.as_deref()
             && is_alive(dir, record, panes)?
         {
@@ -121,7 +121,7 @@ pub fn would_respawn(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     let panes = app.tmux.panes_of(&dir.id)?;
     let agent = machine.state(status_of(machine, &task)?).agent;
     let mut alive = false;
-    for record in history.agents.values().filter(|it| it.actor.known() == Some(agent)) {
+    for record in history.agents.alive.values().filter(|it| it.actor.known() == Some(agent)) {
         alive |= is_alive(dir, record, &panes)?;
     }
     let reviewers = live_reviewers(dir, &history, &panes)?;
@@ -131,7 +131,7 @@ pub fn would_respawn(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
 }
 
 fn next_numbers(history: &TaskHistory, count: usize) -> Vec<u32> {
-    (history.last_spawn + 1..).take(count).collect()
+    (history.agents.last_spawn + 1..).take(count).collect()
 }
 
 fn startable(

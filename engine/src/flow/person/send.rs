@@ -96,7 +96,7 @@ fn recipient(
 ) -> Result<Spawn> {
     let panes = app.tmux.panes_of(&dir.id)?;
     let mut alive = Vec::new();
-    for record in history.agents.values() {
+    for record in history.agents.alive.values() {
         if agent_processes::is_alive(dir, record, &panes)? {
             alive.push(record);
         }

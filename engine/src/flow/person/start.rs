@@ -62,7 +62,7 @@ pub fn would_spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionRe
 
 /// The sequence number of the start that the journal has begun and not ended.
 fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
-    let pending = history.open.as_ref()?;
+    let pending = history.transition.open.as_ref()?;
     let mut starts = [machine.commands.spawn, machine.commands.clarify].into_iter().flatten();
     let is_start = pending.plan.from == machine.state(machine.initial).name
         && starts.any(|state| machine.state(state).name == pending.plan.to);
@@ -156,7 +156,7 @@ fn begin_oldest(
 
 /// Begins a task if it still waits; another process may just have started it.
 fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<BegunStart>> {
-    let is_begun = task::read_journal_last(dir, 0)?.history().open.is_some();
+    let is_begun = task::read_journal_last(dir, 0)?.history().transition.open.is_some();
     if is_begun {
         return Ok(None);
     }
@@ -183,7 +183,9 @@ fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> R
 fn is_waiting(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home, &[DirKind::Task], Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
-    read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task).is_some())
+    read.is_some_and(|(task, journal)| {
+        journal.history().transition.open.is_none() && waits(app, &task).is_some()
+    })
 }
 
 /// Gives a task past its initial state its worktree and its agent. It stays in its state, so `orange task spawn` or

@@ -21,7 +21,7 @@ pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     process::check()?;
     let mut locked = lock_recovered(app, dir)?;
     let spawns = to_end(app, locked.task(), locked.history())?;
-    if spawns.is_empty() && locked.history().waiting.is_none() {
+    if spawns.is_empty() && locked.history().agents.waiting.is_none() {
         return Ok(spawns);
     }
     locked.append(stopped(&spawns), Set::new().stopped_at(Some(&clock::now())))?;
@@ -41,8 +41,8 @@ pub fn would_stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
 
 /// The agents of a task; none if it is already stopped.
 fn to_end(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<u32>> {
-    let spawns: Vec<u32> = history.agents.keys().copied().collect();
-    let is_idle = spawns.is_empty() && history.waiting.is_none() && history.owned.stopped_at.is_none();
+    let spawns: Vec<u32> = history.agents.alive.keys().copied().collect();
+    let is_idle = spawns.is_empty() && history.agents.waiting.is_none() && history.owned.stopped_at.is_none();
     if is_idle { Err(nobody(app, task, history)) } else { Ok(spawns) }
 }
 
@@ -56,7 +56,7 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
     respawn::restartable(app, machine, locked.task(), locked.history())?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
     let history = locked.history();
-    let of_state = history.agents.values().filter(|record| record.actor.known() == Some(agent));
+    let of_state = history.agents.alive.values().filter(|record| record.actor.known() == Some(agent));
     let spawns: Vec<u32> = of_state.map(|record| record.spawn).collect();
     locked.clear_attention()?;
     if let Some(last) = spawns.last() {
@@ -76,10 +76,10 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
 /// Completes a stop that was killed. Returns what was done, in words; `None` if nothing was left to do.
 pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
-    if locked.history().stopped.is_empty() {
+    if locked.history().agents.stopped.is_empty() {
         return Ok(None);
     }
-    let spawns: Vec<String> = locked.history().stopped.iter().map(u32::to_string).collect();
+    let spawns: Vec<String> = locked.history().agents.stopped.iter().map(u32::to_string).collect();
     agents::end_stopped(app, &mut locked)?;
     Ok(Some(format!("ended agent {}, which a person has stopped", spawns.join(", "))))
 }

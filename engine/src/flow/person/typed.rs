@@ -48,7 +48,7 @@ impl Dialog {
 /// Presses the key for this answer, and types its message after a no, if the dialog of this very request is on the agent's
 /// screen; refuses otherwise.
 pub fn answer(app: &App, locked: &LockedTask, note: &ActivityNote, answer: &RequestAnswer) -> Result<()> {
-    let record = locked.history().agents.get(&note.spawn);
+    let record = locked.history().agents.alive.get(&note.spawn);
     let panes = app.tmux.panes_of(&locked.dir().id)?;
     let of_agent = record.and_then(|record| {
         let pane = panes.iter().find(|pane| pane.hosts(&record.window) && !pane.dead)?;

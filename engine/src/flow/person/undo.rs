@@ -92,7 +92,8 @@ pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
         locked.clear_attention()?;
         Ok((undone, locked))
     })?;
-    let waits_for = if locked.history().reopening.is_some() { give_worktree(app, locked)? } else { None };
+    let waits_for =
+        if locked.history().worktree.reopening.is_some() { give_worktree(app, locked)? } else { None };
     Ok(Undone { waits_for, ..undone })
 }
 
@@ -115,7 +116,7 @@ pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
 
 /// The backup of a task that was reopened and has not got its worktree.
 fn again(app: &App, locked: &LockedTask) -> Option<Option<String>> {
-    locked.history().reopening.clone().filter(|_| !app.is_over(locked.task()))
+    locked.history().worktree.reopening.clone().filter(|_| !app.is_over(locked.task()))
 }
 
 /// Gives the task a worktree with its uncommitted work, or says what it waits for.
@@ -176,9 +177,9 @@ fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<C
         }
     }
     let before = TaskHistory::fold(&records[..at]);
-    let had_worktree =
-        before.reopening.is_some() || before.owned.workspace.as_deref().is_some_and(|name| name != task.id);
-    if let Some(Some(kept)) = before.reopening.filter(|_| backups.is_empty()) {
+    let had_worktree = before.worktree.reopening.is_some()
+        || before.owned.workspace.as_deref().is_some_and(|name| name != task.id);
+    if let Some(Some(kept)) = before.worktree.reopening.filter(|_| backups.is_empty()) {
         backups.push(kept);
     }
     Some(Cancelled { to: plan.from.clone(), had_worktree, backups, set_aside })

@@ -82,7 +82,7 @@ pub fn start(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
 
 /// True if a program that a gate asks is running.
 pub fn is_running(dir: &TaskDir, history: &TaskHistory) -> bool {
-    history.asked.is_some() && lock::held_longer(&dir.program_lock(), Duration::ZERO).is_some()
+    history.gates.asked.is_some() && lock::held_longer(&dir.program_lock(), Duration::ZERO).is_some()
 }
 
 /// The number of the question that is asked now, and whether it is this one. A program that runs for the same content of the
@@ -100,7 +100,7 @@ fn question(
         changes: work.changes.clone(),
         actor: by.into(),
     };
-    if let Some((seq, open)) = &locked.history().asked
+    if let Some((seq, open)) = &locked.history().gates.asked
         && (&open.commit, &open.changes) == (&question.commit, &question.changes)
     {
         let is_this = (&open.argv, open.timeout) == (&question.argv, question.timeout);
@@ -136,7 +136,7 @@ fn wait(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
 /// True if this question has no answer, and is the last one.
 fn is_asked(dir: &TaskDir, seq: u64) -> bool {
     let journal = task::read_journal_last(dir, 0);
-    journal.is_ok_and(|journal| journal.history().asked.is_some_and(|(asked, _)| asked == seq))
+    journal.is_ok_and(|journal| journal.history().gates.asked.is_some_and(|(asked, _)| asked == seq))
 }
 
 /// Runs the program of a question, and journals its answer. Another process that runs the same one is left to it.
@@ -147,7 +147,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
         Err(error) => return Err(error),
     };
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
-    let Some((_, question)) = journal.history().asked.filter(|(asked, _)| *asked == seq) else {
+    let Some((_, question)) = journal.history().gates.asked.filter(|(asked, _)| *asked == seq) else {
         return atomic::remove(&dir.program_lock());
     };
     // They are left of a process that was killed.

@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// Checks that the task can go on under this machine: it has the task's status, and the open transition.
 pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
-    match &history.open {
+    match &history.transition.open {
         Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
         None => status_of(machine, task).map(drop),
     }

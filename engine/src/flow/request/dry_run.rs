@@ -42,11 +42,11 @@ impl TaskPreview {
         let machine = match app.machine_of(&preview.task.owned) {
             Ok(machine) => machine,
             // Loading succeeds without a machine; the command that needs one reports the error.
-            Err(_) if preview.history.open.is_none() => return Ok(preview),
+            Err(_) if preview.history.transition.open.is_none() => return Ok(preview),
             Err(error) => return Err(error),
         };
         definition::check(machine, &preview.task, &preview.history)?;
-        if let Some(pending) = preview.history.open.clone() {
+        if let Some(pending) = preview.history.transition.open.clone() {
             let (closed, set) = closing(machine, &preview.task, &pending.plan);
             preview.add(closed, with_counters(set, &pending));
         }

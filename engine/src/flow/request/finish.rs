@@ -26,7 +26,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
         if let Ok(machine) = machine {
             definition::check(machine, locked.task(), locked.history())?;
         }
-        let Some(pending) = &locked.history().open else {
+        let Some(pending) = &locked.history().transition.open else {
             // Loading succeeds without a machine; the command that needs one reports the error.
             machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
             agents::take_answered(app, &mut locked)?;
@@ -71,7 +71,7 @@ pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l Open
     let distance = |time| fault::now().duration_since(time).unwrap_or_else(|ahead| ahead.duration());
     let is_new = || written().map(distance).is_none_or(|distance| distance < HANDING_OVER);
     let is_held = || lock::held_longer(&dir.lock_file(), Duration::ZERO).is_some();
-    history.open.as_ref().filter(|_| !is_new() && !is_held())
+    history.transition.open.as_ref().filter(|_| !is_new() && !is_held())
 }
 
 /// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: the failure is
@@ -80,7 +80,7 @@ pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l Open
 /// transition there is nothing to do.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     program::end_asked(locked.dir())?;
-    while let Some(pending) = locked.history().open.clone() {
+    while let Some(pending) = locked.history().transition.open.clone() {
         finish_one(app, locked, &pending)?;
     }
     Ok(())

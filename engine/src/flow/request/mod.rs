@@ -115,8 +115,8 @@ impl Goal<'_> {
         Ok(match self {
             Goal::Named(name) => Input::Request { to: state_named(machine, name)?, by },
             Goal::Spawn => Input::Spawn { by },
-            Goal::Merge { force } => Input::Merge { by, force, is_merged: history.is_merged },
-            Goal::Cancel => Input::Cancel { by, is_cut_short: history.open.is_some() },
+            Goal::Merge { force } => Input::Merge { by, force, is_merged: history.branch.is_merged },
+            Goal::Cancel => Input::Cancel { by, is_cut_short: history.transition.open.is_some() },
         })
     }
 }
@@ -148,7 +148,7 @@ fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> 
 /// process that outlives it; if that cannot be started, the next command finishes the transition.
 pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
     let dir = locked.dir().clone();
-    let Some(begun) = locked.history().open.clone() else {
+    let Some(begun) = locked.history().transition.open.clone() else {
         return Err(Error::new(ErrorKind::Refused, "no transition has begun"));
     };
     if begun.left().next().is_none() {
@@ -161,7 +161,7 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
         app.detached(&["task", "finish", &dir.id], &dir)?;
     }
     let (_, journal) = Task::read(&app.home, &dir)?;
-    if journal.history().open.is_some_and(|open| open.seq == begun.seq) {
+    if journal.history().transition.open.is_some_and(|open| open.seq == begun.seq) {
         let log = app.home.log_file();
         return Err(Error::new(
             ErrorKind::Environment,

@@ -60,7 +60,7 @@ pub fn error(
 
 /// The error for a task that stays where it is until its hooks have run.
 pub fn hooks_wait(task: &Task, history: &TaskHistory) -> Error {
-    let message = match &history.waiting_hooks {
+    let message = match &history.transition.waiting_hooks {
         Some(OpenTransition { plan, error, .. }) => {
             let error = error.as_deref().unwrap_or_default();
             let failed = task.owned.hooks_wait.as_deref().unwrap_or("a hook");
@@ -110,7 +110,7 @@ fn since_it_passed(
     let Rejection::GateFailed { transition, lack, .. } = rejection else { return None };
     let Lack { gate, missing: Missing::Fresh { when: When::Passed } } = lack else { return None };
     let gate = machine.transition(transition).gates.get(gate).and_then(|gate| gate.sections().first())?;
-    let then = history.passes.get(gate.section)?.commit.as_deref()?;
+    let then = history.gates.passes.get(gate.section)?.commit.as_deref()?;
     // If the current commit is unknown, only the earlier one is reported.
     let now = worktree.and_then(|worktree| git::stands_on(worktree).unwrap_or_default());
     Some(match now {

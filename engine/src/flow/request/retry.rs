@@ -53,7 +53,7 @@ impl HookRetry {
     fn of(app: &App, task: &Task, history: &TaskHistory) -> Result<HookRetry> {
         let by = app.check_caller(task, history)?;
         let machine = app.machine_of(&task.owned)?;
-        let Some(waiting) = history.waiting_hooks.clone() else {
+        let Some(waiting) = history.transition.waiting_hooks.clone() else {
             return Err(Error::new(ErrorKind::Refused, format!("no hooks of task {} wait", task.id))
                 .help("`orange task next` shows where the task can go"));
         };

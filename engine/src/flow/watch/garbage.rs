@@ -278,7 +278,7 @@ impl KnownTasks {
             self.live.insert(dir.id);
             return;
         }
-        let made = journal.history().made;
+        let made = journal.history().branch.made;
         self.add_over(dir, task, |branch| made.contains_key(branch), is_deleted);
     }
 

@@ -113,35 +113,38 @@ fn watch(
         Err(error) if error.kind != ErrorKind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
-    if let Some((seq, _)) = &history.asked {
+    if let Some((seq, _)) = &history.gates.asked {
         // Its process was killed, or it runs; what follows from the answer is for a later round.
         if !ask::is_running(dir, history) {
             ask::start(app, dir, *seq)?;
         }
         return Ok(Some(stories));
     }
-    if let Some(pending) = &history.open {
+    if let Some(pending) = &history.transition.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
     } else if reclaim::is_unfinished(task, history, holders.contains(&task.id)) {
         return interrupted_reclaim::finish(app, dir).map(|story| Some(vec![story]));
-    } else if history.reopening.is_some() && undo::may_go_on(app, task) {
+    } else if history.worktree.reopening.is_some() && undo::may_go_on(app, task) {
         stories.extend(undo::go_on(app, dir)?);
     } else if is_left_over(app, task) {
         return end_leftovers(app, dir).map(|story| Some(vec![story]));
-    } else if history.agents.is_empty() && history.waiting.is_none() && !ended::has_limit(app, task) {
+    } else if history.agents.alive.is_empty()
+        && history.agents.waiting.is_none()
+        && !ended::has_limit(app, task)
+    {
         return Ok(None);
     }
-    if !history.stopped.is_empty() {
+    if !history.agents.stopped.is_empty() {
         stories.extend(stop::go_on(app, dir)?);
     }
-    if history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now())) {
+    if history.agents.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now())) {
         stories.extend(waiting::overdue(app, dir)?);
     }
     if is_overdue {
         stories.extend(ended::overdue(app, dir)?);
     }
-    if panes.is_none() && !history.agents.is_empty() {
+    if panes.is_none() && !history.agents.alive.is_empty() {
         *panes = Some(believable_panes(app)?);
     }
     stories.extend(look_at_agents(app, dir, task, history)?);
@@ -164,17 +167,17 @@ fn look_at_mission(
 ) -> Result<Option<Vec<String>>> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
-    let has_agents = !history.agents.is_empty() || task.owned.tmux_session.is_some();
+    let has_agents = !history.agents.alive.is_empty() || task.owned.tmux_session.is_some();
     let has_slot = task.owned.workspace.is_some() || holders.contains(&task.id);
     let has_left = app.is_done_with_worktree(&task) && has_slot;
     let open = [MissionStatus::Pending, MissionStatus::Running];
     let may_go_on = open.iter().any(|status| status.as_str() == task.status());
     // The process that journaled it may have been killed before it sent a message.
-    let has_news = history.mission_records.last().is_some_and(|record| record.seq > history.noticed);
+    let has_news = history.mission.records.last().is_some_and(|record| record.seq > history.mission.noticed);
     if !has_agents && !has_left && !may_go_on && !has_news {
         return Ok(None);
     }
-    if panes.is_none() && !history.agents.is_empty() {
+    if panes.is_none() && !history.agents.alive.is_empty() {
         *panes = Some(believable_panes(app)?);
     }
     let gone: Vec<u32> = missing(dir, &history, || Ok(panes.as_deref().unwrap_or_default()))?;
@@ -192,7 +195,7 @@ fn look_at_mission(
 
 /// Records what agents have begun to do that a person should know; one that has met a limit waits for its end.
 fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
-    let spawns: Vec<u32> = history.agents.keys().copied().collect();
+    let spawns: Vec<u32> = history.agents.alive.keys().copied().collect();
     for spawn in &spawns {
         limit::look_into_transcript(dir, *spawn);
     }
@@ -205,7 +208,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
         }
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
-    let is_new = |spawn: &u32| history.waiting.is_none() && limit::met(dir, *spawn).is_some();
+    let is_new = |spawn: &u32| history.agents.waiting.is_none() && limit::met(dir, *spawn).is_some();
     for spawn in spawns.into_iter().filter(is_new) {
         stories.extend(match dir.kind {
             DirKind::Task => waiting::limit_met(app, dir, spawn)?,

@@ -41,7 +41,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
 fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
     let Some(CheckedCommit { commit, state }) = pr.checks.clone() else { return Ok(None) };
     let seen = ChecksSeen { url: pr.url.clone(), commit, state };
-    if locked.history().checks.as_ref() == Some(&seen) {
+    if locked.history().branch.checks.as_ref() == Some(&seen) {
         return Ok(None);
     }
     let story = format!("the checks of its pull request at {}: {}", short(&seen.commit), seen.state);

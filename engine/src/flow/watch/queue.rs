@@ -180,7 +180,9 @@ fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home, &DirKind::ALL, Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Some((dir.kind, task::read_journal_last(&dir, 0).ok()?.history())));
     let Some((kind, history)) = read else { return false };
-    let is_quiet = history.agents.is_empty() && history.open.is_none() && history.waiting.is_none();
+    let is_quiet = history.agents.alive.is_empty()
+        && history.transition.open.is_none()
+        && history.agents.waiting.is_none();
     let status = history.owned.status.as_str();
     is_quiet
         && match kind {

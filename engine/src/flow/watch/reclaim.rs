@@ -35,7 +35,9 @@ impl Reclaims {
     pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) {
         let seen = self.0.entry(dir.project.clone()).or_default();
         seen.waiting += usize::from(waits(app, task) == Some(Workspace::Worktree));
-        if history.reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested) && !app.is_over(task) {
+        if history.worktree.reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested)
+            && !app.is_over(task)
+        {
             seen.requested.push(dir.clone());
         }
         let facts = ReclaimFacts { is_allowed: true, others_wait: true, ..facts(app, task, history) };
@@ -135,15 +137,15 @@ fn facts(app: &App, task: &Task, history: &TaskHistory) -> ReclaimFacts {
     ReclaimFacts {
         has_worktree: task.worktree().is_some(),
         waits_for_person,
-        has_agent: !history.agents.is_empty(),
-        is_busy: history.open.is_some()
-            || history.waiting_hooks.is_some()
-            || history.asked.is_some()
-            || history.waiting.is_some()
-            || history.reclaiming.is_some()
-            || history.reclaimed.is_some(),
+        has_agent: !history.agents.alive.is_empty(),
+        is_busy: history.transition.open.is_some()
+            || history.transition.waiting_hooks.is_some()
+            || history.gates.asked.is_some()
+            || history.agents.waiting.is_some()
+            || history.worktree.reclaiming.is_some()
+            || history.worktree.reclaimed.is_some(),
         has_limit: ended::has_limit(app, task),
-        was_restored: history.was_restored,
+        was_restored: history.worktree.was_restored,
         ..ReclaimFacts::default()
     }
 }

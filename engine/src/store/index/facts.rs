@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use orange_journal::fold::owned;
+use orange_journal::history::owned;
 use orange_journal::read::parse;
 use serde::{Deserialize, Serialize};
 
@@ -45,9 +45,10 @@ impl Idle {
     fn of(bytes: &[u8]) -> Option<Idle> {
         let journal = parse(bytes).ok()?;
         let history = journal.history();
-        let is_idle = history.open.is_none() && history.agents.is_empty() && journal.torn.is_none();
+        let is_idle =
+            history.transition.open.is_none() && history.agents.alive.is_empty() && journal.torn.is_none();
         let ends = journal.records.last().filter(|_| is_idle)?.timestamp.clone();
-        let last = Last { ends, made: history.made.into_keys().collect() };
+        let last = Last { ends, made: history.branch.made.into_keys().collect() };
         serde_json::to_string(&last).ok().map(|line| Idle(line.into()))
     }
 }

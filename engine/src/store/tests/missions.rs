@@ -27,7 +27,7 @@ fn a_new_mission_is_whole() {
 
     let branch = format!("orange/grind-finer-{}", &dir.id[..8]);
     assert_eq!((locked.task().kind, &locked.task().branch), (DirKind::Mission, &branch));
-    assert_eq!((&locked.history().branch, locked.history().creator.as_deref()), (&branch, Some("t1")));
+    assert_eq!((&locked.history().branch.name, locked.history().creator.as_deref()), (&branch, Some("t1")));
     drop(locked);
     let (_, journal) = Task::read(&home, &dir).unwrap();
     let Event::MissionCreated { plan_hash: hash, prompt, intervene, .. } = &journal.records[0].event else {

@@ -1,7 +1,10 @@
-//! Sums of journals, record by record.
+//! States that journals fold to, record by record.
+
+use std::collections::BTreeSet;
 
 use super::*;
-use crate::event::{Cause, EndedAttempt, Ending};
+use crate::event::*;
+use crate::set::Set;
 
 #[track_caller]
 fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
@@ -42,13 +45,13 @@ fn spawned(spawn: u32) -> (Event, Set) {
 #[test]
 fn a_transition_is_open_until_its_status_is_changed() {
     let history = fold(vec![started(), ended(0, None), ended(1, Some("no tmux"))]);
-    let open = history.open.unwrap();
+    let open = history.transition.open.unwrap();
     assert_eq!((open.seq, history.owned.status.as_str()), (1, "b"));
     assert_eq!(open.ended, BTreeMap::from([(0, None), (1, Some("no tmux".to_owned()))]));
 
     let history = fold(vec![started(), ended(0, None), closed()]);
-    assert_eq!((history.open, history.last_seq), (None, 3));
-    assert_eq!(history.passes["## Review"].hash, "h");
+    assert_eq!((history.transition.open, history.last_seq), (None, 3));
+    assert_eq!(history.gates.passes["## Review"].hash, "h");
     assert_eq!(history.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
 }
 
@@ -64,19 +67,19 @@ fn hooks_wait_until_they_are_retried_or_the_task_moves_on() {
         (event, Set::new().hooks_wait(None))
     };
     let history = fold(vec![started(), ended(0, Some("no tmux")), waiting()]);
-    assert_eq!((history.open, history.owned.hooks_wait.as_deref()), (None, Some("spawn_agent")));
-    let waits = history.waiting_hooks.unwrap();
+    assert_eq!((history.transition.open, history.owned.hooks_wait.as_deref()), (None, Some("spawn_agent")));
+    let waits = history.transition.waiting_hooks.unwrap();
     assert_eq!((waits.seq, waits.error.as_deref()), (1, Some("no tmux")));
     assert_eq!(waits.left().map(|hook| hook.index).collect::<Vec<_>>(), [0, 1]);
     let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
     let before = [started(), ended(0, Some("no tmux")), spawned(1), waiting(), exited.into()];
     let history = fold(before.into_iter().chain([retried()]).collect());
-    assert_eq!((history.waiting_hooks, history.owned.hooks_wait), (None, None));
-    let open = history.open.unwrap();
+    assert_eq!((history.transition.waiting_hooks, history.owned.hooks_wait), (None, None));
+    let open = history.transition.open.unwrap();
     assert_eq!((open.seq, open.since, open.ended, open.exited.len()), (1, 6, BTreeMap::new(), 1));
 
     let history = fold(vec![started(), ended(0, Some("no tmux")), waiting(), started()]);
-    assert_eq!((history.waiting_hooks, history.open.unwrap().seq), (None, 4));
+    assert_eq!((history.transition.waiting_hooks, history.transition.open.unwrap().seq), (None, 4));
 }
 
 #[test]
@@ -86,12 +89,12 @@ fn an_agent_is_waited_for_until_it_is_there_or_not_wanted() {
         (Event::AgentWaiting(waiting), Set::new().waiting_until(Some("2026")))
     };
     let history = fold(vec![spawned(1), waiting(1), waiting(1)]);
-    assert_eq!((history.waiting.map(|it| it.spawn), history.restarts), (Some(1), 2));
+    assert_eq!((history.agents.waiting.map(|it| it.spawn), history.agents.restarts), (Some(1), 2));
     let over = Set::new().waiting_until(None);
     let history = fold(vec![waiting(1), (spawned(2).0, over.clone())]);
-    assert_eq!((history.waiting, history.restarts), (None, 1));
+    assert_eq!((history.agents.waiting, history.agents.restarts), (None, 1));
     let history = fold(vec![waiting(1), (started().0, over)]);
-    assert_eq!((history.waiting, history.restarts), (None, 0));
+    assert_eq!((history.agents.waiting, history.agents.restarts), (None, 0));
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn the_restarts_of_a_step_count_over_its_lost_attempts() {
     };
     let waits = || (Event::AgentWaiting(Waiting::default()), Set::new());
     let lost = || vec![begun("a", 1), ended("a", 1, StepEnd::Lost), waits()];
-    let restarts = |then: Vec<(Event, Set)>| fold([lost(), then].concat()).restarts;
+    let restarts = |then: Vec<(Event, Set)>| fold([lost(), then].concat()).agents.restarts;
     assert_eq!(restarts(vec![begun("a", 2)]), 1);
     assert_eq!(restarts(vec![begun("a", 2), ended("a", 2, StepEnd::Lost), waits(), begun("a", 3)]), 2);
     assert_eq!(restarts(vec![begun("a", 2), ended("a", 2, StepEnd::Failed), begun("a", 3)]), 0);
@@ -122,9 +125,9 @@ fn a_stopped_agent_is_one_until_its_end_is_on_record() {
     };
     let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
     let history = fold(vec![spawned(1), spawned(2), stopped(&[1, 2, 7])]);
-    assert_eq!((history.stopped, history.agents.len()), (BTreeSet::from([1, 2]), 2));
+    assert_eq!((history.agents.stopped, history.agents.alive.len()), (BTreeSet::from([1, 2]), 2));
     let history = fold(vec![spawned(1), stopped(&[1]), exited.into()]);
-    assert_eq!((history.stopped.len(), history.agents.len()), (0, 0));
+    assert_eq!((history.agents.stopped.len(), history.agents.alive.len()), (0, 0));
 }
 
 #[test]
@@ -133,21 +136,24 @@ fn what_a_transition_has_kept_is_known_until_it_is_closed() {
         Event::WorkBackedUp { reference: name.to_owned(), commit: String::new() }.into()
     };
     let history = fold(vec![kept("before"), started(), kept("now")]);
-    assert_eq!(history.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
-    assert_eq!(history.kept, BTreeSet::from(["before".to_owned()]));
+    assert_eq!(history.transition.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
+    assert_eq!(history.transition.kept, BTreeSet::from(["before".to_owned()]));
 }
 
 #[test]
 fn agents_are_alive_until_they_exited() {
     let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
     let history = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
-    assert_eq!((history.agents.keys().copied().collect::<Vec<_>>(), history.last_spawn), (vec![2], 2));
+    assert_eq!(
+        (history.agents.alive.keys().copied().collect::<Vec<_>>(), history.agents.last_spawn),
+        (vec![2], 2)
+    );
 }
 
 #[test]
 fn an_agent_is_of_a_status_until_the_task_leaves_it_without_it() {
     let exited = |spawn| -> (Event, Set) { exited_with(spawn, "a") };
-    let here = |events| fold(events).agents_here.into_values().map(|it| it.spawn).collect::<Vec<_>>();
+    let here = |events| fold(events).agents.here.into_values().map(|it| it.spawn).collect::<Vec<_>>();
     let (one, two) = (talking(1, "worker", None), talking(2, "reviewer", None));
     assert_eq!(here(vec![one.clone(), exited(1)]), [1], "it has ended there");
     assert_eq!(here(vec![one.clone(), started(), closed()]), [1], "it lives on");
@@ -171,7 +177,7 @@ fn an_answer_counts_for_the_question_that_is_asked() {
         Event::GateAnswered(Answer { asked, passed: true, ..Answer::default() }).into()
     };
     let known = |events| {
-        let TaskHistory { asked, answers, .. } = fold(events);
+        let GatesHistory { asked, answers, .. } = fold(events).gates;
         let answers: Vec<_> = answers.into_iter().map(|(it, answer)| (it.commit, answer.asked)).collect();
         (asked.map(|(seq, _)| seq), answers)
     };
@@ -185,7 +191,7 @@ fn an_answer_counts_for_the_question_that_is_asked() {
 }
 
 fn conversations(events: Vec<(Event, Set)>) -> Vec<(String, u32, String)> {
-    let known = fold(events).conversations.into_iter().map(|(seat, it)| (seat.actor, it));
+    let known = fold(events).agents.conversations.into_iter().map(|(seat, it)| (seat.actor, it));
     known.map(|(actor, it)| (actor.to_string(), it.spawn, it.id)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! `.history.sum`: the state that a long journal folds to, so that a reader of that state reads only its last lines.
+//! `.history.snapshot`: the state that a long journal folds to, so that a reader of that state reads only its last lines.
 //!
 //! It is a cache, as an [index](crate::store::index) is: it may be removed. It has the SHA-256 of the bytes whose events it folds, and counts only
 //! for a journal that begins with them.
@@ -9,46 +9,46 @@ use std::path::Path;
 
 use orange_journal::Journal;
 use orange_journal::form::FORM;
-use orange_journal::read::{Sum, read_on};
+use orange_journal::read::{Snapshot, read_on};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use orange_system::{atomic, nofollow};
 
-/// A shorter journal is read whole, and so are the lines behind a sum until they are longer.
+/// A shorter journal is read whole, and so are the lines behind a snapshot until they are longer.
 const LONG: u64 = 256 * 1024;
 
 /// The contents of the file.
 #[derive(Serialize, Deserialize)]
-struct SavedSum {
+struct SavedSnapshot {
     form: u64,
     sha256: String,
-    sum: Sum,
+    snapshot: Snapshot,
 }
 
-/// True if a journal is long enough for a sum.
+/// True if a journal is long enough for a snapshot.
 pub fn is_long(journal: &File) -> bool {
     journal.metadata().is_ok_and(|found| found.len() > LONG)
 }
 
-/// Reads a journal without keeping its records, from its sum on if that holds; `None` if it has to be read without one.
+/// Reads a journal without keeping its records, from its snapshot on if that holds; `None` if it has to be read without one.
 pub fn read(path: &Path, journal: &File) -> Option<Journal> {
-    let place = path.with_file_name(".history.sum");
+    let place = path.with_file_name(".history.snapshot");
     let mut from = Hashed::of(journal);
-    let mut sum = Sum::default();
+    let mut snapshot = Snapshot::default();
     if let Some(saved) = saved(&place) {
         match is_beginning(&mut from, &saved).ok()? {
-            true => sum = saved.sum,
+            true => snapshot = saved.snapshot,
             false => from = Hashed::of(rewound(journal)?),
         }
     }
-    let before = sum.length;
-    let Ok(read) = read_on(sum, &mut from, 0) else {
+    let before = snapshot.length;
+    let Ok(read) = read_on(snapshot, &mut from, 0) else {
         rewound(journal)?;
         return None;
     };
-    if let Some(sum) = read.sum().filter(|sum| sum.length > before + LONG) {
-        save(&place, sum, &from.hash);
+    if let Some(snapshot) = read.snapshot().filter(|snapshot| snapshot.length > before + LONG) {
+        save(&place, snapshot, &from.hash);
     }
     Some(read)
 }
@@ -57,25 +57,27 @@ fn rewound(mut journal: &File) -> Option<&File> {
     journal.rewind().ok().map(|()| journal)
 }
 
-fn saved(place: &Path) -> Option<SavedSum> {
+fn saved(place: &Path) -> Option<SavedSnapshot> {
     let bytes = nofollow::read(place, nofollow::LONGEST).ok()?;
-    serde_json::from_slice::<SavedSum>(&bytes).ok().filter(|saved| saved.form == FORM)
+    serde_json::from_slice::<SavedSnapshot>(&bytes).ok().filter(|saved| saved.form == FORM)
 }
 
-/// Reads the lines of a sum, and compares them with those that were folded.
-fn is_beginning(from: &mut Hashed<'_>, saved: &SavedSum) -> io::Result<bool> {
-    let length = io::copy(&mut from.by_ref().take(saved.sum.length), &mut io::sink())?;
-    Ok(length == saved.sum.length && hex(&from.hash) == saved.sha256)
+/// Reads the lines of a snapshot, and compares them with those that were folded.
+fn is_beginning(from: &mut Hashed<'_>, saved: &SavedSnapshot) -> io::Result<bool> {
+    let length = io::copy(&mut from.by_ref().take(saved.snapshot.length), &mut io::sink())?;
+    Ok(length == saved.snapshot.length && hex(&from.hash) == saved.sha256)
 }
 
-/// Saves a sum, unless it would not be read as it is, or takes as long to read as the journal.
-fn save(place: &Path, sum: Sum, hash: &Sha256) {
-    let length = sum.length;
-    let saved = SavedSum { form: FORM, sha256: hex(hash), sum };
+/// Saves a snapshot, unless it would not be read as it is, or takes as long to read as the journal.
+fn save(place: &Path, snapshot: Snapshot, hash: &Sha256) {
+    let length = snapshot.length;
+    let saved = SavedSnapshot { form: FORM, sha256: hex(hash), snapshot };
     let Ok(text) = serde_json::to_vec(&saved) else { return };
     let is_short = u64::try_from(text.len()).is_ok_and(|it| it < length / 4);
-    if is_short && serde_json::from_slice::<SavedSum>(&text).is_ok_and(|read| read.sum == saved.sum) {
-        // A sum that cannot be written is only not there.
+    if is_short
+        && serde_json::from_slice::<SavedSnapshot>(&text).is_ok_and(|read| read.snapshot == saved.snapshot)
+    {
+        // A snapshot that cannot be written is only not there.
         atomic::write_unsynced(place, &text).unwrap_or_default();
     }
 }
@@ -143,10 +145,10 @@ mod tests {
     }
 
     fn place(dir: &TaskDir) -> PathBuf {
-        dir.path.join(".history.sum")
+        dir.path.join(".history.snapshot")
     }
 
-    /// Checks that a read with a sum agrees with the bytes.
+    /// Checks that a read with a snapshot agrees with the bytes.
     #[track_caller]
     fn check(dir: &TaskDir) {
         let with =
@@ -166,15 +168,15 @@ mod tests {
         let (_folder, _home, dir) = long(5_000);
         assert!(!place(&dir).exists());
         check(&dir);
-        let sum = fs::read(place(&dir)).unwrap();
+        let snapshot = fs::read(place(&dir)).unwrap();
         check(&dir);
         add(&dir, 10);
         check(&dir);
         // A few lines more are not a reason to write it again; many are.
-        assert_eq!(fs::read(place(&dir)).unwrap(), sum);
+        assert_eq!(fs::read(place(&dir)).unwrap(), snapshot);
         add(&dir, 5_000);
         check(&dir);
-        assert_ne!(fs::read(place(&dir)).unwrap(), sum);
+        assert_ne!(fs::read(place(&dir)).unwrap(), snapshot);
         // The saved state is believed, since the lines are the same.
         let text = fs::read_to_string(place(&dir)).unwrap();
         fs::write(place(&dir), text.replace("\"pending\"", "\"believed\"")).unwrap();
@@ -195,7 +197,7 @@ mod tests {
     fn a_sum_of_other_lines_counts_for_nothing() {
         let (_folder, _home, dir) = long(5_000);
         check(&dir);
-        let (whole, sum) = (fs::read(dir.history()).unwrap(), fs::read(place(&dir)).unwrap());
+        let (whole, snapshot) = (fs::read(dir.history()).unwrap(), fs::read(place(&dir)).unwrap());
         let text = String::from_utf8(whole.clone()).unwrap();
         for other in [
             text.replacen("pending", "waiting", 1),
@@ -206,12 +208,12 @@ mod tests {
             text.replacen("\"seq\":9,", "\"seq\":900000,", 1),
             String::new(),
         ] {
-            fs::write(place(&dir), &sum).unwrap();
+            fs::write(place(&dir), &snapshot).unwrap();
             fs::write(dir.history(), other).unwrap();
             check(&dir);
         }
         fs::write(dir.history(), &whole).unwrap();
-        let saved = String::from_utf8(sum.clone()).unwrap();
+        let saved = String::from_utf8(snapshot.clone()).unwrap();
         for damaged in [
             saved[..saved.len() / 2].to_owned(),
             saved.replacen("\"form\":", "\"form\":1", 1),

@@ -1,0 +1,210 @@
+//! The state that the events of a journal fold to, in parts: the values that the engine owns, the transition, the agents, the
+//! gates, the worktree, the branch, and what only missions have.
+
+mod agents;
+mod branch;
+mod gates;
+mod mission;
+mod owned;
+mod transition;
+mod worktree;
+
+use std::collections::BTreeMap;
+
+use crate::Record;
+use crate::event::Event;
+
+pub use agents::{AgentsHistory, Conversation, Seat};
+pub use branch::BranchHistory;
+pub use gates::GatesHistory;
+pub use mission::MissionHistory;
+pub use owned::{Owned, owned};
+pub use transition::{OpenTransition, TransitionHistory};
+pub use worktree::{Prepared, Reclaim, WorktreeHistory};
+
+/// The state that the events of a journal fold to.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct TaskHistory {
+    /// The engine-owned values.
+    pub owned: Owned,
+    /// The transition that was started, and what its hooks wait for.
+    pub transition: TransitionHistory,
+    /// The agents, alive and ended.
+    pub agents: AgentsHistory,
+    /// What gates have let pass and asked.
+    pub gates: GatesHistory,
+    /// The worktree.
+    pub worktree: WorktreeHistory,
+    /// The branch, its merge and its pull request.
+    pub branch: BranchHistory,
+    /// What only missions have.
+    pub mission: MissionHistory,
+    /// The task whose agent created this one.
+    pub creator: Option<String>,
+    /// True if it is deleted.
+    pub is_deleted: bool,
+    /// Time of its creation, RFC 3339 UTC.
+    pub created_at: String,
+    /// The number of the last record; 0 when there is none.
+    pub last_seq: u64,
+    /// Time at which it entered its state, RFC 3339 UTC.
+    pub since: String,
+    /// Time at which its work last came to a halt, RFC 3339 UTC: an agent ended or was stopped, a hook failed, it had to wait, a
+    /// mission paused.
+    pub halted: String,
+    /// Times at which it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its
+    /// creation.
+    pub left: BTreeMap<String, String>,
+}
+
+impl TaskHistory {
+    /// Adds up these records.
+    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> TaskHistory {
+        let mut history = TaskHistory::default();
+        for record in records {
+            history.apply(record);
+        }
+        history
+    }
+
+    /// Adds one more record.
+    pub fn apply(&mut self, record: &Record) {
+        self.note(record);
+        let event = &record.event;
+        match event {
+            Event::TransitionStarted(plan) => {
+                self.agents.enter();
+                self.gates.enter(plan);
+                self.worktree.was_restored = false;
+                self.transition.start(record.seq, plan);
+            }
+            Event::HookEnded { index, error, .. } => self.transition.end_hook(*index, error.as_ref()),
+            Event::HooksWaiting { index, .. } => self.transition.wait(*index),
+            Event::HooksRetried { .. } => self.transition.retry(record.seq),
+            Event::StatusChanged { .. } => self.transition.open = None,
+            Event::WorkBackedUp { reference, commit, .. } => {
+                self.worktree.keep(commit);
+                self.transition.keep(reference);
+            }
+            Event::WorkSetAside { folder } => self.transition.keep(folder),
+            Event::WorktreeReclaiming { workspace, head } => self.worktree.begin_reclaim(workspace, head),
+            Event::WorktreeReclaimed { .. } => self.worktree.end_reclaim(),
+            Event::WorktreeRequested { .. } => self.worktree.request(),
+            Event::WorktreeRestored { .. } => self.worktree.restore(),
+            Event::WorktreePreparing(wanted) => self.worktree.begin_preparation(wanted),
+            Event::SetupEnded { error, .. } => self.worktree.end_setup(error.as_ref()),
+            Event::WorktreePrepared { left_out, .. } => self.worktree.end_preparation(left_out),
+            Event::WorktreeCleared { .. } => self.worktree.prepared = None,
+            Event::WorkRestored { .. } => self.worktree.reopening = None,
+            Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
+                self.gates.start_agent(spawn);
+                self.agents.start(record, spawn, &self.owned);
+            }
+            Event::AgentExited(exited) => {
+                let ended = self.agents.end(exited, &self.owned, self.transition.open.as_ref());
+                if let Some((seat, is_stopped)) = ended {
+                    self.transition.end_agent((seat, exited.clone()), is_stopped);
+                }
+            }
+            Event::AgentStopped { spawns, .. } => self.agents.stop(spawns),
+            Event::AgentNotResumed { conversation, .. } => {
+                self.agents.conversations.retain(|_, known| known.id != *conversation);
+            }
+            Event::AgentWaiting(waiting) => self.agents.wait(waiting),
+            Event::AgentContinued { .. } => self.agents.active_since.clone_from(&record.timestamp),
+            Event::AgentActivity(report) => {
+                self.agents.reports.insert(report.spawn, report.clone());
+            }
+            Event::TaskReopened { worktree, backup, .. } => {
+                self.move_without_transition();
+                if *worktree {
+                    self.worktree.reopening = Some(backup.clone());
+                }
+            }
+            Event::TaskMigrated { .. } => self.move_without_transition(),
+            Event::StepStarted { step, .. } if self.mission.was_lost(step) => {}
+            Event::AgentGivenUp { .. }
+            | Event::StepStarted { .. }
+            | Event::MissionContinued { .. }
+            | Event::MissionRetried { .. } => self.agents.restarts = 0,
+            Event::TaskDeleted { .. } => self.is_deleted = true,
+            Event::TaskRestored { .. } => self.is_deleted = false,
+            Event::TaskCreated { branch, creator, .. } | Event::MissionCreated { branch, creator, .. } => {
+                self.branch.name.clone_from(branch);
+                self.creator.clone_from(creator);
+                self.created_at.clone_from(&record.timestamp);
+            }
+            Event::BranchMade { branch, commit } => {
+                self.branch.made.insert(branch.clone(), commit.clone());
+            }
+            Event::MergeStarted { commit, .. } => self.branch.merge = Some(commit.clone()),
+            Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.branch.is_merged = true,
+            Event::PrCreated { url } => self.branch.pr = Some(url.clone()),
+            Event::PrChecks(checks) => self.branch.checks = Some(checks.clone()),
+            Event::MissionNotice { through, .. } => self.mission.noticed = *through,
+            Event::GateAsked(question) => self.gates.asked = Some((record.seq, question.clone())),
+            Event::GateAnswered(answer) => self.gates.answer(answer),
+            Event::WorktreeRestoring { .. }
+            | Event::AgentCrashed { .. }
+            | Event::AgentSent { .. }
+            | Event::AutoAdvanced { .. }
+            | Event::TaskRepaired { .. }
+            | Event::PrMerged { .. }
+            | Event::PrClosed { .. }
+            | Event::CommandEnded { .. }
+            | Event::WorkflowChanged { .. }
+            | Event::MissionStarted { .. }
+            | Event::StepEnded(_)
+            | Event::MissionPaused { .. }
+            | Event::MissionCancelled { .. }
+            | Event::MissionEnded { .. }
+            | Event::Unknown => {}
+        }
+    }
+
+    /// Notes what every record says: its number and time, the values that it sets, and what it ends.
+    fn note(&mut self, record: &Record) {
+        self.last_seq = record.seq;
+        self.moves(record);
+        self.agents.answered = None;
+        if !record.event.follows_an_end() {
+            self.transition.ending = None;
+        }
+        if record.event.ends_asking() {
+            self.gates.asked = None;
+        }
+        if record.event.is_halt() {
+            self.halted.clone_from(&record.timestamp);
+        }
+        self.owned.apply(&record.set);
+        if self.owned.waiting_until.is_none() {
+            self.agents.waiting = None;
+        }
+        if record.event.is_of_mission() {
+            self.mission.records.push(record.clone());
+        }
+    }
+
+    /// Notes when a task moves. A time that is later than this record is of a clock that has been set back since.
+    fn moves(&mut self, record: &Record) {
+        let now = &record.timestamp;
+        self.left.values_mut().filter(|at| **at > *now).for_each(|at| at.clone_from(now));
+        if let Some(status) = record.set.0.get("status") {
+            self.since.clone_from(now);
+            let before = &self.owned.status;
+            if status.as_str() != Some(before.as_str()) {
+                self.left.insert(before.clone(), now.clone());
+            }
+        }
+    }
+
+    fn move_without_transition(&mut self) {
+        self.agents.restarts = 0;
+        self.transition.forget();
+        self.gates.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests;
