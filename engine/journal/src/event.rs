@@ -533,6 +533,11 @@ impl Spent {
 }
 
 impl Exited {
+    /// The end of this agent, of which only the reason is known.
+    pub fn of(spawn: u32, reason: impl Into<Ending>) -> Exited {
+        Exited { spawn, reason: reason.into(), ..Exited::default() }
+    }
+
     /// Usage of the agent.
     pub fn spent(&self) -> Spent {
         Spent { tokens: self.tokens, cost: self.cost }

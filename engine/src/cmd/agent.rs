@@ -6,7 +6,8 @@ use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::relayed;
-use crate::flow::{ObservedEnd, ended, mission, run, serve, waiting};
+use crate::flow::{ended, mission, run, serve, waiting};
+use crate::store::event::Exited;
 use crate::store::{DirKind, TaskDir, environment, find};
 use crate::{Error, Result, caller};
 
@@ -37,13 +38,12 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
             duration,
             last_lines,
         }) => {
-            let end = ObservedEnd {
-                spawn: *spawn,
+            let end = Exited {
                 code: *code,
                 signal: *signal,
-                reason: reason.clone(),
                 duration: *duration,
                 last_lines: last_lines.lines().map(str::to_owned).collect(),
+                ..Exited::of(*spawn, reason.as_str())
             };
             let dir = dir_of(app, task, *spawn)?;
             let story = match dir.kind {

@@ -15,7 +15,7 @@ pub mod snapshot;
 pub(crate) mod tests;
 mod watch;
 
-pub use agent::ended::{ObservedEnd, ended, judge_exited};
+pub use agent::ended::{ended, judge_exited};
 pub use agent::{
     activity, asked, attach, doing, event, limit, observed, pane, run, serve, session, transcript, waiting,
 };

@@ -10,9 +10,9 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::life;
 use crate::flow::request::{decide, transition_result};
-use crate::flow::{Goal, ObservedEnd, dry_run, ended, finish, lock_recovered, request, spawn};
+use crate::flow::{Goal, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
-use crate::store::event::Spawn as Spawned;
+use crate::store::event::{Exited, Spawn as Spawned};
 use crate::store::{self, Event, LockedTask, Record, Set, Task, TaskDir, TaskDraft, secret};
 use crate::{Error, ErrorKind};
 use orange_api::TransitionResult;
@@ -219,13 +219,12 @@ impl TaskLab {
     }
 
     fn end(&self, spawn: u32) -> crate::Result<String> {
-        let reason = "exited with 3".to_owned();
-        ended(&self.app, &self.dir, &ObservedEnd { spawn, code: Some(3), reason, ..ObservedEnd::default() })
+        ended(&self.app, &self.dir, &Exited { code: Some(3), ..Exited::of(spawn, "exited with 3") })
     }
 
     fn end_limited(&self, spawn: u32) -> String {
         let last_lines = vec!["Usage LIMIT".to_owned()];
-        let end = ObservedEnd { spawn, code: Some(75), last_lines, ..ObservedEnd::default() };
+        let end = Exited { spawn, code: Some(75), last_lines, ..Exited::default() };
         ended(&self.app, &self.dir, &end).unwrap()
     }
 

@@ -230,8 +230,8 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
         kill_agent(app, locked, *spawn, window)?;
         let is_last = locked.history().agents.alive.len() == 1;
         let set = if is_last { Set::new().tmux_session(None) } else { Set::new() };
-        let kept = trace::keep(app, locked, *spawn);
-        locked.append(Event::AgentExited(Exited { reason: Ending::Stopped, ..kept }), set)?;
+        let exited = trace::keep(app, locked, Exited::of(*spawn, Ending::Stopped));
+        locked.append(Event::AgentExited(exited), set)?;
         AgentProcesses::forget(locked.dir(), *spawn)?;
     }
     Ok(())
@@ -341,8 +341,8 @@ fn first_live<'o>(
 
 /// Keeps the transcripts of these agents, records their end, and deletes the record of their processes.
 pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending) -> Result<()> {
-    let exited = |number| Exited { reason: reason.clone(), ..trace::keep(app, locked, number) };
-    let ends = spawns.iter().map(|number| Event::AgentExited(exited(*number)).into()).collect();
+    let exited = |spawn: &u32| trace::keep(app, locked, Exited::of(*spawn, reason.clone()));
+    let ends = spawns.iter().map(|spawn| Event::AgentExited(exited(spawn)).into()).collect();
     fault::step("record the end of", "agents");
     locked.append_many(ends)?;
     spawns.iter().try_for_each(|number| AgentProcesses::forget(locked.dir(), *number))

@@ -94,8 +94,7 @@ pub fn end(app: &App, locked: &mut LockedTask, is_over: impl Fn(&Spawn) -> bool)
         locked.history().agents.alive.values().filter(|it| is_over(it)).map(|it| it.spawn).collect();
     for spawn in over {
         agents::clear_away(app, locked, spawn)?;
-        let kept = trace::keep(app, locked, spawn);
-        let exited = Event::AgentExited(Exited { reason: Ending::Killed, ..kept });
+        let exited = Event::AgentExited(trace::keep(app, locked, Exited::of(spawn, Ending::Killed)));
         fault::step("record the end of", "an agent");
         let set = without_session(locked);
         locked.append(exited, set)?;

@@ -31,22 +31,20 @@ pub struct Beginning {
     pub not_resumed: Option<String>,
 }
 
-/// Keeps the transcript of an agent that has ended, and finds its conversation. A kill between this and the record of its end
+/// Keeps the transcript of an agent that has ended, and adds it, the conversation and the usage to this end. A kill between this and the record of its end
 /// does no harm: the next process keeps it again. A transcript that cannot be kept does not prevent the record of the end; the answer reports it.
-pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
-    let Some(record) = locked.history().agents.alive.get(&spawn) else {
-        return Exited { spawn, ..Exited::default() };
-    };
+pub fn keep(app: &App, locked: &LockedTask, end: Exited) -> Exited {
+    let Some(record) = locked.history().agents.alive.get(&end.spawn) else { return end };
     let found = own_file(app, locked.dir(), locked.task(), record);
     let Spent { tokens, cost } = spent(locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
-    let kept = keep_one(app, locked, spawn, found.as_ref());
+    let kept = keep_one(app, locked, end.spawn, found.as_ref());
     keep_left(app, locked);
     let (transcript, not_kept) = match kept {
         Ok(transcript) => (transcript, None),
         Err(error) => (None, Some(error.one_line())),
     };
-    Exited { spawn, conversation, transcript, not_kept, tokens, cost, ..Exited::default() }
+    Exited { conversation, transcript, not_kept, tokens, cost, ..end }
 }
 
 /// The tokens and the cost of this agent so far, as its harness reports them, else from the file of its conversation.

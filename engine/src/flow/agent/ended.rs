@@ -19,29 +19,12 @@ use crate::store::event::{Exited, Spawn};
 use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory};
 use orange_system::{clock, fault};
 
-/// End of an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ObservedEnd {
-    /// The number of its spawn.
-    pub spawn: u32,
-    /// Its exit status, when it ended by itself.
-    pub code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// Evidence of the end: `exited with 3`.
-    pub reason: String,
-    /// Duration of its life in seconds, if its wrapper reports that.
-    pub duration: Option<u64>,
-    /// The last lines of its pane, as far as they could be read.
-    pub last_lines: Vec<String>,
-}
-
 /// Records an agent's end and applies the exit rules of the task's state; returns what was done, in words. The end is recorded
 /// in one write with what follows, so it is reported again if nothing followed, and a second report of a recorded end
 /// changes nothing.
 ///
 /// A program that a gate asks runs before that, and without the task's lock.
-pub fn ended(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
+pub fn ended(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     let asked = ask::answered(app, locked, Actor::Engine, &|locked| program(app, locked, end))?;
     follow(app, dir, asked, end)
@@ -49,7 +32,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
 
 /// Records an agent's end for a process that cannot wait: where a program has to answer first, it is started, and this
 /// is to be repeated.
-pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
+pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     match ask::begun(app, locked, &|locked| program(app, locked, end))? {
         Some(locked) => follow(app, dir, locked, end),
@@ -58,7 +41,7 @@ pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<Str
 }
 
 /// The program that has to answer before this end is judged.
-fn program(app: &App, locked: &LockedTask, end: &ObservedEnd) -> Result<Option<Program<'static>>> {
+fn program(app: &App, locked: &LockedTask, end: &Exited) -> Result<Option<Program<'static>>> {
     let history = locked.history();
     let Some(record) =
         history.agents.alive.get(&end.spawn).filter(|_| !history.agents.stopped.contains(&end.spawn))
@@ -71,7 +54,7 @@ fn program(app: &App, locked: &LockedTask, end: &ObservedEnd) -> Result<Option<P
 fn program_of(
     app: &App,
     locked: &LockedTask,
-    end: &ObservedEnd,
+    end: &Exited,
     seat: &Seat,
     is_again: bool,
 ) -> Result<Option<Program<'static>>> {
@@ -81,7 +64,7 @@ fn program_of(
     life::program(app, machine, locked.task(), locked.history(), input, None)
 }
 
-fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &ObservedEnd) -> Result<String> {
+fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &Exited) -> Result<String> {
     if locked.history().agents.stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
@@ -113,10 +96,8 @@ pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Resu
         if !is_over || !is_last(machine, history, status, (seat, exited)) {
             continue;
         }
-        let Exited { spawn, code, signal, duration, last_lines, reason, .. } = exited.clone();
-        let reason = reason.as_str().to_owned();
-        let (seat, end) = (seat.clone(), ObservedEnd { spawn, code, signal, reason, duration, last_lines });
-        JudgedEnd { app, machine, locked, seat, end: &end, is_again: true, on_record: true }.judge()?;
+        let seat = seat.clone();
+        JudgedEnd { app, machine, locked, seat, end: exited, is_again: true, on_record: true }.judge()?;
     }
     Ok(())
 }
@@ -180,8 +161,7 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
                 agents::gone(app, &mut locked, others, &turn.story.as_str().into())?;
             }
             drop(locked);
-            ended_or_begun(app, dir, &ObservedEnd { spawn, reason: turn.story, ..ObservedEnd::default() })
-                .map(Some)
+            ended_or_begun(app, dir, &Exited::of(spawn, turn.story.as_str())).map(Some)
         }
         _ if turn.events.is_empty() || Some(turn.story.as_str()) == locked.task().attention.as_deref() => {
             Ok(None)
@@ -215,7 +195,7 @@ fn seconds_since(time: &str) -> u32 {
 }
 
 /// The conversation that an agent could not continue, in words, if it ended for that reason.
-pub fn lost_conversation(app: &App, record: &Spawn, end: &ObservedEnd) -> Option<String> {
+pub fn lost_conversation(app: &App, record: &Spawn, end: &Exited) -> Option<String> {
     if !record.resumed || end.code == Some(0) {
         return None;
     }
@@ -232,7 +212,7 @@ struct JudgedEnd<'c> {
     machine: &'static Machine<'static>,
     locked: LockedTask,
     seat: Seat,
-    end: &'c ObservedEnd,
+    end: &'c Exited,
     /// True if an earlier state, or a state whose hooks waited, has not judged it.
     is_again: bool,
     on_record: bool,
@@ -295,7 +275,7 @@ impl JudgedEnd<'_> {
 
     /// Data to record beside the answer: the agent's end, unless it is recorded.
     fn record(&mut self, room: Option<WorktreeRoom>) -> TurnRecord {
-        let agent = Some((self.end.spawn, self.end.reason.clone()));
+        let agent = Some((self.end.spawn, self.end.reason.to_string()));
         TurnRecord { led_to_it: self.end_events(), room, agent }
     }
 
@@ -304,19 +284,16 @@ impl JudgedEnd<'_> {
         if std::mem::replace(&mut self.on_record, true) {
             return Vec::new();
         }
-        let ObservedEnd { spawn, code, signal, reason, duration, last_lines } = self.end.clone();
-        let kept = trace::keep(self.app, &self.locked, spawn);
+        let exited = Event::AgentExited(trace::keep(self.app, &self.locked, self.end.clone()));
         fault::step("record the end of", "an agent");
-        let reason = reason.as_str().into();
-        let exited = Event::AgentExited(Exited { code, signal, reason, duration, last_lines, ..kept });
-        let conversation = activity::at_its_end(self.locked.dir(), spawn, &self.end.reason);
+        let conversation = activity::at_its_end(self.locked.dir(), self.end.spawn, self.end.reason.as_str());
         [exited].into_iter().chain(conversation).map(Into::into).collect()
     }
 }
 
 /// The evidence of how an agent ended.
 struct EndEvidence<'e> {
-    end: &'e ObservedEnd,
+    end: &'e Exited,
     seat: &'e Seat,
     output: String,
     lost: Option<String>,
@@ -327,7 +304,7 @@ struct EndEvidence<'e> {
 }
 
 impl<'e> EndEvidence<'e> {
-    fn of(app: &App, locked: &LockedTask, end: &'e ObservedEnd, seat: &'e Seat) -> Result<EndEvidence<'e>> {
+    fn of(app: &App, locked: &LockedTask, end: &'e Exited, seat: &'e Seat) -> Result<EndEvidence<'e>> {
         let record = locked.history().agents.alive.get(&end.spawn);
         let limit = limit::of(locked.dir(), end.spawn);
         let machine = app.machine_of(&locked.task().owned)?;
@@ -347,7 +324,7 @@ impl<'e> EndEvidence<'e> {
         let history = locked.history();
         let agent = self.seat.actor.known().unwrap_or(Actor::Worker);
         let waiting = history.agents.waiting.as_ref();
-        let ObservedEnd { spawn, code, signal, reason, .. } = self.end;
+        let Exited { spawn, code, signal, reason, .. } = self.end;
         let end = core::AgentEnd {
             code: *code,
             signal: *signal,
@@ -358,7 +335,7 @@ impl<'e> EndEvidence<'e> {
                 .filter(|it| it.spawn != *spawn && !history.agents.alive.contains_key(&it.spawn))
                 .map(waiting::left),
             spawn: *spawn,
-            how: reason,
+            how: reason.as_str(),
             never_began: !self.has_begun,
             lost: self.lost.as_deref(),
             limit: self.limit,
@@ -376,7 +353,7 @@ impl<'e> EndEvidence<'e> {
 }
 
 /// True if another agent of the task is alive, or may be because it has not begun.
-fn is_beside(locked: &LockedTask, end: &ObservedEnd) -> Result<bool> {
+fn is_beside(locked: &LockedTask, end: &Exited) -> Result<bool> {
     for other in locked.history().agents.alive.keys().filter(|spawn| **spawn != end.spawn) {
         let processes = AgentProcesses::read(locked.dir(), *other)?;
         if processes.map_or(Ok(true), |processes| processes.is_alive())? {
@@ -387,8 +364,8 @@ fn is_beside(locked: &LockedTask, end: &ObservedEnd) -> Result<bool> {
 }
 
 /// True if its wrapper began to run it, even if the harness could not be run.
-fn has_begun(locked: &LockedTask, end: &ObservedEnd) -> Result<bool> {
-    let ObservedEnd { code, signal, duration, .. } = end;
+fn has_begun(locked: &LockedTask, end: &Exited) -> Result<bool> {
+    let Exited { code, signal, duration, .. } = end;
     let is_reported = code.is_some() || signal.is_some() || duration.is_some();
     Ok(is_reported || AgentProcesses::read(locked.dir(), end.spawn)?.is_some())
 }

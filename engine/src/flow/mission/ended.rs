@@ -10,7 +10,6 @@ use super::attempt::failed;
 use super::{limit, wait};
 use crate::Result;
 use crate::app::App;
-use crate::flow::ObservedEnd;
 use crate::flow::agent::ended::lost_conversation;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, steps, trace};
@@ -20,7 +19,7 @@ use orange_system::{clock, fault};
 
 /// Records an agent's end, which is an end without a word if its attempt is still open, and goes on. A second report of the
 /// same end changes nothing.
-pub fn ended(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
+pub fn ended(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
     let mut mission = LockedMission::lock(app, dir)?;
     let story = match agents::left_nothing(app, &mission.locked, end.spawn)? {
         Some(record) => take(app, &mut mission, end, &record)?,
@@ -31,7 +30,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &ObservedEnd) -> Result<String> {
     advance(app, dir).map(|()| story)
 }
 
-fn take(app: &App, mission: &mut LockedMission, end: &ObservedEnd, record: &Spawn) -> Result<String> {
+fn take(app: &App, mission: &mut LockedMission, end: &Exited, record: &Spawn) -> Result<String> {
     let exited = exited(app, mission, end);
     let Some((step, attempt)) = mission.projection.attempt_of(record) else {
         mission.locked.append_many(vec![exited])?;
@@ -43,7 +42,7 @@ fn take(app: &App, mission: &mut LockedMission, end: &ObservedEnd, record: &Spaw
     if let Some(why) = lost_conversation(app, record, end) {
         // The attempt goes on with an agent that begins a new conversation.
         let conversation = record.conversation.clone().unwrap_or_default();
-        let reason = Ending::from(end.reason.as_str());
+        let reason = end.reason.clone();
         let not_resumed = Event::AgentNotResumed { spawn: end.spawn, conversation, reason };
         let with = vec![exited, not_resumed.into()];
         let story = format!("agent {}: {why}; the next one begins a new one", end.spawn);
@@ -55,13 +54,10 @@ fn take(app: &App, mission: &mut LockedMission, end: &ObservedEnd, record: &Spaw
     wait::after_loss(app, mission, end, (step, attempt), exited)
 }
 
-fn exited(app: &App, mission: &LockedMission, end: &ObservedEnd) -> (Event, Set) {
-    let ObservedEnd { spawn, code, signal, reason, duration, last_lines } = end.clone();
-    let kept = trace::keep(app, &mission.locked, spawn);
+fn exited(app: &App, mission: &LockedMission, end: &Exited) -> (Event, Set) {
+    let exited = trace::keep(app, &mission.locked, end.clone());
     fault::step("record the end of", "an agent");
-    let reason = Ending::from(reason.as_str());
-    let set = steps::without_session(&mission.locked);
-    (Event::AgentExited(Exited { code, signal, reason, duration, last_lines, ..kept }), set)
+    (Event::AgentExited(exited), steps::without_session(&mission.locked))
 }
 
 /// The running attempt whose time is over: its step, its number, and the seconds that it may take. It begins again after a limit.
@@ -82,8 +78,7 @@ fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
 pub fn look(app: &App, dir: &TaskDir, missing: &[u32]) -> Result<Vec<String>> {
     let mut stories = Vec::new();
     for spawn in missing {
-        let reason = Ending::PaneGone.as_str().to_owned();
-        stories.push(ended(app, dir, &ObservedEnd { spawn: *spawn, reason, ..ObservedEnd::default() })?);
+        stories.push(ended(app, dir, &Exited::of(*spawn, Ending::PaneGone))?);
     }
     let mut mission = LockedMission::lock(app, dir)?;
     if let Some((step, attempt, timeout)) = overdue(&mission) {

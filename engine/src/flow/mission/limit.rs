@@ -7,8 +7,9 @@ use super::LockedMission;
 use super::wait::{self, runs};
 use crate::Result;
 use crate::app::App;
-use crate::flow::{ObservedEnd, activity, limit};
+use crate::flow::{activity, limit};
 use crate::store::activity::ReportedLimit;
+use crate::store::event::Exited;
 use crate::store::{Event, Set, TaskDir};
 use orange_system::fault;
 
@@ -35,10 +36,10 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
 pub(super) fn ended_at_one(
     app: &App,
     mission: &mut LockedMission,
-    end: &ObservedEnd,
+    end: &Exited,
     exited: &(Event, Set),
 ) -> Result<Option<String>> {
-    let ObservedEnd { spawn, reason, .. } = end;
+    let Exited { spawn, reason, .. } = end;
     let history = mission.locked.history();
     if history.agents.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn) {
         mission.locked.append_many(vec![exited.clone()])?;

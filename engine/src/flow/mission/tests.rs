@@ -13,7 +13,6 @@ use super::projection::named;
 use super::{LockedMission, Projection, limit, wait};
 use crate::ErrorKind;
 use crate::app::App;
-use crate::flow::ObservedEnd;
 use crate::machines::Machines;
 use crate::store::activity::{self, ActivityNote, NoteKind as Noted};
 use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
@@ -229,7 +228,7 @@ fn agent(dir: &TaskDir, app: &App, number: u32) {
 fn ends_at_limit(dir: &TaskDir, app: &App, number: u32) -> String {
     let text = Some("429, try again in 15 minutes".to_owned());
     activity::append(dir, &ActivityNote { text, ..ActivityNote::now(number, Noted::Limit) }).unwrap();
-    let end = ObservedEnd { spawn: number, reason: "exited with 3".to_owned(), ..ObservedEnd::default() };
+    let end = Exited::of(number, "exited with 3");
     let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
     let mut mission = LockedMission::lock(app, dir).unwrap();
     limit::ended_at_one(app, &mut mission, &end, &exited).unwrap().unwrap()
@@ -291,7 +290,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
 /// The end without a word of the agent of this number, which works at this attempt of `work`.
 fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> String {
     agent(dir, app, number);
-    let end = ObservedEnd { spawn: number, reason: "exited with 1".to_owned(), ..ObservedEnd::default() };
+    let end = Exited::of(number, "exited with 1");
     let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
     let mut mission = LockedMission::lock(app, dir).unwrap();
     wait::after_loss(app, &mut mission, &end, ("work", attempt), exited).unwrap()

@@ -8,7 +8,8 @@ use super::LockedMission;
 use super::attempt::lost;
 use crate::Result;
 use crate::app::App;
-use crate::flow::{ObservedEnd, life, limit, waiting};
+use crate::flow::{life, limit, waiting};
+use crate::store::event::Exited;
 use crate::store::{Event, Set, TaskHistory};
 use orange_system::fault;
 
@@ -43,7 +44,7 @@ pub(super) fn holds(app: &App, mission: &mut LockedMission) -> Result<bool> {
 pub(super) fn after_loss(
     app: &App,
     mission: &mut LockedMission,
-    end: &ObservedEnd,
+    end: &Exited,
     (step, attempt): (&str, u32),
     exited: (Event, Set),
 ) -> Result<String> {

@@ -8,7 +8,7 @@ use orange_core::mission::MissionStatus;
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
-use crate::flow::agent::ended::{self, ObservedEnd, ended_or_begun};
+use crate::flow::agent::ended::{self, ended_or_begun};
 use crate::flow::mission;
 use crate::flow::person::{stop, undo};
 use crate::flow::polls::{PolledTask, Polls};
@@ -18,6 +18,7 @@ use crate::flow::watch::reclaim::Reclaims;
 use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
+use crate::store::event::{Ending, Exited};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
 use crate::{ErrorKind, Result};
 use orange_system::{fault, process};
@@ -151,8 +152,7 @@ fn watch(
     for spawn in missing(dir, history, || Ok(panes.as_deref().unwrap_or_default()))? {
         // The check before the lock may be outdated, so it is repeated under the lock.
         if is_still_missing(app, dir, spawn)? {
-            let end = ObservedEnd { spawn, reason: "its pane is gone".to_owned(), ..ObservedEnd::default() };
-            stories.push(ended_or_begun(app, dir, &end)?);
+            stories.push(ended_or_begun(app, dir, &Exited::of(spawn, Ending::PaneGone))?);
         }
     }
     Ok(Some(stories))
