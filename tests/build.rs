@@ -9,8 +9,6 @@
 mod generate;
 #[path = "src/plan.rs"]
 mod plan;
-#[path = "src/random.rs"]
-mod random;
 #[path = "src/steps.rs"]
 mod steps;
 
@@ -27,7 +25,7 @@ const WORKFLOWS: u64 = 24;
 const PLANS: u64 = 12;
 
 fn main() {
-    for module in ["generate", "plan", "random", "steps"] {
+    for module in ["generate", "plan", "steps"] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }
     let mut typed = TypedModules::default();

@@ -1,8 +1,11 @@
-//! Helpers of tests, for every package: waiting for a condition, programs that a test writes, and a plan.
+//! Helpers of tests, for every package: waiting for a condition, programs that a test writes, random numbers, and a plan.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 
 pub mod plan;
+mod random;
+
+pub use random::Random;
 
 use std::io::Write;
 use std::path::Path;

@@ -7,7 +7,7 @@ use crate::plan::{
     Applies, GuardTree, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedHook,
     PlannedOutcome, PlannedRule, PlannedState, PlannedTransition,
 };
-use crate::random::Random;
+use orange_testkit::Random;
 
 /// Kind of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

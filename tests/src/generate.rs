@@ -4,7 +4,7 @@ use crate::plan::{
     Applies, GuardTree, Operator, Outside, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedOutcome,
     PlannedRule, PlannedState, PlannedTransition,
 };
-use crate::random::Random;
+use orange_testkit::Random;
 
 /// The size of the largest generated workflow.
 const MOST_STATES: usize = 40;

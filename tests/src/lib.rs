@@ -7,7 +7,6 @@ pub mod model;
 pub mod monitor;
 pub mod plan;
 pub mod programs;
-pub mod random;
 pub mod reference;
 pub mod schemas;
 pub mod steps;

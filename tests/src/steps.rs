@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::random::Random;
+use orange_testkit::Random;
 
 /// Beginnings of names that collide with words of Rust, of TOML or of generated code.
 const AWKWARD_NAMES: [&str; 8] = ["type", "Self", "Step", "role_", "PLAN", "fn", "result", "code-review"];

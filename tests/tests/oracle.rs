@@ -13,9 +13,9 @@ use orange_core::{
     ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, Verdict, View, When,
     check_section, fingerprint,
 };
+use orange_testkit::Random;
 use orange_tests::generate;
 use orange_tests::plan::{GuardTree, Plan, PlannedGate, PlannedOutcome};
-use orange_tests::random::Random;
 use orange_tests::reference::{self, GateLack, Move, Refusal, Resolution, Says, Task, TaskFate};
 use orange_tests::steps::{PlannedSteps, steps};
 

@@ -100,6 +100,8 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
 
+    use orange_testkit::Random;
+
     use super::*;
     use crate::hooks::workspace::tests::WorkspaceLab;
     use crate::store::{TaskDir, tests};
@@ -130,31 +132,19 @@ mod tests {
         found
     }
 
-    /// Numbers that look random and are the same in every run.
-    struct Dice(u64);
-
-    impl Dice {
-        fn roll(&mut self, sides: usize) -> usize {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            usize::try_from(self.0 % sides as u64).unwrap()
-        }
-
-        fn bytes(&mut self) -> Vec<u8> {
-            let length = [0, 1, 7, 300][self.roll(4)];
-            (0..length).map(|_| [b'\r', b'\n', 0, 255, b'a', b' '][self.roll(6)]).collect()
-        }
+    fn bytes(random: &mut Random) -> Vec<u8> {
+        let length = *random.pick(&[0, 1, 7, 300]);
+        (0..length).map(|_| *random.pick(&[b'\r', b'\n', 0, 255, b'a', b' '])).collect()
     }
 
     const NAMES: [&str; 10] =
         ["readme", "a", "a b", "-x", "ü", "src/one", "src/deep/two", "src", "line\nend", "\"quoted\""];
 
     /// Changes a worktree as a careless agent might: files, links and folders in each other's place, staged or committed or not.
-    fn stir(lab: &WorkspaceLab, worktree: &Path, dice: &mut Dice) {
-        for _ in 0..dice.roll(12) {
-            let place = worktree.join(NAMES[dice.roll(NAMES.len())]);
-            if dice.roll(3) == 0 || place.is_dir() {
+    fn stir(lab: &WorkspaceLab, worktree: &Path, random: &mut Random) {
+        for _ in 0..random.below(12) {
+            let place = worktree.join(random.pick(&NAMES));
+            if random.below(3) == 0 || place.is_dir() {
                 drop(fs::remove_dir_all(&place).or_else(|_| fs::remove_file(&place)));
             }
             let blocked: Vec<_> = place.ancestors().skip(1).take_while(|it| *it != worktree).collect();
@@ -163,20 +153,20 @@ mod tests {
                 fs::remove_file(above).unwrap();
             }
             drop(fs::create_dir_all(place.parent().unwrap()));
-            match dice.roll(5) {
+            match random.below(5) {
                 0 => drop(fs::remove_file(&place)),
                 1 => {
                     drop(fs::remove_file(&place));
-                    symlink(["readme", "nowhere", "/etc/passwd"][dice.roll(3)], &place).unwrap();
+                    symlink(random.pick(&["readme", "nowhere", "/etc/passwd"]), &place).unwrap();
                 }
                 kind if !place.is_symlink() => {
-                    fs::write(&place, dice.bytes()).unwrap();
+                    fs::write(&place, bytes(random)).unwrap();
                     let mode = if kind == 2 { 0o755 } else { 0o644 };
                     fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
                 }
                 _ => {}
             }
-            match dice.roll(6) {
+            match random.below(6) {
                 0 => drop(lab.git_in(worktree, &["add", "--all"])),
                 1 => {
                     lab.git_in(worktree, &["add", "--all"]);
@@ -206,7 +196,7 @@ mod tests {
 
     #[test]
     fn work_is_restored_as_it_was() {
-        let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+        let mut random = Random::new(7);
         let lab = WorkspaceLab::new(None);
         for round in 0..10 {
             let mut locked = tests::task(lab.home(), &format!("fix-{round}"));
@@ -214,7 +204,7 @@ mod tests {
             lab.acquire(&mut locked).unwrap();
             let worktree = lab.worktree();
             for turn in 0..2 {
-                stir(&lab, &worktree, &mut dice);
+                stir(&lab, &worktree, &mut random);
                 let (before, commit) = (files(&worktree), head(&lab));
                 begin(&lab.app, &mut locked, &commit).unwrap();
                 assert_eq!(locked.task().worktree(), None);

@@ -152,8 +152,9 @@ fn at_work(world: &World) -> Task<'_> {
 /// The answer without how long the agent has been at it and how long ago an event was: that may be a second more in the next answer.
 fn ageless(answer: &str) -> String {
     let at_it = |line: &str| {
-        let (state, rest) = line.strip_prefix("agent ")?.split_once(" for ")?;
-        Some(format!("agent {state}: {}", rest.split_once(": ")?.1))
+        let is_at_it = line.starts_with("agent ") || line.starts_with("needs ");
+        let (state, rest) = line.split_once(" for ").filter(|_| is_at_it)?;
+        Some(format!("{state}: {}", rest.split_once(": ")?.1))
     };
     let ago = |line: &str| {
         let (age, event) = line.strip_prefix("  ")?.split_once(" ago  ")?;

@@ -9,9 +9,9 @@ use orange_analysis::walk::{Act, Happened, Walk, WalkEnd};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 use orange_core::{Actor, CounterId, Machine};
+use orange_testkit::Random;
 use orange_tests::flows::flow;
 use orange_tests::plan::{DECLARED, Plan, PlannedHook, PlannedTransition};
-use orange_tests::random::Random;
 use serde_json::Value;
 
 use crate::clocks::{JOURNAL, set_clock};

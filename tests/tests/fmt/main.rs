@@ -10,8 +10,8 @@ use std::path::Path;
 
 use orange_codegen::emit::{self, Options};
 use orange_codegen::{Source, compile, syntax};
+use orange_testkit::Random;
 use orange_tests::generate;
-use orange_tests::random::Random;
 
 use orange_workflow::{Answer, Exit, Screens};
 use scrawl::{CommentSubject, ScrawlComment, scrawl};

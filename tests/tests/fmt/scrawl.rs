@@ -1,7 +1,7 @@
 //! Writes a workflow as nobody should: any indentation, any quotes, any order of keys, brackets and comments anywhere.
 
 use orange_codegen::syntax::{Node, NodeKind, ScalarForm};
-use orange_tests::random::Random;
+use orange_testkit::Random;
 
 /// A scrawled text, and what is known of the comments in it.
 #[derive(Debug)]

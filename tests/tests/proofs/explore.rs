@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use orange_analysis::walk::{Act, WalkEnd};
 use orange_core::Actor;
+use orange_testkit::Random;
 use orange_tests::monitor::{self, TaskActor};
 use orange_tests::plan::{Applies, DECLARED, Plan};
-use orange_tests::random::Random;
 
 use crate::run::{WatchedWalk, who};
 

@@ -13,9 +13,9 @@ use orange_analysis::prove::{self, Proof, ProofVerdict};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 use orange_core::{Machine, StateId};
+use orange_testkit::Random;
 use orange_tests::flows::flow;
 use orange_tests::plan::Plan;
-use orange_tests::random::Random;
 
 use explore::{Explored, deeds, perform};
 use run::{WatchedWalk, places};

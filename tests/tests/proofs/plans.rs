@@ -10,7 +10,7 @@ use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::{Source, compile};
 use orange_core::mission::{MissionStatus, Report, StepState, StepStatus};
 use orange_core::plan::{Execution, Intervene, Policy, StepId};
-use orange_tests::random::Random;
+use orange_testkit::Random;
 use orange_tests::steps::{PlannedSteps, small_steps};
 
 use crate::number;

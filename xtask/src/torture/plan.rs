@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use orange_testkit::Random;
+
 use super::TorturePrograms;
 use super::fault::{ReachedStep, TortureFault, small_disk, unmount};
 use super::outcome::TaskState;
@@ -46,12 +48,12 @@ pub(super) struct Amounts {
     pub(super) others: usize,
 }
 
-/// Random numbers that repeat with the same seed (splitmix64).
-pub(super) struct Dice(u64);
+/// Random choices that repeat with the same seed.
+pub(super) struct Dice(Random);
 
 /// Every job, in the order of the table.
 pub(super) fn jobs(measured: &[MeasuredScene], amounts: &Amounts, seed: u64) -> Vec<TortureJob> {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::of(seed);
     let mut jobs = dice.some(all_steps(measured), amounts.steps);
     for turn in 0..amounts.moments {
         let MeasuredScene { scene, took, .. } = &measured[turn % measured.len()];
@@ -83,7 +85,7 @@ pub(super) fn jobs(measured: &[MeasuredScene], amounts: &Amounts, seed: u64) -> 
 
 /// Some of these, in order.
 pub(super) fn some(all: Vec<usize>, count: usize, seed: u64) -> Vec<usize> {
-    Dice(seed).some(all, count)
+    Dice::of(seed).some(all, count)
 }
 
 /// The seed unless one is given.
@@ -164,16 +166,12 @@ impl WorldKind {
 impl Dice {
     /// The sequence of a seed.
     pub(super) fn of(seed: u64) -> Dice {
-        Dice(seed)
+        Dice(Random::new(seed))
     }
 
     /// A random number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end.max(1)
+        self.0.number() % end.max(1)
     }
 
     /// Some of these, each with the same probability, in order.
@@ -192,11 +190,11 @@ mod tests {
 
     #[test]
     fn a_seed_draws_the_same_again_and_keeps_the_order() {
-        let drawn = |seed| Dice(seed).some((0..1000).collect::<Vec<_>>(), 10);
+        let drawn = |seed| Dice::of(seed).some((0..1000).collect::<Vec<_>>(), 10);
         assert_eq!(drawn(7), drawn(7));
         assert_ne!(drawn(7), drawn(8));
         assert!(drawn(7).is_sorted() && drawn(7).len() == 10);
-        assert_eq!(Dice(1).some(vec![1, 2], usize::MAX), [1, 2]);
+        assert_eq!(Dice::of(1).some(vec![1, 2], usize::MAX), [1, 2]);
     }
 
     #[test]

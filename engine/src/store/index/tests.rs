@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use orange_testkit::Random;
+
 use super::*;
 use crate::store::tests::{TestProcess, draft, home, task};
 use crate::store::{Event, Home, LockedTask, Set, create, list};
@@ -144,7 +146,7 @@ fn a_damaged_index_counts_for_nothing() {
     assert_eq!(known(&dirs, true), expect);
     let path = place::<JournalFacts>(&home);
     let whole = fs::read(&path).unwrap();
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for round in 0..200 {
         let mut bytes = whole.clone();
         match random.below(4) {
@@ -200,7 +202,7 @@ fn no_attack_on_indexes_changes_an_answer() {
     let (_folder, home, mut dirs) = home_with(3 * FEW);
     let (_other_folder, _, others) = home_with(2 * FEW);
     drop(known(&others, true));
-    let mut random = Random(27);
+    let mut random = Random::new(27);
     let mut former = Vec::new();
     for round in 0..ROUNDS {
         let dir = dirs[random.below(dirs.len())].clone();
@@ -209,7 +211,8 @@ fn no_attack_on_indexes_changes_an_answer() {
         let what = random.below(12);
         match what {
             0 => drop(
-                LockedTask::lock(&home, &dir).map(|mut it| it.append(Event::Unknown, status(&mut random))),
+                LockedTask::lock(&home, &dir)
+                    .map(|mut it| it.append(Event::Unknown, status(&mut random))),
             ),
             1 => edit_in_place(&dir.history(), "pending", "waiting", &mut random),
             2 => edit_in_place(&dir.task_md(), "fix-", "mix-", &mut random),
@@ -281,15 +284,5 @@ fn edit_in_place(path: &Path, from: &str, to: &str, random: &mut Random) {
 fn exchange(one: &TaskDir, other: &TaskDir) {
     if one != other {
         atomic::exchange(&one.path, &other.path).unwrap();
-    }
-}
-
-/// Numbers that look random, the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % end as u64).unwrap()
     }
 }

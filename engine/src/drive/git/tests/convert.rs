@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use orange_testkit::Random;
+
 use super::*;
 
 /// Number of random worktrees in the attack: they take a few seconds.
@@ -239,26 +241,19 @@ fn a_file_behind_a_filter_is_released_at_once() {
     assert_eq!(fs::read(lab.pooled(1).join("a.txt")).unwrap(), b"ONE\n");
 }
 
-/// Numbers that look random and are the same in every run.
-struct Dice(u64);
+/// What stirs a worktree at random.
+struct Stir(Random);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % sides as u64).unwrap()
-    }
-
+impl Stir {
     fn of<'t>(&mut self, all: &[&'t str]) -> &'t str {
-        all[self.roll(all.len())]
+        all[self.0.below(all.len())]
     }
 
     fn bytes(&mut self) -> Vec<u8> {
         let parts: [&[u8]; 9] =
             [b"\r", b"\n", b"\r\n", b"\0", b"$Id$", b"$Id: x $", b"Aa ", &[0xff, 0xfe], &[0xc3, 0xa4]];
-        let length = self.roll(8);
-        let mut bytes = |_| parts[self.roll(parts.len())];
+        let length = self.0.below(8);
+        let mut bytes = |_| *self.0.pick(&parts);
         (0..length).map(&mut bytes).collect::<Vec<_>>().concat()
     }
 
@@ -282,12 +277,12 @@ impl Dice {
     }
 
     /// Changes a worktree, its settings and git's view of it.
-    fn stir(&mut self, lab: &RepositoryLab) {
+    fn worktree(&mut self, lab: &RepositoryLab) {
         let folder = lab.pooled(1);
         let git = |args: &[&str]| lab.git.call_in(&folder).args(args).run().unwrap();
-        for _ in 0..4 + self.roll(12) {
+        for _ in 0..4 + self.0.below(12) {
             let file = self.of(&["a.txt", "b.txt", "b", "c"]);
-            match self.roll(14) {
+            match self.0.below(14) {
                 0..=4 => fs::write(folder.join(file), self.bytes()).unwrap(),
                 5 => fs::write(folder.join(".gitattributes"), self.attributes()).unwrap(),
                 6..=7 => drop(git(&["add", "--all"])),
@@ -297,7 +292,7 @@ impl Dice {
                 12 => drop(git(&["rm", "--quiet", "--cached", "--", file])),
                 _ => drop(fs::remove_file(folder.join(file))),
             }
-            if self.roll(3) == 0 {
+            if self.0.below(3) == 0 {
                 git(&["update-index", "-q", "--refresh"]);
             }
         }
@@ -312,15 +307,15 @@ fn no_attribute_and_no_state_of_git_takes_a_byte() {
         None => 1..1 + number("ORANGE_FUZZ_ROUNDS").unwrap_or(ROUNDS),
     };
     for seed in seeds {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut stir = Stir(Random::new(seed));
         let lab = fix();
         settings(
             &lab,
-            &[("filter.lossy.clean", "tr -d A"), ("core.autocrlf", dice.of(&["false", "true", "input"]))],
+            &[("filter.lossy.clean", "tr -d A"), ("core.autocrlf", stir.of(&["false", "true", "input"]))],
         );
         settings(&lab, &[("filter.fold.clean", "tr A a"), ("filter.fold.smudge", "tr a A")]);
         for turn in 0..2 {
-            dice.stir(&lab);
+            stir.worktree(&lab);
             for (name, road) in [("reclaim", reclaim as fn(&RepositoryLab)), ("cancel", cancel)] {
                 let before = files(&lab.pooled(1));
                 road(&lab);

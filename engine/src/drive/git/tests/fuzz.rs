@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orange_testkit::Random;
+
 use super::*;
 
 /// As many as take a few seconds.
@@ -29,7 +31,7 @@ fn nothing_that_was_there_is_ever_lost() {
 struct PoolLife {
     lab: RepositoryLab,
     seed: u64,
-    state: u64,
+    random: Random,
     count: u32,
     done: Vec<String>,
     /// The blobs that were in a worktree when it was given back, and what they were.
@@ -42,7 +44,7 @@ impl PoolLife {
         let life = PoolLife {
             lab,
             seed,
-            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            random: Random::new(seed),
             count: 0,
             done: Vec::new(),
             secured: BTreeMap::new(),
@@ -60,8 +62,8 @@ impl PoolLife {
             self.lab.acquire(n, branch).unwrap();
         }
         for _ in 0..STEPS {
-            let n = self.pick(2) as u32 + 1;
-            if self.pick(4) == 0 { self.command(n) } else { self.action(n) }
+            let n = self.random.below(2) as u32 + 1;
+            if self.random.below(4) == 0 { self.command(n) } else { self.action(n) }
         }
         for n in [1, 2] {
             self.give_back(n, |git, folder, context| git.release(folder, context));
@@ -69,7 +71,7 @@ impl PoolLife {
     }
 
     fn command(&mut self, n: u32) {
-        match self.pick(8) {
+        match self.random.below(8) {
             0..=2 => {
                 let branch = self.branch();
                 let folder = self.lab.pooled(n);
@@ -131,8 +133,8 @@ impl PoolLife {
             return;
         }
         let (file, other, branch) = (self.file(), self.file(), self.branch());
-        let inner = format!("inner{}", self.pick(2));
-        match self.pick(36) {
+        let inner = format!("inner{}", self.random.below(2));
+        match self.random.below(36) {
             0..=5 => self.edit(&folder, &file),
             6..=7 => self.git(&folder, &["add", "--", &file]),
             8 => self.git(&folder, &["add", "--all"]),
@@ -166,13 +168,13 @@ impl PoolLife {
             }
             30 => self.git(&folder, &["update-index", "--assume-unchanged", "--", &file]),
             31 => {
-                let mode = ["--cone", "--no-cone"][self.pick(2)];
+                let mode = ["--cone", "--no-cone"][self.random.below(2)];
                 self.git(&folder, &["sparse-checkout", "set", mode, "dir"]);
             }
             32 => self.git(&folder, &["add", "--sparse", "--intent-to-add", "--", &file]),
             33 => self.git(&folder, &["add", "--sparse", "--", &file]),
             34 => self.git(&folder, &["cherry-pick", "--no-commit", &format!("{branch}~1"), &branch]),
-            _ => match self.pick(4) {
+            _ => match self.random.below(4) {
                 0 => self.edit(&folder, ".gitignore"),
                 1 => {
                     self.tell(&format!("rm -r {n}"));
@@ -192,7 +194,7 @@ impl PoolLife {
     fn edit(&mut self, folder: &Path, file: &str) {
         self.count += 1;
         let path = folder.join(file);
-        let text = match self.pick(5) {
+        let text = match self.random.below(5) {
             0 => return fs::remove_file(&path).unwrap_or_default(),
             1 => format!("{:06}\r\n", self.count),
             2 => format!("{:06}\0", self.count),
@@ -280,19 +282,11 @@ impl PoolLife {
 
     fn file(&mut self) -> String {
         let names = ["a", "b.txt", "readme", "dir/c.txt", "dir/ü\n", "-d", "dir", "x.tmp", "e.txt"];
-        names[self.pick(names.len())].to_owned()
+        names[self.random.below(names.len())].to_owned()
     }
 
     fn branch(&mut self) -> String {
-        ["main", "fix", "feature/x", "other", "HEAD~1"][self.pick(4)].to_owned()
-    }
-
-    /// A number below `bound` (xorshift).
-    fn pick(&mut self, bound: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
+        ["main", "fix", "feature/x", "other", "HEAD~1"][self.random.below(4)].to_owned()
     }
 }
 

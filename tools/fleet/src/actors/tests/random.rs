@@ -3,6 +3,7 @@
 use orange_core::mission::{Event, Report};
 use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_core::scheduler::Event as SchedulerEvent;
+use orange_testkit::Random;
 
 use super::memory::{Memory, by, dev_task};
 use crate::host::CallDetails;
@@ -18,27 +19,11 @@ const CRABS: [(&str, &str); 5] = [
 ];
 const MISSIONS: [&str; 4] = ["k", "l", "m", "n"];
 
-/// A xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
-
 #[test]
 fn whatever_happens_a_scheduler_has_what_its_missions_want() {
     let mut ended = 0;
     for seed in 1..=SEEDS {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = Random::new(seed);
         let mut memory = Memory::new();
         for _ in 0..EVENTS {
             act(&mut memory, &mut random);
@@ -49,8 +34,8 @@ fn whatever_happens_a_scheduler_has_what_its_missions_want() {
 }
 
 fn act(memory: &mut Memory, random: &mut Random) {
-    let (crab, roles) = random.of(&CRABS);
-    let mission = random.of(&MISSIONS);
+    let (crab, roles) = *random.pick(&CRABS);
+    let mission = *random.pick(&MISSIONS);
     let owned = crab.to_owned();
     match random.below(20) {
         0 if !memory.missions.contains_key(mission) => _ = memory.create(mission, policy(random)),
@@ -67,7 +52,7 @@ fn act(memory: &mut Memory, random: &mut Random) {
 }
 
 fn policy(random: &mut Random) -> Policy {
-    Policy { execution: random.of(&Execution::ALL), intervene: random.of(&Intervene::ALL) }
+    Policy { execution: *random.pick(&Execution::ALL), intervene: *random.pick(&Intervene::ALL) }
 }
 
 fn heartbeat(memory: &mut Memory) {
@@ -129,7 +114,7 @@ fn agent(memory: &mut Memory, random: &mut Random, crab: &str, mission: &str) {
         _ => {
             let result = match dev_task().results_of(step) {
                 [] => None,
-                results => Some((*random.of(&[results[0], results[results.len() - 1]])).to_owned()),
+                results => Some((**random.pick(&[results[0], results[results.len() - 1]])).to_owned()),
             };
             let warning = (random.below(5) == 0).then(|| "look".to_owned());
             Event::Complete { step, attempt, report: Report { result, summary: "done".to_owned(), warning } }
