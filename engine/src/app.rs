@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::store::effective::effective;
 use crate::store::environment::{self, Environment};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskHistory, secret};
+use crate::store::{Home, Owned, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, secret};
 use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Detached, ProgramCall};
 pub use orange_system::exec::{become_independent, keep_files};
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// The actor who asks for a change of this task, or why it may not.
-    pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
+    pub fn check_caller(&self, task: &WorkItem, history: &WorkItemHistory) -> Result<Actor> {
         match &self.declared {
             Some(declared) => declared.check(&self.home, task, self.machine_of(&task.owned)?),
             None => self.caller.check(&self.home, &self.folder, task, history),
@@ -153,9 +153,9 @@ impl App {
     }
 
     /// The names of a task's harnesses: its own two, and those that its workflow names. One may come several times.
-    pub fn harnesses_of<'t>(&self, task: &'t Task) -> impl Iterator<Item = &'t str> {
+    pub fn harnesses_of<'t>(&self, task: &'t WorkItem) -> impl Iterator<Item = &'t str> {
         // A task whose workflow is gone has its own.
-        let machine = self.machine_of(&task.owned).ok().filter(|_| task.kind == DirKind::Task);
+        let machine = self.machine_of(&task.owned).ok().filter(|_| task.kind == WorkItemKind::Task);
         let own = [task.harness.as_str(), task.review_harness.as_str()];
         own.into_iter().chain(machine.into_iter().flat_map(|it| it.harnesses()))
     }
@@ -188,13 +188,13 @@ impl App {
     }
 
     /// True if the task is in a terminal state, or the mission has ended.
-    pub fn is_over(&self, task: &Task) -> bool {
+    pub fn is_over(&self, task: &WorkItem) -> bool {
         self.is_end(task.kind, &task.owned)
     }
 
     /// True if a task or mission with these values is over. A task whose hooks wait is not.
-    pub fn is_end(&self, kind: DirKind, owned: &Owned) -> bool {
-        if kind == DirKind::Mission {
+    pub fn is_end(&self, kind: WorkItemKind, owned: &Owned) -> bool {
+        if kind == WorkItemKind::Mission {
             return MissionStatus::from_name(&owned.status).is_some_and(MissionStatus::is_terminal);
         }
         if owned.hooks_wait.is_some() {
@@ -207,18 +207,18 @@ impl App {
     }
 
     /// True if it is over and needs its worktree no more: a mission that has failed keeps it until it is tried again or cancelled.
-    pub fn is_done_with_worktree(&self, task: &Task) -> bool {
+    pub fn is_done_with_worktree(&self, task: &WorkItem) -> bool {
         self.is_done(task.kind, &task.owned)
     }
 
     /// True if a task or mission with these values is over and needs its worktree no more.
-    pub fn is_done(&self, kind: DirKind, owned: &Owned) -> bool {
-        let is_kept = kind == DirKind::Mission && owned.status == MissionStatus::Failed.as_str();
+    pub fn is_done(&self, kind: WorkItemKind, owned: &Owned) -> bool {
+        let is_kept = kind == WorkItemKind::Mission && owned.status == MissionStatus::Failed.as_str();
         self.is_end(kind, owned) && !is_kept
     }
 
     /// The project of a task.
-    pub fn project_of(&self, task: &Task) -> Result<Project> {
+    pub fn project_of(&self, task: &WorkItem) -> Result<Project> {
         projects::get(&self.home, &task.project).map_err(|error| {
             if error.kind != ErrorKind::NotFound {
                 return error;
@@ -291,17 +291,17 @@ impl App {
 
     /// Runs this program again in a session of its own, detached from the caller, and waits for its end. The journal has what it
     /// did, and `orange.log` its complaints.
-    pub fn detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
+    pub fn detached(&self, args: &[&str], dir: &WorkItemDir) -> Result<()> {
         self.again(args, dir)?.wait()
     }
 
     /// Runs this program again, detached from the caller, and waits only until it is independent.
-    pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
+    pub fn start_detached(&self, args: &[&str], dir: &WorkItemDir) -> Result<()> {
         self.again(args, dir)?.until_independent()
     }
 
     /// Starts this program detached with a command about one agent, which has to present that agent's secret.
-    pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &TaskDir) -> Result<()> {
+    pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &WorkItemDir) -> Result<()> {
         let call =
             self.go_between(args, dir).env(variables::SECRET, secret::read(dir, spawn)?.unwrap_or_default());
         call.detach(&self.home.log_file())?.until_independent()
@@ -313,7 +313,7 @@ impl App {
     }
 
     /// A call of this program by the engine, with the environment it needs, and without that of any agent.
-    pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> ProgramCall {
+    pub fn as_engine(&self, args: &[&str], dir: &WorkItemDir) -> ProgramCall {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let call = ProgramCall::new(&self.program).args(args).folder(folder);
@@ -327,11 +327,11 @@ impl App {
         call.env(variables::ACTOR, variables::ENGINE)
     }
 
-    fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {
+    fn again(&self, args: &[&str], dir: &WorkItemDir) -> Result<Detached> {
         self.go_between(args, dir).detach(&self.home.log_file())
     }
 
-    fn go_between(&self, args: &[&str], dir: &TaskDir) -> ProgramCall {
+    fn go_between(&self, args: &[&str], dir: &WorkItemDir) -> ProgramCall {
         self.as_engine(&[&["agent", "detach"], args].concat(), dir)
     }
 }
@@ -366,7 +366,7 @@ mod tests {
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
         let is_over = |status: &str, workflow: &str| {
             let (status, workflow) = (status.to_owned(), workflow.to_owned());
-            app.is_end(DirKind::Task, &Owned { status, workflow, ..Owned::default() })
+            app.is_end(WorkItemKind::Task, &Owned { status, workflow, ..Owned::default() })
         };
         assert!(is_over("done", "test") && !is_over("working", "test"));
         // A task of an unknown workflow or status is not over.
@@ -379,7 +379,7 @@ mod tests {
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
         let ends = |status: &str| {
             let owned = Owned { status: status.to_owned(), workflow: "test".to_owned(), ..Owned::default() };
-            let mission = Task { kind: DirKind::Mission, owned, ..Task::default() };
+            let mission = WorkItem { kind: WorkItemKind::Mission, owned, ..WorkItem::default() };
             (app.is_over(&mission), app.is_done_with_worktree(&mission))
         };
         for status in ["pending", "running", "paused", "done", "vanished"] {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use orange_core::Actor;
 
-use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret, task};
+use crate::store::{Home, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, list, secret, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 
@@ -123,7 +123,7 @@ impl Caller {
     }
 
     /// The actor that a request about this task would have.
-    pub fn actor_for(&self, id: &str, history: &TaskHistory) -> Actor {
+    pub fn actor_for(&self, id: &str, history: &WorkItemHistory) -> Actor {
         match self {
             Caller::Agent { task, spawn, claim, .. } if task == id => {
                 spawn.and_then(|spawn| recorded(history, spawn)).unwrap_or(*claim)
@@ -136,7 +136,13 @@ impl Caller {
     ///
     /// An agent may change its own task, from its worktree, unless it has been replaced or its end is recorded; and a task that it
     /// has created, until that has an agent of its own. It may read every task.
-    pub fn check(&self, home: &Home, folder: &Path, asked: &Task, history: &TaskHistory) -> Result<Actor> {
+    pub fn check(
+        &self,
+        home: &Home,
+        folder: &Path,
+        asked: &WorkItem,
+        history: &WorkItemHistory,
+    ) -> Result<Actor> {
         match self {
             Caller::Agent { task, spawn, secret, .. } if *task == asked.id => {
                 let actor = check_token(*spawn, history)?;
@@ -156,7 +162,7 @@ impl Caller {
     ///
     /// # Errors
     /// `not_allowed` for any other agent.
-    pub fn check_answer(&self, home: &Home, mission: &str, history: &TaskHistory) -> Result<Actor> {
+    pub fn check_answer(&self, home: &Home, mission: &str, history: &WorkItemHistory) -> Result<Actor> {
         match self {
             Caller::Person | Caller::Engine => Ok(self.actor()),
             Caller::Agent { task, spawn, claim, secret } => {
@@ -175,7 +181,7 @@ impl Caller {
     ///
     /// # Errors
     /// `not_allowed` for anybody but an agent of this mission, in its worktree.
-    pub fn check_step(&self, home: &Home, folder: &Path, mission: &Task) -> Result<u32> {
+    pub fn check_step(&self, home: &Home, folder: &Path, mission: &WorkItem) -> Result<u32> {
         match self {
             Caller::Agent { task, spawn: Some(spawn), secret, .. } if *task == mission.id => {
                 let dir = home.mission(&mission.project, task);
@@ -202,7 +208,7 @@ pub fn shown() -> Option<String> {
 
 /// Refuses a command about an agent, such as `orange agent ended`, to a process without its secret. This catches mistakes
 /// and protects from nobody, since agents run as the user who can read it.
-pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()> {
+pub fn check_shown(dir: &WorkItemDir, spawn: u32, shown: Option<&str>) -> Result<()> {
     let kept = secret::read(dir, spawn)?;
     let Some(flaw) = flaw(kept.as_deref(), shown) else { return Ok(()) };
     // The end of an agent removes its secret, and nothing is done about an agent whose end is on record.
@@ -210,8 +216,8 @@ pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()>
         return Ok(());
     }
     let (asks, ends) = match dir.kind {
-        DirKind::Task => ("orange task update", dir.command("stop")),
-        DirKind::Mission => ("orange step complete", dir.command("cancel")),
+        WorkItemKind::Task => ("orange task update", dir.command("stop")),
+        WorkItemKind::Mission => ("orange step complete", dir.command("cancel")),
     };
     Err(refusal(format!("this is for agent {spawn} of {} alone, and {SECRET} {flaw}", dir.shown())).help(
         format!(
@@ -231,8 +237,8 @@ fn flaw(kept: Option<&str>, shown: Option<&str>) -> Option<&'static str> {
 }
 
 /// True if the end of this agent is on record.
-fn is_over(dir: &TaskDir, spawn: u32) -> Result<bool> {
-    let journal = task::read_journal_last(dir, 0)?;
+fn is_over(dir: &WorkItemDir, spawn: u32) -> Result<bool> {
+    let journal = work_item::read_journal_last(dir, 0)?;
     let history = journal.history();
     Ok(spawn <= history.agents.last_spawn && !history.agents.alive.contains_key(&spawn))
 }
@@ -245,11 +251,11 @@ fn agent(claim: Actor) -> Actor {
     }
 }
 
-fn recorded(history: &TaskHistory, spawn: u32) -> Option<Actor> {
+fn recorded(history: &WorkItemHistory, spawn: u32) -> Option<Actor> {
     history.agents.alive.get(&spawn).and_then(|record| record.actor.known())
 }
 
-fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
+fn check_token(spawn: Option<u32>, history: &WorkItemHistory) -> Result<Actor> {
     let spawn = spawn.ok_or_else(unnumbered)?;
     recorded(history, spawn).ok_or_else(|| {
         refusal(format!("agent {spawn} of this task has been replaced or ended"))
@@ -265,7 +271,7 @@ fn unnumbered() -> Error {
 /// Refuses a process that claims to be an agent without its secret, which each agent has until its end.
 pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&str>) -> Result<()> {
     let spawn = spawn.ok_or_else(unnumbered)?;
-    let dir = list::with_id(home, &DirKind::ALL, None, task)?.pop();
+    let dir = list::with_id(home, &WorkItemKind::ALL, None, task)?.pop();
     let kept = dir.as_ref().map_or(Ok(None), |dir| secret::read(dir, spawn))?;
     let Some(flaw) = flaw(kept.as_deref(), given) else { return Ok(()) };
     let whose = dir.map_or_else(|| task.to_owned(), |dir| dir.shown());
@@ -277,7 +283,7 @@ pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&
     ))
 }
 
-fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
+fn check_place(home: &Home, folder: &Path, task: &WorkItem) -> Result<()> {
     let Some(name) = &task.owned.workspace else { return Ok(()) };
     let worktree = home.workspace(name);
     if real(folder).starts_with(real(&worktree)) {
@@ -289,7 +295,7 @@ fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
     Err(refusal(message).help(format!("do the work and ask in {}", worktree.display())))
 }
 
-fn check_creator(task: &str, id: &str, history: &TaskHistory) -> Result<()> {
+fn check_creator(task: &str, id: &str, history: &WorkItemHistory) -> Result<()> {
     if history.creator.as_deref() == Some(task) && history.agents.last_spawn == 0 {
         return Ok(());
     }
@@ -305,17 +311,17 @@ fn refusal(message: impl Into<String>) -> Error {
 mod tests {
     use super::*;
     use crate::store::event::Spawn;
-    use crate::store::{Event, LockedTask, Set, TaskDir, tests};
+    use crate::store::{Event, LockedWorkItem, Set, WorkItemDir, tests};
 
     fn agent_of(task: &str, spawn: Option<u32>) -> Caller {
         Caller::Agent { task: task.to_owned(), spawn, claim: Actor::Worker, secret: None }
     }
 
     /// A task with a reviewer, its second agent, in its worktree.
-    fn under_review() -> (tempfile::TempDir, Home, TaskDir) {
+    fn under_review() -> (tempfile::TempDir, Home, WorkItemDir) {
         let (folder, home) = tests::home();
         let dir = tests::task(&home, "fix").dir().clone();
-        let mut locked = LockedTask::lock(&home, &dir).unwrap();
+        let mut locked = LockedWorkItem::lock(&home, &dir).unwrap();
         std::fs::create_dir_all(home.workspace("coffee--1").join("src")).unwrap();
         let record = Spawn { spawn: 2, actor: Actor::Reviewer.into(), ..Spawn::default() };
         locked.append(Event::AgentSpawned(record), Set::new().workspace(Some("coffee--1"))).unwrap();
@@ -334,7 +340,7 @@ mod tests {
             task.clone_from(&dir.id);
             *shown = secret::read(&dir, 2).unwrap();
         }
-        let locked = LockedTask::lock(&home, &dir).unwrap();
+        let locked = LockedWorkItem::lock(&home, &dir).unwrap();
         match (caller.check(&home, &home.root().join(place), locked.task(), locked.history()), expect) {
             (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
             (Err(error), Err(part)) => {
@@ -380,7 +386,7 @@ mod tests {
         let (_folder, home, dir) = under_review();
         secret::make(&dir, 2).unwrap();
         let kept = secret::read(&dir, 2).unwrap().unwrap();
-        let locked = LockedTask::lock(&home, &dir).unwrap();
+        let locked = LockedWorkItem::lock(&home, &dir).unwrap();
         let inside = home.workspace("coffee--1");
         let asks = |secret: Option<&str>| {
             let (task, secret) = (dir.id.clone(), secret.map(str::to_owned));
@@ -424,7 +430,7 @@ mod tests {
         let creator = tests::task(&home, "other").dir().clone();
         secret::make(&creator, 7).unwrap();
         let dir = tests::task(&home, "fix").dir().clone();
-        let mut locked = LockedTask::lock(&home, &dir).unwrap();
+        let mut locked = LockedWorkItem::lock(&home, &dir).unwrap();
         let created = Event::TaskCreated {
             branch: "fix".to_owned(),
             actor: Actor::Worker.into(),

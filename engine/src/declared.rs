@@ -6,7 +6,7 @@ use std::io::Read;
 use orange_core::{Actor, Machine};
 
 use crate::caller::Caller;
-use crate::store::{Home, Task, tokens};
+use crate::store::{Home, WorkItem, tokens};
 use crate::{Error, ErrorKind, Result};
 
 /// A program that presents a token.
@@ -46,7 +46,7 @@ impl DeclaredCaller {
     /// # Errors
     /// `not_allowed` for a token that is not this actor's in the project of the task, and for an actor that its workflow does
     /// not declare.
-    pub fn check(&self, home: &Home, task: &Task, machine: &Machine<'_>) -> Result<Actor> {
+    pub fn check(&self, home: &Home, task: &WorkItem, machine: &Machine<'_>) -> Result<Actor> {
         let DeclaredCaller { name, token } = self;
         let project = &task.project;
         if !tokens::is_valid(home, project, name, token)? {

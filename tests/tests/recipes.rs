@@ -62,7 +62,7 @@ const ACTION: Recipe = Recipe {
             "engine/src/hooks/other.rs",
             "/// Runs a program in the task's worktree. The journal gets",
             "/// Empties `attention`, and writes why into the task's file.\n\
-             pub fn clear_attention(locked: &mut LockedTask, why: &str) -> Result<()> {\n    \
+             pub fn clear_attention(locked: &mut LockedWorkItem, why: &str) -> Result<()> {\n    \
              locked.clear_attention()?;\n    set_field(locked, \"cleared\", why)\n}\n\n",
         ),
         before(

@@ -13,7 +13,7 @@ pub mod set;
 pub use event::Event;
 pub use follow::Follow;
 pub use history::{
-    Conversation, OpenTransition, Owned, Prepared, Reclaim, Seat, TaskHistory, TransitionHistory,
+    Conversation, OpenTransition, Owned, Prepared, Reclaim, Seat, TransitionHistory, WorkItemHistory,
 };
 pub use name::Name;
 pub use read::{Journal, Torn, Unreadable};

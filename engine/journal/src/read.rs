@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use crate::Record;
-use crate::history::TaskHistory;
+use crate::history::WorkItemHistory;
 
 /// Limit for the length of a line, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -50,7 +50,7 @@ pub struct Journal {
     /// The length of its complete lines, and their number.
     length: u64,
     lines: usize,
-    history: TaskHistory,
+    history: WorkItemHistory,
 }
 
 /// State that the first lines of a journal fold to: a reader may go on behind them.
@@ -60,7 +60,7 @@ pub struct Snapshot {
     pub length: u64,
     lines: usize,
     records: usize,
-    history: TaskHistory,
+    history: WorkItemHistory,
 }
 
 /// An incomplete last line.
@@ -116,7 +116,7 @@ pub fn read_on(snapshot: Snapshot, mut from: impl BufRead, keep: usize) -> Resul
 
 impl Journal {
     /// The state that all records fold to.
-    pub fn history(&self) -> TaskHistory {
+    pub fn history(&self) -> WorkItemHistory {
         self.history.clone()
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use orange_journal::{Event, Record, TaskHistory};
+use orange_journal::{Event, Record, WorkItemHistory};
 use serde_json::{Map, Value};
 
 fn journals() -> Vec<PathBuf> {
@@ -29,7 +29,7 @@ fn records(path: &Path) -> Vec<(String, Record)> {
 
 /// Changes of the sum by each record.
 fn sums(path: &Path) -> String {
-    let mut history = TaskHistory::default();
+    let mut history = WorkItemHistory::default();
     let mut before = Map::new();
     let mut lines = String::new();
     for (_, record) in records(path) {

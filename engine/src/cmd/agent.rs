@@ -8,7 +8,7 @@ use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::relayed;
 use crate::flow::{ended, mission, run, serve, waiting};
 use crate::store::event::Exited;
-use crate::store::{DirKind, TaskDir, environment, find};
+use crate::store::{WorkItemDir, WorkItemKind, environment, find};
 use crate::{Error, Result, caller};
 
 pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
@@ -47,8 +47,8 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
             };
             let dir = dir_of(app, task, *spawn)?;
             let story = match dir.kind {
-                DirKind::Task => ended(app, &dir, &end)?,
-                DirKind::Mission => mission::ended::ended(app, &dir, &end)?,
+                WorkItemKind::Task => ended(app, &dir, &end)?,
+                WorkItemKind::Mission => mission::ended::ended(app, &dir, &end)?,
             };
             Ok(CommandAnswer::text(format!("{} {task}, agent {spawn}: {story}", dir.kind.word())))
         }
@@ -56,8 +56,8 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
             let dir = dir_of(app, task, *spawn)?;
             let story = match dir.kind {
                 _ if !waiting::until_due(&dir, *spawn)? => None,
-                DirKind::Task => waiting::overdue(app, &dir)?,
-                DirKind::Mission => {
+                WorkItemKind::Task => waiting::overdue(app, &dir)?,
+                WorkItemKind::Mission => {
                     mission::advance::advance(app, &dir)?;
                     None
                 }
@@ -67,8 +67,8 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
         AgentCommand::Limited(SpawnName { task, spawn }) => {
             let dir = dir_of(app, task, *spawn)?;
             let story = match dir.kind {
-                DirKind::Task => waiting::limit_met(app, &dir, *spawn)?,
-                DirKind::Mission => mission::limit::met(app, &dir, *spawn)?,
+                WorkItemKind::Task => waiting::limit_met(app, &dir, *spawn)?,
+                WorkItemKind::Mission => mission::limit::met(app, &dir, *spawn)?,
             };
             Ok(answer(&dir, story))
         }
@@ -77,20 +77,20 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
 }
 
 /// Answer that says what was done, if anything was.
-fn answer(dir: &TaskDir, story: Option<String>) -> CommandAnswer {
+fn answer(dir: &WorkItemDir, story: Option<String>) -> CommandAnswer {
     let text = |story| CommandAnswer::text(format!("{} {}: {story}", dir.kind.word(), dir.id));
     story.map_or_else(CommandAnswer::default, text)
 }
 
 /// The task of an agent, for a caller with that agent's secret.
-fn dir_of(app: &App, task: &str, spawn: u32) -> Result<TaskDir> {
+fn dir_of(app: &App, task: &str, spawn: u32) -> Result<WorkItemDir> {
     let dir = find::by_id(&app.home, task)?;
     caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
     Ok(dir)
 }
 
 /// Answers the requests of an agent. One byte tells the wrapper that it is ready.
-fn answer_requests(app: &App, dir: &TaskDir, spawn: u32) -> Result<CommandAnswer> {
+fn answer_requests(app: &App, dir: &WorkItemDir, spawn: u32) -> Result<CommandAnswer> {
     let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
     serve::serve(app, dir, spawn, relayed::check, ready).map(|()| CommandAnswer::default())
 }

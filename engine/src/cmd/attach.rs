@@ -7,7 +7,7 @@ use crate::flow::doing::works_as;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::event::{Event, Exited, Spawn, Waiting};
-use crate::store::{Record, Task, TaskDir, TaskHistory};
+use crate::store::{Record, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Attached, Success};
 
@@ -18,13 +18,13 @@ use orange_api::{Attached, Success};
 /// `refused` when there is no session; `environment` without a terminal, or when tmux fails.
 pub fn run(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     reviewer: Option<&str>,
     as_json: bool,
     tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
-    commands: &dyn Fn(&Task, &TaskHistory) -> Result<Vec<String>>,
+    commands: &dyn Fn(&WorkItem, &WorkItemHistory) -> Result<Vec<String>>,
 ) -> Result<CommandAnswer> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     if !has_session(app, dir)? {
         let message = format!("no agent of {} is there: it is {}", task.branch, task.status());
         let help = whats_next(app, dir, &task, &journal.history(), commands)?;
@@ -32,11 +32,11 @@ pub fn run(
     }
     let say = |text: String| if as_json { Ok(()) } else { tell(&CommandAnswer::text(text)).map(drop) };
     let before =
-        |task: &Task, keys: &str| say(format!("{} ({}): {keys} detaches", task.branch, task.status()));
-    let ended = |task: &Task| say(format!("the session of {} has ended …", task.branch));
+        |task: &WorkItem, keys: &str| say(format!("{} ({}): {keys} detaches", task.branch, task.status()));
+    let ended = |task: &WorkItem| say(format!("the session of {} has ended …", task.branch));
     let window = reviewer.map(|name| window_of(&journal.history(), name)).transpose()?;
     let left = attach(app, dir, window.as_deref(), &before, &ended)?;
-    let (task, journal) = Task::read(&app.home, dir)?;
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let text = match left {
         AttachEnd::Switched => String::new(),
         AttachEnd::Detached => "the agent goes on".to_owned(),
@@ -52,7 +52,7 @@ pub fn run(
 }
 
 /// The window of the reviewer with this name.
-fn window_of(history: &TaskHistory, name: &str) -> Result<String> {
+fn window_of(history: &WorkItemHistory, name: &str) -> Result<String> {
     let named = |it: &&Spawn| it.name.as_deref() == Some(name);
     if let Some(record) = history.agents.alive.values().find(named) {
         return Ok(record.window.clone());
@@ -86,10 +86,10 @@ fn end_of(records: &[Record]) -> String {
 /// Next steps without an agent, each with the command.
 fn whats_next(
     app: &App,
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
-    commands: &dyn Fn(&Task, &TaskHistory) -> Result<Vec<String>>,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+    commands: &dyn Fn(&WorkItem, &WorkItemHistory) -> Result<Vec<String>>,
 ) -> Result<String> {
     let mut lines = Vec::new();
     lines.extend(task.attention.as_ref().map(|attention| format!("attention: {}", one_line(attention, 300))));

@@ -9,7 +9,7 @@ use crate::cmd::args::AttemptCommand;
 use crate::cmd::mission::show;
 use crate::cmd::stdin;
 use crate::flow::mission::single;
-use crate::store::{DirKind, TaskDir, find};
+use crate::store::{WorkItemDir, WorkItemKind, find};
 use crate::{Error, ErrorKind, Result};
 
 /// Runs a command.
@@ -23,13 +23,14 @@ pub fn run(app: &App, command: &AttemptCommand) -> Result<CommandAnswer> {
             })?;
             shown(app, &single::run(app, &new)?)
         }
-        AttemptCommand::Show { mission } => {
-            shown(app, &find::named(&app.home, DirKind::Mission, mission, None, |task| app.is_over(task))?)
-        }
+        AttemptCommand::Show { mission } => shown(
+            app,
+            &find::named(&app.home, WorkItemKind::Mission, mission, None, |task| app.is_over(task))?,
+        ),
     }
 }
 
-fn shown(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
+fn shown(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
     let (mission, projection) = show::record(app, dir)?;
     let step = projection.plan.steps.first().map(|it| it.id).unwrap_or_default();
     let state = state_of(&mission, step);

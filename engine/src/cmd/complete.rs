@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::args::{Cli, CompletionShell, TaskName};
 use crate::cmd::task::named_or_here;
-use crate::store::{DirKind, Task, list, projects};
+use crate::store::{WorkItem, WorkItemKind, list, projects};
 use orange_api::{Candidate, Completions};
 
 /// The kind of thing that a value names, read from its placeholder in the help.
@@ -47,7 +47,7 @@ pub fn run(app: Result<App>, words: &[String]) -> Result<CommandAnswer> {
 fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     candidates(words, |names| match names {
         NameKind::Tasks => tasks(app),
-        NameKind::Missions => unfinished(app, DirKind::Mission),
+        NameKind::Missions => unfinished(app, WorkItemKind::Mission),
         NameKind::Statuses => statuses(app, words),
         NameKind::Projects => projects_of(app),
         NameKind::Workflows => workflows(app),
@@ -181,7 +181,7 @@ fn statuses(app: &App, words: &[String]) -> Vec<Candidate> {
 
 fn of_task(app: &App, words: &[String]) -> Option<&'static Machine<'static>> {
     let dir = named_or_here(app, &task_in(words)?).ok()?;
-    let (task, _) = or_log(Task::read(&app.home, &dir).map(Some))?;
+    let (task, _) = or_log(WorkItem::read(&app.home, &dir).map(Some))?;
     or_log(app.machine_of(&task.owned).map(Some))
 }
 
@@ -202,18 +202,18 @@ fn projects_of(app: &App) -> Vec<Candidate> {
 }
 
 fn tasks(app: &App) -> Vec<Candidate> {
-    unfinished(app, DirKind::Task)
+    unfinished(app, WorkItemKind::Task)
 }
 
 /// The unfinished tasks or missions, by id and by branch.
-fn unfinished(app: &App, kind: DirKind) -> Vec<Candidate> {
+fn unfinished(app: &App, kind: WorkItemKind) -> Vec<Candidate> {
     let mut known = or_log(list::journals(&app.home, &[kind], None));
     known.retain(|one| one.may_be(|owned| !app.is_end(kind, owned)));
     let open = list::each(known, Some)
         .into_iter()
         .filter_map(|listed| or_log(listed.task.map(Some)))
         .filter(|task| !app.is_over(task));
-    let names = |task: Task| {
+    let names = |task: WorkItem| {
         let about = format!("{} ({})", task.branch, task.owned.status);
         [candidate(task.id, about), candidate(task.branch, task.summary)]
     };

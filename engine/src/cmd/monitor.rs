@@ -15,7 +15,7 @@ use crate::flow::monitor::{MonitorRound, look};
 use crate::flow::notify::Notifier;
 use crate::flow::only_one::{OnlyMonitor, become_it, try_for_messages};
 use crate::flow::polls::Polls;
-use crate::store::{DirKind, Task, list};
+use crate::store::{WorkItem, WorkItemKind, list};
 use orange_api::{MonitorEvent, MonitorFailure, MonitorLook, Success};
 
 /// The shortest time between two looks where messages are due sooner than the next one.
@@ -128,7 +128,7 @@ fn answer(app: &App, look: &MonitorRound) -> Result<CommandAnswer> {
 
 /// The branch of a task or mission, by which people know it; of anything else, what it is called.
 fn name(app: &App, id: &str) -> String {
-    let dir = list::with_id(&app.home, &DirKind::ALL, None, id).ok().and_then(|mut dirs| dirs.pop());
-    let task = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
+    let dir = list::with_id(&app.home, &WorkItemKind::ALL, None, id).ok().and_then(|mut dirs| dirs.pop());
+    let task = dir.and_then(|dir| WorkItem::read_last(&app.home, &dir, 0).ok());
     task.map_or_else(|| id.to_owned(), |(task, _)| format!("{}/{}", task.project, task.branch))
 }

@@ -6,7 +6,7 @@ use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::PaneArgs;
 use crate::cmd::screen;
 use crate::flow::pane::{self, AgentPane, PaneScreen, follow, look, resize, without_colours};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use orange_api::{Cursor, ShownPane};
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
 /// `not_found` when the agent has no pane; `environment` when tmux fails.
 pub fn run(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     args: &PaneArgs,
     as_json: bool,
     tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
@@ -41,7 +41,12 @@ pub fn run(
     Ok(CommandAnswer::default())
 }
 
-fn answer(dir: &TaskDir, found: &AgentPane, shown: &PaneScreen, has_colours: bool) -> Result<CommandAnswer> {
+fn answer(
+    dir: &WorkItemDir,
+    found: &AgentPane,
+    shown: &PaneScreen,
+    has_colours: bool,
+) -> Result<CommandAnswer> {
     let end = shown.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let lines = shown.lines.iter().take(end);
     let text: Vec<String> =

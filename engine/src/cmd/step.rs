@@ -8,7 +8,7 @@ use crate::cmd::args::{CompleteArgs, MissionName, StepCommand};
 use crate::cmd::{mission, stdin};
 use crate::flow::mission::Projection;
 use crate::flow::mission::attempt::{AttemptReport, Claim, OwnAttempt, ReportEffect, own, report};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ReportedStep, ShownStep, Success};
 
@@ -49,7 +49,7 @@ fn text(given: &str, what: &str) -> Result<String> {
     }
 }
 
-fn reported(app: &App, dir: &TaskDir, said: AttemptReport) -> Result<CommandAnswer> {
+fn reported(app: &App, dir: &WorkItemDir, said: AttemptReport) -> Result<CommandAnswer> {
     let claim = Claim::from_env();
     let (OwnAttempt { step, attempt }, taken) = report(app, dir, &claim, said)?;
     let text = match taken {
@@ -63,8 +63,8 @@ fn reported(app: &App, dir: &TaskDir, said: AttemptReport) -> Result<CommandAnsw
     CommandAnswer::of(&answer, text)
 }
 
-fn show(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
-    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+fn show(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
+    let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     let spawn = app.caller.check_step(&app.home, &app.folder, &task)?;
     let OwnAttempt { step: name, attempt } = own(&history, spawn, &Claim::from_env())?;

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
 use crate::flow::garbage::{self, LeftoverSelection};
 use crate::store::lock::LockHolder;
-use crate::store::{DirKind, Home, list, lock};
+use crate::store::{Home, WorkItemKind, list, lock};
 use crate::{Error, Result};
 use orange_api::Unfit;
 use orange_system::files::{bytes_in, disk_space, size};
@@ -96,7 +96,7 @@ pub(super) fn locks(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let folder = home.tasks().join(&project.name);
         files.extend([".lock", ".merge.lock", ".owed/.lock"].map(|name| folder.join(name)));
     }
-    for dir in list::dirs(home, &DirKind::ALL, None)? {
+    for dir in list::dirs(home, &WorkItemKind::ALL, None)? {
         files.extend(dir.path.parent().map(|project| project.join(".lock")));
         files.push(dir.lock_file());
     }
@@ -151,7 +151,7 @@ pub(super) fn garbage(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 
 pub(super) fn trash(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let home: &Home = &seen.app.home;
-    let deleted = list::deleted(home, &DirKind::ALL)?.len();
+    let deleted = list::deleted(home, &WorkItemKind::ALL)?.len();
     let bytes = bytes_in(&home.trash())?;
     Ok(vec![CheckFinding::fine(format!("{deleted} deleted tasks and missions, {}", size(bytes)))])
 }

@@ -20,7 +20,7 @@ use crate::store::index::Idle;
 use crate::store::list::Brevity;
 use crate::store::pool::{SavedPool, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Owned, Task, TaskEntry, list};
+use crate::store::{Owned, WorkItem, WorkItemEntry, WorkItemKind, list};
 use crate::{Error, Result};
 
 pub struct DoctorCheck {
@@ -214,7 +214,7 @@ fn or_fine(findings: Vec<CheckFinding>, fine: impl Into<String>) -> Vec<CheckFin
 
 /// A task or mission, and that it is over and idle: then no check needs its body or its journal.
 struct Examined {
-    listed: TaskEntry,
+    listed: WorkItemEntry,
     idle: Option<Idle>,
 }
 
@@ -231,7 +231,7 @@ struct CheckData<'o> {
 impl CheckData<'_> {
     fn of(app: &App) -> CheckData<'_> {
         let saved = SavedPool::read(&app.home);
-        let known = list::journals(&app.home, &DirKind::ALL, None);
+        let known = list::journals(&app.home, &WorkItemKind::ALL, None);
         let slots = known.as_deref().map_err(Clone::clone).and_then(|known| saved?.slots(known));
         let is_over = |kind, owned: &Owned| app.is_done(kind, owned);
         let examined = |listed, brevity| {
@@ -263,23 +263,23 @@ impl CheckData<'_> {
     }
 
     /// Every task and mission.
-    fn listed(&self) -> Result<Vec<&TaskEntry>> {
+    fn listed(&self) -> Result<Vec<&WorkItemEntry>> {
         Ok(self.examined()?.iter().map(|one| &one.listed).collect())
     }
 
     /// Those whose journals may have something unfinished.
-    fn not_idle(&self) -> Result<Vec<&TaskEntry>> {
+    fn not_idle(&self) -> Result<Vec<&WorkItemEntry>> {
         Ok(self.examined()?.iter().filter(|one| one.idle.is_none()).map(|one| &one.listed).collect())
     }
 
     /// The tasks that can be read.
-    fn tasks(&self) -> Result<Vec<&Task>> {
+    fn tasks(&self) -> Result<Vec<&WorkItem>> {
         let readable = self.listed()?.into_iter().filter_map(|listed| listed.task.as_ref().ok());
-        Ok(readable.filter(|task| task.kind == DirKind::Task).collect())
+        Ok(readable.filter(|task| task.kind == WorkItemKind::Task).collect())
     }
 
     /// The unfinished tasks and missions that can be read.
-    fn unfinished(&self) -> Result<Vec<&Task>> {
+    fn unfinished(&self) -> Result<Vec<&WorkItem>> {
         let readable = self.listed()?.into_iter().filter_map(|listed| listed.task.as_ref().ok());
         Ok(readable.filter(|task| !self.app.is_over(task)).collect())
     }

@@ -8,7 +8,7 @@ use crate::drive::git::{Git, TASK_FILE};
 use crate::drive::harness::{self, Harness};
 use crate::store::effective::effective;
 use crate::store::projects::Project;
-use crate::store::task::DEFAULT_HARNESS;
+use crate::store::work_item::DEFAULT_HARNESS;
 use orange_system::exec::find_on_path;
 
 pub(super) fn tmux(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {

@@ -16,7 +16,7 @@ use crate::flow::{abandoned, activity};
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
 use crate::store::index::{self, AskedTasks, EngineKeys, Idle};
-use crate::store::{DirKind, Task, TaskDir, TaskEntry, TaskHistory, owed, task};
+use crate::store::{WorkItem, WorkItemDir, WorkItemEntry, WorkItemHistory, WorkItemKind, owed, work_item};
 use crate::{Error, Result};
 use orange_api::Agent;
 use orange_api::Unfit;
@@ -35,7 +35,7 @@ pub(super) fn readable(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 }
 
 /// Checks a task's folder for what is neither a file nor a folder, and never opened.
-fn never_opened(dir: &TaskDir) -> Result<Vec<CheckFinding>> {
+fn never_opened(dir: &WorkItemDir) -> Result<Vec<CheckFinding>> {
     let found = nofollow::unfit(&dir.path).map_err(|cause| Error::io("look at", &dir.path, &cause))?;
     let tell = |(path, why): (PathBuf, Unfit)| {
         CheckFinding::of(FindingLevel::Broken, &Error::io("open", &path, &why.into()))
@@ -46,8 +46,9 @@ fn never_opened(dir: &TaskDir) -> Result<Vec<CheckFinding>> {
 /// Checks that each unfinished mission has the plan that it was started with.
 pub(super) fn plans(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
-    for TaskEntry { dir, task } in seen.not_idle()? {
-        let is_needed = |task: &Task| task.kind == DirKind::Mission && !seen.app.is_done_with_worktree(task);
+    for WorkItemEntry { dir, task } in seen.not_idle()? {
+        let is_needed =
+            |task: &WorkItem| task.kind == WorkItemKind::Mission && !seen.app.is_done_with_worktree(task);
         if task.as_ref().is_ok_and(is_needed)
             && let Some(Event::MissionCreated { plan_hash, .. }) = first_event(dir)?
         {
@@ -71,8 +72,8 @@ fn flaw_of_plan(path: &Path, hash: &str) -> Result<Option<&'static str>> {
     })
 }
 
-fn first_event(dir: &TaskDir) -> Result<Option<Event>> {
-    Ok(task::read_journal(dir)?.records.into_iter().next().map(|record| record.event))
+fn first_event(dir: &WorkItemDir) -> Result<Option<Event>> {
+    Ok(work_item::read_journal(dir)?.records.into_iter().next().map(|record| record.event))
 }
 
 pub(super) fn workflows(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
@@ -92,15 +93,15 @@ pub(super) fn workflows(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 pub(super) fn journals(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let idle = idle_keys(seen)?;
     let mut findings = Vec::new();
-    for TaskEntry { dir, task } in seen.listed()? {
+    for WorkItemEntry { dir, task } in seen.listed()? {
         let Ok(task) = task else { continue };
         let (differences, is_torn) = match idle.get(dir) {
-            Some(keys) => (task::differences_from(dir, |key| keys.get(key), &task.owned), false),
+            Some(keys) => (work_item::differences_from(dir, |key| keys.get(key), &task.owned), false),
             None => {
-                let journal = task::read_journal(dir)?;
+                let journal = work_item::read_journal(dir)?;
                 let history = journal.history();
-                let document = task::document(dir, &history)?;
-                (task::differences(dir, &document, &history.owned), journal.torn.is_some())
+                let document = work_item::document(dir, &history)?;
+                (work_item::differences(dir, &document, &history.owned), journal.torn.is_some())
             }
         };
         for repair in differences {
@@ -122,25 +123,25 @@ pub(super) fn journals(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 }
 
 /// The engine's keys in the texts of idle tasks and missions.
-fn idle_keys<'s>(seen: &'s CheckData<'_>) -> Result<BTreeMap<&'s TaskDir, EngineKeys>> {
+fn idle_keys<'s>(seen: &'s CheckData<'_>) -> Result<BTreeMap<&'s WorkItemDir, EngineKeys>> {
     let idle = seen.examined()?.iter().filter(|one| one.idle.is_some());
-    let mut idle: Vec<&TaskDir> = idle.map(|one| &one.listed.dir).collect();
+    let mut idle: Vec<&WorkItemDir> = idle.map(|one| &one.listed.dir).collect();
     idle.sort_unstable();
-    let dirs: Vec<TaskDir> = idle.iter().map(|dir| (*dir).clone()).collect();
+    let dirs: Vec<WorkItemDir> = idle.iter().map(|dir| (*dir).clone()).collect();
     Ok(idle.into_iter().zip(index::facts(&dirs, AskedTasks::Some)).collect())
 }
 
 /// The next command that locks it, in words.
-fn next_change(dir: &TaskDir) -> String {
+fn next_change(dir: &WorkItemDir) -> String {
     let commands = match dir.kind {
-        DirKind::Task => "`orange task update`",
-        DirKind::Mission => "`orange mission continue`, `retry` or `cancel`",
+        WorkItemKind::Task => "`orange task update`",
+        WorkItemKind::Mission => "`orange mission continue`, `retry` or `cancel`",
     };
     format!("the next command that changes the {}, such as {commands},", dir.kind.word())
 }
 
 pub(super) fn transitions(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
-    let pending = |(dir, history): (&TaskDir, TaskHistory)| {
+    let pending = |(dir, history): (&WorkItemDir, WorkItemHistory)| {
         // One that is being carried out is not a finding.
         let plan = &abandoned(dir, &history)?.plan;
         let message = format!("{}: {} → {} is begun and not finished", dir.shown(), plan.from, plan.to);
@@ -196,7 +197,7 @@ pub(super) fn agents(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         if idle.is_some() {
             continue;
         }
-        let history = task::read_journal(&listed.dir)?.history();
+        let history = work_item::read_journal(&listed.dir)?.history();
         for Agent { spawn, assessment, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes)
         {
             if !assessment.state.is_well() {
@@ -253,7 +254,7 @@ pub(super) fn queue(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let what = forbidden.or_else(|| queue.waits_for(seen.app, task));
         findings.extend(what.map(|what| CheckFinding::fine(format!("task {} {what}", task.id))));
     }
-    for mission in seen.unfinished()?.into_iter().filter(|it| it.kind == DirKind::Mission) {
+    for mission in seen.unfinished()?.into_iter().filter(|it| it.kind == WorkItemKind::Mission) {
         if mission.status() == MissionStatus::Pending.as_str() {
             let message = format!("mission {} waits for a worktree of {}", mission.id, mission.project);
             findings.push(CheckFinding::fine(message));
@@ -266,13 +267,13 @@ pub(super) fn clock(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     // Two processes may read the clock in one order and write in the other.
     let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
     let mut findings = Vec::new();
-    for Examined { listed: TaskEntry { dir, task }, idle } in seen.examined()? {
+    for Examined { listed: WorkItemEntry { dir, task }, idle } in seen.examined()? {
         if task.is_err() {
             continue;
         }
         let ends = match idle.as_ref().and_then(Idle::last) {
             Some(last) => Some(last.ends),
-            None => task::read_journal_last(dir, 1)?.records.pop().map(|record| record.timestamp),
+            None => work_item::read_journal_last(dir, 1)?.records.pop().map(|record| record.timestamp),
         };
         if let Some(ends) = ends.filter(|ends| *ends > soon) {
             let message = format!("{}: its journal ends at {ends}, which is in the future", dir.shown());
@@ -283,8 +284,8 @@ pub(super) fn clock(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 }
 
 /// The journals that may have something unfinished.
-fn histories<'s>(seen: &'s CheckData<'_>) -> Result<Vec<(&'s TaskDir, TaskHistory)>> {
-    let read = |dir| Ok((dir, task::read_journal(dir)?.history()));
+fn histories<'s>(seen: &'s CheckData<'_>) -> Result<Vec<(&'s WorkItemDir, WorkItemHistory)>> {
+    let read = |dir| Ok((dir, work_item::read_journal(dir)?.history()));
     let not_idle = seen.not_idle()?.into_iter().filter(|listed| listed.task.is_ok());
     not_idle.map(|listed| read(&listed.dir)).collect()
 }

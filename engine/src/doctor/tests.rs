@@ -11,7 +11,7 @@ use crate::machines::Machines;
 use crate::store::event::Spawn;
 use crate::store::index::tests::{copy, grow_old};
 use crate::store::index::{EngineKeys, FileFact, JournalFacts, TextFacts};
-use crate::store::{Event, Home, LockedTask, Set, TaskDir, tests};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItemDir, tests};
 
 struct DoctorWard {
     folder: tempfile::TempDir,
@@ -35,7 +35,7 @@ impl DoctorWard {
     }
 
     /// A task of the test workflow.
-    fn task(&self) -> TaskDir {
+    fn task(&self) -> WorkItemDir {
         let mut locked = tests::task(self.home(), "fix");
         locked.append(Event::Unknown, Set::new().workflow("test", "").status("working")).unwrap();
         locked.dir().clone()
@@ -149,7 +149,7 @@ fn a_task_that_disagrees_with_its_journal_is_found() {
 fn tasks_and_sessions_without_each_other_are_found() {
     let ward = DoctorWard::new();
     let dir = ward.task();
-    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedWorkItem::lock(ward.home(), &dir).unwrap();
     let spawn = Spawn { spawn: 1, actor: crate::store::event::Actor::Worker, ..Default::default() };
     locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
@@ -161,7 +161,7 @@ fn tasks_and_sessions_without_each_other_are_found() {
     let journal = fs::File::options().append(true).open(dir.history()).unwrap();
     journal.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
     ward.check("transitions", "a → b is begun");
-    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedWorkItem::lock(ward.home(), &dir).unwrap();
     locked.append(Event::Unknown, Set::new().status("vanished")).unwrap();
     ward.check("workflows", "vanished");
 }
@@ -189,7 +189,7 @@ fn a_journal_from_the_future_is_found() {
 }
 
 /// A mission in this status that holds a worktree.
-fn mission(ward: &DoctorWard, status: &str) -> TaskDir {
+fn mission(ward: &DoctorWard, status: &str) -> WorkItemDir {
     let mut locked = tests::mission(ward.home(), "brew");
     locked.append(Event::Unknown, Set::new().status(status).workspace(Some("coffee--1"))).unwrap();
     locked.dir().clone()
@@ -240,7 +240,7 @@ fn a_mission_that_waits_for_a_worktree_is_named() {
 fn an_agent_of_a_mission_that_is_gone_is_found() {
     let ward = DoctorWard::new();
     let dir = mission(&ward, "running");
-    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedWorkItem::lock(ward.home(), &dir).unwrap();
     let agent = Spawn { spawn: 1, actor: "worker".into(), ..Spawn::default() };
     locked.append(Event::AgentSpawned(agent), Set::new()).unwrap();
     drop(locked);
@@ -253,7 +253,7 @@ fn the_harnesses_of_a_mission_are_checked_until_it_has_ended() {
     let dir = mission(&ward, "paused");
     // Nothing is on this one's PATH.
     ward.check("harnesses", "Broken ");
-    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedWorkItem::lock(ward.home(), &dir).unwrap();
     locked.append(Event::Unknown, Set::new().status("completed")).unwrap();
     drop(locked);
     assert!(ward.found("harnesses").iter().all(|found| found.starts_with("Warning")));
@@ -263,7 +263,7 @@ fn the_harnesses_of_a_mission_are_checked_until_it_has_ended() {
 fn a_mission_that_needs_a_person_is_found() {
     let ward = DoctorWard::new();
     let dir = mission(&ward, "running");
-    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedWorkItem::lock(ward.home(), &dir).unwrap();
     locked.call_attention("no coffee").unwrap();
     drop(locked);
     ward.check("agents", &format!("Warning mission {}: no coffee", dir.id));
@@ -280,7 +280,7 @@ fn a_mission_without_its_plan_is_found_until_it_has_ended() {
     fs::remove_file(dir.plan()).unwrap();
     ward.check("plans", &format!("Broken mission {}: ", dir.id));
     ward.check("plans", "plan.json is gone");
-    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let mut locked = crate::store::LockedWorkItem::lock(ward.home(), &dir).unwrap();
     locked.append(Event::Unknown, Set::new().status("cancelled")).unwrap();
     drop(locked);
     assert_eq!(ward.found("plans"), [""; 0]);
@@ -344,9 +344,9 @@ fn an_index_changes_no_finding() {
     let ward = DoctorWard::new();
     let over = ward.task();
     let end = Set::new().status("done").workspace(None).tmux_session(None);
-    LockedTask::lock(ward.home(), &over).unwrap().append(Event::Unknown, end).unwrap();
+    LockedWorkItem::lock(ward.home(), &over).unwrap().append(Event::Unknown, end).unwrap();
     (1..TASKS).for_each(|number| copy(ward.home(), &over, number));
-    let mut dirs = list::dirs(ward.home(), &[DirKind::Task], None).unwrap();
+    let mut dirs = list::dirs(ward.home(), &[WorkItemKind::Task], None).unwrap();
     dirs.sort();
     let rewrite = |path: &Path, from: &str, to: &str| {
         fs::write(path, fs::read_to_string(path).unwrap().replace(from, to)).unwrap();

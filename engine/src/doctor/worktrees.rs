@@ -6,7 +6,7 @@ use crate::Result;
 use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
 use crate::drive::git::Git;
 use crate::flow::collect::{self, WorktreeFate};
-use crate::store::{DirKind, Task, TaskEntry};
+use crate::store::{WorkItem, WorkItemEntry, WorkItemKind};
 
 /// Worktrees that `orange workspace gc` would change, and those that it would leave alone.
 pub(super) fn pool(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
@@ -37,7 +37,7 @@ pub(super) fn pool(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 /// a task's has a readable `TASK.md`. A plain folder has no repository.
 pub(super) fn held(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
-    for TaskEntry { dir, task } in seen.listed()? {
+    for WorkItemEntry { dir, task } in seen.listed()? {
         let Ok(task) = task else { continue };
         let of = dir.shown();
         let Some(name) = &task.owned.workspace else { continue };
@@ -51,14 +51,14 @@ pub(super) fn held(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let shown = folder.display();
         let id = &task.id;
         let (again, ends) = match dir.kind {
-            DirKind::Task => (
+            WorkItemKind::Task => (
                 format!("`orange task respawn {id}`"),
                 format!(
                     "`orange task cancel {id} --yes` ends it and keeps the branch; `orange task create {}` begins a new one there",
                     task.branch
                 ),
             ),
-            DirKind::Mission => (
+            WorkItemKind::Mission => (
                 format!("`orange mission continue {id}`"),
                 format!("`orange mission cancel {id}` ends it and keeps the branch"),
             ),
@@ -80,7 +80,7 @@ pub(super) fn held(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         } else if let Some(error) = (!is_plain).then(|| git.check_link(&folder).err()).flatten() {
             CheckFinding::new(FindingLevel::Broken, format!("{of}: {}", error.message))
                 .remedy(error.help.clone())
-        } else if let Err(error) = Task::read(&seen.app.home, dir) {
+        } else if let Err(error) = WorkItem::read(&seen.app.home, dir) {
             CheckFinding::new(FindingLevel::Broken, error.message.clone()).remedy(error.help.clone())
         } else {
             continue;

@@ -2,13 +2,13 @@
 
 use crate::app::App;
 use crate::drive::git::{CommitComparison, Git, Mergeable};
-use crate::store::{Task, TaskHistory};
+use crate::store::{WorkItem, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ChangeSize, PullRequestFacts};
 
 /// Change that the work of a task has made since it left the default branch, with uncommitted and untracked files of its worktree;
 /// `None` where git cannot tell.
-pub fn size(app: &App, task: &Task, history: &TaskHistory) -> Option<ChangeSize> {
+pub fn size(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Option<ChangeSize> {
     let compared = compare(app, task, history).ok()?;
     let files = compared.files().ok()?;
     let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
@@ -26,7 +26,7 @@ pub fn size(app: &App, task: &Task, history: &TaskHistory) -> Option<ChangeSize>
 ///
 /// # Errors
 /// `refused` without a branch; `environment` when git fails.
-pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<CommitComparison> {
+pub fn compare(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<CommitComparison> {
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     if let Some(worktree) = task.worktree() {
@@ -41,7 +41,7 @@ pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<CommitCo
     git.compare_commit(&commit, &project.default_branch, began)
 }
 
-fn nothing(task: &Task) -> Error {
+fn nothing(task: &WorkItem) -> Error {
     let (word, id) = (task.kind.word(), &task.id);
     Error::new(
         ErrorKind::Refused,
@@ -56,7 +56,7 @@ fn nothing(task: &Task) -> Error {
 ///
 /// # Errors
 /// `not_found` without a branch; `environment` when git fails.
-pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergeable> {
+pub fn mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Mergeable> {
     let project = app.project_of(task)?;
     let worktree = task.worktree().map(|name| app.home.workspace(name));
     let found =
@@ -75,7 +75,7 @@ pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergea
     })
 }
 
-fn has_uncommitted_backup(history: &TaskHistory) -> bool {
+fn has_uncommitted_backup(history: &WorkItemHistory) -> bool {
     history
         .worktree
         .reclaimed
@@ -84,14 +84,14 @@ fn has_uncommitted_backup(history: &TaskHistory) -> bool {
 }
 
 /// The branch that is checked out in a task's worktree, if that is another one than its own.
-pub fn other_branch(app: &App, task: &Task) -> Option<String> {
+pub fn other_branch(app: &App, task: &WorkItem) -> Option<String> {
     let worktree = app.home.workspace(task.worktree()?);
     let current = Git::at(&worktree).current_branch(&worktree).ok()??;
     (current != task.branch).then_some(current)
 }
 
 /// The pull request of a task, by its journal.
-pub fn pull_request(app: &App, task: &Task, history: &TaskHistory) -> Option<PullRequestFacts> {
+pub fn pull_request(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Option<PullRequestFacts> {
     let url = task.pr_url.clone()?;
     let checks =
         history.branch.checks.as_ref().filter(|seen| seen.url == url).map(|seen| seen.state.to_string());

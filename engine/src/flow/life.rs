@@ -14,15 +14,15 @@ use crate::flow::refusal;
 use crate::flow::snapshot::Snapshot;
 use crate::hooks::workspace::WorktreeRoom;
 use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory};
+use crate::store::{Event, LockedWorkItem, OpenTransition, Set, WorkItem, WorkItemHistory};
 use orange_system::{clock, fault};
 
 /// The core's answer to an input; its refusal is an error in the words of this task.
 pub fn ask(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     input: Input<'_>,
 ) -> Result<LifeTurn<'static>> {
     Snapshot::of(app, machine, task, history)?.with_facts(|facts| {
@@ -34,8 +34,8 @@ pub fn ask(
 pub fn ask_beside(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     input: Input<'_>,
     alive: Vec<&str>,
 ) -> Result<LifeTurn<'static>> {
@@ -51,8 +51,8 @@ pub fn ask_beside(
 pub fn program(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     input: Input<'_>,
     since: Option<u64>,
 ) -> Result<Option<Program<'static>>> {
@@ -65,8 +65,8 @@ pub fn program(
 pub fn assuming(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     input: Input<'_>,
 ) -> Result<(LifeTurn<'static>, Vec<Program<'static>>)> {
     let mut snapshot = Snapshot::of(app, machine, task, history)?;
@@ -104,7 +104,7 @@ pub struct TurnRecord {
 /// finishes it even if this fails.
 pub fn record(
     machine: &Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     turn: &LifeTurn<'_>,
     TurnRecord { led_to_it, room, agent }: TurnRecord,
 ) -> Result<()> {
@@ -138,7 +138,7 @@ struct EventWriter<'w> {
 }
 
 impl EventWriter<'_> {
-    fn add(&mut self, locked: &LockedTask, event: &LifeEvent<'_>) {
+    fn add(&mut self, locked: &LockedWorkItem, event: &LifeEvent<'_>) {
         let name = |state| self.machine.state(state).name.to_owned();
         let (spawn, how) = self.agent.clone().unwrap_or_default();
         let status = locked.task().status().to_owned();
@@ -181,7 +181,7 @@ impl EventWriter<'_> {
 }
 
 /// The event of hooks that wait: of the open transition, the last one that has ended and those after it.
-fn hooks_wait(locked: &LockedTask) -> Option<(Event, Set)> {
+fn hooks_wait(locked: &LockedWorkItem) -> Option<(Event, Set)> {
     let OpenTransition { plan, ended, .. } = locked.history().transition.open.as_ref()?;
     let index = *ended.last_key_value()?.0;
     let hook = plan.hooks.iter().find(|hook| hook.index == index)?.name.clone();
@@ -197,7 +197,7 @@ pub fn waits(spawn: u32, after: u32, reason: &str) -> (Event, Set) {
     (Event::AgentWaiting(Waiting { spawn, until, after, reason: reason.to_owned() }), set)
 }
 
-fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> Transition {
+fn plan(machine: &Machine<'_>, locked: &LockedWorkItem, decision: &Decision<'_>) -> Transition {
     let hook = |(index, effect): (usize, &Effect<'_>)| PlannedHook {
         name: effect.hook.name().to_owned(),
         index,
@@ -233,7 +233,7 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
     (Event::TransitionStarted(plan), Set::new().status(to))
 }
 
-fn passed(locked: &LockedTask, seen: &[SeenSection<'_>]) -> Vec<Pass> {
+fn passed(locked: &LockedWorkItem, seen: &[SeenSection<'_>]) -> Vec<Pass> {
     if seen.is_empty() {
         return Vec::new();
     }
@@ -268,7 +268,7 @@ pub fn cause_of(machine: &Machine<'_>, plan: &Transition) -> Cause {
 }
 
 /// The event that closes a transition in the journal.
-pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Transition) -> (Event, Set) {
+pub fn closing(machine: &Machine<'_>, task: &WorkItem, plan: &Transition) -> (Event, Set) {
     let changed = Event::StatusChanged {
         from: plan.from.clone(),
         to: plan.to.clone(),

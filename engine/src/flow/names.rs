@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::app::App;
-use crate::store::{DirKind, Task, TaskDir, id, list};
+use crate::store::{WorkItem, WorkItemDir, WorkItemKind, id, list};
 use crate::{Error, Result};
 use orange_api::{MissionPause, Need};
 
@@ -25,7 +25,7 @@ pub struct KnownNames<'a> {
 /// The branch of a task or mission.
 #[derive(Debug)]
 struct Branch {
-    dir: TaskDir,
+    dir: WorkItemDir,
     name: String,
     is_over: bool,
 }
@@ -35,7 +35,7 @@ struct Branch {
 struct Mention {
     place: Range<usize>,
     /// `orange task …` or `orange mission …`.
-    kind: DirKind,
+    kind: WorkItemKind,
     /// True if the command takes tasks and missions alike.
     takes_both: bool,
 }
@@ -85,11 +85,11 @@ impl<'a> KnownNames<'a> {
     }
 
     /// The name of a task in commands for tasks, or of a mission in those for missions.
-    pub fn name(&self, dir: &TaskDir) -> String {
+    pub fn name(&self, dir: &WorkItemDir) -> String {
         self.branch(&dir.id, dir.kind, false).unwrap_or_else(|| dir.id.clone())
     }
 
-    fn branch(&self, id: &str, kind: DirKind, takes_both: bool) -> Option<String> {
+    fn branch(&self, id: &str, kind: WorkItemKind, takes_both: bool) -> Option<String> {
         let key = (id.to_owned(), takes_both);
         if let Some(known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
@@ -100,13 +100,13 @@ impl<'a> KnownNames<'a> {
         found
     }
 
-    fn found(&self, id: &str, kind: DirKind, takes_both: bool) -> Result<Option<String>> {
+    fn found(&self, id: &str, kind: WorkItemKind, takes_both: bool) -> Result<Option<String>> {
         let home = &self.app.home;
-        let [dir] = &list::with_id(home, &DirKind::ALL, None, id)?[..] else { return Ok(None) };
+        let [dir] = &list::with_id(home, &WorkItemKind::ALL, None, id)?[..] else { return Ok(None) };
         if dir.kind != kind && !takes_both {
             return Ok(None);
         }
-        let (task, _) = Task::read_last(home, dir, 0)?;
+        let (task, _) = WorkItem::read_last(home, dir, 0)?;
         let branch = task.branch.as_str();
         if !is_plain(branch) || branch.contains(id) {
             return Ok(None);
@@ -116,12 +116,12 @@ impl<'a> KnownNames<'a> {
         if is_alone {
             return Ok(Some(task.branch));
         }
-        let kinds: &[DirKind] = if takes_both { &DirKind::ALL } else { &[kind] };
+        let kinds: &[WorkItemKind] = if takes_both { &WorkItemKind::ALL } else { &[kind] };
         Ok((self.led_to(kinds, branch) == Some(dir)).then_some(task.branch))
     }
 
     /// The one that a command finds by this branch: an unfinished one, or else a finished one.
-    fn led_to(&self, kinds: &[DirKind], branch: &str) -> Option<&TaskDir> {
+    fn led_to(&self, kinds: &[WorkItemKind], branch: &str) -> Option<&WorkItemDir> {
         let all = self.all.get_or_init(|| branches(self.app).unwrap_or_default());
         let with_branch = all.iter().filter(|it| it.name == branch && kinds.contains(&it.dir.kind));
         let (over, live): (Vec<&Branch>, Vec<&Branch>) = with_branch.partition(|it| it.is_over);
@@ -133,7 +133,7 @@ impl<'a> KnownNames<'a> {
 }
 
 fn branches(app: &App) -> Result<Vec<Branch>> {
-    let known = list::journals(&app.home, &DirKind::ALL, None)?;
+    let known = list::journals(&app.home, &WorkItemKind::ALL, None)?;
     Ok(list::each(known, |listed| {
         let name = listed.branch()?.into_owned();
         let is_over = listed.task.as_ref().is_ok_and(|task| app.is_over(task));
@@ -149,8 +149,8 @@ fn is_plain(branch: &str) -> bool {
 
 /// The ids in the commands of a text, from the first to the last. A command ends at a backquote or with its line.
 fn mentions(text: &str) -> Vec<Mention> {
-    const COMMANDS: [(&str, DirKind); 2] =
-        [("orange task ", DirKind::Task), ("orange mission ", DirKind::Mission)];
+    const COMMANDS: [(&str, WorkItemKind); 2] =
+        [("orange task ", WorkItemKind::Task), ("orange mission ", WorkItemKind::Mission)];
     let mut found = Vec::new();
     for (command, kind) in COMMANDS {
         for (at, _) in text.match_indices(command) {
@@ -186,12 +186,12 @@ mod tests {
     use super::*;
     use crate::flow::tests::MACHINES;
     use crate::machines::Machines;
-    use crate::store::{Event, LockedTask, Set, TaskDraft, create, find, tests};
+    use crate::store::{Event, LockedWorkItem, Set, WorkItemDraft, create, find, tests};
 
     const ID: &str = "k3v9qa8b2c7d1e6f0g5h4";
 
     #[track_caller]
-    fn check_mentions(text: &str, expect: &[(&str, DirKind, bool)]) {
+    fn check_mentions(text: &str, expect: &[(&str, WorkItemKind, bool)]) {
         let found = mentions(text);
         let found: Vec<_> =
             found.iter().map(|it| (&text[it.place.clone()], it.kind, it.takes_both)).collect();
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn ids_are_found_in_commands_alone() {
-        let (task, mission) = (DirKind::Task, DirKind::Mission);
+        let (task, mission) = (WorkItemKind::Task, WorkItemKind::Mission);
         check_mentions(&format!("task {ID} is gone"), &[]);
         check_mentions(&format!("`orange task next {ID}` shows {ID}"), &[(ID, task, false)]);
         check_mentions(&format!("  orange mission retry {ID}\n{ID}"), &[(ID, mission, false)]);
@@ -219,17 +219,17 @@ mod tests {
         (folder, app)
     }
 
-    fn draft(branch: &str) -> TaskDraft {
-        TaskDraft { workflow: "test".to_owned(), ..tests::draft(branch) }
+    fn draft(branch: &str) -> WorkItemDraft {
+        WorkItemDraft { workflow: "test".to_owned(), ..tests::draft(branch) }
     }
 
-    fn task(app: &App, draft: &TaskDraft) -> TaskDir {
+    fn task(app: &App, draft: &WorkItemDraft) -> WorkItemDir {
         create(&app.home, draft, |_| Ok(())).unwrap().dir().clone()
     }
 
     /// The name in a command, which leads back to the task.
     #[track_caller]
-    fn check_name(app: &App, dir: &TaskDir, expect: &str) {
+    fn check_name(app: &App, dir: &WorkItemDir, expect: &str) {
         let command = format!("`orange {} show {}`", dir.kind.word(), dir.id);
         let named = KnownNames::of(app).in_text(&command).into_owned();
         assert_eq!(named, format!("`orange {} show {expect}`", dir.kind.word()));
@@ -237,12 +237,15 @@ mod tests {
         assert_eq!(found.as_ref(), Ok(dir));
     }
 
-    fn finish(app: &App, dir: &TaskDir, status: &str) {
-        LockedTask::lock(&app.home, dir).unwrap().append(Event::Unknown, Set::new().status(status)).unwrap();
+    fn finish(app: &App, dir: &WorkItemDir, status: &str) {
+        LockedWorkItem::lock(&app.home, dir)
+            .unwrap()
+            .append(Event::Unknown, Set::new().status(status))
+            .unwrap();
     }
 
-    fn in_project(app: &App, project: &str, branch: &str) -> TaskDir {
-        task(app, &TaskDraft { project: project.to_owned(), ..draft(branch) })
+    fn in_project(app: &App, project: &str, branch: &str) -> WorkItemDir {
+        task(app, &WorkItemDraft { project: project.to_owned(), ..draft(branch) })
     }
 
     #[test]
@@ -295,7 +298,7 @@ mod tests {
             let dir = task(&app, &draft(branch));
             check_name(&app, &dir, &dir.id);
         }
-        let dir = task(&app, &TaskDraft { branch: None, ..draft("") });
+        let dir = task(&app, &WorkItemDraft { branch: None, ..draft("") });
         check_name(&app, &dir, &dir.id);
     }
 

@@ -19,7 +19,7 @@ use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes, SessionHealth};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed};
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trust};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, event, transcripts, trust};
 use crate::{Error, Result};
 use orange_api::{Agent, AgentState, ChangeSize, Need};
 use orange_system::nofollow;
@@ -27,9 +27,9 @@ use orange_system::nofollow;
 /// Facts about a task or mission that are known before its need.
 #[derive(Clone, Copy, Debug)]
 pub struct NeedFacts<'k> {
-    pub dir: &'k TaskDir,
-    pub task: &'k Task,
-    pub history: &'k TaskHistory,
+    pub dir: &'k WorkItemDir,
+    pub task: &'k WorkItem,
+    pub history: &'k WorkItemHistory,
     /// Its living agents.
     pub agents: &'k [Agent],
     pub session: SessionHealth,
@@ -58,7 +58,7 @@ pub enum AskGit {
 
 impl<'k> NeedFacts<'k> {
     /// The observed facts about a task that waits for nothing.
-    pub fn of(dir: &'k TaskDir, observed: &'k Observed, git: AskGit) -> NeedFacts<'k> {
+    pub fn of(dir: &'k WorkItemDir, observed: &'k Observed, git: AskGit) -> NeedFacts<'k> {
         let Observed { task, history, session, agents } = observed;
         NeedFacts {
             dir,
@@ -92,17 +92,17 @@ impl<'k> NeedFacts<'k> {
 }
 
 /// The need of one task, by all that is known now. `queue` is the one [about it](StartQueue::about).
-pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&StartQueue>) -> Option<Need> {
+pub fn here(app: &App, dir: &WorkItemDir, observed: &Observed, queue: Option<&StartQueue>) -> Option<Need> {
     let need = queued(app, queue, NeedFacts::of(dir, observed, AskGit::Force))?;
     Some(KnownNames::of(app).in_need(need))
 }
 
 /// Reads a task or mission and returns its need; `None` if that is unknown. `queue` is that of all projects.
-pub fn look(app: &App, dir: &TaskDir, queue: Option<&StartQueue>) -> Result<Option<(Task, Need)>> {
+pub fn look(app: &App, dir: &WorkItemDir, queue: Option<&StartQueue>) -> Result<Option<(WorkItem, Need)>> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let need = match dir.kind {
-        DirKind::Task => queued(app, queue, NeedFacts::of(dir, &observed, AskGit::Merge)),
-        DirKind::Mission => Some(of_mission(dir, &observed, &Projection::of(dir, &observed.history)?)),
+        WorkItemKind::Task => queued(app, queue, NeedFacts::of(dir, &observed, AskGit::Merge)),
+        WorkItemKind::Mission => Some(of_mission(dir, &observed, &Projection::of(dir, &observed.history)?)),
     };
     Ok(need.map(|need| (observed.task, KnownNames::of(app).in_need(need))))
 }
@@ -214,7 +214,7 @@ fn facts<'f>(app: &App, known: &NeedFacts<'f>, agents: &'f [need::Agent<'f>]) ->
 
 /// True if the reason for which a task calls a person still holds, as far as that is known: a warning about the settings of its
 /// repository no longer holds once these are trusted, or gone.
-fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
+fn is_still_so(app: &App, task: &WorkItem, attention: &str) -> bool {
     let call = || {
         let project = app.project_of(task)?;
         Ok::<_, Error>(trust::of(&app.home, &project)?.0.call(&project.name))
@@ -223,7 +223,7 @@ fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
 }
 
 /// The need of a mission.
-pub fn of_mission(dir: &TaskDir, observed: &Observed, projection: &Projection) -> Need {
+pub fn of_mission(dir: &WorkItemDir, observed: &Observed, projection: &Projection) -> Need {
     let Observed { task, history, agents, .. } = observed;
     let agents = agents_of(agents, history);
     let unnoticed = observed.unnoticed(dir);
@@ -258,14 +258,14 @@ fn can_cancel_lost(app: &App) -> bool {
     app.machines.usable().is_ok_and(|machines| machines.iter().any(|it| it.commands.cancel.is_some()))
 }
 
-fn wait<'f>(task: &'f Task, history: &'f TaskHistory) -> Option<Wait<'f>> {
+fn wait<'f>(task: &'f WorkItem, history: &'f WorkItemHistory) -> Option<Wait<'f>> {
     let until = task.owned.waiting_until.as_deref()?;
     let reason = history.agents.waiting.as_ref().map_or("it waits", |waiting| &waiting.reason);
     Some(Wait { until: Some(until), reason })
 }
 
 /// True if there is something to show of its agents.
-fn has_logs(dir: &TaskDir, history: &TaskHistory) -> bool {
+fn has_logs(dir: &WorkItemDir, history: &WorkItemHistory) -> bool {
     let spawn = history.agents.last_spawn;
     let is_kept = || transcripts::all(dir).is_ok_and(|kept| kept.iter().any(|it| it.spawn == spawn));
     let is_shown = || nofollow::metadata(&dir.pane(spawn)).is_ok();
@@ -284,7 +284,7 @@ fn is_alive(machine: &Machine<'_>, known: &NeedFacts<'_>) -> Option<bool> {
     }
 }
 
-fn pull_request(task: &Task, history: &TaskHistory) -> Option<KnownPullRequest> {
+fn pull_request(task: &WorkItem, history: &WorkItemHistory) -> Option<KnownPullRequest> {
     let url = task.pr_url.as_ref()?;
     let seen = history.branch.checks.as_ref().filter(|seen| seen.url == *url);
     let checks = seen.map_or(Checks::Unseen, |seen| match seen.state {
@@ -297,7 +297,7 @@ fn pull_request(task: &Task, history: &TaskHistory) -> Option<KnownPullRequest> 
     Some(KnownPullRequest { checks })
 }
 
-fn agents_of<'a>(agents: &'a [Agent], history: &TaskHistory) -> Vec<need::Agent<'a>> {
+fn agents_of<'a>(agents: &'a [Agent], history: &WorkItemHistory) -> Vec<need::Agent<'a>> {
     let asked_before = |agent: &Agent| {
         let asked = history.agents.alive.get(&agent.spawn)?.asked.as_ref()?;
         u64::from_str_radix(asked, 16).ok()

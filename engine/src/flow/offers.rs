@@ -8,14 +8,14 @@ use orange_core::{Machine, StateId, View};
 
 use crate::drive::git::Strategy;
 use crate::flow::refusal;
-use crate::store::{DirKind, Task, TaskDir, TaskHistory};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind};
 
 /// The task or mission of the actions, with the facts that their words need.
 #[derive(Clone, Copy)]
 pub struct ActionSubject<'a> {
-    pub dir: &'a TaskDir,
-    pub task: &'a Task,
-    pub history: &'a TaskHistory,
+    pub dir: &'a WorkItemDir,
+    pub task: &'a WorkItem,
+    pub history: &'a WorkItemHistory,
     /// Its workflow and what that reads; `None` for missions, and for tasks whose workflow is gone.
     pub view: Option<(&'a Machine<'a>, &'a View<'a>)>,
     pub worktree: Option<&'a Path>,
@@ -114,12 +114,12 @@ impl ActionSubject<'_> {
     /// The group of commands. Those for agents are commands of tasks, also for agents of missions.
     fn group(&self, action: PersonAction<'_>) -> &'static str {
         match (self.dir.kind, action) {
-            (DirKind::Task, _)
+            (WorkItemKind::Task, _)
             | (
-                DirKind::Mission,
+                WorkItemKind::Mission,
                 PersonAction::Allow { .. } | PersonAction::Deny { .. } | PersonAction::Send { .. },
-            ) => DirKind::Task.word(),
-            (DirKind::Mission, _) => DirKind::Mission.word(),
+            ) => WorkItemKind::Task.word(),
+            (WorkItemKind::Mission, _) => WorkItemKind::Mission.word(),
         }
     }
 

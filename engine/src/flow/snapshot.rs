@@ -8,7 +8,7 @@ use orange_core::{
 use crate::app::App;
 use crate::drive::git::{Git, WorktreeContent};
 use crate::store::event::{self, Pass};
-use crate::store::{Task, TaskHistory, suggest};
+use crate::store::{WorkItem, WorkItemHistory, suggest};
 use crate::{Error, ErrorKind, Result};
 
 /// The values that a view borrows.
@@ -17,7 +17,7 @@ pub struct Snapshot<'t> {
     status: StateId,
     counters: Vec<u32>,
     seen: Vec<SeenSection<'t>>,
-    task: &'t Task,
+    task: &'t WorkItem,
     restarts: u32,
     last: Option<Spawn<'t>>,
     reviewers: Vec<&'t str>,
@@ -41,8 +41,8 @@ impl<'t> Snapshot<'t> {
     pub fn of(
         app: &App,
         machine: &'static Machine<'static>,
-        task: &'t Task,
-        history: &'t TaskHistory,
+        task: &'t WorkItem,
+        history: &'t WorkItemHistory,
     ) -> Result<Snapshot<'t>> {
         let status = status_of(machine, task)?;
         let answers = answers(app, machine, status, task, history)?;
@@ -86,7 +86,12 @@ impl<'t> Snapshot<'t> {
         })
     }
 
-    fn at(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory, status: StateId) -> Snapshot<'t> {
+    fn at(
+        machine: &Machine<'_>,
+        task: &'t WorkItem,
+        history: &'t WorkItemHistory,
+        status: StateId,
+    ) -> Snapshot<'t> {
         let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
             Some(SeenSection { section: &pass.section, fingerprint, when })
@@ -116,8 +121,8 @@ fn answers<'t>(
     app: &App,
     machine: &'static Machine<'static>,
     status: StateId,
-    task: &'t Task,
-    history: &'t TaskHistory,
+    task: &'t WorkItem,
+    history: &'t WorkItemHistory,
 ) -> Result<Vec<KnownAnswer<'t>>> {
     let mut known = Vec::new();
     for program in machine.gates_of(status).filter_map(Gate::program) {
@@ -136,13 +141,13 @@ fn answers<'t>(
 }
 
 /// The content of the task's worktree, if it has one.
-pub fn work(app: &App, task: &Task) -> Result<Option<WorktreeContent>> {
+pub fn work(app: &App, task: &WorkItem) -> Result<Option<WorktreeContent>> {
     let Some(name) = task.worktree() else { return Ok(None) };
     Git::at(&app.project_of(task)?.path).work(&app.home.workspace(name)).map(Some)
 }
 
 /// State of the checks of the task's pull request: those of another commit than the branch's do not count.
-fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
+fn checks(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Checks> {
     let Some(url) = &task.pr_url else { return Ok(Checks::NoPullRequest) };
     let Some(seen) = history.branch.checks.as_ref().filter(|seen| seen.url == *url) else {
         return Ok(Checks::Unseen);
@@ -180,7 +185,7 @@ fn as_started<'t>(machine: &Machine<'_>, record: &'t event::Spawn) -> Option<Spa
 }
 
 /// The state of the task.
-pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
+pub fn status_of(machine: &Machine<'_>, task: &WorkItem) -> Result<StateId> {
     machine.state_named(task.status()).ok_or_else(|| {
         let message = format!(
             "the workflow {} no longer has the status {}, where this task is",
@@ -213,7 +218,7 @@ pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
 
 /// Workspace that a task still has to get; `None` for a task that was started. A task that has come to its state with an agent in
 /// its plain folder has its workspace.
-pub fn waits(app: &App, task: &Task) -> Option<Workspace> {
+pub fn waits(app: &App, task: &WorkItem) -> Option<Workspace> {
     if task.holds() == Some(Workspace::Folder) && task.owned.tmux_session.is_some() {
         return None;
     }
@@ -231,6 +236,6 @@ pub fn first_spawn(machine: &'static Machine<'static>, to: StateId) -> Option<Sp
 }
 
 /// True if a task still has to get its workspace and an agent. A task whose hooks wait starts with these.
-pub fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
+pub fn is_to_start(machine: &Machine<'_>, task: &WorkItem) -> Result<bool> {
     Ok(task.owned.hooks_wait.is_none() && machine.is_to_start(status_of(machine, task)?, task.holds()))
 }

@@ -13,7 +13,7 @@ use crate::flow::request::{decide, transition_result};
 use crate::flow::{Goal, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
 use crate::store::event::{Exited, Spawn as Spawned};
-use crate::store::{self, Event, LockedTask, Record, Set, Task, TaskDir, TaskDraft, secret};
+use crate::store::{self, Event, LockedWorkItem, Record, Set, WorkItem, WorkItemDir, WorkItemDraft, secret};
 use crate::{Error, ErrorKind};
 use orange_api::TransitionResult;
 
@@ -151,13 +151,13 @@ pub(crate) static MACHINES: &[&Machine<'static>] = &[&MACHINE];
 struct TaskLab {
     _folder: tempfile::TempDir,
     app: App,
-    dir: TaskDir,
+    dir: WorkItemDir,
 }
 
 impl TaskLab {
     fn new(status: StateId, body: &str) -> TaskLab {
         let (folder, home) = store::tests::home();
-        let draft = TaskDraft {
+        let draft = WorkItemDraft {
             workflow: "test".to_owned(),
             status: MACHINE.state(status).name.to_owned(),
             body: format!("\n{body}\n"),
@@ -169,16 +169,16 @@ impl TaskLab {
         TaskLab { _folder: folder, app, dir }
     }
 
-    fn open(&self) -> LockedTask {
-        LockedTask::lock(&self.app.home, &self.dir).unwrap()
+    fn open(&self) -> LockedWorkItem {
+        LockedWorkItem::lock(&self.app.home, &self.dir).unwrap()
     }
 
-    fn task(&self) -> Task {
-        Task::read(&self.app.home, &self.dir).unwrap().0
+    fn task(&self) -> WorkItem {
+        WorkItem::read(&self.app.home, &self.dir).unwrap().0
     }
 
     fn records(&self) -> Vec<Record> {
-        Task::read(&self.app.home, &self.dir).unwrap().1.records
+        WorkItem::read(&self.app.home, &self.dir).unwrap().1.records
     }
 
     /// The types of the events since the task was created.
@@ -197,7 +197,7 @@ impl TaskLab {
         request(&self.app, &self.dir, Goal::Named(to))
     }
 
-    fn begin(&self, to: &str) -> LockedTask {
+    fn begin(&self, to: &str) -> LockedWorkItem {
         let mut locked = lock_recovered(&self.app, &self.dir).unwrap();
         let turn = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
         life::record(&MACHINE, &mut locked, &turn, life::TurnRecord::default()).unwrap();

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::app::App;
 use crate::drive::harness::Harness;
 use crate::setup;
-use crate::store::Task;
+use crate::store::WorkItem;
 use orange_system::process;
 
 /// Refuses a spawn that cannot work.
@@ -14,7 +14,7 @@ use orange_system::process;
 /// # Errors
 /// `environment`: tmux or the harness is missing, the harness would ask a question that nobody answers, or the process table
 /// cannot be read; `not_found`: there is no such harness; `refused`: the harness has no option for a model or an effort that the workflow names.
-pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
+pub fn preflight(app: &App, task: &WorkItem, spawn: &orange_core::Spawn<'_>) -> Result<()> {
     process::check()?;
     app.tmux.check()?;
     permitted(app, task, spawn)
@@ -29,7 +29,7 @@ pub fn is_full(spawn: &orange_core::Spawn<'_>) -> bool {
 ///
 /// # Errors
 /// As [`preflight`].
-pub fn permitted(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
+pub fn permitted(app: &App, task: &WorkItem, spawn: &orange_core::Spawn<'_>) -> Result<()> {
     let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
     check_harness(app, &harness, spawn)?;
     let around = app.around()?;

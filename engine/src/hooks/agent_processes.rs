@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
-use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, environment, home, secret};
+use crate::store::{LockedWorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, environment, home, secret};
 use crate::{Error, ErrorKind, Result};
 use orange_system::process::{self, Process, ProcessRoot};
 use orange_system::{atomic, nofollow};
@@ -26,7 +26,7 @@ pub struct RecordRoom(atomic::FileRoom);
 
 impl RecordRoom {
     /// Reserves the file before the agent starts.
-    pub fn make(dir: &TaskDir, spawn: u32) -> Result<RecordRoom> {
+    pub fn make(dir: &WorkItemDir, spawn: u32) -> Result<RecordRoom> {
         /// The identifier of a boot and four numbers need half of this.
         const LENGTH: usize = 512;
         let path = dir.agent(spawn);
@@ -51,7 +51,7 @@ impl AgentProcesses {
     ///
     /// # Errors
     /// `environment` when it cannot be read; `corrupt` when it is not what the wrapper wrote.
-    pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<AgentProcesses>> {
+    pub fn read(dir: &WorkItemDir, spawn: u32) -> Result<Option<AgentProcesses>> {
         let path = dir.agent(spawn);
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|cause| {
@@ -65,7 +65,7 @@ impl AgentProcesses {
 
     /// Time since the agent of this spawn has begun, independent of the clock; none if that was not recorded, or was before the
     /// system started.
-    pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
+    pub fn age(dir: &WorkItemDir, spawn: u32) -> Result<Option<Duration>> {
         match AgentProcesses::read(dir, spawn)? {
             Some(processes) if processes.is_of_this_boot()? => Ok(processes.agent.age()),
             Some(_) | None => Ok(None),
@@ -73,20 +73,20 @@ impl AgentProcesses {
     }
 
     /// The records of all agents of the task whose end is not recorded yet.
-    pub fn all(dir: &TaskDir) -> Result<Vec<AgentProcesses>> {
+    pub fn all(dir: &WorkItemDir) -> Result<Vec<AgentProcesses>> {
         let spawns = spawns(dir, "json")?.into_iter();
         spawns.filter_map(|spawn| AgentProcesses::read(dir, spawn).transpose()).collect()
     }
 
     /// Deletes the records of agents whose end is recorded: a kill may have come between that record and this.
-    pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
+    pub fn sweep(dir: &WorkItemDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
         let spawns = [spawns(dir, "json")?, spawns(dir, "secret")?, spawns(dir, "environment")?].concat();
         let ended = spawns.into_iter().filter(|spawn| !is_alive(*spawn));
         ended.into_iter().try_for_each(|spawn| AgentProcesses::forget(dir, spawn))
     }
 
     /// Deletes the record, the agent's secret, and an environment that no wrapper took: the agent's end is recorded.
-    pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+    pub fn forget(dir: &WorkItemDir, spawn: u32) -> Result<()> {
         atomic::remove(&dir.agent(spawn))?;
         secret::forget(dir, spawn)?;
         environment::forget(dir, spawn)
@@ -115,7 +115,7 @@ impl AgentProcesses {
     ///
     /// # Errors
     /// As [`AgentProcesses::is_alive`].
-    pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Result<Vec<ProcessRoot>> {
+    pub fn roots(&self, dir: &WorkItemDir, spawn: u32) -> Result<Vec<ProcessRoot>> {
         let processes = if self.is_of_this_boot()? { vec![self.wrapper, self.agent] } else { Vec::new() };
         let roots =
             |process| [ProcessRoot::Marked(process, dir.id.clone(), spawn), ProcessRoot::Led(process)];
@@ -136,7 +136,7 @@ impl AgentProcesses {
 }
 
 /// True if an agent is alive: by its processes, whatever tmux says, as soon as they are on record; before that, by its pane.
-pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
+pub fn is_alive(dir: &WorkItemDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
     let in_its_pane =
         || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
     AgentProcesses::read(dir, record.spawn)?
@@ -149,8 +149,8 @@ pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
 /// Those of `panes`, which are asked for only if an agent's processes are not on record; `environment` where the process table
 /// cannot be read.
 pub fn missing<P: AsRef<[Pane]>>(
-    dir: &TaskDir,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
     panes: impl FnOnce() -> Result<P>,
 ) -> Result<Vec<u32>> {
     let mut noted = Vec::new();
@@ -171,7 +171,7 @@ pub fn missing<P: AsRef<[Pane]>>(
 }
 
 /// Refuses while an agent of the task is alive.
-pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
+pub fn check_gone(app: &App, locked: &LockedWorkItem) -> Result<()> {
     for record in locked.history().agents.alive.values() {
         // Where its processes are on record, tmux need not even be there.
         let is_noted = AgentProcesses::read(locked.dir(), record.spawn)?.is_some();
@@ -190,10 +190,10 @@ pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
 
 /// Help with the command that gives a worktree back once its agent has ended. A mission that has ended is not cancelled, and the
 /// monitor goes on with it.
-fn given_back_by(dir: &TaskDir) -> String {
+fn given_back_by(dir: &WorkItemDir) -> String {
     let command = match dir.kind {
-        DirKind::Task => dir.command("cancel"),
-        DirKind::Mission => "`orange monitor --once`".to_owned(),
+        WorkItemKind::Task => dir.command("cancel"),
+        WorkItemKind::Mission => "`orange monitor --once`".to_owned(),
     };
     format!("end it, then {command} gives the worktree back")
 }
@@ -204,7 +204,7 @@ pub(super) fn is_alive_in(pane: &Pane, window: &str) -> bool {
 }
 
 /// The spawns that have a file of this kind.
-fn spawns(dir: &TaskDir, kind: &str) -> Result<Vec<u32>> {
+fn spawns(dir: &WorkItemDir, kind: &str) -> Result<Vec<u32>> {
     let folder = dir.agents();
     let entries =
         nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))?;

@@ -15,7 +15,7 @@ use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
 use crate::store::event::{Ending, Exited, Pass, Spawn};
-use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
+use crate::store::{Event, LockedWorkItem, Seat, Set, WorkItem, WorkItemHistory, WorkItemKind, secret};
 use crate::{Error, ErrorKind, Result};
 use orange_system::process::{ProcessRoot, ProcessTree};
 use orange_system::{fault, terminal};
@@ -55,7 +55,7 @@ impl From<Occasion> for AgentStart {
 pub fn start(
     app: &App,
     machine: &Machine<'_>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     hook: &Hook<'_>,
     counter: Option<&(String, u32)>,
     AgentStart { occasion, answers }: AgentStart,
@@ -88,7 +88,7 @@ pub fn start(
 /// Writes the prompt and the secret of a recorded agent, journals these events, and has tmux run its wrapper.
 pub(super) fn launch(
     app: &App,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     record: &Spawn,
     prompt: &str,
     events: Vec<(Event, Set)>,
@@ -122,7 +122,7 @@ pub(super) fn launch(
 ///
 /// # Errors
 /// `environment` when tmux fails.
-pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Result<()> {
+pub fn start_unbegun(app: &App, locked: &mut LockedWorkItem, record: &Spawn) -> Result<()> {
     if AgentProcesses::read(locked.dir(), record.spawn)?.is_some() || is_there(app, locked, record)? {
         return Ok(());
     }
@@ -135,7 +135,7 @@ pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Resu
 }
 
 /// True if the last recorded start of an agent answers the task's call for attention.
-pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
+pub fn is_answered(task: &WorkItem, history: &WorkItemHistory) -> bool {
     history.agents.answered.is_some() && history.agents.answered == task.attention
 }
 
@@ -143,7 +143,7 @@ pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux cannot tell.
-pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
+pub fn take_answered(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     if !is_answered(locked.task(), locked.history()) {
         return Ok(());
     }
@@ -155,7 +155,7 @@ pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
 
 /// True if an agent was started, even if the process that asked tmux for it has died: by its mark on a pane, or by the record of
 /// its wrapper.
-fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
+fn is_there(app: &App, locked: &LockedWorkItem, record: &Spawn) -> Result<bool> {
     if let Some(processes) = AgentProcesses::read(locked.dir(), record.spawn)?
         && processes.is_alive()?
     {
@@ -169,7 +169,7 @@ fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
 ///
 /// # Errors
 /// `environment` when tmux cannot tell; those of reading which processes it is.
-pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64) -> Result<bool> {
+pub fn started_since(app: &App, locked: &LockedWorkItem, hook: &Hook<'_>, since: u64) -> Result<bool> {
     let Some(spawn) = hook.spawn() else { return Ok(false) };
     let last = locked.history().agents.last_spawn;
     let Some(record) =
@@ -189,7 +189,7 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
 
 /// Ends the agents of the task with everything that they have started, and their session. Windows that a person has
 /// opened in that session stay.
-pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
+pub fn kill_session(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
     let (session, history) = (locked.task().owned.tmux_session.clone(), locked.history());
     if session.is_none() && history.agents.last_spawn == 0 {
         return Ok(Set::new());
@@ -203,7 +203,7 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
 }
 
 /// Ends the reviewers with everything that they have started. The session ends with them if it has no other agent.
-pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
+pub fn kill_reviewer(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
     let reviewers: Vec<_> =
         of_actor(locked, Actor::Reviewer).map(|(n, record)| (*n, record.window.clone())).collect();
     for (number, window) in &reviewers {
@@ -216,7 +216,7 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedTask) -> Result<Set> {
 
 /// Ends the agents that a person has stopped and whose end is not recorded, with everything that they have started. The
 /// session ends with them if it has no other agent.
-pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
+pub fn end_stopped(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     let history = locked.history();
     let stopped: Vec<_> = history
         .agents
@@ -242,13 +242,13 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux or the process table cannot tell, or a process survives: the end is not recorded then.
-pub fn left_nothing(app: &App, locked: &LockedTask, spawn: u32) -> Result<Option<Spawn>> {
+pub fn left_nothing(app: &App, locked: &LockedWorkItem, spawn: u32) -> Result<Option<Spawn>> {
     clear_away(app, locked, spawn)?;
     Ok(locked.history().agents.alive.get(&spawn).cloned())
 }
 
 /// Ends the processes and the pane of an agent whose end was not reported.
-pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
+pub fn clear_away(app: &App, locked: &LockedWorkItem, spawn: u32) -> Result<()> {
     let window = locked.history().agents.alive.get(&spawn).map(|record| record.window.clone());
     window.map_or(Ok(()), |window| kill_agent(app, locked, spawn, &window))
 }
@@ -258,7 +258,7 @@ pub fn clear_away(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the worker has no window any more, or does not read.
-pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) -> Result<bool> {
+pub fn notify_worker(app: &App, locked: &LockedWorkItem, mark: &str, message: &str) -> Result<bool> {
     let panes = app.tmux.panes_of(&locked.task().id)?;
     match live(locked, &panes, Actor::Worker)? {
         Some((number, _)) => say(app, locked, *number, mark, message).map(|()| true),
@@ -270,7 +270,7 @@ pub fn notify_worker(app: &App, locked: &LockedTask, mark: &str, message: &str) 
 ///
 /// # Errors
 /// `environment` when tmux fails; `refused` when the agent has no window any more, or does not read.
-pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str) -> Result<()> {
+pub fn say(app: &App, locked: &LockedWorkItem, spawn: u32, mark: &str, message: &str) -> Result<()> {
     let panes = app.tmux.panes_of(&locked.task().id)?;
     let window = locked.history().agents.alive.get(&spawn).map_or("", |record| &record.window);
     match panes.iter().find(|pane| is_alive_in(pane, window)) {
@@ -287,7 +287,7 @@ pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str
 }
 
 /// Waits until a new agent reads its terminal key by key, for at most ten seconds: some agents never do.
-fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> {
+fn until_it_listens(locked: &LockedWorkItem, spawn: u32, pane: &Pane) -> Result<()> {
     const STARTING: Duration = Duration::from_secs(10);
     let until = Instant::now() + STARTING;
     terminal::until_raw(&pane.tty, || {
@@ -298,7 +298,7 @@ fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> 
 
 /// Waits until an agent that reads its terminal key by key has read everything. Nothing shows from outside what it does with
 /// the text.
-fn until_it_has_read(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> {
+fn until_it_has_read(locked: &LockedWorkItem, spawn: u32, pane: &Pane) -> Result<()> {
     const PATIENCE: Duration = Duration::from_secs(15);
     const PAUSE: Duration = Duration::from_millis(20);
     let until = Instant::now() + PATIENCE;
@@ -319,7 +319,7 @@ fn until_it_has_read(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()>
 
 /// The living agent of this actor, by the journal, by the recorded processes, and by tmux.
 pub fn live<'o>(
-    locked: &'o LockedTask,
+    locked: &'o LockedWorkItem,
     panes: &[Pane],
     actor: Actor,
 ) -> Result<Option<(&'o u32, &'o Spawn)>> {
@@ -327,7 +327,7 @@ pub fn live<'o>(
 }
 
 fn first_live<'o>(
-    locked: &LockedTask,
+    locked: &LockedWorkItem,
     panes: &[Pane],
     agents: impl Iterator<Item = (&'o u32, &'o Spawn)>,
 ) -> Result<Option<(&'o u32, &'o Spawn)>> {
@@ -340,7 +340,7 @@ fn first_live<'o>(
 }
 
 /// Keeps the transcripts of these agents, records their end, and deletes the record of their processes.
-pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending) -> Result<()> {
+pub fn gone(app: &App, locked: &mut LockedWorkItem, spawns: &[u32], reason: &Ending) -> Result<()> {
     let exited = |spawn: &u32| trace::keep(app, locked, Exited::of(*spawn, reason.clone()));
     let ends = spawns.iter().map(|spawn| Event::AgentExited(exited(spawn)).into()).collect();
     fault::step("record the end of", "agents");
@@ -348,13 +348,13 @@ pub fn gone(app: &App, locked: &mut LockedTask, spawns: &[u32], reason: &Ending)
     spawns.iter().try_for_each(|number| AgentProcesses::forget(locked.dir(), *number))
 }
 
-fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
+fn of_actor(locked: &LockedWorkItem, actor: Actor) -> impl Iterator<Item = (&u32, &Spawn)> {
     locked.history().agents.alive.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
 }
 
 /// The agents beside which none of this actor and name can be alive: only reviewers with different names can.
 fn in_the_way_of<'o>(
-    locked: &'o LockedTask,
+    locked: &'o LockedWorkItem,
     actor: Actor,
     name: Option<&str>,
 ) -> impl Iterator<Item = (&'o u32, &'o Spawn)> {
@@ -363,7 +363,12 @@ fn in_the_way_of<'o>(
 }
 
 /// Refuses while an agent in whose place one is to be started is alive; clears away what a dead one has left.
-pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: Option<&str>) -> Result<()> {
+pub(super) fn make_room(
+    app: &App,
+    locked: &mut LockedWorkItem,
+    actor: Actor,
+    name: Option<&str>,
+) -> Result<()> {
     let nobody = in_the_way_of(locked, actor, name).next().is_none();
     let panes = if nobody { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
     if let Some((number, record)) = first_live(locked, &panes, in_the_way_of(locked, actor, name))? {
@@ -384,16 +389,18 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: 
 }
 
 /// Help with the commands that show and end the living agent in whose place another one was to be started.
-fn shown_by(locked: &LockedTask) -> String {
+fn shown_by(locked: &LockedWorkItem) -> String {
     let attach = locked.dir().command("attach");
     match locked.dir().kind {
-        DirKind::Task => format!("{attach} shows it; the workflow may want `kill_session` before the spawn"),
-        DirKind::Mission => format!("{attach} shows it; {} ends it", locked.dir().command("cancel")),
+        WorkItemKind::Task => {
+            format!("{attach} shows it; the workflow may want `kill_session` before the spawn")
+        }
+        WorkItemKind::Mission => format!("{attach} shows it; {} ends it", locked.dir().command("cancel")),
     }
 }
 
 /// Help for an agent whose window is gone.
-fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
+fn without_window(locked: &LockedWorkItem, spawn: u32) -> Result<String> {
     let processes = AgentProcesses::read(locked.dir(), spawn)?;
     Ok(match processes.map(|processes| processes.survivor()).transpose()?.flatten() {
         Some(process) => {
@@ -404,7 +411,7 @@ fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
     })
 }
 
-fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Result<()> {
+fn kill_agent(app: &App, locked: &LockedWorkItem, spawn: u32, window: &str) -> Result<()> {
     let id = &locked.dir().id;
     let tree =
         ProcessTree::of([roots(locked, &[spawn])?, vec![ProcessRoot::Agent(id.clone(), spawn)]].concat())?;
@@ -412,7 +419,7 @@ fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Resul
 }
 
 /// The recorded processes of these agents, with their wrappers.
-fn roots(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
+fn roots(locked: &LockedWorkItem, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
     let mut roots = Vec::new();
     for spawn in spawns {
         if let Some(processes) = AgentProcesses::read(locked.dir(), *spawn)? {
@@ -437,7 +444,7 @@ fn end(mut tree: ProcessTree, kill: impl FnOnce() -> Result<Vec<Pane>>) -> Resul
 fn record(
     app: &App,
     machine: &Machine<'_>,
-    locked: &LockedTask,
+    locked: &LockedWorkItem,
     spawn: &orange_core::Spawn<'_>,
     counter: Option<&(String, u32)>,
     occasion: Occasion,
@@ -490,7 +497,7 @@ fn record(
 }
 
 /// The sections in which this agent is to write its verdict, as they are now.
-fn stood(machine: &Machine<'_>, task: &Task, reviewer: Option<&str>) -> Vec<Pass> {
+fn stood(machine: &Machine<'_>, task: &WorkItem, reviewer: Option<&str>) -> Vec<Pass> {
     let state = machine.state_named(task.status());
     let found = state.map(|state| machine.found(state, &task.body, reviewer));
     found.unwrap_or_default().into_iter().map(Pass::of).collect()
@@ -499,7 +506,7 @@ fn stood(machine: &Machine<'_>, task: &Task, reviewer: Option<&str>) -> Vec<Pass
 fn prompt(
     app: &App,
     machine: &Machine<'_>,
-    task: &Task,
+    task: &WorkItem,
     spawn: &orange_core::Spawn<'_>,
     counter: Option<&(String, u32)>,
 ) -> Result<String> {
@@ -530,7 +537,7 @@ struct BaseCommit {
     has_origin_head: bool,
 }
 
-fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<BaseCommit> {
+fn base(app: &App, task: &WorkItem, prompt: &Prompt<'_>) -> Result<BaseCommit> {
     let says_origin_head = prompt.says(ORIGIN_HEAD);
     let Some(workspace) = task.worktree().filter(|_| says_origin_head || prompt.has(Value::Base)) else {
         return Ok(BaseCommit { commit: String::new(), has_origin_head: true });
@@ -543,12 +550,12 @@ fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<BaseCommit> {
     })
 }
 
-fn counter_value(task: &Task, name: &str, raised: Option<&(String, u32)>) -> u32 {
+fn counter_value(task: &WorkItem, name: &str, raised: Option<&(String, u32)>) -> u32 {
     raised.filter(|(raised, _)| raised == name).map_or_else(|| task.counter(name), |(_, value)| *value)
 }
 
 /// Has tmux start the wrapper, in a window of the task's session if there is one. Returns the session's name.
-fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String> {
+fn run_wrapper(app: &App, locked: &LockedWorkItem, record: &Spawn) -> Result<String> {
     let task = locked.task();
     let number = record.spawn.to_string();
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
@@ -586,7 +593,7 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
 }
 
 /// Records the name that tmux gave, since another session has the wanted one.
-fn moved(locked: &mut LockedTask, asked: &str, given: &str) -> Result<()> {
+fn moved(locked: &mut LockedWorkItem, asked: &str, given: &str) -> Result<()> {
     let event = Event::TaskRepaired {
         field: "tmux_session".to_owned(),
         found: Some(asked.to_owned()),

@@ -22,7 +22,7 @@ use orange_core::{Action, Effect, Hook, Machine};
 use self::workspace::WorktreeRoom;
 use crate::app::App;
 use crate::drive::harness::shell_word;
-use crate::store::{LockedTask, Set, Task, owed};
+use crate::store::{LockedWorkItem, Set, WorkItem, owed};
 use crate::{Error, ErrorKind, Result};
 use orange_system::process;
 
@@ -44,7 +44,11 @@ pub struct HookContext<'r> {
 ///
 /// # Errors
 /// The failure of the hook; the caller journals it and goes on.
-pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Hook<'static>) -> Result<Set> {
+pub fn run(
+    context: &HookContext<'_>,
+    locked: &mut LockedWorkItem,
+    hook: &'static Hook<'static>,
+) -> Result<Set> {
     let app = context.app;
     let done = match hook.action {
         Action::AcquireWorkspace => return workspace::acquire(app, locked),
@@ -69,7 +73,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
 }
 
 /// Sends a message to the worker. If none is alive to get it, one is started if the hook names a prompt, which says what to read.
-fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
+fn notify_worker(context: &HookContext<'_>, locked: &mut LockedWorkItem, hook: &Hook<'_>) -> Result<()> {
     let message = hook.message.replace("{orange}", &shell_word(&context.app.program));
     if agents::started_since(context.app, locked, hook, context.since)?
         || agents::notify_worker(
@@ -88,7 +92,7 @@ fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook
     }
 }
 
-fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
+fn spawn(context: &HookContext<'_>, locked: &mut LockedWorkItem, hook: &Hook<'_>) -> Result<()> {
     if agents::started_since(context.app, locked, hook, context.since)? {
         return Ok(());
     }
@@ -104,18 +108,18 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
 
 /// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a process table
 /// that cannot be read, a worktree that is not available. Returns the slot for the worktree that is going to be acquired.
-pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<WorktreeRoom>> {
+pub fn preflight(app: &App, task: &WorkItem, effects: &[Effect<'_>]) -> Result<Option<WorktreeRoom>> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }
 
 /// As [`preflight`], without a slot: nothing is going to be acquired.
-pub fn dry_run(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+pub fn dry_run(app: &App, task: &WorkItem, effects: &[Effect<'_>]) -> Result<()> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::dry_run(app, task) } else { Ok(()) }
 }
 
-fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+fn check_spawns(app: &App, task: &WorkItem, effects: &[Effect<'_>]) -> Result<()> {
     if effects.iter().any(|effect| matches!(effect.hook.action, Action::KillSession | Action::KillReviewer)) {
         process::check()?;
     }

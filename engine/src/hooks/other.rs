@@ -5,12 +5,12 @@ use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::store::scalar::Value;
-use crate::store::{Event, LockedTask, Set};
+use crate::store::{Event, LockedWorkItem, Set};
 use crate::{Error, ErrorKind, Result};
 
 /// Removes the task's branch from the remote, if it was made for this task. A branch that was there before, or that the agent has
 /// switched to, is somebody else's; a missing branch is not an error.
-pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
+pub fn delete_remote_branch(app: &App, locked: &LockedWorkItem) -> Result<()> {
     let branch = &locked.task().branch;
     let Some(from) = locked.history().branch.made.get(branch) else { return Ok(()) };
     let project = app.project_of(locked.task())?;
@@ -21,7 +21,7 @@ pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
 ///
 /// # Errors
 /// `refused` without a remote or a branch; `environment` when git or the remote fails.
-pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
+pub fn push_branch(app: &App, locked: &LockedWorkItem) -> Result<()> {
     let project = app.project_of(locked.task())?;
     let git = Git::at(&project.path);
     if !git.has_remote()? {
@@ -42,12 +42,12 @@ pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
 ///
 /// # Errors
 /// `refused` for a key that the engine owns.
-pub fn set_field(locked: &mut LockedTask, field: &str, value: &str) -> Result<()> {
+pub fn set_field(locked: &mut LockedWorkItem, field: &str, value: &str) -> Result<()> {
     locked.edit(&[(field, Value::Text(value))])
 }
 
 /// Puts the message into the task's `attention`, where people look.
-pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
+pub fn notify(locked: &mut LockedWorkItem, message: &str) -> Result<()> {
     locked.call_attention(message.trim())
 }
 
@@ -57,7 +57,7 @@ pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
 /// # Errors
 /// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then
 /// everything that it has started ends, too.
-pub fn run_command(app: &App, locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
+pub fn run_command(app: &App, locked: &mut LockedWorkItem, argv: &[&str], timeout: u32) -> Result<()> {
     let Some(worktree) = locked.worktree() else {
         return Err(Error::new(ErrorKind::Refused, "the task has no worktree to run a command in")
             .help("the workflow has to give it one before: `acquire_workspace` before this hook"));

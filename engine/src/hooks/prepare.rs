@@ -15,7 +15,7 @@ use crate::store::event::Preparation;
 use crate::store::projects::Project;
 use crate::store::settings::WorktreeProgram;
 use crate::store::settings::ports::PortRange;
-use crate::store::{Event, LockedTask, Set, Task, pool, ports};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, pool, ports};
 use crate::store::{environment, secret};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
@@ -25,7 +25,7 @@ use orange_system::process::{self, ProcessRoot};
 const PORT: &str = "{port}";
 
 /// The ports of the worktree of a task, if its project has any.
-pub fn ports_of(app: &App, task: &Task) -> Result<Option<PortRange>> {
+pub fn ports_of(app: &App, task: &WorkItem) -> Result<Option<PortRange>> {
     match task.worktree() {
         Some(name) => ports::of_slot(&app.home, &app.project_of(task)?, number(name)),
         None => Ok(None),
@@ -59,7 +59,7 @@ pub fn with_port(argv: &[impl AsRef<str>], ports: Option<PortRange>) -> Result<V
 
 /// Journals what the worktree is to get, before it exists, so that the next process after a kill goes on with that. Settings that have
 /// changed since begin again.
-pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) -> Result<()> {
+pub fn begin(app: &App, project: &Project, locked: &mut LockedWorkItem, name: &str) -> Result<()> {
     let settings = effective(&app.home, project)?;
     if let Some(warning) = settings.trust.call(&project.name) {
         locked.call_attention(&warning)?;
@@ -82,7 +82,7 @@ pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) 
 ///
 /// # Errors
 /// Those of a file that it cannot get, and of a program that fails; a later call goes on from there.
-pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
+pub fn go_on(app: &App, project: &Project, locked: &mut LockedWorkItem) -> Result<()> {
     let Some(prepared) = locked.history().worktree.prepared.clone().filter(|it| !it.is_complete) else {
         return Ok(());
     };
@@ -111,7 +111,7 @@ pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
 fn give(
     app: &App,
     project: &Project,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     wanted: &Preparation,
 ) -> Result<BTreeMap<String, String>> {
     let worktree = app.home.workspace(&wanted.workspace);
@@ -146,14 +146,14 @@ fn why_left_out(
 }
 
 /// Has git ignore in the task's worktree what it was given, before the work in it is backed up.
-pub fn decide_given(app: &App, project: &Project, locked: &LockedTask) -> Result<()> {
+pub fn decide_given(app: &App, project: &Project, locked: &LockedWorkItem) -> Result<()> {
     let Some(prepared) = &locked.history().worktree.prepared else { return Ok(()) };
     given::decide_given(&app.home, &project.path, &prepared.wanted.workspace, prepared.given())
 }
 
 /// Writes the environment of an agent, with its secret, into a file that the wrapper takes: every user of the machine can read the
 /// arguments of tmux.
-pub fn offer_environment(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
+pub fn offer_environment(app: &App, locked: &LockedWorkItem, spawn: u32) -> Result<()> {
     let task = locked.task();
     let mut found = app.environment(&app.project_of(task)?)?;
     let ports = ports_of(app, task)?;
@@ -166,7 +166,7 @@ pub fn offer_environment(app: &App, locked: &LockedTask, spawn: u32) -> Result<(
 }
 
 /// Removes what the worktree was given.
-pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
+pub fn clear(app: &App, project: &Project, locked: &mut LockedWorkItem) -> Result<()> {
     let Some(prepared) = locked.history().worktree.prepared.clone() else { return Ok(()) };
     let workspace = prepared.wanted.workspace;
     given::take_all(&app.home, &project.path, &workspace)?;
@@ -176,7 +176,7 @@ pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
 /// Runs a program in the worktree. It is not a person: `orange` takes what it asks for as an agent's wish.
 fn run(
     app: &App,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     program: &WorktreeProgram,
     name: &str,
     ports: Option<PortRange>,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::store::home::make_folder;
 use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
@@ -25,7 +25,7 @@ const MOST_FILES: usize = 8;
 pub struct ProgramRun<'p> {
     call: ProgramCall,
     name: &'p str,
-    dir: &'p TaskDir,
+    dir: &'p WorkItemDir,
     number: u64,
 }
 
@@ -49,7 +49,7 @@ impl<'p> ProgramRun<'p> {
         argv: &'p [impl AsRef<str>],
         timeout: u32,
         worktree: &Path,
-        dir: &'p TaskDir,
+        dir: &'p WorkItemDir,
         number: u64,
     ) -> Option<ProgramRun<'p>> {
         let (name, args) = argv.split_first()?;
@@ -116,7 +116,7 @@ impl<'p> ProgramRun<'p> {
 }
 
 /// Ends the program that a gate of this task has asked, if one runs or is left of a process that was killed.
-pub fn end_asked(dir: &TaskDir) -> Result<()> {
+pub fn end_asked(dir: &WorkItemDir) -> Result<()> {
     if !dir.program_lock().exists() {
         return Ok(());
     }
@@ -141,7 +141,7 @@ fn last_lines(said: &str) -> String {
 }
 
 /// The path of a new file of output. A file that a killed process has left there is removed.
-fn new_copy(dir: &TaskDir, number: u64) -> Result<PathBuf> {
+fn new_copy(dir: &WorkItemDir, number: u64) -> Result<PathBuf> {
     let folder = dir.commands();
     make_folder(&folder)?;
     let path = folder.join(format!("{number:08}.txt"));
@@ -151,7 +151,7 @@ fn new_copy(dir: &TaskDir, number: u64) -> Result<PathBuf> {
 
 /// Keeps the file of output if it has more than the journal, and at most [`MOST_FILES`] such files. Returns its name in the
 /// task's folder.
-fn keep_copy(dir: &TaskDir, copy: &Path, is_all: bool) -> Result<Option<String>> {
+fn keep_copy(dir: &WorkItemDir, copy: &Path, is_all: bool) -> Result<Option<String>> {
     if is_all || copy.metadata().is_ok_and(|metadata| metadata.len() == 0) || !copy.exists() {
         atomic::remove(copy)?;
         return Ok(None);

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, PullRequestTemplate, REMOTE};
 use crate::store::scalar::Value;
-use crate::store::{Event, LockedTask, Set, Task};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem};
 use crate::{Error, ErrorKind, Result};
 
 /// The longest title that GitHub takes, in characters.
@@ -32,7 +32,7 @@ pub struct LinkedPullRequest {
 /// # Errors
 /// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
 /// fails.
-pub fn open(app: &App, locked: &mut LockedTask) -> Result<LinkedPullRequest> {
+pub fn open(app: &App, locked: &mut LockedWorkItem) -> Result<LinkedPullRequest> {
     let task = locked.task();
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
@@ -62,7 +62,7 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<LinkedPullRequest> {
 ///
 /// # Errors
 /// Those of [`open`] before it pushes anything.
-pub fn known(app: &App, task: &Task) -> Result<Option<PullRequest>> {
+pub fn known(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
     if !git.has_remote()? {
@@ -81,7 +81,7 @@ pub fn known(app: &App, task: &Task) -> Result<Option<PullRequest>> {
 
 /// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is
 /// not a failure.
-pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
+pub fn adopt(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     let project = app.project_of(locked.task())?;
     let branch = &locked.task().branch;
     if !Git::at(&project.path).is_on_remote(branch)? || gh::check(app.path()).is_err() {
@@ -95,13 +95,13 @@ pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
 
 /// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. The answer
 /// is the task's pull request: it is open, or was merged since the task was created. `None` where GitHub is not in use.
-pub fn find(app: &App, gh: &Gh, task: &Task) -> Result<Option<PullRequest>> {
+pub fn find(app: &App, gh: &Gh, task: &WorkItem) -> Result<Option<PullRequest>> {
     let found = gh.of_branch_if_used(&task.branch, app.path())?;
     Ok(found.filter(|pr| is_of(task, pr)))
 }
 
 /// A branch may have been another task's before, and its pull request with it.
-fn is_of(task: &Task, pr: &PullRequest) -> bool {
+fn is_of(task: &WorkItem, pr: &PullRequest) -> bool {
     match pr.state {
         PrState::Open => true,
         PrState::Merged => pr.merged_at.as_ref().is_some_and(|at| seconds(at) >= seconds(&task.created_at)),
@@ -115,7 +115,7 @@ fn seconds(time: &str) -> &str {
 }
 
 /// Keeps the address of a pull request of the task, once.
-pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
+pub fn keep(locked: &mut LockedWorkItem, url: &str) -> Result<()> {
     if locked.history().branch.pr.as_deref() != Some(url) {
         locked.append(Event::PrCreated { url: url.to_owned() }, Set::new())?;
     }
@@ -126,13 +126,13 @@ pub fn keep(locked: &mut LockedTask, url: &str) -> Result<()> {
 }
 
 /// The first line of the summary; a task without one has its branch.
-fn title(task: &Task) -> String {
+fn title(task: &WorkItem) -> String {
     let line = task.summary.lines().map(str::trim).find(|line| !line.is_empty());
     cut(line.unwrap_or(&task.branch), LONGEST_TITLE)
 }
 
 /// Summary, context and the repository's template.
-fn body(task: &Task, template: Option<&PullRequestTemplate>) -> String {
+fn body(task: &WorkItem, template: Option<&PullRequestTemplate>) -> String {
     let context = section(&task.body, "## Context").unwrap_or_default();
     let template = template.map(|template| template.text.as_str()).unwrap_or_default();
     let parts = [task.summary.as_str(), context, template].map(str::trim);
@@ -153,11 +153,11 @@ mod tests {
 
     #[track_caller]
     fn check(summary: &str, text: &str, template: &str, expect: (&str, &str)) {
-        let task = Task {
+        let task = WorkItem {
             branch: "fix".to_owned(),
             summary: summary.to_owned(),
             body: text.to_owned(),
-            ..Task::default()
+            ..WorkItem::default()
         };
         let template =
             PullRequestTemplate { path: String::new(), text: template.to_owned(), others: Vec::new() };
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_pull_request_merged_before_the_task_is_another_task_s() {
-        let task = Task { created_at: "2026-03-01T10:00:00.5Z".to_owned(), ..Task::default() };
+        let task = WorkItem { created_at: "2026-03-01T10:00:00.5Z".to_owned(), ..WorkItem::default() };
         let is_of = |state, merged_at: Option<&str>| {
             let merged_at = merged_at.map(str::to_owned);
             super::is_of(

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::hooks::workspace;
-use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
@@ -11,7 +11,7 @@ use orange_system::fault;
 ///
 /// # Errors
 /// Those of a release. Unless the worktree was changed, the task keeps it then.
-pub fn begin(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
+pub fn begin(app: &App, locked: &mut LockedWorkItem, head: &str) -> Result<()> {
     let Some(workspace) = locked.task().worktree().map(ToString::to_string) else { return Ok(()) };
     fault::step("reclaim", "the worktree");
     let head = head.to_owned();
@@ -21,13 +21,13 @@ pub fn begin(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
 
 /// True if a process has begun to reclaim or restore the worktree of a task, and has not finished. A task whose worktree was
 /// reclaimed and that still has a slot of the pool keeps others from that worktree.
-pub fn is_unfinished(task: &Task, history: &TaskHistory, has_slot: bool) -> bool {
+pub fn is_unfinished(task: &WorkItem, history: &WorkItemHistory, has_slot: bool) -> bool {
     let is_half_reclaimed = history.worktree.reclaimed.is_some() && (task.worktree().is_some() || has_slot);
     history.worktree.reclaiming.is_some() || is_half_reclaimed
 }
 
 /// Goes on with a reclaim or restoration that a kill has interrupted.
-pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
+pub fn finish(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     if let Some(reclaiming) = locked.history().worktree.reclaiming.clone() {
         let set = match workspace::release(app, locked) {
             Ok(set) => set,
@@ -49,7 +49,7 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
 }
 
 /// Keeps a worktree that could not be released, if the release has changed nothing in it.
-fn keep(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
+fn keep(app: &App, locked: &mut LockedWorkItem, workspace: String) -> Result<()> {
     let worktree = app.home.workspace(&workspace);
     let git = Git::at(&app.project_of(locked.task())?.path);
     let is_kept =
@@ -65,7 +65,7 @@ fn keep(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
 ///
 /// # Errors
 /// `refused` while no worktree is free: the task waits for one then. Those of a worktree that cannot be had or prepared.
-pub fn restore(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
+pub fn restore(app: &App, mut locked: LockedWorkItem) -> Result<LockedWorkItem> {
     let Some(reclaimed) = locked.history().worktree.reclaimed.clone().filter(|_| !app.is_over(locked.task()))
     else {
         return Ok(locked);
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
     use crate::hooks::workspace::tests::WorkspaceLab;
-    use crate::store::{TaskDir, tests};
+    use crate::store::{WorkItemDir, tests};
 
     /// Every file below a folder but git's: its bytes or the target of a link, and whether it can be executed.
     type FolderFiles = BTreeMap<PathBuf, (Vec<u8>, bool)>;
@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    fn lock(lab: &WorkspaceLab, dir: &TaskDir) -> LockedTask {
-        LockedTask::lock(lab.home(), dir).unwrap()
+    fn lock(lab: &WorkspaceLab, dir: &WorkItemDir) -> LockedWorkItem {
+        LockedWorkItem::lock(lab.home(), dir).unwrap()
     }
 
     fn head(lab: &WorkspaceLab) -> String {
@@ -290,7 +290,7 @@ mod tests {
         }
         let locked = lock(&lab, &dir);
         assert!(locked.history().worktree.reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested));
-        let wanted = crate::store::task::read_journal(&dir).unwrap().records;
+        let wanted = crate::store::work_item::read_journal(&dir).unwrap().records;
         assert_eq!(wanted.iter().filter(|it| matches!(it.event, Event::WorktreeRequested { .. })).count(), 1);
     }
 

@@ -3,23 +3,23 @@
 use crate::Result;
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, SavedWork};
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir};
 
 /// Keeps what a task leaves, and journals where.
 pub fn with_context(
     app: &App,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     default_branch: &str,
     keep: impl FnOnce(&mut BackupContext<'_>) -> Result<()>,
 ) -> Result<()> {
-    let TaskDir { id, .. } = locked.dir().clone();
+    let WorkItemDir { id, .. } = locked.dir().clone();
     let aside = app.home.set_aside(&id);
     let mut note = |kept| note(locked, kept);
     keep(&mut BackupContext { task: &id, default_branch, aside: &aside, note: &mut note })
 }
 
 /// Journals the backup once in each transition, and once outside of them: after a kill, the same backup is found again.
-pub(super) fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
+pub(super) fn note(locked: &mut LockedWorkItem, kept: SavedWork) -> Result<()> {
     let (name, event) = match kept {
         SavedWork::Commit(Backup { reference, commit }) => {
             (reference.clone(), Event::WorkBackedUp { reference, commit })

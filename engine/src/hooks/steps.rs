@@ -11,7 +11,7 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Spawn};
-use crate::store::{Event, LockedTask, Seat, Set, Task};
+use crate::store::{Event, LockedWorkItem, Seat, Set, WorkItem};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, process};
 
@@ -38,7 +38,7 @@ impl StepAttempt<'_> {
     }
 
     /// The harness of its agent: the step's own, else that of reviewers or of workers.
-    fn harness<'t>(&self, task: &'t Task) -> &'t str {
+    fn harness<'t>(&self, task: &'t WorkItem) -> &'t str {
         match self.step().harness {
             Some(harness) => harness,
             None if self.plan.role(self.step().role) == REVIEWER => &task.review_harness,
@@ -52,7 +52,7 @@ impl StepAttempt<'_> {
 /// # Errors
 /// `environment`: tmux or the harness is missing, or the harness would ask a question that nobody answers; `not_found`:
 /// there is no such harness.
-pub fn preflight(app: &App, task: &Task, attempt: &StepAttempt<'_>) -> Result<()> {
+pub fn preflight(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<()> {
     let is_full = attempt.step().permissions == orange_core::Permissions::Full;
     process::check()?;
     app.tmux.check()?;
@@ -68,7 +68,7 @@ pub fn preflight(app: &App, task: &Task, attempt: &StepAttempt<'_>) -> Result<()
 /// `refused` while another agent is alive in the worktree; `environment` when tmux or git fails.
 pub fn start(
     app: &App,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     attempt: &StepAttempt<'_>,
     is_again: bool,
     with: Vec<(Event, Set)>,
@@ -89,7 +89,7 @@ pub fn start(
 ///
 /// # Errors
 /// `environment` when tmux cannot tell, or a process survives.
-pub fn end(app: &App, locked: &mut LockedTask, is_over: impl Fn(&Spawn) -> bool) -> Result<()> {
+pub fn end(app: &App, locked: &mut LockedWorkItem, is_over: impl Fn(&Spawn) -> bool) -> Result<()> {
     let over: Vec<u32> =
         locked.history().agents.alive.values().filter(|it| is_over(it)).map(|it| it.spawn).collect();
     for spawn in over {
@@ -104,12 +104,12 @@ pub fn end(app: &App, locked: &mut LockedTask, is_over: impl Fn(&Spawn) -> bool)
 }
 
 /// The values that change with the end of an agent: the mission has no session without one.
-pub fn without_session(locked: &LockedTask) -> Set {
+pub fn without_session(locked: &LockedWorkItem) -> Set {
     let is_last = locked.history().agents.alive.len() == 1;
     if is_last { Set::new().tmux_session(None) } else { Set::new() }
 }
 
-fn record(app: &App, locked: &LockedTask, attempt: &StepAttempt<'_>, is_again: bool) -> Result<Spawn> {
+fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_again: bool) -> Result<Spawn> {
     let task = locked.task();
     let harness = app.harness(attempt.harness(task))?;
     let seat = Seat { actor: event::Actor::Worker, name: None };
@@ -135,7 +135,7 @@ fn record(app: &App, locked: &LockedTask, attempt: &StepAttempt<'_>, is_again: b
     })
 }
 
-fn prompt(app: &App, task: &Task, attempt: &StepAttempt<'_>) -> Result<String> {
+fn prompt(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<String> {
     let step = attempt.step();
     let Some(name) = &task.owned.workspace else {
         return Err(Error::new(ErrorKind::Refused, "the mission has no worktree to start an agent in"));

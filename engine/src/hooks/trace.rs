@@ -12,7 +12,7 @@ use crate::drive::transcript::{self, FoundConversation, Sought, is_id};
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Exited, Spawn, Spent};
 use crate::store::transcripts::{self, TranscriptForm};
-use crate::store::{Conversation, DirKind, LockedTask, Seat, Task, TaskDir, id};
+use crate::store::{Conversation, LockedWorkItem, Seat, WorkItem, WorkItemDir, WorkItemKind, id};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::open_regular;
 use orange_system::{fault, nofollow};
@@ -33,7 +33,7 @@ pub struct Beginning {
 
 /// Keeps the transcript of an agent that has ended, and adds it, the conversation and the usage to this end. A kill between this and the record of its end
 /// does no harm: the next process keeps it again. A transcript that cannot be kept does not prevent the record of the end; the answer reports it.
-pub fn keep(app: &App, locked: &LockedTask, end: Exited) -> Exited {
+pub fn keep(app: &App, locked: &LockedWorkItem, end: Exited) -> Exited {
     let Some(record) = locked.history().agents.alive.get(&end.spawn) else { return end };
     let found = own_file(app, locked.dir(), locked.task(), record);
     let Spent { tokens, cost } = spent(locked.dir(), record, found.as_ref());
@@ -48,7 +48,7 @@ pub fn keep(app: &App, locked: &LockedTask, end: Exited) -> Exited {
 }
 
 /// The tokens and the cost of this agent so far, as its harness reports them, else from the file of its conversation.
-pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&FoundConversation>) -> Spent {
+pub fn spent(dir: &WorkItemDir, record: &Spawn, found: Option<&FoundConversation>) -> Spent {
     let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
     let of_record = || {
         let records = transcript::spent::records(&found?.path).ok()?;
@@ -58,7 +58,7 @@ pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&FoundConversation>) -
 }
 
 /// Time just before this agent began. A file without a later write is the conversation of the agent before it.
-fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
+fn begun(dir: &WorkItemDir, record: &Spawn) -> Option<SystemTime> {
     let begun = fs::metadata(dir.prompt(record.spawn)).and_then(|metadata| metadata.modified()).ok();
     let slack = if record.resumed { Duration::ZERO } else { SLACK };
     begun.and_then(|begun| begun.checked_sub(slack))
@@ -66,17 +66,17 @@ fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
 
 /// The harness's file of the conversation of this agent, if there is one: the file that it has reported, else a file
 /// that is found by its contents.
-pub fn own_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<FoundConversation> {
+pub fn own_file(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -> Option<FoundConversation> {
     reported_file(dir, record).or_else(|| sought_file(app, dir, task, record))
 }
 
-fn reported_file(dir: &TaskDir, record: &Spawn) -> Option<FoundConversation> {
+fn reported_file(dir: &WorkItemDir, record: &Spawn) -> Option<FoundConversation> {
     let Activity { session, transcript, .. } = Activity::of(&activity::read(dir), record.spawn);
     let (id, path) = session.zip(transcript.map(PathBuf::from))?;
     (is_id(&id) && open_regular(&path).is_ok()).then_some(FoundConversation { id, path })
 }
 
-fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<FoundConversation> {
+fn sought_file(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -> Option<FoundConversation> {
     let harness = app.harness(&record.harness).ok()?;
     let prompt = nofollow::read(&dir.prompt(record.spawn), nofollow::LONGEST).ok();
     let prompt = prompt.and_then(|prompt| String::from_utf8(prompt).ok());
@@ -95,7 +95,7 @@ fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<
 /// Beginning of the conversation of an agent, which may replace another agent of its seat.
 pub fn beginning(
     app: &App,
-    locked: &LockedTask,
+    locked: &LockedWorkItem,
     harness: &Harness,
     seat: &Seat,
     resumes: bool,
@@ -116,7 +116,7 @@ pub fn beginning(
 /// The conversation that the next agent of this seat continues, or why there is none.
 fn resumable(
     app: &App,
-    locked: &LockedTask,
+    locked: &LockedWorkItem,
     harness: &Harness,
     seat: &Seat,
 ) -> std::result::Result<String, String> {
@@ -139,7 +139,7 @@ fn resumable(
     if is_there { Ok(id.clone()) } else { Err(format!("the conversation of agent {spawn} is gone")) }
 }
 
-fn worktree_of(app: &App, task: &Task) -> Option<PathBuf> {
+fn worktree_of(app: &App, task: &WorkItem) -> Option<PathBuf> {
     task.owned.workspace.as_ref().map(|name| app.home.workspace(name))
 }
 
@@ -153,7 +153,7 @@ fn variable(name: &str) -> Option<OsString> {
 /// Keeps the harness's own file, or without one, what the pane has shown.
 fn keep_one(
     app: &App,
-    locked: &LockedTask,
+    locked: &LockedWorkItem,
     spawn: u32,
     found: Option<&FoundConversation>,
 ) -> Result<Option<String>> {
@@ -175,14 +175,14 @@ fn keep_one(
 }
 
 /// Keeps recordings of panes that could not be kept when their agents ended: the disk may have room now.
-fn keep_left(app: &App, locked: &LockedTask) {
+fn keep_left(app: &App, locked: &LockedWorkItem) {
     let left = transcripts::panes(locked.dir()).unwrap_or_default();
     for spawn in left.into_iter().filter(|spawn| !locked.history().agents.alive.contains_key(spawn)) {
         keep_one(app, locked, spawn, None).map(drop).unwrap_or_default();
     }
 }
 
-fn limit(app: &App, task: &Task) -> u64 {
+fn limit(app: &App, task: &WorkItem) -> u64 {
     let said = app.project_of(task).ok().and_then(|project| project.transcripts_mb);
     u64::from(said.unwrap_or(transcripts::DEFAULT_MB)) * 1_000_000
 }
@@ -197,10 +197,10 @@ pub fn could_not_resume(harness: &Harness, record: &Spawn, lived: Option<u64>, s
 }
 
 /// The error for a conversation whose id cannot be an argument of the agent.
-pub fn no_such_id(dir: &TaskDir, id: &str) -> Error {
+pub fn no_such_id(dir: &WorkItemDir, id: &str) -> Error {
     let help = match dir.kind {
-        DirKind::Task => format!("`orange task respawn {} --fresh` starts the agent without it", dir.id),
-        DirKind::Mission => {
+        WorkItemKind::Task => format!("`orange task respawn {} --fresh` starts the agent without it", dir.id),
+        WorkItemKind::Mission => {
             format!("the next attempt begins without it: `orange mission show {}` shows it", dir.id)
         }
     };
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn an_id_that_is_none_is_answered_by_commands_of_its_kind() {
         let (_folder, home) = tests::home();
-        let help = |dir: TaskDir| no_such_id(&dir, "--help").help.clone();
+        let help = |dir: WorkItemDir| no_such_id(&dir, "--help").help.clone();
         assert!(help(home.task("coffee", "t1")).contains("`orange task respawn t1 --fresh`"));
         assert!(help(home.mission("coffee", "m1")).contains("`orange mission show m1`"));
     }

@@ -16,7 +16,7 @@ use crate::hooks::saved::with_context;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, home};
+use crate::store::{Event, LockedWorkItem, Pool, Set, WorkItem, WorkItemKind, home};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::{self, entries};
 use orange_system::{atomic, fault, nofollow};
@@ -40,7 +40,7 @@ impl WorktreeRoom {
 
 /// Refuses an `acquire_workspace` that cannot work: no git, no identity, a branch that is checked out somewhere else, no
 /// free worktree. It locks the pool until the slot is taken; a task that has a worktree needs none.
-pub fn preflight(app: &App, task: &Task) -> Result<Option<WorktreeRoom>> {
+pub fn preflight(app: &App, task: &WorkItem) -> Result<Option<WorktreeRoom>> {
     let Some(project) = without_worktree(app, task)? else { return Ok(None) };
     let pool = Pool::lock(&app.home)?;
     check_room(app, &project, task, pool.slots())?;
@@ -48,13 +48,13 @@ pub fn preflight(app: &App, task: &Task) -> Result<Option<WorktreeRoom>> {
 }
 
 /// As [`preflight`], for the pool as it is at this moment.
-pub fn dry_run(app: &App, task: &Task) -> Result<()> {
+pub fn dry_run(app: &App, task: &WorkItem) -> Result<()> {
     let Some(project) = without_worktree(app, task)? else { return Ok(()) };
     check_room(app, &project, task, &pool::read(&app.home)?)
 }
 
 /// The project of a task that has no worktree yet, when git can make one.
-fn without_worktree(app: &App, task: &Task) -> Result<Option<Project>> {
+fn without_worktree(app: &App, task: &WorkItem) -> Result<Option<Project>> {
     if task.worktree().is_some() {
         return Ok(None);
     }
@@ -65,14 +65,14 @@ fn without_worktree(app: &App, task: &Task) -> Result<Option<Project>> {
     Ok(Some(project))
 }
 
-fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Result<()> {
+fn check_room(app: &App, project: &Project, task: &WorkItem, slots: &[Slot]) -> Result<()> {
     let git = Git::at(&project.path);
     let own = pool::slot_of(slots, &task.id)
         .map_or_else(|| app.home.workspaces(), |slot| app.home.workspace(&slot.name));
     git.check_branch_free(&task.branch, &own)?;
     git.check_filters(&task.branch, &project.default_branch, app.path())?;
     // A mission leaves the project's own file of that name where it is.
-    if task.kind == DirKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
+    if task.kind == WorkItemKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
             ErrorKind::Refused,
             format!("{} has a {TASK_FILE} of its own in git", project.name),
@@ -91,14 +91,14 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
 ///
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
-pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
+pub fn acquire(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
     let set = bind(app, locked)?;
     restore_work(app, locked, &set)?;
     Ok(set)
 }
 
 /// Gives a task that was reopened its uncommitted work, before anybody works in its worktree.
-fn restore_work(app: &App, locked: &mut LockedTask, set: &Set) -> Result<()> {
+fn restore_work(app: &App, locked: &mut LockedWorkItem, set: &Set) -> Result<()> {
     let Some(backup) = locked.history().worktree.reopening.clone() else { return Ok(()) };
     let name = pool::read(&app.home)?.into_iter().find(|slot| slot.task.as_ref() == Some(&locked.dir().id));
     if let (Some(slot), Some(commit)) = (name, &backup) {
@@ -109,7 +109,7 @@ fn restore_work(app: &App, locked: &mut LockedTask, set: &Set) -> Result<()> {
     locked.append(Event::WorkRestored { commit: backup }, set.clone())
 }
 
-fn bind(app: &App, locked: &mut LockedTask) -> Result<Set> {
+fn bind(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
     leave_folder(app, locked)?;
     let bound = locked.task().worktree().cloned();
     let is_reclaimed = locked.history().worktree.reclaimed.is_some();
@@ -161,7 +161,12 @@ fn bind(app: &App, locked: &mut LockedTask) -> Result<Set> {
 }
 
 /// Checks out the task's branch, and has git ignore the files that Orange and the agents keep in the worktree.
-fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<Option<String>> {
+fn ready(
+    app: &App,
+    project: &Project,
+    locked: &mut LockedWorkItem,
+    worktree: &Path,
+) -> Result<Option<String>> {
     let git = Git::at(&project.path);
     let branch = locked.task().branch.clone();
     let warning = git.catch_up(&branch, &project.default_branch)?;
@@ -177,7 +182,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     for file in files_of_harnesses(app, locked.task()) {
         git.exclude(&file)?;
     }
-    if locked.dir().kind == DirKind::Task {
+    if locked.dir().kind == WorkItemKind::Task {
         git.exclude(TASK_FILE)?;
         copy::check_place(worktree)?;
     }
@@ -200,7 +205,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
 /// # Errors
 /// `refused` while an agent is alive, since it would then share its worktree with the next task's agent; `environment` when git fails. The
 /// worktree stays bound then.
-pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
+pub fn release(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
     if leave_folder(app, locked)? {
         return Ok(Set::new().workspace(None));
     }
@@ -218,7 +223,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
         let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
         prepare::clear(app, &project, locked)?;
-        let has_copy = locked.dir().kind == DirKind::Task;
+        let has_copy = locked.dir().kind == WorkItemKind::Task;
         if has_copy && !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
             locked.withdraw(&worktree)?;
         }
@@ -228,17 +233,17 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
 
 /// The files that the harnesses of a task or mission keep in a worktree, such as the permissions that a person has given there.
 /// They are not work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
-fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
+fn files_of_harnesses(app: &App, task: &WorkItem) -> Vec<String> {
     let harnesses = match task.kind {
-        DirKind::Task => app.harnesses_of(task).filter_map(|name| app.harness(name).ok()).collect(),
+        WorkItemKind::Task => app.harnesses_of(task).filter_map(|name| app.harness(name).ok()).collect(),
         // Any step may have a harness of its own.
-        DirKind::Mission => app.harnesses().unwrap_or_default(),
+        WorkItemKind::Mission => app.harnesses().unwrap_or_default(),
     };
     harnesses.into_iter().flat_map(|harness: Harness| harness.workspace_files).collect()
 }
 
 /// Takes a worktree whose preparation failed off the task's branch, if it is on that branch.
-fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
+fn leave(app: &App, project: &Project, locked: &mut LockedWorkItem, worktree: &Path) -> Result<()> {
     let is_on_it = worktree.is_dir()
         && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
     if is_on_it {
@@ -248,14 +253,14 @@ fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     prepare::clear(app, project, locked)
 }
 
-fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
+fn empty(app: &App, project: &Project, locked: &mut LockedWorkItem, worktree: &Path) -> Result<()> {
     let kind = locked.dir().kind;
     let git = Git::at(&project.path);
     with_context(app, locked, &project.default_branch, |context| {
         git.release(worktree, context)?;
         match kind {
-            DirKind::Task => clear_place(worktree, context),
-            DirKind::Mission => set_task_file_aside(&git, worktree, context),
+            WorkItemKind::Task => clear_place(worktree, context),
+            WorkItemKind::Mission => set_task_file_aside(&git, worktree, context),
         }
     })
 }
@@ -264,7 +269,7 @@ fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
 ///
 /// # Errors
 /// `refused`.
-pub fn check_ready(task: &Task, workspace: Workspace) -> Result<()> {
+pub fn check_ready(task: &WorkItem, workspace: Workspace) -> Result<()> {
     if workspace.is_ready(task.holds()) {
         return Ok(());
     }
@@ -282,7 +287,7 @@ pub fn check_ready(task: &Task, workspace: Workspace) -> Result<()> {
 }
 
 /// Makes the plain folder of a task that holds one, if it is not there: nobody has made it yet, or somebody has removed it.
-pub fn make_folder(app: &App, task: &Task) -> Result<()> {
+pub fn make_folder(app: &App, task: &WorkItem) -> Result<()> {
     if task.holds() != Some(Workspace::Folder) {
         return Ok(());
     }
@@ -296,7 +301,7 @@ pub fn make_folder(app: &App, task: &Task) -> Result<()> {
 ///
 /// # Errors
 /// `refused` while an agent is alive in it.
-pub fn leave_folder(app: &App, locked: &mut LockedTask) -> Result<bool> {
+pub fn leave_folder(app: &App, locked: &mut LockedWorkItem) -> Result<bool> {
     if locked.task().holds() != Some(Workspace::Folder) {
         return Ok(false);
     }
@@ -341,7 +346,7 @@ fn remove_folders(folder: &Path) {
 }
 
 /// Frees the slot of a task that holds no worktree any more.
-pub fn give_back(app: &App, task: &Task) -> Result<()> {
+pub fn give_back(app: &App, task: &WorkItem) -> Result<()> {
     if task.owned.workspace.is_none() && pool::has_slot_of(&app.home, &task.id)? {
         Pool::lock(&app.home)?.unbind(&task.id)?;
     }
@@ -453,18 +458,18 @@ pub(crate) mod tests {
             self.home().workspace("coffee--1")
         }
 
-        pub(crate) fn acquire(&self, locked: &mut LockedTask) -> Result<()> {
+        pub(crate) fn acquire(&self, locked: &mut LockedWorkItem) -> Result<()> {
             drop(preflight(&self.app, locked.task())?);
             let set = acquire(&self.app, locked)?;
             locked.append(Event::Unknown, set)
         }
 
         /// Releases the worktree, and returns the folders for what was set aside.
-        pub(crate) fn release(&self, locked: &mut LockedTask) -> Vec<PathBuf> {
+        pub(crate) fn release(&self, locked: &mut LockedWorkItem) -> Vec<PathBuf> {
             let set = release(&self.app, locked).unwrap();
             locked.append(Event::Unknown, set).unwrap();
             give_back(&self.app, locked.task()).unwrap();
-            let journal = crate::store::task::read_journal(locked.dir()).unwrap();
+            let journal = crate::store::work_item::read_journal(locked.dir()).unwrap();
             let aside = |event| {
                 if let Event::WorkSetAside { folder } = event { Some(PathBuf::from(folder)) } else { None }
             };
@@ -539,7 +544,7 @@ pub(crate) mod tests {
         }
         assert_eq!(locked.history().transition.kept.len(), 1);
         lab.release(&mut locked);
-        let journal = crate::store::task::read_journal(locked.dir()).unwrap();
+        let journal = crate::store::work_item::read_journal(locked.dir()).unwrap();
         let is_backup = |record: &&Record| matches!(record.event, Event::WorkBackedUp { .. });
         assert_eq!(journal.records.iter().filter(is_backup).count(), 2);
     }

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 
 use crate::caller::Caller;
 use crate::drive::git::REQUEST_FOLDER;
-use crate::store::{DirKind, Home, list, pool};
+use crate::store::{Home, WorkItemKind, list, pool};
 use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
@@ -28,7 +28,7 @@ const TO_REPLY: Duration = Duration::from_secs(45 * 60);
 #[derive(Debug)]
 pub struct SandboxAsker<'c> {
     task: &'c str,
-    kind: DirKind,
+    kind: WorkItemKind,
     spawn: u32,
     secret: Option<&'c str>,
     folder: &'c Path,
@@ -45,7 +45,7 @@ impl<'c> SandboxAsker<'c> {
         }
         let worktree = worktree_of(home, task, *spawn, folder);
         // The store may be invisible from here.
-        let kind = std::env::var_os(MISSION).map_or(DirKind::Task, |_| DirKind::Mission);
+        let kind = std::env::var_os(MISSION).map_or(WorkItemKind::Task, |_| WorkItemKind::Mission);
         let asker = SandboxAsker { task, kind, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
         (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
     }
@@ -120,10 +120,10 @@ impl<'c> SandboxAsker<'c> {
 }
 
 /// Help for an agent that gets no answer.
-fn stop_here(kind: DirKind, id: &str) -> String {
+fn stop_here(kind: WorkItemKind, id: &str) -> String {
     let next = match kind {
-        DirKind::Task => format!("a person runs this command outside, or `orange task respawn {id}`"),
-        DirKind::Mission => {
+        WorkItemKind::Task => format!("a person runs this command outside, or `orange task respawn {id}`"),
+        WorkItemKind::Mission => {
             format!("another agent goes on with the step, and `orange mission show {id}` shows it")
         }
     };
@@ -140,7 +140,7 @@ fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<Pat
 
 /// True if the store is read-only or invisible.
 fn is_out_of_reach(home: &Home, task: &str) -> bool {
-    let Ok(Some(dir)) = list::with_id(home, &DirKind::ALL, None, task).map(|mut dirs| dirs.pop()) else {
+    let Ok(Some(dir)) = list::with_id(home, &WorkItemKind::ALL, None, task).map(|mut dirs| dirs.pop()) else {
         return !home.root().is_dir();
     };
     let opened = nofollow::open(&dir.lock_file(), OFlags::RDWR);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_agent_without_an_answer_hears_who_goes_on() {
-        assert!(stop_here(DirKind::Task, "t1").contains("`orange task respawn t1`"));
-        assert!(stop_here(DirKind::Mission, "m1").contains("`orange mission show m1`"));
+        assert!(stop_here(WorkItemKind::Task, "t1").contains("`orange task respawn t1`"));
+        assert!(stop_here(WorkItemKind::Mission, "m1").contains("`orange mission show m1`"));
     }
 }

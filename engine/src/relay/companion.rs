@@ -8,7 +8,7 @@ use rustix::process::Pid;
 
 use crate::Result;
 use crate::app::App;
-use crate::store::{TaskDir, secret};
+use crate::store::{WorkItemDir, secret};
 use orange_system::fault;
 
 /// Number of times that a companion is started again at most.
@@ -18,7 +18,7 @@ const RESTARTS: u32 = 8;
 #[derive(Debug)]
 pub struct Companion<'o> {
     app: &'o App,
-    dir: &'o TaskDir,
+    dir: &'o WorkItemDir,
     spawn: u32,
     child: Option<Child>,
     restarts: u32,
@@ -26,7 +26,7 @@ pub struct Companion<'o> {
 
 impl<'o> Companion<'o> {
     /// Starts it, and waits until it answers. If it cannot be started, the agent runs without one, and `orange.log` has the reason.
-    pub fn start(app: &'o App, dir: &'o TaskDir, spawn: u32) -> Companion<'o> {
+    pub fn start(app: &'o App, dir: &'o WorkItemDir, spawn: u32) -> Companion<'o> {
         let mut companion = Companion { app, dir, spawn, child: None, restarts: 0 };
         companion.begin();
         companion

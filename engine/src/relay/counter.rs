@@ -10,7 +10,7 @@ use super::folder::{Listing, RequestFolder, RequestName, RequestPart};
 use super::message::{LONGEST_REPLY, LONGEST_REQUEST, RelayReply, RelayRequest, in_doubt};
 use crate::app::App;
 use crate::caller::check_secret;
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::store::event::Actor;
 use crate::{Error, ErrorKind, Result};
 use orange_system::exec::ProgramCall;
@@ -28,7 +28,7 @@ const BOUND: Duration = Duration::from_secs(40 * 60);
 /// Takes the requests of one agent.
 pub(super) struct RequestCounter<'o> {
     app: &'o App,
-    dir: &'o TaskDir,
+    dir: &'o WorkItemDir,
     spawn: u32,
     actor: Actor,
     check: RequestCheck,
@@ -41,7 +41,7 @@ impl<'o> RequestCounter<'o> {
     /// Takes requests of this agent.
     pub(super) fn new(
         app: &'o App,
-        dir: &'o TaskDir,
+        dir: &'o WorkItemDir,
         spawn: u32,
         actor: Actor,
         check: RequestCheck,
@@ -111,7 +111,7 @@ impl<'o> RequestCounter<'o> {
             serde_json::from_slice(&bytes).map_err(|cause| wrong(cause.to_string()))?;
         let RelayRequest { task, spawn, secret, folder, words, input } = request;
         if (&task, spawn) != (&self.dir.id, self.spawn) {
-            let TaskDir { id, .. } = self.dir;
+            let WorkItemDir { id, .. } = self.dir;
             let message =
                 format!("agent {} of task {id} asks here, and not agent {spawn} of task {task}", self.spawn);
             return Err(Error::new(ErrorKind::NotAllowed, message)

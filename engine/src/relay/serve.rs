@@ -12,7 +12,7 @@ use super::counter::{RequestCheck, RequestCounter};
 use super::folder::{Office, RequestFolder, open_worktree};
 use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 use orange_system::changes::{FolderWatch, ReportedWrites, WaitEnd, WaitStop};
 
@@ -30,13 +30,13 @@ const CLEANING: Duration = Duration::from_millis(300);
 /// agent without a worktree or a record, and if another process answers.
 pub fn serve(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     spawn: u32,
     check: RequestCheck,
     ready: impl FnOnce() -> io::Result<()>,
     look: impl Fn(bool),
 ) -> Result<()> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let Some(actor) = journal.history().agents.alive.get(&spawn).map(|record| record.actor.clone()) else {
         return Err(Error::new(ErrorKind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
@@ -82,7 +82,7 @@ struct WatchedFolder {
 }
 
 impl WatchedFolder {
-    fn of(app: &App, task: &Task, spawn: u32) -> Result<WatchedFolder> {
+    fn of(app: &App, task: &WorkItem, spawn: u32) -> Result<WatchedFolder> {
         let Some(name) = &task.owned.workspace else {
             return Err(Error::new(ErrorKind::Refused, format!("task {} has no worktree", task.id)));
         };

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orange_core::fnv1a;
 
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::{Error, Result};
 use orange_system::regular::{self, PathEntry};
 use orange_system::{atomic, clock};
@@ -24,7 +24,7 @@ pub struct CopyBase {
 
 impl CopyBase {
     /// The recorded base; `None` without a record, or if a power cut left it incomplete.
-    pub fn read(dir: &TaskDir) -> Result<Option<CopyBase>> {
+    pub fn read(dir: &WorkItemDir) -> Result<Option<CopyBase>> {
         if let Some((next, merged)) = record(&dir.next_base())?
             && fingerprint(&contents(&dir.task_md())?) == merged
         {
@@ -41,18 +41,18 @@ impl CopyBase {
 
     /// Records that the copy at this path has this text, all of which is in the store. It does not wait for the disk:
     /// [`CopyBase::read`] and [`CopyBase::is_older`] detect what a power cut loses.
-    pub fn write(dir: &TaskDir, text: &str, copy: &Path) -> Result<()> {
+    pub fn write(dir: &WorkItemDir, text: &str, copy: &Path) -> Result<()> {
         put(&dir.base(), text, copy, 0)?;
         atomic::remove(&dir.next_base())
     }
 
     /// Records that the store has all of this text as soon as its own is `merged`.
-    pub fn announce(dir: &TaskDir, text: &str, copy: &Path, merged: &str) -> Result<()> {
+    pub fn announce(dir: &WorkItemDir, text: &str, copy: &Path, merged: &str) -> Result<()> {
         put(&dir.next_base(), text, copy, fingerprint(merged))
     }
 
     /// Removes the records.
-    pub fn forget(dir: &TaskDir) -> Result<()> {
+    pub fn forget(dir: &WorkItemDir) -> Result<()> {
         atomic::remove(&dir.next_base())?;
         atomic::remove(&dir.base())
     }

@@ -7,11 +7,11 @@ use orange_core::fnv1a;
 
 use crate::store::base::CopyBase;
 use crate::store::frontmatter::{Document, FrontmatterFlaw};
-use crate::store::history::TaskHistory;
+use crate::store::history::WorkItemHistory;
 use crate::store::merge::{self, loses};
 use crate::store::scalar::Value;
-use crate::store::task::{self, Task};
-use crate::store::{DirKind, Event, TaskDir, home, late_write};
+use crate::store::work_item::{self, WorkItem};
+use crate::store::{Event, WorkItemDir, WorkItemKind, home, late_write};
 use crate::{Error, ErrorKind, Result};
 use orange_system::regular::{self, PathEntry};
 use orange_system::{atomic, nofollow};
@@ -70,8 +70,12 @@ pub enum Published {
 
 impl WorktreeCopy {
     /// Reads the copy in this worktree once it is complete; `None` if there is no such folder. A mission has no copy.
-    pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<WorktreeCopy>> {
-        if dir.kind == DirKind::Mission || !worktree.is_dir() {
+    pub fn look(
+        dir: &WorkItemDir,
+        history: &WorkItemHistory,
+        worktree: &Path,
+    ) -> Result<Option<WorktreeCopy>> {
+        if dir.kind == WorkItemKind::Mission || !worktree.is_dir() {
             return Ok(None);
         }
         let path = worktree.join("TASK.md");
@@ -79,10 +83,10 @@ impl WorktreeCopy {
             Ok(copy) => copy.is_incomplete(),
             Err(error) => error.kind == ErrorKind::Corrupt,
         };
-        task::once_whole(&path, || WorktreeCopy::glance(dir, history, &path), is_broken).map(Some)
+        work_item::once_whole(&path, || WorktreeCopy::glance(dir, history, &path), is_broken).map(Some)
     }
 
-    fn glance(dir: &TaskDir, history: &TaskHistory, path: &Path) -> Result<WorktreeCopy> {
+    fn glance(dir: &WorkItemDir, history: &WorkItemHistory, path: &Path) -> Result<WorktreeCopy> {
         let base = CopyBase::read(dir)?;
         let found = regular::read(path).map_err(|cause| Error::io("read", path, &cause))?;
         let (place, state) = match found {
@@ -128,7 +132,7 @@ impl WorktreeCopy {
     }
 
     /// Records that the store has what was saved as soon as the store's text is `merged`.
-    pub fn announce(&self, dir: &TaskDir, merged: &Document) -> Result<()> {
+    pub fn announce(&self, dir: &WorkItemDir, merged: &Document) -> Result<()> {
         match &self.state {
             CopyState::Saved(saved) => CopyBase::announce(dir, saved.text(), &self.path, merged.text()),
             CopyState::Unchanged | CopyState::Unfit { .. } => Ok(()),
@@ -143,7 +147,7 @@ impl WorktreeCopy {
     }
 
     /// The engine's keys that were changed in the copy, as events of their repair.
-    pub fn forged(&self, dir: &TaskDir, history: &TaskHistory) -> Vec<Event> {
+    pub fn forged(&self, dir: &WorkItemDir, history: &WorkItemHistory) -> Vec<Event> {
         let (CopyState::Saved(saved), Some(base)) = (&self.state, self.base_text()) else {
             return Vec::new();
         };
@@ -151,20 +155,20 @@ impl WorktreeCopy {
             let Event::TaskRepaired { field, found, .. } = event else { return false };
             base.get(field).ok().as_ref() != Some(found)
         };
-        task::differences(dir, saved, &history.owned).into_iter().filter(is_changed).collect()
+        work_item::differences(dir, saved, &history.owned).into_iter().filter(is_changed).collect()
     }
 
     /// The store's text merged with what was saved in the worktree; `None` if nothing was.
     pub fn merged_into(
         &self,
-        dir: &TaskDir,
-        history: &TaskHistory,
+        dir: &WorkItemDir,
+        history: &WorkItemHistory,
         own: &Document,
     ) -> Result<Option<MergedText>> {
         let CopyState::Saved(saved) = &self.state else { return Ok(None) };
         let merge = || {
             let clock = own.get("updated_at")?;
-            let mut fields = task::fields(dir, &history.owned);
+            let mut fields = work_item::fields(dir, &history.owned);
             fields.extend(clock.as_deref().map(|clock| ("updated_at", Value::Plain(clock))));
             let own = level(own, &fields)?;
             let saved = level(saved, &fields)?;
@@ -185,7 +189,12 @@ impl WorktreeCopy {
 
     /// Writes the store's text, which contains everything that was saved, into the worktree, unless the copy differs in
     /// nothing but the time of the last change.
-    pub fn publish(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Published> {
+    pub fn publish(
+        &mut self,
+        dir: &WorkItemDir,
+        history: &WorkItemHistory,
+        text: &Document,
+    ) -> Result<Published> {
         match &self.place {
             AtPath::Other => return Ok(Published::Yes),
             AtPath::Text(bytes) if is_same(bytes, text) => {
@@ -216,8 +225,8 @@ impl WorktreeCopy {
     /// Checks that the file that was just replaced or removed is the one that was merged.
     fn look_behind(
         &mut self,
-        dir: &TaskDir,
-        history: &TaskHistory,
+        dir: &WorkItemDir,
+        history: &WorkItemHistory,
         former: Option<&Path>,
         before: AtPath,
     ) -> Result<Published> {
@@ -243,7 +252,7 @@ impl WorktreeCopy {
     }
 
     /// Removes the copy from the worktree after all of it was merged.
-    pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Published> {
+    pub fn withdraw(&mut self, dir: &WorkItemDir, history: &WorkItemHistory) -> Result<Published> {
         let published = match &self.place {
             AtPath::Free | AtPath::Other => Published::Yes,
             AtPath::Link => atomic::remove(&self.path).map(|()| Published::Yes)?,
@@ -286,7 +295,7 @@ pub fn check_place(worktree: &Path) -> Result<()> {
 }
 
 /// Saves a text that exists nowhere else in a file that is named after its hash, and returns the file.
-pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
+pub fn keep(dir: &WorkItemDir, text: &[u8]) -> Result<PathBuf> {
     let path = dir.kept().join(format!("{:016x}.md", fnv1a(text.iter().copied())));
     if !nofollow::metadata(&path).is_ok_and(|found| found.is_file()) {
         home::make_folder(&dir.kept())?;
@@ -297,8 +306,8 @@ pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
 
 /// Classifies a text at the path of the copy.
 fn classify(
-    dir: &TaskDir,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
     path: &Path,
     base: Option<&CopyBase>,
     bytes: &[u8],
@@ -319,7 +328,7 @@ fn classify(
     if let Some(id) = document.get("id").map_err(flawed)?.filter(|id| *id != dir.id) {
         return Ok(unfit(&format!("it belongs to task {id}"), bytes));
     }
-    Task::with(dir, document.clone(), history.owned.clone(), ("", "")).map_err(flawed)?;
+    WorkItem::with(dir, document.clone(), history.owned.clone(), ("", "")).map_err(flawed)?;
     Ok(CopyState::Saved(Box::new(document)))
 }
 
@@ -348,7 +357,7 @@ fn level(document: &Document, fields: &[(&str, Value)]) -> std::result::Result<D
 
 /// The base of a merge without a record: the store's own text if the copy was saved later, else the common lines, so that
 /// no line of either side is lost.
-fn unknown_base(dir: &TaskDir, copy: &Path, own: &Document, saved: &Document) -> Document {
+fn unknown_base(dir: &WorkItemDir, copy: &Path, own: &Document, saved: &Document) -> Document {
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let mut base = own.clone();
     if written(copy) < written(&dir.task_md()) {

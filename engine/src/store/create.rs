@@ -13,15 +13,15 @@ use crate::store::lock::{Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::slug::slug;
 use crate::store::{
-    DirKind, Event, Home, LockedTask, Set, Task, TaskDir, event, home, id, journal, list, lock, projects,
-    task,
+    Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemKind, event, home, id, journal, list,
+    lock, projects, work_item,
 };
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, clock, fault, nofollow, regular};
 
 /// The values of a new task or mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskDraft {
+pub struct WorkItemDraft {
     /// The name of its project.
     pub project: String,
     /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames, or for a mission's [`default_branch`].
@@ -80,12 +80,12 @@ pub struct NewMission {
 /// branch, and may refuse; no other process creates one of this project meanwhile.
 pub fn create(
     home: &Home,
-    draft: &TaskDraft,
-    admit: impl FnOnce(&[Task]) -> Result<()>,
-) -> Result<LockedTask> {
+    draft: &WorkItemDraft,
+    admit: impl FnOnce(&[WorkItem]) -> Result<()>,
+) -> Result<LockedWorkItem> {
     projects::check_name(&draft.project)?;
     let _lock = lock_project(home, &draft.project)?;
-    let kind = if draft.mission.is_some() { DirKind::Mission } else { DirKind::Task };
+    let kind = if draft.mission.is_some() { WorkItemKind::Mission } else { WorkItemKind::Task };
     let folder = home.all(kind).join(&draft.project);
     home::make_folder(&folder)?;
     let unfinished = folder.join(UNFINISHED);
@@ -94,13 +94,13 @@ pub fn create(
     let branch = draft.branch.clone().unwrap_or_else(|| default_branch(kind, draft, &dir.id));
     admit(&rivals(home, draft, &branch)?)?;
 
-    let staged = TaskDir { path: unfinished.join(&dir.id), ..dir.clone() };
+    let staged = WorkItemDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
     fault::step("rename to", dir.path.display());
     nofollow::rename(&staged.path, &dir.path)
         .map_err(|cause| Error::io(&format!("make the {}", kind.word()), &dir.path, &cause))?;
     atomic::sync_folder(&folder)?;
-    LockedTask::lock(home, &dir)
+    LockedWorkItem::lock(home, &dir)
 }
 
 /// Changes the branch of a task, and these keys of its frontmatter. `admit` gets the other tasks and missions of the project
@@ -108,15 +108,15 @@ pub fn create(
 /// before the branch is recorded.
 pub fn rebranch(
     home: &Home,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     branch: &str,
     changes: &[(&str, Value<'_>)],
-    admit: impl FnOnce(&[Task]) -> Result<()>,
-    prepare: impl FnOnce(&LockedTask) -> Result<()>,
+    admit: impl FnOnce(&[WorkItem]) -> Result<()>,
+    prepare: impl FnOnce(&LockedWorkItem) -> Result<()>,
 ) -> Result<()> {
     let _lock = lock_project(home, &dir.project)?;
     admit(&list::others_of_branch(home, dir, branch)?)?;
-    let mut locked = LockedTask::lock(home, dir)?;
+    let mut locked = LockedWorkItem::lock(home, dir)?;
     prepare(&locked)?;
     locked.edit(changes)
 }
@@ -125,24 +125,24 @@ pub fn rebranch(
 /// gets a branch meanwhile.
 pub fn in_project<T>(
     home: &Home,
-    dir: &TaskDir,
-    act: impl FnOnce(LockedTask, &[Task]) -> Result<T>,
+    dir: &WorkItemDir,
+    act: impl FnOnce(LockedWorkItem, &[WorkItem]) -> Result<T>,
 ) -> Result<T> {
     let _lock = lock_project(home, &dir.project)?;
-    let (task, _) = Task::read_last(home, dir, 0)?;
+    let (task, _) = WorkItem::read_last(home, dir, 0)?;
     let others = list::others_of_branch(home, dir, &task.branch)?;
-    act(LockedTask::lock(home, dir)?, &others)
+    act(LockedWorkItem::lock(home, dir)?, &others)
 }
 
 /// Changes these keys of a task's frontmatter. `admit` may refuse; of no other task of the project they change meanwhile.
 pub fn edit(
     home: &Home,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     changes: &[(&str, Value<'_>)],
-    admit: impl FnOnce(&LockedTask) -> Result<()>,
+    admit: impl FnOnce(&LockedWorkItem) -> Result<()>,
 ) -> Result<()> {
     let _lock = lock_project(home, &dir.project)?;
-    let mut locked = LockedTask::lock(home, dir)?;
+    let mut locked = LockedWorkItem::lock(home, dir)?;
     admit(&locked)?;
     locked.edit(changes)
 }
@@ -159,7 +159,7 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<Lock> {
 /// reading all tasks.
 const UNFINISHED: &str = ".new";
 
-fn write(dir: &TaskDir, branch: &str, draft: &TaskDraft) -> Result<()> {
+fn write(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft) -> Result<()> {
     let records = journal::records(0, vec![created(branch, draft)]);
     let now = records.first().map_or_else(clock::now, |created| created.timestamp.clone());
     let text = task_md(dir, branch, draft, &now);
@@ -178,7 +178,7 @@ fn write(dir: &TaskDir, branch: &str, draft: &TaskDraft) -> Result<()> {
     atomic::sync_folder(&dir.path)
 }
 
-fn created(branch: &str, draft: &TaskDraft) -> (Event, Set) {
+fn created(branch: &str, draft: &WorkItemDraft) -> (Event, Set) {
     let set = Set::new()
         .status(&draft.status)
         .workflow(&draft.workflow, &draft.definition)
@@ -210,7 +210,7 @@ pub fn plan_hash(plan: &[u8]) -> String {
 }
 
 /// The first version of the file; later writes keep the order that it has by then.
-fn task_md(dir: &TaskDir, branch: &str, draft: &TaskDraft, now: &str) -> String {
+fn task_md(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft, now: &str) -> String {
     let owned =
         Owned { counters: draft.counters.clone(), workflow: draft.workflow.clone(), ..Owned::default() };
     let mut fields = vec![
@@ -227,7 +227,7 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &TaskDraft, now: &str) -> String 
     fields.extend(
         queued.into_iter().filter(|(_, value)| ![Value::Plain("0"), Value::Text("")].contains(value)),
     );
-    fields.extend(task::owned_fields(&owned).into_iter().filter(|(key, _)| *key != "status"));
+    fields.extend(work_item::owned_fields(&owned).into_iter().filter(|(key, _)| *key != "status"));
     fields.push(("created_at", Value::Plain(now)));
     fields.push(("updated_at", Value::Plain(now)));
 
@@ -243,13 +243,13 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &TaskDraft, now: &str) -> String 
 
 /// `orange-tasks/<id>` for a task; for a mission `orange/`, the words of its summary or of its workflow, and the beginning of its id,
 /// by which `orange mission` finds it, too.
-fn default_branch(kind: DirKind, draft: &TaskDraft, id: &str) -> String {
+fn default_branch(kind: WorkItemKind, draft: &WorkItemDraft, id: &str) -> String {
     const LONGEST: usize = 40;
     const SHORT: usize = 8;
     let short: String = id.chars().take(SHORT).collect();
     match kind {
-        DirKind::Task => format!("orange-tasks/{id}"),
-        DirKind::Mission => match slug(&draft.summary, LONGEST) {
+        WorkItemKind::Task => format!("orange-tasks/{id}"),
+        WorkItemKind::Mission => match slug(&draft.summary, LONGEST) {
             words if words.is_empty() => format!("{MISSIONS}{}-{short}", slug(&draft.workflow, LONGEST)),
             words => format!("{MISSIONS}{words}-{short}"),
         },
@@ -257,7 +257,7 @@ fn default_branch(kind: DirKind, draft: &TaskDraft, id: &str) -> String {
 }
 
 /// The tasks and missions whose branch excludes that of a new one. None has a branch with the id of a new task.
-fn rivals(home: &Home, draft: &TaskDraft, branch: &str) -> Result<Vec<Task>> {
+fn rivals(home: &Home, draft: &WorkItemDraft, branch: &str) -> Result<Vec<WorkItem>> {
     if draft.branch.is_none() && draft.mission.is_none() {
         return Ok(Vec::new());
     }

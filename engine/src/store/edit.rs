@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::store::frontmatter::Document;
-use crate::store::history::TaskHistory;
-use crate::store::{TaskDir, late_write, task};
+use crate::store::history::WorkItemHistory;
+use crate::store::{WorkItemDir, late_write, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, regular};
 
@@ -15,15 +15,15 @@ use orange_system::{atomic, regular};
 /// Those of `change`, and `refused` for a text that is too long, nothing being written; `corrupt` when the file cannot be
 /// understood; `environment`.
 pub fn edit(
-    dir: &TaskDir,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
     change: impl Fn(&Document, &mut Document) -> Result<()>,
 ) -> Result<Document> {
     const ATTEMPTS: usize = 50;
     let path = dir.task_md();
     for _ in 0..ATTEMPTS {
         let late = late_write::found(&path)?;
-        let before = task::document(dir, history)?;
+        let before = work_item::document(dir, history)?;
         let mut after = before.clone();
         change(&before, &mut after)?;
         if let Some(body) = late_write::carried(&late, after.body()) {

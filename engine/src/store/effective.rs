@@ -6,8 +6,8 @@ use crate::Result;
 use crate::store::Home;
 use crate::store::projects::Project;
 use crate::store::settings::{Ports, Settings, WorktreeProgram};
-use crate::store::task::DEFAULT_HARNESS;
 use crate::store::trust::{self, Trust};
+use crate::store::work_item::DEFAULT_HARNESS;
 
 /// A value, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use crate::Result;
-use crate::store::{Home, TaskDir, home};
+use crate::store::{Home, WorkItemDir, home};
 use orange_system::files::if_found;
 use orange_system::{atomic, nofollow};
 
@@ -79,19 +79,19 @@ pub fn is_needed(name: &OsStr) -> bool {
 }
 
 /// Writes the environment of an agent for its wrapper, unless one is there: that is the one of the command that recorded the agent.
-pub fn offer(dir: &TaskDir, spawn: u32, environment: &Environment) -> Result<()> {
+pub fn offer(dir: &WorkItemDir, spawn: u32, environment: &Environment) -> Result<()> {
     let path = dir.environment(spawn);
     if path.symlink_metadata().is_ok() { Ok(()) } else { write(&path, environment) }
 }
 
 /// The environment that an agent was offered, which no later call gets.
-pub fn take(dir: &TaskDir, spawn: u32) -> Result<Option<Environment>> {
+pub fn take(dir: &WorkItemDir, spawn: u32) -> Result<Option<Environment>> {
     let found = read(&dir.environment(spawn))?;
     forget(dir, spawn).map(|()| found)
 }
 
 /// Removes what an agent was offered and has not taken.
-pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+pub fn forget(dir: &WorkItemDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.environment(spawn))
 }
 

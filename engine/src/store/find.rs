@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::store::list::{self, NamedTask, TaskEntry};
-use crate::store::{DirKind, Home, Task, TaskDir, id, pool, suggest};
+use crate::store::list::{self, NamedTask, WorkItemEntry};
+use crate::store::{Home, WorkItem, WorkItemDir, WorkItemKind, id, pool, suggest};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 
@@ -11,11 +11,11 @@ use orange_system::files::real;
 /// several have the branch, the unfinished one is meant; if several could be meant, the `usage` error lists them.
 pub fn named(
     home: &Home,
-    kind: DirKind,
+    kind: WorkItemKind,
     name: &str,
     project: Option<&str>,
-    is_over: impl Fn(&Task) -> bool,
-) -> Result<TaskDir> {
+    is_over: impl Fn(&WorkItem) -> bool,
+) -> Result<WorkItemDir> {
     // Agents use the id, which needs no other task to be read.
     if let [dir] = &list::with_id(home, &[kind], project, name)?[..] {
         return Ok(dir.clone());
@@ -24,25 +24,27 @@ pub fn named(
         Err(error) if error.kind == ErrorKind::NotFound => error,
         found => return found,
     };
-    let others = list::with_id(home, &DirKind::ALL, project, name)?;
+    let others = list::with_id(home, &WorkItemKind::ALL, project, name)?;
     Err(others.first().map_or(error, wrong_kind))
 }
 
 /// The task or mission of this name, as [`named`] finds one.
-pub fn either(home: &Home, name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
-    if let [dir] = &list::with_id(home, &DirKind::ALL, None, name)?[..] {
+pub fn either(home: &Home, name: &str, is_over: impl Fn(&WorkItem) -> bool) -> Result<WorkItemDir> {
+    if let [dir] = &list::with_id(home, &WorkItemKind::ALL, None, name)?[..] {
         return Ok(dir.clone());
     }
-    among(DirKind::Task, &list::branches(home, &DirKind::ALL, None)?, name, is_over)
+    among(WorkItemKind::Task, &list::branches(home, &WorkItemKind::ALL, None)?, name, is_over)
 }
 
 /// The task or mission with exactly this id: the engine's own processes never use a prefix or a branch.
-pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
-    list::with_id(home, &DirKind::ALL, None, id)?.pop().ok_or_else(|| unknown(DirKind::Task, id, &[]))
+pub fn by_id(home: &Home, id: &str) -> Result<WorkItemDir> {
+    list::with_id(home, &WorkItemKind::ALL, None, id)?
+        .pop()
+        .ok_or_else(|| unknown(WorkItemKind::Task, id, &[]))
 }
 
 /// The deleted task or mission of this name.
-pub fn deleted(home: &Home, kind: DirKind, name: &str) -> Result<TaskDir> {
+pub fn deleted(home: &Home, kind: WorkItemKind, name: &str) -> Result<WorkItemDir> {
     let dirs = list::deleted(home, &[kind])?;
     if let [dir] = &dirs.iter().filter(|dir| dir.id == name).collect::<Vec<_>>()[..] {
         return Ok((*dir).clone());
@@ -51,12 +53,17 @@ pub fn deleted(home: &Home, kind: DirKind, name: &str) -> Result<TaskDir> {
 }
 
 /// The error for a command about tasks that got a mission, or about missions that got a task.
-pub fn wrong_kind(dir: &TaskDir) -> Error {
+pub fn wrong_kind(dir: &WorkItemDir) -> Error {
     let (word, id) = (dir.kind.word(), &dir.id);
     Error::new(ErrorKind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
 }
 
-fn among(kind: DirKind, all: &[NamedTask], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
+fn among(
+    kind: WorkItemKind,
+    all: &[NamedTask],
+    name: &str,
+    is_over: impl Fn(&WorkItem) -> bool,
+) -> Result<WorkItemDir> {
     let of_branch = of_branch(all, name, is_over);
     let of_id = || all.iter().filter(|named| id::is_prefix(name) && named.dir.id.starts_with(name));
     let candidates = if of_branch.is_empty() { of_id().map(NamedTask::read).collect() } else { of_branch };
@@ -68,7 +75,7 @@ fn among(kind: DirKind, all: &[NamedTask], name: &str, is_over: impl Fn(&Task) -
 }
 
 /// The task or mission that holds the worktree of this folder; `None` outside all worktrees, and in a free one.
-pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
+pub fn at(home: &Home, folder: &Path) -> Result<Option<WorkItemDir>> {
     let folder = real(folder);
     let Ok(inside) = folder.strip_prefix(real(&home.workspaces())) else { return Ok(None) };
     let Some(name) = inside.iter().next().and_then(|name| name.to_str()) else { return Ok(None) };
@@ -76,7 +83,7 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
 }
 
 /// The tasks with this branch; finished ones only if all are finished.
-fn of_branch(all: &[NamedTask], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<TaskEntry> {
+fn of_branch(all: &[NamedTask], branch: &str, is_over: impl Fn(&WorkItem) -> bool) -> Vec<WorkItemEntry> {
     let may_have_it = all.iter().filter(|named| named.may_have(|own| own == branch));
     let with_branch = may_have_it.map(NamedTask::read).filter(|it| it.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =
@@ -84,7 +91,7 @@ fn of_branch(all: &[NamedTask], branch: &str, is_over: impl Fn(&Task) -> bool) -
     if live.is_empty() { over } else { live }
 }
 
-fn unknown(kind: DirKind, name: &str, all: &[NamedTask]) -> Error {
+fn unknown(kind: WorkItemKind, name: &str, all: &[NamedTask]) -> Error {
     let word = kind.word();
     let branches: Vec<_> = all.iter().filter_map(NamedTask::branch).collect();
     let ids = all.iter().map(|named| named.dir.id.as_str());
@@ -95,9 +102,9 @@ fn unknown(kind: DirKind, name: &str, all: &[NamedTask]) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no {word} `{name}`")).help(help)
 }
 
-fn ambiguous(kind: DirKind, name: &str, candidates: &[TaskEntry]) -> Error {
+fn ambiguous(kind: WorkItemKind, name: &str, candidates: &[WorkItemEntry]) -> Error {
     const SHOWN: usize = 10;
-    let describe = |listed: &TaskEntry| match &listed.task {
+    let describe = |listed: &WorkItemEntry| match &listed.task {
         Ok(task) => format!("{} ({}, {}, {})", task.id, task.project, task.branch, task.status()),
         Err(_) => format!("{} ({}, unreadable)", listed.dir.id, listed.dir.project),
     };
@@ -114,9 +121,9 @@ fn ambiguous(kind: DirKind, name: &str, candidates: &[TaskEntry]) -> Error {
 mod tests {
     use super::*;
     use crate::store::tests::{draft, home, task};
-    use crate::store::{Event, LockedTask, Pool, Set, create};
+    use crate::store::{Event, LockedWorkItem, Pool, Set, create};
 
-    fn is_over(task: &Task) -> bool {
+    fn is_over(task: &WorkItem) -> bool {
         task.status() == "done"
     }
 
@@ -125,13 +132,13 @@ mod tests {
         let (_folder, home) = home();
         let fix = task(&home, "fix").dir().clone();
         let other = task(&home, "fix-2").dir().clone();
-        let find = |name: &str| named(&home, DirKind::Task, name, None, is_over);
+        let find = |name: &str| named(&home, WorkItemKind::Task, name, None, is_over);
         assert_eq!(find(&fix.id).unwrap(), fix);
         assert_eq!(find("fix").unwrap(), fix);
         assert_eq!(find("fix-2").unwrap(), other);
         assert_eq!(find(&other.id[..12]).unwrap(), other);
         assert_eq!(
-            named(&home, DirKind::Task, "fix", Some("tea"), is_over).unwrap_err().kind,
+            named(&home, WorkItemKind::Task, "fix", Some("tea"), is_over).unwrap_err().kind,
             ErrorKind::NotFound
         );
         let error = find("fixx-2").unwrap_err();
@@ -144,15 +151,18 @@ mod tests {
     fn an_id_is_all_that_a_name_can_lead_to() {
         let (_folder, home) = home();
         let fix = task(&home, "fix").dir().clone();
-        let with_id = |id: &str| list::with_id(&home, &[DirKind::Task], None, id).unwrap();
+        let with_id = |id: &str| list::with_id(&home, &[WorkItemKind::Task], None, id).unwrap();
         assert_eq!(with_id(&fix.id), std::slice::from_ref(&fix));
         for other in ["", ".", "..", ".lock", "fix", &fix.id[..12], "../coffee", &format!("{}/..", fix.id)] {
             assert_eq!(with_id(other), [], "{other}");
         }
         // Two projects that have a task of one id: nobody can say which is meant.
         std::fs::create_dir_all(home.task("tea", &fix.id).path).unwrap();
-        assert_eq!(named(&home, DirKind::Task, &fix.id, None, is_over).unwrap_err().kind, ErrorKind::Usage);
-        assert_eq!(named(&home, DirKind::Task, &fix.id, Some("coffee"), is_over).unwrap(), fix);
+        assert_eq!(
+            named(&home, WorkItemKind::Task, &fix.id, None, is_over).unwrap_err().kind,
+            ErrorKind::Usage
+        );
+        assert_eq!(named(&home, WorkItemKind::Task, &fix.id, Some("coffee"), is_over).unwrap(), fix);
     }
 
     #[test]
@@ -170,11 +180,14 @@ mod tests {
         let (_folder, home) = home();
         let first = task(&home, "fix").dir().clone();
         let second = task(&home, "fix").dir().clone();
-        let error = named(&home, DirKind::Task, "fix", None, is_over).unwrap_err();
+        let error = named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Usage);
         assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
-        LockedTask::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
-        assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), second);
+        LockedWorkItem::lock(&home, &first)
+            .unwrap()
+            .append(Event::Unknown, Set::new().status("done"))
+            .unwrap();
+        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap(), second);
     }
 
     #[test]
@@ -182,9 +195,9 @@ mod tests {
         let (_folder, home) = home();
         let broken = task(&home, "fix").dir().clone();
         std::fs::write(broken.task_md(), "").unwrap();
-        assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap(), broken);
         assert_eq!(
-            named(&home, DirKind::Task, "fixx", None, is_over).unwrap_err().help,
+            named(&home, WorkItemKind::Task, "fixx", None, is_over).unwrap_err().help,
             "did you mean `fix`?"
         );
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
@@ -198,7 +211,7 @@ mod tests {
         let broken = task(&home, "fix").dir().clone();
         std::fs::remove_file(broken.history()).unwrap();
         std::fs::create_dir(broken.history()).unwrap();
-        assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap(), broken);
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("history.jsonl"), "{}", error.message);

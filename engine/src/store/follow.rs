@@ -4,24 +4,24 @@ use orange_journal::follow;
 use rustix::fs::OFlags;
 
 use crate::Result;
-use crate::store::{Record, TaskDir, journal};
+use crate::store::{Record, WorkItemDir, journal};
 use orange_system::files::if_found;
 use orange_system::nofollow;
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]
 pub struct FollowedJournal {
-    dir: TaskDir,
+    dir: WorkItemDir,
     read: follow::Follow,
 }
 
 impl FollowedJournal {
     /// From the beginning on.
-    pub fn from_start(dir: TaskDir) -> FollowedJournal {
+    pub fn from_start(dir: WorkItemDir) -> FollowedJournal {
         FollowedJournal { dir, read: follow::Follow::default() }
     }
 
-    pub fn from_now(dir: TaskDir) -> Result<FollowedJournal> {
+    pub fn from_now(dir: WorkItemDir) -> Result<FollowedJournal> {
         let mut follow = FollowedJournal::from_start(dir);
         follow.more()?;
         Ok(follow)
@@ -42,12 +42,12 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::store::{Event, LockedTask, Set, tests};
+    use crate::store::{Event, LockedWorkItem, Set, tests};
 
     #[test]
     fn what_is_new_is_read_once() {
         let (_folder, home) = tests::home();
-        let mut locked: LockedTask = tests::task(&home, "fix");
+        let mut locked: LockedWorkItem = tests::task(&home, "fix");
         let mut follow = FollowedJournal::from_now(locked.dir().clone()).unwrap();
         assert_eq!(follow.more().unwrap().unwrap(), []);
         locked.append(Event::Unknown, Set::new().status("b")).unwrap();

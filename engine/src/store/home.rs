@@ -25,7 +25,7 @@ pub struct Home {
 
 /// Kind of a folder of the home. Both kinds are stored alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DirKind {
+pub enum WorkItemKind {
     /// A task, which follows a machine.
     #[default]
     Task,
@@ -35,8 +35,8 @@ pub enum DirKind {
 
 /// The folder of one task or mission.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TaskDir {
-    pub kind: DirKind,
+pub struct WorkItemDir {
+    pub kind: WorkItemKind,
     /// The project's name.
     pub project: String,
     pub id: String,
@@ -44,20 +44,20 @@ pub struct TaskDir {
     pub path: PathBuf,
 }
 
-impl DirKind {
-    pub const ALL: [DirKind; 2] = [DirKind::Task, DirKind::Mission];
+impl WorkItemKind {
+    pub const ALL: [WorkItemKind; 2] = [WorkItemKind::Task, WorkItemKind::Mission];
 
     /// The kind of a folder of the trash, where both are: its text says it.
-    pub fn of(folder: &Path) -> DirKind {
-        let is_mission = folder.join(DirKind::Mission.file()).symlink_metadata().is_ok();
-        if is_mission { DirKind::Mission } else { DirKind::Task }
+    pub fn of(folder: &Path) -> WorkItemKind {
+        let is_mission = folder.join(WorkItemKind::Mission.file()).symlink_metadata().is_ok();
+        if is_mission { WorkItemKind::Mission } else { WorkItemKind::Task }
     }
 
     /// The word for it in messages.
     pub fn word(self) -> &'static str {
         match self {
-            DirKind::Task => "task",
-            DirKind::Mission => "mission",
+            WorkItemKind::Task => "task",
+            WorkItemKind::Mission => "mission",
         }
     }
 
@@ -70,8 +70,8 @@ impl DirKind {
     /// The name of the file with its text.
     pub fn file(self) -> &'static str {
         match self {
-            DirKind::Task => "TASK.md",
-            DirKind::Mission => "MISSION.md",
+            WorkItemKind::Task => "TASK.md",
+            WorkItemKind::Mission => "MISSION.md",
         }
     }
 }
@@ -196,10 +196,10 @@ impl Home {
     }
 
     /// The folder of all tasks or of all missions.
-    pub fn all(&self, kind: DirKind) -> PathBuf {
+    pub fn all(&self, kind: WorkItemKind) -> PathBuf {
         match kind {
-            DirKind::Task => self.tasks(),
-            DirKind::Mission => self.missions(),
+            WorkItemKind::Task => self.tasks(),
+            WorkItemKind::Mission => self.missions(),
         }
     }
 
@@ -209,23 +209,23 @@ impl Home {
     }
 
     /// The folder of one task, which need not exist.
-    pub fn task(&self, project: &str, id: &str) -> TaskDir {
-        self.dir(DirKind::Task, project, id)
+    pub fn task(&self, project: &str, id: &str) -> WorkItemDir {
+        self.dir(WorkItemKind::Task, project, id)
     }
 
     /// The folder of one mission, which need not exist.
-    pub fn mission(&self, project: &str, id: &str) -> TaskDir {
-        self.dir(DirKind::Mission, project, id)
+    pub fn mission(&self, project: &str, id: &str) -> WorkItemDir {
+        self.dir(WorkItemKind::Mission, project, id)
     }
 
     /// The folder of one task or mission, which need not exist.
-    pub fn dir(&self, kind: DirKind, project: &str, id: &str) -> TaskDir {
+    pub fn dir(&self, kind: WorkItemKind, project: &str, id: &str) -> WorkItemDir {
         let path = self.all(kind).join(project).join(id);
-        TaskDir { kind, project: project.to_owned(), id: id.to_owned(), path }
+        WorkItemDir { kind, project: project.to_owned(), id: id.to_owned(), path }
     }
 
     /// The folder of the mission with this id if there is one, and otherwise that of a task, which need not exist.
-    pub fn either(&self, project: &str, id: &str) -> TaskDir {
+    pub fn either(&self, project: &str, id: &str) -> WorkItemDir {
         let mission = self.mission(project, id);
         if mission.path.is_dir() { mission } else { self.task(project, id) }
     }
@@ -246,8 +246,8 @@ impl Home {
     }
 
     /// The folder in the trash of this task or mission, which need not exist.
-    pub fn deleted(&self, dir: &TaskDir) -> TaskDir {
-        TaskDir { path: self.trash().join(&dir.project).join(&dir.id), ..dir.clone() }
+    pub fn deleted(&self, dir: &WorkItemDir) -> WorkItemDir {
+        WorkItemDir { path: self.trash().join(&dir.project).join(&dir.id), ..dir.clone() }
     }
 
     /// The folder for what no ref can hold of a worktree of this task or mission: nested repositories, and what was at the path
@@ -283,7 +283,7 @@ impl Home {
     }
 }
 
-impl TaskDir {
+impl WorkItemDir {
     /// Its text: `TASK.md`, or `MISSION.md`.
     pub fn task_md(&self) -> PathBuf {
         self.path.join(self.kind.file())

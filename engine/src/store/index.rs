@@ -16,7 +16,7 @@ use std::path::Path;
 use orange_journal::form::FORM;
 
 pub use self::facts::{EngineKeys, Idle, JournalFacts, TextFacts};
-use crate::store::{DirKind, TaskDir};
+use crate::store::{WorkItemDir, WorkItemKind};
 use orange_system::atomic;
 use orange_system::many::in_order;
 use orange_system::nofollow::{self, OpenFolder, Stamp};
@@ -36,10 +36,10 @@ pub trait FileFact: Send + Sized {
     type Shared: Default;
 
     /// The name of the file.
-    fn file(kind: DirKind) -> &'static str;
+    fn file(kind: WorkItemKind) -> &'static str;
 
     /// Reads the file. `is_kept` says whether the fact goes into an index, which is worth a closer look.
-    fn read(dir: &TaskDir, is_kept: bool, buffer: &mut Vec<u8>) -> Self;
+    fn read(dir: &WorkItemDir, is_kept: bool, buffer: &mut Vec<u8>) -> Self;
 
     /// The fact on one line; `None` if it is not kept.
     fn encode(&self) -> Option<String>;
@@ -58,17 +58,18 @@ pub enum AskedTasks {
 }
 
 /// The fact of each of these tasks, in their order: by the index of their folder where that has it, or else by their files.
-pub fn facts<F: FileFact>(dirs: &[TaskDir], asked: AskedTasks) -> Vec<F> {
-    let is_together = |one: &TaskDir, other: &TaskDir| one.kind == other.kind && one.project == other.project;
+pub fn facts<F: FileFact>(dirs: &[WorkItemDir], asked: AskedTasks) -> Vec<F> {
+    let is_together =
+        |one: &WorkItemDir, other: &WorkItemDir| one.kind == other.kind && one.project == other.project;
     dirs.chunk_by(is_together).flat_map(|dirs| of_folder(dirs, asked)).collect()
 }
 
 /// The fact of each of these tasks, in their order, by their files alone.
-pub fn read<F: FileFact>(dirs: &[TaskDir]) -> Vec<F> {
+pub fn read<F: FileFact>(dirs: &[WorkItemDir]) -> Vec<F> {
     in_order(dirs, &|dir, buffer| F::read(dir, false, buffer))
 }
 
-fn of_folder<F: FileFact>(dirs: &[TaskDir], asked: AskedTasks) -> Vec<F> {
+fn of_folder<F: FileFact>(dirs: &[WorkItemDir], asked: AskedTasks) -> Vec<F> {
     let folder = dirs.first().filter(|_| dirs.len() > FEW).and_then(|dir| dir.path.parent());
     let Some((folder, open)) = folder.and_then(|folder| Some((folder, OpenFolder::open(folder).ok()?)))
     else {
@@ -158,7 +159,7 @@ impl Index {
 
     /// The contents of the next index: these fresh records, and the present ones of all other tasks that were asked for, or that were
     /// not.
-    fn with(&self, dirs: &[TaskDir], asked: AskedTasks, fresh: &BTreeMap<&str, String>) -> String {
+    fn with(&self, dirs: &[WorkItemDir], asked: AskedTasks, fresh: &BTreeMap<&str, String>) -> String {
         let known: BTreeSet<&str> = dirs.iter().map(|dir| dir.id.as_str()).collect();
         let kept = self.lines.iter().map(|line| (self.id(line), &self.text[line.id.start..line.end]));
         let kept = kept.filter(|(id, _)| asked == AskedTasks::Some || known.contains(id));

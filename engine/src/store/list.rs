@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::frontmatter::Document;
 use crate::store::index::{self, AskedTasks, Idle, JournalFacts, TextFacts};
-use crate::store::task::{self, Task};
-use crate::store::{DirKind, Home, Name, Owned, TaskDir};
+use crate::store::work_item::{self, WorkItem};
+use crate::store::{Home, Name, Owned, WorkItemDir, WorkItemKind};
 use crate::{Error, Result};
 use orange_system::files::entries;
 use orange_system::many::{are_many, contents, in_parallel, locked};
@@ -15,19 +15,20 @@ use orange_system::regular;
 
 /// A task in a list.
 #[derive(Debug)]
-pub struct TaskEntry {
-    pub dir: TaskDir,
+pub struct WorkItemEntry {
+    pub dir: WorkItemDir,
     /// The task by its journal, or why it cannot be read.
-    pub task: Result<Task>,
+    pub task: Result<WorkItem>,
 }
 
-impl TaskEntry {
+impl WorkItemEntry {
     /// Its branch; the original one if its text cannot be read, and the one in the text if its journal cannot.
     pub fn branch(&self) -> Option<Cow<'_, str>> {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
             Err(_) => {
-                let created = task::read_journal(&self.dir).ok().map(|journal| journal.history().branch.name);
+                let created =
+                    work_item::read_journal(&self.dir).ok().map(|journal| journal.history().branch.name);
                 let written = || branch_of(&self.dir);
                 created.filter(|branch| !branch.is_empty()).or_else(written).map(Cow::Owned)
             }
@@ -38,7 +39,7 @@ impl TaskEntry {
 /// A task of which only the journal has been read.
 #[derive(Debug)]
 pub struct KnownTask {
-    pub dir: TaskDir,
+    pub dir: WorkItemDir,
     /// The state that its journal folds to; `None` if only a full read finds it.
     owned: Option<Arc<Owned>>,
     /// That it is known to be idle.
@@ -46,7 +47,7 @@ pub struct KnownTask {
 }
 
 impl KnownTask {
-    fn new((dir, facts): (TaskDir, JournalFacts)) -> KnownTask {
+    fn new((dir, facts): (WorkItemDir, JournalFacts)) -> KnownTask {
         KnownTask { dir, owned: facts.owned, idle: facts.idle }
     }
 
@@ -59,7 +60,7 @@ impl KnownTask {
     pub fn workspace(&self) -> Result<Option<Name>> {
         match &self.owned {
             Some(owned) => Ok(owned.workspace.clone()),
-            None => Ok(task::read_journal_last(&self.dir, 0)?.history().owned.workspace),
+            None => Ok(work_item::read_journal_last(&self.dir, 0)?.history().owned.workspace),
         }
     }
 }
@@ -67,7 +68,7 @@ impl KnownTask {
 /// A task of which only the text has been read.
 #[derive(Debug)]
 pub struct NamedTask {
-    pub dir: TaskDir,
+    pub dir: WorkItemDir,
     /// Its branch, if the text alone says it.
     branch: Option<String>,
 }
@@ -87,63 +88,63 @@ impl NamedTask {
     }
 
     /// The whole task.
-    pub fn read(&self) -> TaskEntry {
+    pub fn read(&self) -> WorkItemEntry {
         let facts = index::read(std::slice::from_ref(&self.dir)).pop().unwrap_or_default();
         read(KnownTask::new((self.dir.clone(), facts)), &mut Vec::new())
     }
 }
 
 /// The journals of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn journals(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<KnownTask>> {
+pub fn journals(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<KnownTask>> {
     let dirs = dirs(home, kinds, project)?;
     let facts = index::facts(&dirs, AskedTasks::All);
     Ok(dirs.into_iter().zip(facts).map(KnownTask::new).collect())
 }
 
 /// The branches of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn branches(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<NamedTask>> {
+pub fn branches(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<NamedTask>> {
     let dirs = dirs(home, kinds, project)?;
     let facts = index::facts(&dirs, AskedTasks::All);
     Ok(named(dirs, facts))
 }
 
 /// The branches of these, by no index.
-pub fn branches_of(dirs: Vec<TaskDir>) -> Vec<NamedTask> {
+pub fn branches_of(dirs: Vec<WorkItemDir>) -> Vec<NamedTask> {
     let facts = index::read(&dirs);
     named(dirs, facts)
 }
 
-fn named(dirs: Vec<TaskDir>, facts: Vec<TextFacts>) -> Vec<NamedTask> {
+fn named(dirs: Vec<WorkItemDir>, facts: Vec<TextFacts>) -> Vec<NamedTask> {
     dirs.into_iter().zip(facts).map(|(dir, TextFacts { branch, .. })| NamedTask { dir, branch }).collect()
 }
 
 /// Every task, or every task of one project, oldest first; unreadable ones come last. Takes no lock.
-pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<TaskEntry>> {
-    Ok(each(journals(home, &[DirKind::Task], project)?, Some))
+pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<WorkItemEntry>> {
+    Ok(each(journals(home, &[WorkItemKind::Task], project)?, Some))
 }
 
 /// As [`list`], for missions.
-pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<TaskEntry>> {
-    Ok(each(journals(home, &[DirKind::Mission], project)?, Some))
+pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<WorkItemEntry>> {
+    Ok(each(journals(home, &[WorkItemKind::Mission], project)?, Some))
 }
 
 /// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
 /// texts of thousands of tasks are never in memory together.
-pub fn each<R: Send>(known: Vec<KnownTask>, make: impl Fn(TaskEntry) -> Option<R> + Sync) -> Vec<R> {
+pub fn each<R: Send>(known: Vec<KnownTask>, make: impl Fn(WorkItemEntry) -> Option<R> + Sync) -> Vec<R> {
     in_their_order(known.into_iter().map(|known| (known, None)).collect(), &|listed, _| make(listed))
 }
 
 /// As [`each`], of which a idle task whose values `is_brief` admits may come without its body. `make` learns whether it does.
 pub fn each_briefly<R: Send>(
     known: Vec<KnownTask>,
-    is_brief: impl Fn(DirKind, &Owned) -> bool,
-    make: impl Fn(TaskEntry, Brevity) -> Option<R> + Sync,
+    is_brief: impl Fn(WorkItemKind, &Owned) -> bool,
+    make: impl Fn(WorkItemEntry, Brevity) -> Option<R> + Sync,
 ) -> Vec<R> {
     let is_brief = |one: &KnownTask| {
         one.idle.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
     };
     let (brief, whole): (Vec<KnownTask>, Vec<KnownTask>) = known.into_iter().partition(is_brief);
-    let dirs: Vec<TaskDir> = brief.iter().map(|known| known.dir.clone()).collect();
+    let dirs: Vec<WorkItemDir> = brief.iter().map(|known| known.dir.clone()).collect();
     let texts = index::facts(&dirs, AskedTasks::Some).into_iter().map(Some);
     let all = brief.into_iter().zip(texts).chain(whole.into_iter().map(|known| (known, None)));
     in_their_order(all.collect(), &make)
@@ -159,7 +160,7 @@ pub enum Brevity {
 
 fn in_their_order<R: Send>(
     all: Vec<(KnownTask, Option<TextFacts>)>,
-    make: &(dyn Fn(TaskEntry, Brevity) -> Option<R> + Sync),
+    make: &(dyn Fn(WorkItemEntry, Brevity) -> Option<R> + Sync),
 ) -> Vec<R> {
     let made = Mutex::new((Vec::new(), Vec::new()));
     let are_many = are_many(&all);
@@ -182,10 +183,10 @@ fn in_their_order<R: Send>(
 
 /// The tasks and missions of a project that have this branch, or one that git cannot have beside it. Of the others no more than the text
 /// counts, where people may change the branch.
-pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
-    let mut found = branches(home, &DirKind::ALL, Some(project))?;
+pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<WorkItem>> {
+    let mut found = branches(home, &WorkItemKind::ALL, Some(project))?;
     found.retain(|named| named.may_have(|own| exclude_each_other(own, branch)));
-    let mut listed: Vec<TaskEntry> = found.iter().map(NamedTask::read).collect();
+    let mut listed: Vec<WorkItemEntry> = found.iter().map(NamedTask::read).collect();
     listed.retain(|listed| listed.branch().is_some_and(|own| exclude_each_other(&own, branch)));
     listed.into_iter().map(|listed| listed.task).collect()
 }
@@ -197,20 +198,20 @@ pub fn exclude_each_other(one: &str, other: &str) -> bool {
 }
 
 /// As [`of_branch`], without this task.
-pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<Task>> {
+pub fn others_of_branch(home: &Home, dir: &WorkItemDir, branch: &str) -> Result<Vec<WorkItem>> {
     let mut others = of_branch(home, &dir.project, branch)?;
     others.retain(|other| other.id != dir.id);
     Ok(others)
 }
 
 /// The worktree that a task holds by its journal.
-pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
+pub fn workspace_of(dir: &WorkItemDir) -> Result<Option<Name>> {
     let facts = index::read(std::slice::from_ref(dir)).pop().unwrap_or_default();
     KnownTask::new((dir.clone(), facts)).workspace()
 }
 
 /// The folders of every task or mission, or of those of one project, in no order.
-pub fn dirs(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<TaskDir>> {
+pub fn dirs(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<WorkItemDir>> {
     let mut dirs = Vec::new();
     for kind in kinds {
         dirs.extend(below(&home.all(*kind), *kind, project)?);
@@ -219,25 +220,30 @@ pub fn dirs(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec
 }
 
 /// The folders of every deleted task or mission, in no order.
-pub fn deleted(home: &Home, kinds: &[DirKind]) -> Result<Vec<TaskDir>> {
-    let mut dirs = below(&home.trash(), DirKind::Task, None)?;
-    dirs.iter_mut().for_each(|dir| dir.kind = DirKind::of(&dir.path));
+pub fn deleted(home: &Home, kinds: &[WorkItemKind]) -> Result<Vec<WorkItemDir>> {
+    let mut dirs = below(&home.trash(), WorkItemKind::Task, None)?;
+    dirs.iter_mut().for_each(|dir| dir.kind = WorkItemKind::of(&dir.path));
     dirs.retain(|dir| kinds.contains(&dir.kind));
     Ok(dirs)
 }
 
-fn below(folder: &Path, kind: DirKind, project: Option<&str>) -> Result<Vec<TaskDir>> {
+fn below(folder: &Path, kind: WorkItemKind, project: Option<&str>) -> Result<Vec<WorkItemDir>> {
     let mut dirs = Vec::new();
     for project in projects(folder, project)? {
         let place = folder.join(&project);
-        let of = |id: String| TaskDir { kind, path: place.join(&id), project: project.clone(), id };
+        let of = |id: String| WorkItemDir { kind, path: place.join(&id), project: project.clone(), id };
         dirs.extend(folders(&place)?.into_iter().map(of));
     }
     Ok(dirs)
 }
 
 /// The folders with exactly this id, at most one of each kind in each project, without looking at others.
-pub fn with_id(home: &Home, kinds: &[DirKind], project: Option<&str>, id: &str) -> Result<Vec<TaskDir>> {
+pub fn with_id(
+    home: &Home,
+    kinds: &[WorkItemKind],
+    project: Option<&str>,
+    id: &str,
+) -> Result<Vec<WorkItemDir>> {
     if is_hidden(id) || id.is_empty() || id.contains('/') {
         return Ok(Vec::new());
     }
@@ -252,7 +258,7 @@ pub fn with_id(home: &Home, kinds: &[DirKind], project: Option<&str>, id: &str) 
 /// The names of the projects that have tasks or missions, each once.
 pub fn projects_with_tasks(home: &Home) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for kind in DirKind::ALL {
+    for kind in WorkItemKind::ALL {
         names.extend(folders(&home.all(kind))?);
     }
     names.sort_unstable();
@@ -265,32 +271,32 @@ fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
 }
 
 /// Reads the rest of a task fast, and repeats that with all checks if anything is unusual.
-fn read(KnownTask { dir, owned, .. }: KnownTask, buffer: &mut Vec<u8>) -> TaskEntry {
+fn read(KnownTask { dir, owned, .. }: KnownTask, buffer: &mut Vec<u8>) -> WorkItemEntry {
     let owned = owned.map(Arc::unwrap_or_clone);
     let task = owned.and_then(|owned| quickly(&dir, owned, buffer)).map_or_else(|| carefully(&dir), Ok);
-    TaskEntry { dir, task }
+    WorkItemEntry { dir, task }
 }
 
 /// A idle task without its body, by the indexes alone.
-fn briefly(known: &KnownTask, text: &TextFacts) -> Option<(TaskEntry, Idle)> {
+fn briefly(known: &KnownTask, text: &TextFacts) -> Option<(WorkItemEntry, Idle)> {
     let task = text.task(&known.dir, known.owned.as_deref()?.clone())?;
-    Some((TaskEntry { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
+    Some((WorkItemEntry { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
 }
 
-fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {
+fn quickly(dir: &WorkItemDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<WorkItem> {
     let document = Document::parse(contents(&dir.task_md(), regular::LIMIT, buffer).ok()?).ok()?;
-    let task = Task::with(dir, document, owned, ("", "")).ok()?;
+    let task = WorkItem::with(dir, document, owned, ("", "")).ok()?;
     (!task.branch.is_empty() && !task.created_at.is_empty()).then_some(task)
 }
 
-fn carefully(dir: &TaskDir) -> Result<Task> {
-    let history = task::read_journal(dir)?.history();
-    let document = task::document(dir, &history)?;
-    Task::of(dir, document, &history)
+fn carefully(dir: &WorkItemDir) -> Result<WorkItem> {
+    let history = work_item::read_journal(dir)?.history();
+    let document = work_item::document(dir, &history)?;
+    WorkItem::of(dir, document, &history)
 }
 
 /// The branch of a task, if its text alone says it.
-fn branch_of(dir: &TaskDir) -> Option<String> {
+fn branch_of(dir: &WorkItemDir) -> Option<String> {
     let mut buffer = Vec::new();
     let bytes = contents(&dir.task_md(), regular::LIMIT, &mut buffer).ok()?;
     Document::parse(bytes).ok()?.get("branch").ok()?
@@ -313,7 +319,7 @@ fn folders(path: &Path) -> Result<Vec<String>> {
 }
 
 /// One string that sorts like its parts: comparisons take most of the time of sorting.
-fn sort_key(listed: &TaskEntry) -> String {
+fn sort_key(listed: &WorkItemEntry) -> String {
     const BEHIND_ALL: &str = "\u{10FFFF}";
     match &listed.task {
         Ok(task) => [&task.created_at, "\0", &task.id].concat(),

@@ -238,7 +238,7 @@ fn signed(file: &mut File) -> Option<(i32, String, String)> {
 mod tests {
     use super::*;
     use crate::store::tests::{home, task};
-    use crate::store::{LockedTask, Pool};
+    use crate::store::{LockedWorkItem, Pool};
 
     #[track_caller]
     fn check(first: LockRank, second: LockRank, fits: bool) {
@@ -296,7 +296,7 @@ mod tests {
         let (_folder, home) = home();
         let dir = task(&home, "fix").dir().clone();
         drop(Pool::lock(&home).unwrap());
-        let locked = LockedTask::lock(&home, &dir).unwrap();
+        let locked = LockedWorkItem::lock(&home, &dir).unwrap();
         drop(Pool::lock(&home).unwrap());
         drop(locked);
         drop(task(&home, "other"));

@@ -7,45 +7,45 @@ use orange_core::Workspace;
 
 use crate::store::copy::{self, CopyState, Published, WorktreeCopy};
 use crate::store::frontmatter::Document;
-use crate::store::history::TaskHistory;
+use crate::store::history::WorkItemHistory;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::scalar::Value;
-use crate::store::task::{self, Task};
-use crate::store::{Event, Home, Set, TaskDir, edit, home, journal, late_write, pool};
+use crate::store::work_item::{self, WorkItem};
+use crate::store::{Event, Home, Set, WorkItemDir, edit, home, journal, late_write, pool};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, clock};
 
 /// A locked task. Dropping it releases the lock.
 #[derive(Debug)]
-pub struct LockedTask {
+pub struct LockedWorkItem {
     home: Home,
-    dir: TaskDir,
-    task: Task,
+    dir: WorkItemDir,
+    task: WorkItem,
     text: Document,
     /// True if the worktree may lack a part of the text.
     is_ahead: bool,
-    history: TaskHistory,
+    history: WorkItemHistory,
     repairs: Vec<Event>,
     _lock: Lock,
 }
 
-impl LockedTask {
+impl LockedWorkItem {
     /// Locks the task, loads it, merges what was saved in its worktree, and repairs what differs from the journal: an
     /// incomplete last line, engine-owned values in the frontmatter. A `corrupt` error changes nothing.
     ///
-    /// The caller decides about an open transition: see [`TaskHistory::open`].
-    pub fn lock(home: &Home, dir: &TaskDir) -> Result<LockedTask> {
-        task::exists(dir)?;
+    /// The caller decides about an open transition: see [`WorkItemHistory::open`].
+    pub fn lock(home: &Home, dir: &WorkItemDir) -> Result<LockedWorkItem> {
+        work_item::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), LockRank::Task, &dir.shown())?;
         atomic::sweep(&dir.path);
         let path = dir.task_md();
         late_write::forget(&path)?;
 
-        let journal = task::read_journal_last(dir, 0)?;
+        let journal = work_item::read_journal_last(dir, 0)?;
         let history = journal.history();
         let worktree = history.owned.workspace.as_ref().map(|name| home.workspace(name));
         let copy = worktree.map_or(Ok(None), |worktree| WorktreeCopy::look(dir, &history, &worktree))?;
-        let document = task::document(dir, &history)?;
+        let document = work_item::document(dir, &history)?;
         let mut repairs = repairs(dir, &document, &history, &journal);
         if late_write::carried(&late_write::found(&path)?, document.body()).is_some() {
             repairs.push(repaired(
@@ -54,10 +54,10 @@ impl LockedTask {
                 "the same",
             ));
         }
-        let task = Task::of(dir, document.clone(), &history)?;
+        let task = WorkItem::of(dir, document.clone(), &history)?;
 
         journal::mend(&dir.history(), &journal)?;
-        let mut locked = LockedTask {
+        let mut locked = LockedWorkItem {
             home: home.clone(),
             dir: dir.clone(),
             task,
@@ -78,7 +78,7 @@ impl LockedTask {
         Ok(locked)
     }
 
-    pub fn dir(&self) -> &TaskDir {
+    pub fn dir(&self) -> &WorkItemDir {
         &self.dir
     }
 
@@ -93,12 +93,12 @@ impl LockedTask {
     }
 
     /// The task as it was last read or written.
-    pub fn task(&self) -> &Task {
+    pub fn task(&self) -> &WorkItem {
         &self.task
     }
 
     /// The state that the journal folds to, including the events of this lock.
-    pub fn history(&self) -> &TaskHistory {
+    pub fn history(&self) -> &WorkItemHistory {
         &self.history
     }
 
@@ -130,7 +130,7 @@ impl LockedTask {
         }
         let changes = events.iter().any(|(_, set)| !set.is_empty());
         if changes {
-            task::document(&self.dir, &self.history)?;
+            work_item::document(&self.dir, &self.history)?;
         }
         let records = journal::records(self.history.last_seq, events);
         journal::append(&self.dir.history(), &records)?;
@@ -151,7 +151,7 @@ impl LockedTask {
             changes
                 .iter()
                 .try_for_each(|(key, value)| document.set(key, *value))
-                .map_err(|flaw| task::corrupt(&dir, &flaw, &history))
+                .map_err(|flaw| work_item::corrupt(&dir, &flaw, &history))
         })
     }
 
@@ -290,10 +290,10 @@ impl LockedTask {
 
     /// Writes the engine-owned values and this change into the current file, even if another process wrote it last.
     fn write(&mut self, change: impl Fn(&mut Document) -> Result<()>) -> Result<()> {
-        let LockedTask { dir, history, .. } = &*self;
+        let LockedWorkItem { dir, history, .. } = &*self;
         let document = edit::edit(dir, history, |before, after| {
             change(after)?;
-            let mut fields = task::fields(dir, &history.owned);
+            let mut fields = work_item::fields(dir, &history.owned);
             if !history.created_at.is_empty() && before.get("created_at").is_ok_and(|found| found.is_none()) {
                 fields.push(("created_at", Value::Plain(&history.created_at)));
             }
@@ -302,16 +302,16 @@ impl LockedTask {
                 fields.push(("updated_at", Value::Plain(&now)));
             }
             let set = fields.into_iter().try_for_each(|(key, value)| after.set(key, value));
-            set.map_err(|flaw| task::corrupt(dir, &flaw, history))
+            set.map_err(|flaw| work_item::corrupt(dir, &flaw, history))
         })?;
         self.is_ahead |= document != self.text;
-        self.task = Task::of(&self.dir, document.clone(), &self.history)?;
+        self.task = WorkItem::of(&self.dir, document.clone(), &self.history)?;
         self.text = document;
         Ok(())
     }
 }
 
-impl Drop for LockedTask {
+impl Drop for LockedWorkItem {
     fn drop(&mut self) {
         if self.is_ahead {
             // The next process that locks the task tries again, and reports the failure.
@@ -351,9 +351,9 @@ fn repaired(field: &str, found: &str, kept: &str) -> Event {
 
 /// Everything that differs from the journal.
 fn repairs(
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     document: &Document,
-    history: &TaskHistory,
+    history: &WorkItemHistory,
     journal: &journal::Journal,
 ) -> Vec<Event> {
     const SHOWN: usize = 200;
@@ -362,5 +362,5 @@ fn repairs(
         found: Some(torn.text.chars().take(SHOWN).collect()),
         kept: None,
     });
-    cut.into_iter().chain(task::differences(dir, document, &history.owned)).collect()
+    cut.into_iter().chain(work_item::differences(dir, document, &history.owned)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! A task is a folder with `TASK.md` (people and agents edit it) and `history.jsonl` (the journal, the engine's own record). A
 //! mission is the same with `MISSION.md`, and its plan.
-//! Only a [`LockedTask`], which holds the task's lock, can write them. Readers take no lock and see whole files.
+//! Only a [`LockedWorkItem`], which holds the task's lock, can write them. Readers take no lock and see whole files.
 
 pub mod activity;
 pub mod base;
@@ -21,7 +21,7 @@ pub mod journal;
 pub mod late_write;
 pub mod list;
 pub mod lock;
-pub mod locked_task;
+pub mod locked_work_item;
 pub mod merge;
 pub mod owed;
 pub mod pool;
@@ -34,25 +34,25 @@ pub mod settings;
 pub mod slug;
 mod snapshot;
 pub mod suggest;
-pub mod task;
 pub mod tokens;
 pub mod toml_text;
 pub mod transcripts;
 pub mod trash;
 pub mod trust;
+pub mod work_item;
 
 pub use copy::WorktreeCopy;
-pub use create::{TaskDraft, create, edit as edit_in_project, in_project, rebranch};
+pub use create::{WorkItemDraft, create, edit as edit_in_project, in_project, rebranch};
 pub use follow::FollowedJournal;
-pub use home::{DirKind, Home, TaskDir};
-pub use list::{TaskEntry, list};
-pub use locked_task::LockedTask;
+pub use home::{Home, WorkItemDir, WorkItemKind};
+pub use list::{WorkItemEntry, list};
+pub use locked_work_item::LockedWorkItem;
 pub use orange_journal::{
-    Conversation, Event, Name, OpenTransition, Owned, Record, Seat, Set, TaskHistory, TransitionHistory,
+    Conversation, Event, Name, OpenTransition, Owned, Record, Seat, Set, TransitionHistory, WorkItemHistory,
     event, history,
 };
 pub use pool::Pool;
-pub use task::Task;
+pub use work_item::WorkItem;
 
 #[cfg(test)]
 pub(crate) mod tests;

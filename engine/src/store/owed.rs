@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::store::lock::{self, Lock, LockRank};
-use crate::store::{DirKind, Home, TaskDir, home, list, task};
+use crate::store::{Home, WorkItemDir, WorkItemKind, home, list, work_item};
 use crate::{Error, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, nofollow};
@@ -27,7 +27,7 @@ pub fn lock(home: &Home, project: &str) -> Result<Lock> {
 }
 
 /// Records that this task owes a start to the next task of its project.
-pub fn note(home: &Home, dir: &TaskDir) -> Result<()> {
+pub fn note(home: &Home, dir: &WorkItemDir) -> Result<()> {
     let folder = home.owed(&dir.project);
     home::make_folder(&folder)?;
     atomic::write(&folder.join(&dir.id), b"")
@@ -57,10 +57,10 @@ impl Owed {
 
     /// True if the task that owes it has finished its transition: until then its hook may run again.
     pub fn is_due(&self, home: &Home, project: &str) -> bool {
-        let dir = list::with_id(home, &DirKind::ALL, Some(project), &self.by).unwrap_or_default().pop();
+        let dir = list::with_id(home, &WorkItemKind::ALL, Some(project), &self.by).unwrap_or_default().pop();
         // A task that is gone or unreadable runs no hook.
         let history =
-            dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.history());
+            dir.and_then(|dir| work_item::read_journal_last(&dir, 0).ok()).map(|journal| journal.history());
         history.is_none_or(|history| history.transition.open.is_none())
     }
 

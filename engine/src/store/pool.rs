@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::store::list::{self, KnownTask};
 use crate::store::lock::{self, Lock, LockRank};
-use crate::store::{DirKind, Home, Name, Task, TaskDir, home, id};
+use crate::store::{Home, Name, WorkItem, WorkItemDir, WorkItemKind, home, id};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, nofollow};
@@ -57,7 +57,7 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 /// Every slot, without the lock.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
     let saved = SavedPool::read(home)?;
-    saved.slots(&list::journals(home, &DirKind::ALL, None)?)
+    saved.slots(&list::journals(home, &WorkItemKind::ALL, None)?)
 }
 
 /// The pool by its file, which is read before the journals: a task that releases a worktree writes its journal before the
@@ -95,7 +95,7 @@ pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
 
 /// The task or mission that holds the worktree or the folder of this name, without the lock. If the file and the journal of its task agree, no other
 /// journal is read.
-pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
+pub fn holder(home: &Home, name: &str) -> Result<Option<WorkItemDir>> {
     if let Some(dir) = folder_of(home, name)? {
         return Ok(Some(dir));
     }
@@ -113,13 +113,13 @@ pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
 }
 
 /// The task whose plain folder has this name, which is its id: it is not a slot of the pool.
-pub fn folder_of(home: &Home, name: &str) -> Result<Option<TaskDir>> {
-    Ok(if id::is_prefix(name) { list::with_id(home, &[DirKind::Task], None, name)?.pop() } else { None })
+pub fn folder_of(home: &Home, name: &str) -> Result<Option<WorkItemDir>> {
+    Ok(if id::is_prefix(name) { list::with_id(home, &[WorkItemKind::Task], None, name)?.pop() } else { None })
 }
 
 /// The worktree of a task or mission, without the lock: by its journal, or else by the file.
 pub fn worktree_of(home: &Home, task: &str) -> Result<Option<String>> {
-    let dirs = list::with_id(home, &DirKind::ALL, None, task)?;
+    let dirs = list::with_id(home, &WorkItemKind::ALL, None, task)?;
     // The file replaces a journal that cannot be read.
     if let Some(name) = dirs.first().and_then(|dir| list::workspace_of(dir).ok().flatten()) {
         return Ok(Some(name.to_string()));
@@ -153,7 +153,7 @@ impl Pool {
             lock::acquire(home, &path.with_file_name(".pool.lock"), LockRank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
         let saved = saved(home)?;
-        let file = right(saved.clone(), &list::journals(home, &DirKind::ALL, None)?)?;
+        let file = right(saved.clone(), &list::journals(home, &WorkItemKind::ALL, None)?)?;
         let is_right = saved.as_ref() == Some(&file);
         let pool = Pool { file, home: home.clone(), _lock: lock };
         if !is_right {
@@ -284,7 +284,7 @@ fn of<'s>(slots: &'s [Slot], project: &'s str) -> impl Iterator<Item = &'s Slot>
 fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Error {
     let holder = |slot: &Slot| {
         let task = slot.task.as_deref()?;
-        let known = Task::read(home, &home.either(project, task));
+        let known = WorkItem::read(home, &home.either(project, task));
         let branch = known.map_or_else(|_| "unreadable".to_owned(), |(task, _)| task.branch);
         Some(format!("{} by {task} ({branch})", slot.name))
     };
@@ -327,7 +327,7 @@ fn right(saved: Option<PoolFile>, known: &[KnownTask]) -> Result<PoolFile> {
 
 impl PoolFile {
     /// Gives each worktree to the task whose journal has it. If several have it, the file decides among them.
-    fn put_right(&mut self, holders: &[(&TaskDir, Name)]) {
+    fn put_right(&mut self, holders: &[(&WorkItemDir, Name)]) {
         self.drop_repeated();
         for (dir, name) in holders {
             let is_own = |slot: &Slot| slot.task.as_ref() == Some(&dir.id);

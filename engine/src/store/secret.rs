@@ -1,7 +1,7 @@
 //! The secret of a spawn, which its agent has in its environment.
 
 use crate::Result;
-use crate::store::{TaskDir, home};
+use crate::store::{WorkItemDir, home};
 use orange_system::files::if_found;
 use orange_system::{atomic, nofollow};
 
@@ -9,21 +9,21 @@ use orange_system::{atomic, nofollow};
 const LONGEST: u64 = 4096;
 
 /// Creates the secret of a spawn, readable by its owner alone.
-pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
+pub fn make(dir: &WorkItemDir, spawn: u32) -> Result<()> {
     let (secret, path) = (new()?, dir.secret(spawn));
     home::make_folder(path.parent().unwrap_or(&path))?;
     atomic::write(&path, secret.as_bytes())
 }
 
 /// The secret of a spawn; `None` after its end.
-pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+pub fn read(dir: &WorkItemDir, spawn: u32) -> Result<Option<String>> {
     let path = dir.secret(spawn);
     let secret = if_found(&path, nofollow::read(&path, LONGEST))?;
     Ok(secret.map(|secret| String::from_utf8_lossy(&secret).into_owned()))
 }
 
 /// Removes it after the end of the agent.
-pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+pub fn forget(dir: &WorkItemDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.secret(spawn))
 }
 

@@ -126,31 +126,31 @@ mod tests {
     use orange_journal::read::parse;
 
     use crate::store::tests::{home, task};
-    use crate::store::{Event, Home, LockedTask, Set, TaskDir, journal};
+    use crate::store::{Event, Home, LockedWorkItem, Set, WorkItemDir, journal};
     use orange_system::nofollow::opened;
 
     /// A task whose journal has so many records.
-    fn long(records: u64) -> (tempfile::TempDir, Home, TaskDir) {
+    fn long(records: u64) -> (tempfile::TempDir, Home, WorkItemDir) {
         let (folder, home) = home();
         let dir = task(&home, "fix").dir().clone();
         add(&dir, records);
         (folder, home, dir)
     }
 
-    fn add(dir: &TaskDir, records: u64) {
+    fn add(dir: &WorkItemDir, records: u64) {
         let last = journal::read(&dir.history()).unwrap().history().last_seq;
         let event = || (Event::TaskRepaired { field: "x".repeat(60), found: None, kept: None }, Set::new());
         let new = journal::records(last, (0..records).map(|_| event()).collect());
         journal::append(&dir.history(), &new).unwrap();
     }
 
-    fn place(dir: &TaskDir) -> PathBuf {
+    fn place(dir: &WorkItemDir) -> PathBuf {
         dir.path.join(".history.snapshot")
     }
 
     /// Checks that a read with a snapshot agrees with the bytes.
     #[track_caller]
-    fn check(dir: &TaskDir) {
+    fn check(dir: &WorkItemDir) {
         let with =
             journal::read_last(&dir.history(), 0).map(|read| (read.history(), read.left_out, read.torn));
         let bytes = fs::read(dir.history()).unwrap();
@@ -189,7 +189,7 @@ mod tests {
         let (_folder, home, dir) = long(20);
         check(&dir);
         assert!(!place(&dir).exists());
-        drop(LockedTask::lock(&home, &dir).unwrap());
+        drop(LockedWorkItem::lock(&home, &dir).unwrap());
         assert_eq!(opened::during(&place(&dir), || check(&dir)).0, 0);
     }
 

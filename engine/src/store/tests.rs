@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::store::create::NewMission;
-use crate::store::{Home, LockedTask, TaskDraft, create, event};
+use crate::store::{Home, LockedWorkItem, WorkItemDraft, create, event};
 
 mod both;
 mod copies;
@@ -28,8 +28,8 @@ pub(crate) fn home() -> (tempfile::TempDir, Home) {
 }
 
 /// Draft that most tests create.
-pub(crate) fn draft(branch: &str) -> TaskDraft {
-    TaskDraft {
+pub(crate) fn draft(branch: &str) -> WorkItemDraft {
+    WorkItemDraft {
         project: "coffee".to_owned(),
         branch: Some(branch.to_owned()),
         summary: "Grind finer".to_owned(),
@@ -41,12 +41,12 @@ pub(crate) fn draft(branch: &str) -> TaskDraft {
         counters: BTreeMap::from([("review_round".to_owned(), 0), ("crash_count".to_owned(), 0)]),
         body: "\n## Context\n\nToo sour.\n".to_owned(),
         actor: event::Actor::Human,
-        ..TaskDraft::default()
+        ..WorkItemDraft::default()
     }
 }
 
 /// Draft of a mission, with the values of [`draft`].
-pub(crate) fn mission_draft(branch: &str) -> TaskDraft {
+pub(crate) fn mission_draft(branch: &str) -> WorkItemDraft {
     let mission = NewMission {
         plan: b"{}".to_vec(),
         prompt: "Grind finer".to_owned(),
@@ -56,16 +56,16 @@ pub(crate) fn mission_draft(branch: &str) -> TaskDraft {
         attempts_before: 0,
         creator_spawn: None,
     };
-    TaskDraft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }
+    WorkItemDraft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }
 }
 
 /// A new mission, locked.
-pub(crate) fn mission(home: &Home, branch: &str) -> LockedTask {
+pub(crate) fn mission(home: &Home, branch: &str) -> LockedWorkItem {
     create(home, &mission_draft(branch), |_| Ok(())).unwrap()
 }
 
 /// A new task, locked.
-pub(crate) fn task(home: &Home, branch: &str) -> LockedTask {
+pub(crate) fn task(home: &Home, branch: &str) -> LockedWorkItem {
     create(home, &draft(branch), |_| Ok(())).unwrap()
 }
 

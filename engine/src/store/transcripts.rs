@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 
 use rustix::fs::OFlags;
 
-use crate::store::{TaskDir, home};
+use crate::store::{WorkItemDir, home};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, fault, nofollow};
@@ -62,7 +62,7 @@ impl fmt::Display for TranscriptForm {
 }
 
 /// The transcripts of a task, by spawn.
-pub fn all(dir: &TaskDir) -> Result<Vec<StoredTranscript>> {
+pub fn all(dir: &WorkItemDir) -> Result<Vec<StoredTranscript>> {
     let mut all: Vec<StoredTranscript> = entries(dir)?.iter().filter_map(StoredTranscript::of).collect();
     all.sort_by_key(|kept| (kept.spawn, kept.form));
     Ok(all)
@@ -70,7 +70,13 @@ pub fn all(dir: &TaskDir) -> Result<Vec<StoredTranscript>> {
 
 /// Saves the transcript of an agent, removes those of the oldest agents to make room, and returns the file's name. The caller
 /// holds the task's lock. On failure the earlier file stays.
-pub fn keep(dir: &TaskDir, spawn: u32, form: TranscriptForm, contents: &[u8], limit: u64) -> Result<String> {
+pub fn keep(
+    dir: &WorkItemDir,
+    spawn: u32,
+    form: TranscriptForm,
+    contents: &[u8],
+    limit: u64,
+) -> Result<String> {
     let folder = dir.transcripts();
     home::make_folder(&folder)?;
     atomic::sweep(&folder);
@@ -112,7 +118,7 @@ impl StoredTranscript {
 }
 
 /// Reads the recorded output of an agent's pane once its recorder has ended; `None` without a recording.
-pub fn pane(dir: &TaskDir, spawn: u32) -> Result<Option<Vec<u8>>> {
+pub fn pane(dir: &WorkItemDir, spawn: u32) -> Result<Option<Vec<u8>>> {
     let path = dir.pane(spawn);
     let Some(mut file) = if_found(&path, nofollow::open(&path, OFlags::RDONLY))? else { return Ok(None) };
     until_unlocked(&file);
@@ -120,24 +126,24 @@ pub fn pane(dir: &TaskDir, spawn: u32) -> Result<Option<Vec<u8>>> {
 }
 
 /// Waits, at most ten seconds, until tmux has started the recorder of an agent's pane.
-pub fn until_recorded(dir: &TaskDir, spawn: u32) {
+pub fn until_recorded(dir: &WorkItemDir, spawn: u32) {
     const PATIENCE: Duration = Duration::from_secs(10);
     let path = dir.pane(spawn);
     wait_while(PATIENCE, || nofollow::metadata(&path).is_err());
 }
 
 /// Removes the recording of a pane, which another file has now.
-pub fn forget_pane(dir: &TaskDir, spawn: u32) -> Result<()> {
+pub fn forget_pane(dir: &WorkItemDir, spawn: u32) -> Result<()> {
     atomic::remove(&dir.pane(spawn))
 }
 
 /// The agents whose pane was recorded and whose transcript is not saved, alive or not.
-pub fn panes(dir: &TaskDir) -> Result<Vec<u32>> {
+pub fn panes(dir: &WorkItemDir) -> Result<Vec<u32>> {
     let names = entries(dir)?.into_iter().map(|entry| entry.file_name());
     Ok(names.filter_map(|name| name.to_str()?.strip_suffix(".pane")?.parse().ok()).collect())
 }
 
-fn entries(dir: &TaskDir) -> Result<Vec<fs::DirEntry>> {
+fn entries(dir: &WorkItemDir) -> Result<Vec<fs::DirEntry>> {
     let folder = dir.transcripts();
     nofollow::entries(&folder).map_err(|cause| Error::io("read the folder", &folder, &cause))
 }
@@ -188,7 +194,7 @@ fn from_line(contents: &[u8], at: usize) -> &[u8] {
 }
 
 /// Removes the transcripts of the oldest agents until the others take at most `room` bytes.
-fn make_room(dir: &TaskDir, but: u32, room: u64) -> Result<()> {
+fn make_room(dir: &WorkItemDir, but: u32, room: u64) -> Result<()> {
     let others: Vec<StoredTranscript> = all(dir)?.into_iter().filter(|kept| kept.spawn != but).collect();
     let mut size: u64 = others.iter().map(|kept| kept.size).sum();
     for oldest in others {
@@ -214,7 +220,7 @@ mod tests {
     use super::*;
     use crate::store::Home;
 
-    fn task() -> (tempfile::TempDir, TaskDir) {
+    fn task() -> (tempfile::TempDir, WorkItemDir) {
         let folder = tempfile::tempdir().unwrap();
         let dir = Home::at(folder.path()).task("toy", "t1");
         fs::create_dir_all(&dir.path).unwrap();

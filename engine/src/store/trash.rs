@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use crate::store::create::lock_project;
-use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, home, list};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, home, list};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, fault, nofollow};
 
 /// Moves the folder of a task or mission to the trash. Processes that wait for its lock learn that it is gone.
-pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {
+pub fn delete(home: &Home, locked: LockedWorkItem) -> Result<WorkItemDir> {
     let dir = locked.dir().clone();
     let there = home.deleted(&dir);
     rename(&dir.path, &there.path)?;
@@ -20,21 +20,21 @@ pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {
 /// may refuse; no other process creates a task of this project meanwhile.
 pub fn restore(
     home: &Home,
-    there: &TaskDir,
+    there: &WorkItemDir,
     restored: Event,
-    admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
-) -> Result<Task> {
+    admit: impl FnOnce(&WorkItem, &[WorkItem]) -> Result<()>,
+) -> Result<WorkItem> {
     let _lock = lock_project(home, &there.project)?;
-    let (task, _) = Task::read(home, there)?;
+    let (task, _) = WorkItem::read(home, there)?;
     admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
     let dir = home.dir(there.kind, &there.project, &there.id);
-    let mut locked = LockedTask::lock(home, there)?;
+    let mut locked = LockedWorkItem::lock(home, there)?;
     // A kill may have come between the event and the move.
     if locked.history().is_deleted {
         locked.append(restored, Set::new())?;
     }
     rename(&there.path, &dir.path)?;
-    Task::read(home, &dir).map(|(task, _)| task)
+    WorkItem::read(home, &dir).map(|(task, _)| task)
 }
 
 fn rename(from: &Path, to: &Path) -> Result<()> {
@@ -55,21 +55,21 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{DirKind, find, tests};
+    use crate::store::{WorkItemKind, find, tests};
 
     #[test]
     fn a_folder_of_the_trash_keeps_its_kind() {
         let (_folder, home) = tests::home();
         let task = delete(&home, tests::task(&home, "grind")).unwrap();
         let mission = delete(&home, tests::mission(&home, "brew")).unwrap();
-        let deleted = |kinds: &[DirKind]| list::deleted(&home, kinds).unwrap();
-        assert_eq!(deleted(&[DirKind::Task]), std::slice::from_ref(&task));
-        assert_eq!(deleted(&[DirKind::Mission]), std::slice::from_ref(&mission));
-        assert_eq!(deleted(&DirKind::ALL).len(), 2);
-        assert_eq!(list::dirs(&home, &DirKind::ALL, None).unwrap(), []);
+        let deleted = |kinds: &[WorkItemKind]| list::deleted(&home, kinds).unwrap();
+        assert_eq!(deleted(&[WorkItemKind::Task]), std::slice::from_ref(&task));
+        assert_eq!(deleted(&[WorkItemKind::Mission]), std::slice::from_ref(&mission));
+        assert_eq!(deleted(&WorkItemKind::ALL).len(), 2);
+        assert_eq!(list::dirs(&home, &WorkItemKind::ALL, None).unwrap(), []);
         for name in [mission.id.as_str(), "brew"] {
-            assert_eq!(find::deleted(&home, DirKind::Mission, name).unwrap(), mission);
-            assert_eq!(find::deleted(&home, DirKind::Task, name).unwrap_err().kind, ErrorKind::NotFound);
+            assert_eq!(find::deleted(&home, WorkItemKind::Mission, name).unwrap(), mission);
+            assert_eq!(find::deleted(&home, WorkItemKind::Task, name).unwrap_err().kind, ErrorKind::NotFound);
         }
     }
 

@@ -8,10 +8,10 @@ use orange_core::Workspace;
 
 use crate::store::event::Event;
 use crate::store::frontmatter::{Document, FrontmatterFlaw};
-use crate::store::history::{Owned, TaskHistory};
+use crate::store::history::{Owned, WorkItemHistory};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{DirKind, Name, TaskDir};
+use crate::store::{Name, WorkItemDir, WorkItemKind};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{nofollow, regular};
 
@@ -20,8 +20,8 @@ pub const DEFAULT_HARNESS: &str = "claude";
 
 /// A task or a mission as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Task {
-    pub kind: DirKind,
+pub struct WorkItem {
+    pub kind: WorkItemKind,
     pub id: String,
     /// The name of its project.
     pub project: String,
@@ -54,7 +54,7 @@ pub struct Task {
     pub body: String,
 }
 
-impl Task {
+impl WorkItem {
     /// Workspace that it holds for its agents. Its plain folder has its id for a name, which no worktree has.
     pub fn holds(&self) -> Option<Workspace> {
         let name = self.owned.workspace.as_ref()?;
@@ -67,20 +67,20 @@ impl Task {
     }
 
     /// A task with the frontmatter's values for what people own, and the journal's for the rest.
-    pub(crate) fn of(dir: &TaskDir, document: Document, history: &TaskHistory) -> Result<Task> {
-        Task::with(dir, document, history.owned.clone(), (&history.branch.name, &history.created_at))
+    pub(crate) fn of(dir: &WorkItemDir, document: Document, history: &WorkItemHistory) -> Result<WorkItem> {
+        WorkItem::with(dir, document, history.owned.clone(), (&history.branch.name, &history.created_at))
             .map_err(|flaw| corrupt(dir, &flaw, history))
     }
 
     /// As `of`, from the parts of the journal that it needs: the values, the first branch and the time of creation.
     pub(crate) fn with(
-        dir: &TaskDir,
+        dir: &WorkItemDir,
         document: Document,
         owned: Owned,
         (first_branch, created_at): (&str, &str),
-    ) -> std::result::Result<Task, FrontmatterFlaw> {
+    ) -> std::result::Result<WorkItem, FrontmatterFlaw> {
         let get = |key: &str| document.get(key);
-        Ok(Task {
+        Ok(WorkItem {
             kind: dir.kind,
             id: dir.id.clone(),
             project: dir.project.clone(),
@@ -118,7 +118,7 @@ fn ids(text: &str) -> Vec<String> {
 }
 
 /// Checks that there is such a task or mission.
-pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
+pub(crate) fn exists(dir: &WorkItemDir) -> Result<()> {
     if nofollow::metadata(&dir.path).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
@@ -127,12 +127,12 @@ pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
 }
 
 /// The journal of a task.
-pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
+pub(crate) fn read_journal(dir: &WorkItemDir) -> Result<Journal> {
     read_journal_last(dir, usize::MAX)
 }
 
 /// The journal of a task, with its last `keep` records.
-pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
+pub(crate) fn read_journal_last(dir: &WorkItemDir, keep: usize) -> Result<Journal> {
     let path = dir.history();
     let journal = match journal::read_last(&path, keep) {
         Err(error) if error.kind == ErrorKind::Corrupt && path.symlink_metadata().is_err() => {
@@ -145,7 +145,7 @@ pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
 }
 
 /// The task's `TASK.md`, once it is complete.
-pub(crate) fn document(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
+pub(crate) fn document(dir: &WorkItemDir, history: &WorkItemHistory) -> Result<Document> {
     let is_broken =
         |read: &Result<Document>| read.as_ref().is_err_and(|error| error.kind == ErrorKind::Corrupt);
     once_whole(&dir.task_md(), || glance(dir, history), is_broken)
@@ -177,7 +177,7 @@ fn was_just_written(path: &Path) -> bool {
 }
 
 /// The task's `TASK.md` at this moment.
-pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
+pub(crate) fn glance(dir: &WorkItemDir, history: &WorkItemHistory) -> Result<Document> {
     let path = dir.task_md();
     match nofollow::read(&path, regular::LIMIT) {
         Ok(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(dir, &flaw, history)),
@@ -190,13 +190,13 @@ pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
 }
 
 /// The engine-owned keys whose values differ from the journal's, as events of their repair.
-pub(crate) fn differences(dir: &TaskDir, document: &Document, owned: &Owned) -> Vec<Event> {
+pub(crate) fn differences(dir: &WorkItemDir, document: &Document, owned: &Owned) -> Vec<Event> {
     differences_from(dir, |key| document.get(key).unwrap_or_default(), owned)
 }
 
 /// The engine-owned keys whose values differ from the journal's, for a text of which `get` knows the values.
 pub(crate) fn differences_from(
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     get: impl Fn(&str) -> Option<String>,
     owned: &Owned,
 ) -> Vec<Event> {
@@ -205,7 +205,7 @@ pub(crate) fn differences_from(
 }
 
 /// Every frontmatter key that the engine owns, with its value.
-pub(crate) fn fields<'a>(dir: &'a TaskDir, owned: &'a Owned) -> Vec<(&'a str, Value<'a>)> {
+pub(crate) fn fields<'a>(dir: &'a WorkItemDir, owned: &'a Owned) -> Vec<(&'a str, Value<'a>)> {
     let mut fields = vec![("id", Value::Text(&dir.id)), ("project", Value::Text(&dir.project))];
     fields.extend(owned_fields(owned));
     fields
@@ -224,7 +224,7 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
 }
 
 /// The error for a flaw of the task's `TASK.md`.
-pub(crate) fn corrupt(dir: &TaskDir, flaw: &FrontmatterFlaw, history: &TaskHistory) -> Error {
+pub(crate) fn corrupt(dir: &WorkItemDir, flaw: &FrontmatterFlaw, history: &WorkItemHistory) -> Error {
     let path = dir.task_md();
     match flaw.line {
         0 => Error::new(ErrorKind::Corrupt, format!("{}: {flaw}", path.display()))
@@ -242,7 +242,7 @@ fn difference(found: Option<String>, key: &str, value: Value) -> Option<Event> {
 }
 
 /// Instructions for writing a missing file again: the engine fills in its values.
-fn rewrite_help(path: &Path, history: &TaskHistory) -> String {
+fn rewrite_help(path: &Path, history: &WorkItemHistory) -> String {
     let owned = &history.owned;
     format!(
         "put back what was there, or write {} again with the three lines `---`, `branch: {}`, `---` and the text below \
@@ -254,16 +254,16 @@ fn rewrite_help(path: &Path, history: &TaskHistory) -> String {
     )
 }
 
-fn no_history(dir: &TaskDir, what: &str) -> Error {
+fn no_history(dir: &WorkItemDir, what: &str) -> Error {
     let path = dir.history();
     let word = dir.kind.word();
     let mend = match dir.kind {
-        DirKind::Task => {
+        WorkItemKind::Task => {
             ", or begin a new one with one line such as \
              {\"seq\":1,\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"task.created\",\"branch\":\"…\",\"actor\":\"human\",\
              \"set\":{\"status\":\"…\",\"workflow\":\"…\",\"workspace\":null}}"
         }
-        DirKind::Mission => "",
+        WorkItemKind::Mission => "",
     };
     Error::new(ErrorKind::Corrupt, format!("{} {what}", path.display()))
         .help(format!("it is the engine's record of the {word}: restore it from a backup{mend}"))

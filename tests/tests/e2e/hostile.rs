@@ -145,7 +145,7 @@ fn one_bad_task_blocks_no_other_and_leads_nothing_outside() {
     let world = world();
     let [good, bad] = tasks(&world);
     let before = contents(&world.path("outside"));
-    let places = places("TaskDir");
+    let places = places("WorkItemDir");
     for known in ["TASK.md", "history.jsonl", ".lock", "agents", "agents/1.json", "prompts/1.md", "kept"] {
         assert!(places.contains(known), "{known} is not among {places:?}");
     }

@@ -63,7 +63,7 @@ mod tests {
         check("engine/src/hooks/other.rs", "use crate::flow::finish::finish;", 1);
         check("engine/src/hooks/other.rs", "use crate::{Error, cmd, store};", 1);
         check("engine/src/hooks/other.rs", "let it = crate::doctor::CHECKS;", 1);
-        check("engine/src/hooks/other.rs", "use crate::{Error, store::LockedTask};", 0);
+        check("engine/src/hooks/other.rs", "use crate::{Error, store::LockedWorkItem};", 0);
         check("engine/src/hooks/other.rs", "// crate::flow does the rest", 0);
         check("engine/src/flow/finish.rs", "use crate::hooks::{self, cmd};", 0);
         check("engine/src/cmd/task/create.rs", "use crate::drive::git::Git;", 1);

@@ -82,10 +82,10 @@ const NAMES: &[(&str, &str)] = &[
 /// Names that are plain as a variant or in a path, and too general for a declaration.
 const DECLARED: &[(&str, &str)] = &[
     ("struct Orange", "write `App`"),
-    ("struct Open", "write `LockedTask`"),
+    ("struct Open", "write `LockedWorkItem`"),
     ("enum Open", "write what is open"),
     ("type Open", "write what is open"),
-    ("struct Log", "write `TaskHistory`"),
+    ("struct Log", "write `WorkItemHistory`"),
     ("fn must", "write a verb that says what is checked"),
     ("fn may", "write a question: `is_allowed`"),
     ("fn or", "write what the alternative is"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use orange_journal::{Event, Record, TaskHistory, read};
+use orange_journal::{Event, Record, WorkItemHistory, read};
 
 use super::world::{SOMEBODY_S, World, is_alive};
 use crate::Result;
@@ -21,7 +21,7 @@ pub(super) struct Task {
     /// True if it had a call for attention when it was read.
     pub(super) has_attention: bool,
     records: Vec<Record>,
-    history: TaskHistory,
+    history: WorkItemHistory,
 }
 
 /// Everything that is compared with an undisturbed run.

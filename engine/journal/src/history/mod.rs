@@ -25,7 +25,7 @@ pub use worktree::{Prepared, Reclaim, WorktreeHistory};
 /// The state that the events of a journal fold to.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
-pub struct TaskHistory {
+pub struct WorkItemHistory {
     /// The engine-owned values.
     pub owned: Owned,
     /// The transition that was started, and what its hooks wait for.
@@ -58,10 +58,10 @@ pub struct TaskHistory {
     pub left: BTreeMap<String, String>,
 }
 
-impl TaskHistory {
+impl WorkItemHistory {
     /// Adds up these records.
-    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> TaskHistory {
-        let mut history = TaskHistory::default();
+    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> WorkItemHistory {
+        let mut history = WorkItemHistory::default();
         for record in records {
             history.apply(record);
         }

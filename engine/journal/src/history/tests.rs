@@ -7,9 +7,9 @@ use crate::event::*;
 use crate::set::Set;
 
 #[track_caller]
-fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
+fn fold(events: Vec<(Event, Set)>) -> WorkItemHistory {
     let record = |(seq, (event, set))| Record { seq, timestamp: String::new(), event, set };
-    TaskHistory::fold(&(1..).zip(events).map(record).collect::<Vec<_>>())
+    WorkItemHistory::fold(&(1..).zip(events).map(record).collect::<Vec<_>>())
 }
 
 fn started() -> (Event, Set) {
@@ -237,5 +237,5 @@ fn no_time_is_later_than_a_clock_that_was_set_back() {
         ("b", "2026-11-25T10:00:00.000Z"),
     ];
     let left = left.map(|(state, at)| (state.to_owned(), at.to_owned()));
-    assert_eq!(TaskHistory::fold(&records).left, BTreeMap::from(left));
+    assert_eq!(WorkItemHistory::fold(&records).left, BTreeMap::from(left));
 }

@@ -13,7 +13,7 @@ use crate::flow::names::KnownNames;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
-use crate::store::{DirKind, Owned, TaskDir, TaskEntry, list, task};
+use crate::store::{Owned, WorkItemDir, WorkItemEntry, WorkItemKind, list, work_item};
 use orange_api::{ListedMission, MissionRow};
 use orange_system::fault;
 
@@ -21,8 +21,8 @@ use orange_system::fault;
 /// tried again.
 pub fn run(app: &App, args: &MissionListArgs) -> Result<CommandAnswer> {
     let project = project_of(app, args.project.as_deref(), args.all_projects)?;
-    let is_shown = |owned: &Owned| args.all || !app.is_done(DirKind::Mission, owned);
-    let mut known = list::journals(&app.home, &[DirKind::Mission], project.as_deref())?;
+    let is_shown = |owned: &Owned| args.all || !app.is_done(WorkItemKind::Mission, owned);
+    let mut known = list::journals(&app.home, &[WorkItemKind::Mission], project.as_deref())?;
     known.retain(|one| one.may_be(is_shown));
     let listed = list::each(known, |it| {
         let is_shown = it.task.as_ref().map_or(true, |task| is_shown(&task.owned));
@@ -62,13 +62,13 @@ fn needs_person(mission: &ListedMission) -> bool {
 
 fn row(
     app: &App,
-    TaskEntry { dir, task }: TaskEntry,
+    WorkItemEntry { dir, task }: WorkItemEntry,
     panes: &Panes<'_>,
     names: &KnownNames<'_>,
 ) -> ListedMission {
     let branch = task.as_ref().ok().map(|task| task.branch.clone());
     let read = task.and_then(|task| {
-        let history = task::read_journal_last(&dir, 0)?.history();
+        let history = work_item::read_journal_last(&dir, 0)?.history();
         let observed = Observed::of(app, &dir, task, history, panes)?;
         let projection = Projection::of(&dir, &observed.history)?;
         Ok(readable(&dir, observed, &projection, names))
@@ -82,7 +82,7 @@ fn row(
 }
 
 fn readable(
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     observed: Observed,
     projection: &Projection,
     names: &KnownNames<'_>,

@@ -4,13 +4,13 @@ use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{LogsArgs, TaskName};
 use crate::cmd::task::logs;
-use crate::store::{Event, Task, TaskDir};
+use crate::store::{Event, WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
 /// Shows the transcript of the last agent, or of the last one of a step.
 pub fn run(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     step: Option<&str>,
     as_json: bool,
     tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
@@ -20,8 +20,8 @@ pub fn run(
     logs::run(app, dir, &args, as_json, tell)
 }
 
-fn last_of(app: &App, dir: &TaskDir, step: &str) -> Result<u32> {
-    let (_, journal) = Task::read(&app.home, dir)?;
+fn last_of(app: &App, dir: &WorkItemDir, step: &str) -> Result<u32> {
+    let (_, journal) = WorkItem::read(&app.home, dir)?;
     let last = journal.records.iter().rev().find_map(|record| {
         let Event::AgentSpawned(spawn) = &record.event else { return None };
         (spawn.step.as_deref() == Some(step)).then_some(spawn.spawn)

@@ -17,7 +17,7 @@ use crate::cmd::task::{delete, restore};
 use crate::flow::mission::{Projection, advance, answer};
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, find};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ChangedMission, Success};
 
@@ -37,7 +37,7 @@ pub fn run(
         }
         MissionCommand::Attach(name) => {
             let dir = named_or_here(app, name)?;
-            let commands = |_: &Task, history: &TaskHistory| attach::commands(&dir, history);
+            let commands = |_: &WorkItem, history: &WorkItemHistory| attach::commands(&dir, history);
             cmd::attach::run(app, &dir, None, as_json, tell, &commands)
         }
         MissionCommand::Logs { mission, step } => {
@@ -55,7 +55,7 @@ pub fn run(
         MissionCommand::Cancel { mission, yes } => {
             let dir = named_or_here(app, mission)?;
             if !yes {
-                confirm(app, &dir, "Cancel", &Task::read_last(&app.home, &dir, 0)?.0, as_json)?;
+                confirm(app, &dir, "Cancel", &WorkItem::read_last(&app.home, &dir, 0)?.0, as_json)?;
             }
             let backed_up = answer::cancel(app, &dir)?;
             changed(app, &dir, "it is cancelled", backed_up)
@@ -65,7 +65,7 @@ pub fn run(
         }
         MissionCommand::Restore { mission, backup, dry_run } => {
             let found = named_or_here(app, mission);
-            restore::run(app, DirKind::Mission, mission.name.as_deref(), found, *backup, *dry_run)
+            restore::run(app, WorkItemKind::Mission, mission.name.as_deref(), found, *backup, *dry_run)
         }
         MissionCommand::Advance { id } => {
             advance::advance(app, &find::by_id(&app.home, id)?).map(|()| CommandAnswer::default())
@@ -86,7 +86,7 @@ fn go_on(app: &App, args: &ContinueArgs) -> Result<CommandAnswer> {
 }
 
 /// Adds the end of an agent that nobody has taken note of: until then, the mission does not go on.
-fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
+fn with_unnoticed(app: &App, dir: &WorkItemDir, error: Error) -> Error {
     let Ok(observed) = Observed::read(app, dir, &Panes::of(app)) else { return error };
     match observed.unnoticed(dir) {
         Some(what) => error.help(what),
@@ -95,8 +95,8 @@ fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
 }
 
 /// The answer of a command that has changed a mission: how it stands now, and the backups that the command has made.
-fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<CommandAnswer> {
-    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+fn changed(app: &App, dir: &WorkItemDir, done: &str, backed_up: Vec<String>) -> Result<CommandAnswer> {
+    let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
     // A mission whose plan is damaged can be cancelled, too.
     let projection = Projection::of(dir, &journal.history()).ok();
     let pause = projection.as_ref().and_then(|projection| projection.pause(&dir.id));
@@ -124,16 +124,16 @@ fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Resu
 }
 
 /// The named mission, or the mission of the current worktree, or the mission of the agent that asks.
-pub fn named_or_here(app: &App, mission: &MissionName) -> Result<TaskDir> {
+pub fn named_or_here(app: &App, mission: &MissionName) -> Result<WorkItemDir> {
     if let Some(name) = &mission.name {
-        return find::named(&app.home, DirKind::Mission, name, None, |task| app.is_over(task));
+        return find::named(&app.home, WorkItemKind::Mission, name, None, |task| app.is_over(task));
     }
-    let here = find::at(&app.home, &app.folder)?.filter(|dir| dir.kind == DirKind::Mission);
+    let here = find::at(&app.home, &app.folder)?.filter(|dir| dir.kind == WorkItemKind::Mission);
     if let Some(dir) = here {
         return Ok(dir);
     }
     let own = app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?;
-    own.filter(|dir| dir.kind == DirKind::Mission).ok_or_else(|| {
+    own.filter(|dir| dir.kind == WorkItemKind::Mission).ok_or_else(|| {
         Error::new(ErrorKind::Usage, "which mission? This folder is not a mission's worktree")
             .help("name it by id or branch, or go into its worktree; `orange mission list` shows them")
     })

@@ -9,12 +9,12 @@ use crate::flow::names::KnownNames;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use orange_api::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
 use orange_system::fault;
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
-pub fn run(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
+pub fn run(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
     let (shown, projection) = record(app, dir)?;
     let is_ended = projection.mission.status.is_terminal();
     let ended = if is_ended { projection.commands(&dir.id) } else { Vec::new() };
@@ -23,8 +23,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
 }
 
 /// The record of a mission, with the projection of its journal.
-pub fn record(app: &App, dir: &TaskDir) -> Result<(ShownMission, Projection)> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+pub fn record(app: &App, dir: &WorkItemDir) -> Result<(ShownMission, Projection)> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
     let projection = Projection::of(dir, &observed.history)?;
     let names = KnownNames::of(app);

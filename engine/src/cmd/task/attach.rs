@@ -6,10 +6,10 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::Snapshot;
 use crate::flow::complete::command;
-use crate::store::{Task, TaskHistory};
+use crate::store::{WorkItem, WorkItemHistory};
 
 /// Actions that a person can take on a task without an agent, each with the command.
-pub fn commands(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
+pub fn commands(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Vec<String>> {
     let machine = app.machine_of(&task.owned)?;
     let id = &task.id;
     let snapshot = Snapshot::of(app, machine, task, history)?;

@@ -13,7 +13,7 @@ use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
 use crate::store::index::tests::{copy, grow_old};
 use crate::store::tests::{draft, home, task};
-use crate::store::{DirKind, Event, LockedTask, Set, TaskDir, create, find};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir, WorkItemKind, create, find};
 use orange_system::nofollow::opened;
 
 const FEW: usize = 50;
@@ -23,7 +23,7 @@ const MANY: usize = 1000;
 struct SizedHome {
     _folder: tempfile::TempDir,
     app: App,
-    over: TaskDir,
+    over: WorkItemDir,
 }
 
 impl SizedHome {
@@ -50,7 +50,7 @@ impl SizedHome {
     fn all(&self) -> Vec<(&'static str, usize)> {
         let SizedHome { app, over, .. } = self;
         let by_branch =
-            || find::named(&app.home, DirKind::Task, "fix-20", None, |task| app.is_over(task)).unwrap();
+            || find::named(&app.home, WorkItemKind::Task, "fix-20", None, |task| app.is_over(task)).unwrap();
         let count = |what, work: &dyn Fn()| (what, opened::during(app.home.root(), work).0);
         vec![
             count("task list", &|| drop(list::run(app, &listing(&[]), true).unwrap())),
@@ -58,7 +58,7 @@ impl SizedHome {
             count("task list --all", &|| drop(list::run(app, &listing(&["--all"]), true).unwrap())),
             count("task show ID", &|| drop(show::run(app, over, false).unwrap())),
             count("task show BRANCH", &|| drop(show::run(app, &by_branch(), false).unwrap())),
-            count("task update BRANCH", &|| drop(LockedTask::lock(&app.home, &by_branch()).unwrap())),
+            count("task update BRANCH", &|| drop(LockedWorkItem::lock(&app.home, &by_branch()).unwrap())),
             count("task create", &|| {
                 let new = create(&app.home, &draft("new"), |_| Ok(())).unwrap();
                 let path = new.dir().path.clone();

@@ -9,7 +9,7 @@ use crate::flow::create::{NewTask, NewlyCreated, create, would_create};
 use crate::flow::issue::{self, FromIssue};
 use crate::flow::written::WrittenText;
 use crate::store::effective::effective;
-use crate::store::{Task, TaskDraft};
+use crate::store::{WorkItem, WorkItemDraft};
 use crate::{Error, Result};
 use orange_api::{Created, Success};
 
@@ -66,7 +66,7 @@ fn branch_and_summary(args: &CreateArgs) -> (Option<&str>, Option<&str>) {
 }
 
 /// The next step of a person.
-fn next(task: &Task, waits_for: Option<&Error>) -> String {
+fn next(task: &WorkItem, waits_for: Option<&Error>) -> String {
     let id = &task.id;
     match (&task.owned.tmux_session, waits_for) {
         (Some(_), _) => {
@@ -78,7 +78,7 @@ fn next(task: &Task, waits_for: Option<&Error>) -> String {
 }
 
 /// The answer of a dry run.
-fn planned(TaskDraft { project, branch, status, workflow, .. }: TaskDraft) -> Result<CommandAnswer> {
+fn planned(WorkItemDraft { project, branch, status, workflow, .. }: WorkItemDraft) -> Result<CommandAnswer> {
     let shown = branch.as_deref().unwrap_or("(a branch with its id)");
     let text = format!("would create a task of {project}: {shown}  {status}");
     let created = Created {
@@ -104,7 +104,7 @@ fn answer(
     NewlyCreated { dir, waits_for }: NewlyCreated,
     warning: Option<String>,
 ) -> Result<CommandAnswer> {
-    let (task, _) = Task::read(&app.home, &dir)?;
+    let (task, _) = WorkItem::read(&app.home, &dir)?;
     let hints = match task.owned.tmux_session {
         Some(_) => hints(app, &dir)?,
         None => warning.into_iter().collect(),

@@ -6,12 +6,12 @@ use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::DiffArgs;
 use crate::flow::diff::{CommitComparison, DiffForm, FileDiff, compare};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Diff, DiffFile};
 
 /// Shows what a task or a mission has changed.
-pub fn run(app: &App, dir: &TaskDir, args: &DiffArgs, as_json: bool) -> Result<CommandAnswer> {
+pub fn run(app: &App, dir: &WorkItemDir, args: &DiffArgs, as_json: bool) -> Result<CommandAnswer> {
     let shape = match (args.tool, args.stat) {
         (true, _) => DiffForm::Tool,
         (false, true) => DiffForm::Stat,
@@ -44,7 +44,7 @@ fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-fn diff(dir: &TaskDir, comparison: &CommitComparison, shape: DiffForm) -> Result<Diff> {
+fn diff(dir: &WorkItemDir, comparison: &CommitComparison, shape: DiffForm) -> Result<Diff> {
     let files: Vec<DiffFile> = comparison.files()?.iter().map(file).collect();
     let patch = match shape {
         DiffForm::Stat => None,

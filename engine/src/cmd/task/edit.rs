@@ -4,7 +4,7 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::args::EditArgs;
 use crate::flow::edit::{Edits, edit};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use orange_api::{Edited, Success};
 
 /// Edits that the arguments ask for.
@@ -24,7 +24,7 @@ pub fn edits(args: &EditArgs) -> Edits<'_> {
 }
 
 /// Changes what people decide about a task.
-pub fn run(app: &App, dir: &TaskDir, args: &EditArgs) -> Result<(Edited, String)> {
+pub fn run(app: &App, dir: &WorkItemDir, args: &EditArgs) -> Result<(Edited, String)> {
     let updated = edit(app, dir, edits(args))?;
     let verb = if args.dry_run { "would change" } else { "changed" };
     let text = format!("{verb} {}", updated.join(", "));

@@ -19,7 +19,9 @@ use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
 use crate::store::list::Brevity;
 use crate::store::pool::SavedPool;
-use crate::store::{DirKind, Owned, Task, TaskDir, TaskEntry, list, projects, suggest, task};
+use crate::store::{
+    Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, list, projects, suggest, work_item,
+};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ListedTask, Need, Spending, TaskRow};
 use orange_system::fault;
@@ -34,19 +36,22 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
     }
     let project = project_of(app, args.project.as_deref(), args.all_projects)?;
     let is_wanted = |owned: &Owned| {
-        status.map_or_else(|| args.all || !app.is_end(DirKind::Task, owned), |status| owned.status == status)
+        status.map_or_else(
+            || args.all || !app.is_end(WorkItemKind::Task, owned),
+            |status| owned.status == status,
+        )
     };
-    let is_shown = |listed: &TaskEntry| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
+    let is_shown = |listed: &WorkItemEntry| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = SavedPool::read(&app.home);
-    let mut known = list::journals(&app.home, &DirKind::ALL, project.as_deref())?;
+    let mut known = list::journals(&app.home, &WorkItemKind::ALL, project.as_deref())?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
     let around =
         ListFacts { app, names: KnownNames::of(app), panes: Panes::of(app), queue, git: asked_of(args) };
-    known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
+    known.retain(|one| one.dir.kind == WorkItemKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
     let observed =
-        |it: TaskEntry, brevity: &Brevity| is_shown(&it).then(|| around.observe(it, brevity)).flatten();
+        |it: WorkItemEntry, brevity: &Brevity| is_shown(&it).then(|| around.observe(it, brevity)).flatten();
     let is_brief = |_, owned: &Owned| around.is_brief(owned);
     if as_json {
         let rows = list::each_briefly(known, is_brief, |it, brevity| {
@@ -144,7 +149,7 @@ impl ListFacts<'_> {
     /// True if the row of an idle task with these values needs neither its body nor its journal: it is over, or waits for its
     /// start.
     fn is_brief(&self, owned: &Owned) -> bool {
-        let is_over = self.app.is_end(DirKind::Task, owned);
+        let is_over = self.app.is_end(WorkItemKind::Task, owned);
         self.git != AskGit::Size && (is_over || owned.hooks_wait.is_none() && self.is_first(owned))
     }
 
@@ -158,26 +163,26 @@ impl ListFacts<'_> {
     /// A task with its agents; `None` if it was deleted meanwhile.
     fn observe(
         &self,
-        TaskEntry { dir, task }: TaskEntry,
+        WorkItemEntry { dir, task }: WorkItemEntry,
         brevity: &Brevity,
-    ) -> Option<(TaskDir, Result<Observed>)> {
+    ) -> Option<(WorkItemDir, Result<Observed>)> {
         let observed = task.and_then(|task| {
             // A task that waits for its start has no agent and no transition, so its journal is not read: there may be thousands.
             if matches!(brevity, Brevity::Brief(_)) || self.is_plain(&task) {
                 return Ok(Observed::unstarted(task));
             }
-            let history = task::read_journal_last(&dir, 0)?.history();
+            let history = work_item::read_journal_last(&dir, 0)?.history();
             Observed::of(self.app, &dir, task, history, &self.panes)
         });
         let is_gone = observed.as_ref().is_err_and(|error| error.kind == ErrorKind::NotFound);
         (!is_gone).then_some((dir, observed))
     }
 
-    fn is_plain(&self, task: &Task) -> bool {
+    fn is_plain(&self, task: &WorkItem) -> bool {
         !may_have_agents(task) && task.owned.hooks_wait.is_none() && self.is_first(&task.owned)
     }
 
-    fn listed<'l>(&self, dir: &'l TaskDir, observed: &'l Result<Observed>) -> ListedTask<'l> {
+    fn listed<'l>(&self, dir: &'l WorkItemDir, observed: &'l Result<Observed>) -> ListedTask<'l> {
         match observed {
             Ok(observed) => ListedTask::Readable(Box::new(self.row(dir, observed))),
             Err(error) => ListedTask::Unreadable {
@@ -188,7 +193,7 @@ impl ListFacts<'_> {
         }
     }
 
-    fn row<'l>(&self, dir: &TaskDir, observed: &'l Observed) -> TaskRow<'l> {
+    fn row<'l>(&self, dir: &WorkItemDir, observed: &'l Observed) -> TaskRow<'l> {
         let Observed { task, history, session, agents } = observed;
         let owned = &task.owned;
         let spent =
@@ -233,7 +238,7 @@ impl ListFacts<'_> {
         }
     }
 
-    fn waits_for(&self, task: &Task) -> Option<String> {
+    fn waits_for(&self, task: &WorkItem) -> Option<String> {
         if task.owned.workspace.is_some() {
             return None;
         }

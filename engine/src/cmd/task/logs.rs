@@ -5,7 +5,7 @@ use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::args::LogsArgs;
 use crate::flow::doing::works_as;
 use crate::flow::transcript::{Transcript, TranscriptTurn, TurnContent, follow, plain, transcript, turns};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::store::transcripts::TranscriptForm;
 use crate::{Error, ErrorKind, Result};
 use orange_api::Logs;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// Shows the transcript of an agent so far. With `--follow` and a living agent, it goes on until the agent ends.
 pub fn run(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     args: &LogsArgs,
     as_json: bool,
     tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
@@ -37,7 +37,12 @@ pub fn run(
     }
 }
 
-fn whole(dir: &TaskDir, found: &Transcript, form: TranscriptForm, contents: &[u8]) -> Result<CommandAnswer> {
+fn whole(
+    dir: &WorkItemDir,
+    found: &Transcript,
+    form: TranscriptForm,
+    contents: &[u8],
+) -> Result<CommandAnswer> {
     let (shown, turns) = match form {
         TranscriptForm::Pane => (Some(without_repeats(&plain(contents))), None),
         TranscriptForm::Jsonl => (None, Some(turns(contents))),
@@ -75,7 +80,7 @@ fn heading(found: &Transcript) -> String {
     )
 }
 
-fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
+fn nothing(dir: &WorkItemDir, found: &Transcript) -> Error {
     let spawn = found.agent.spawn;
     Error::new(ErrorKind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
         "it has shown nothing, or newer ones have taken its place; `orange {} show {}` has its end",

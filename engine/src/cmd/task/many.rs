@@ -11,7 +11,7 @@ use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::queue::StartQueue;
 use crate::flow::session::Panes;
-use crate::store::{DirKind, Owned, TaskDir, list};
+use crate::store::{Owned, WorkItemDir, WorkItemKind, list};
 use crate::{Error, ErrorKind, Result};
 use orange_api::FailedTask;
 
@@ -19,7 +19,7 @@ use orange_api::FailedTask;
 pub fn changing<T: Serialize>(
     app: &App,
     names: &TaskNames,
-    run: impl Fn(&TaskDir) -> Result<(T, String)>,
+    run: impl Fn(&WorkItemDir) -> Result<(T, String)>,
 ) -> Result<CommandAnswer> {
     each(app, names, |dir| repaired::telling(dir, || run(dir)))
 }
@@ -29,7 +29,7 @@ pub fn changing<T: Serialize>(
 pub fn each(
     app: &App,
     names: &TaskNames,
-    run: impl Fn(&TaskDir) -> Result<CommandAnswer>,
+    run: impl Fn(&WorkItemDir) -> Result<CommandAnswer>,
 ) -> Result<CommandAnswer> {
     let found = match (&names.names[..], &names.filter) {
         ([], None) => return run(&named_or_here(app, &TaskName { name: None })?),
@@ -50,21 +50,21 @@ pub fn each(
     together(&outcomes)
 }
 
-fn named(app: &App, name: &str) -> Result<TaskDir> {
+fn named(app: &App, name: &str) -> Result<WorkItemDir> {
     named_or_here(app, &TaskName { name: Some(name.to_owned()) })
 }
 
 /// The tasks that have the values of a filter, oldest first. Finished ones are meant where a status is named.
-fn selected(app: &App, filter: &TaskFilter) -> Result<Vec<(String, Result<TaskDir>)>> {
+fn selected(app: &App, filter: &TaskFilter) -> Result<Vec<(String, Result<WorkItemDir>)>> {
     let is_meant = |owned: &Owned| {
         TaskFilter::has(&filter.status, &owned.status)
             && TaskFilter::has(&filter.workflow, &owned.workflow)
-            && (!filter.status.is_empty() || !app.is_end(DirKind::Task, owned))
+            && (!filter.status.is_empty() || !app.is_end(WorkItemKind::Task, owned))
     };
-    let mut known = list::journals(&app.home, &[DirKind::Task], None)?;
+    let mut known = list::journals(&app.home, &[WorkItemKind::Task], None)?;
     known.retain(|one| TaskFilter::has(&filter.project, &one.dir.project) && one.may_be(is_meant));
     let mut found = Vec::new();
-    for list::TaskEntry { dir, task } in list::each(known, Some) {
+    for list::WorkItemEntry { dir, task } in list::each(known, Some) {
         let Ok(task) = task else { continue };
         if is_meant(&task.owned)
             && (filter.need.is_empty() || TaskFilter::has(&filter.need, need_of(app, &dir)?))
@@ -76,7 +76,7 @@ fn selected(app: &App, filter: &TaskFilter) -> Result<Vec<(String, Result<TaskDi
 }
 
 /// The kind of what a task needs; empty if that is unknown.
-fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
+fn need_of(app: &App, dir: &WorkItemDir) -> Result<&'static str> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let queue = StartQueue::about(app, &observed.task);
     let need = need::here(app, dir, &observed, queue.as_ref());

@@ -9,11 +9,11 @@ use crate::flow::merge::{MergeWish, merge, unmerged, would_merge};
 use crate::flow::refusal::short;
 use crate::flow::request::transition_result;
 use crate::flow::{self, activity};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, TransitionResult};
 
 /// Merges a task's branch and finishes the task.
-pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
+pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
     let MergeArgs { strategy, local, force, yes, dry_run, .. } = *args;
     if force && !yes && !dry_run && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
@@ -30,8 +30,8 @@ pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<
 }
 
 /// Asks before a merge that ends living agents: work without a review may still have some.
-fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+fn confirm_ends(app: &App, dir: &WorkItemDir, as_json: bool) -> Result<()> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let agents = activity::of_task(app, dir, &task, &journal.history(), || app.tmux.panes().ok());
     let agents: Vec<_> =
         agents.iter().map(|agent| format!("agent {} ({})", agent.spawn, agent.actor)).collect();
@@ -42,7 +42,7 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
 }
 
 /// The answer to a transition. A transition to the status of merged tasks says if the branch is not merged.
-pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (StatusChange, String) {
+pub fn transition_answer(app: &App, dir: &WorkItemDir, result: TransitionResult) -> (StatusChange, String) {
     let hint = unmerged(app, dir, &result.to);
     let text =
         [transition_result::text(&result)].into_iter().chain(hint.clone()).collect::<Vec<_>>().join("\n");
@@ -51,7 +51,7 @@ pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> 
 }
 
 /// Opens a pull request for a task, or finds the one that is open.
-pub fn create_pr(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(OpenedPullRequest, String)> {
+pub fn create_pr(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(OpenedPullRequest, String)> {
     if dry_run {
         let pr_url = flow::would_create_pr(app, dir)?;
         let (id, created) = (dir.id.clone(), pr_url.is_none());

@@ -38,7 +38,7 @@ use crate::flow::{self, queue};
 use crate::setup::skill;
 use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
-use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, find};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Respawned, Restarted, StatusChange, Stopped, Success};
 
@@ -103,7 +103,7 @@ pub fn run(
             Ok(merge::transition_answer(app, dir, result))
         }),
         TaskCommand::Attach { task, reviewer } => {
-            let commands = |task: &Task, history: &TaskHistory| attach::commands(app, task, history);
+            let commands = |task: &WorkItem, history: &WorkItemHistory| attach::commands(app, task, history);
             cmd::attach::run(app, &named_or_here(app, task)?, reviewer.as_deref(), as_json, tell, &commands)
         }
         TaskCommand::Cancel { task, dry_run: true, .. } => many::changing(app, task, |dir| {
@@ -128,7 +128,7 @@ pub fn run(
         }
         TaskCommand::Restore { task, backup, dry_run } => restore::run(
             app,
-            DirKind::Task,
+            WorkItemKind::Task,
             task.name.as_deref(),
             named_or_here(app, task),
             *backup,
@@ -156,15 +156,15 @@ pub fn run(
 }
 
 /// Hints about things that the new agent of a task lacks.
-fn hints(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+fn hints(app: &App, dir: &WorkItemDir) -> Result<Vec<String>> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let settings = app.project_of(&task).and_then(|project| effective(&app.home, &project))?;
     let unused = settings.trust.warning(&task.project).into_iter().collect();
     Ok([unused, missing_skills(app, &task), reduced_workers(&journal.history())].concat())
 }
 
 /// Every prompt names the skill.
-fn missing_skills(app: &App, task: &Task) -> Vec<String> {
+fn missing_skills(app: &App, task: &WorkItem) -> Vec<String> {
     let Ok(around) = app.around() else { return Vec::new() };
     let harnesses: BTreeSet<&str> = app.harnesses_of(task).collect();
     let missing = harnesses.into_iter().filter(|harness| skill::missing(harness, &around).is_some());
@@ -174,7 +174,7 @@ fn missing_skills(app: &App, task: &Task) -> Vec<String> {
 }
 
 /// It names harnesses whose reduced permissions are known to prevent a worker from committing.
-fn reduced_workers(history: &TaskHistory) -> Vec<String> {
+fn reduced_workers(history: &WorkItemHistory) -> Vec<String> {
     let is_kept = |spawn: &&Spawn| {
         spawn.actor == event::Actor::Worker
             && spawn.permissions == event::Permissions::Reduced
@@ -197,39 +197,43 @@ pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> 
 fn changing<T: Serialize>(
     app: &App,
     task: &TaskName,
-    run: impl FnOnce(&TaskDir) -> Result<(T, String)>,
+    run: impl FnOnce(&WorkItemDir) -> Result<(T, String)>,
 ) -> Result<CommandAnswer> {
     let dir = named_or_here(app, task)?;
     repaired::telling(&dir, || run(&dir))
 }
 
 /// The task that [`named_or_here`] finds, or else the named mission, or the mission of the current folder.
-fn any_named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
+fn any_named_or_here(app: &App, task: &TaskName) -> Result<WorkItemDir> {
     let mission = || match &task.name {
-        Some(name) => find::named(&app.home, DirKind::Mission, name, None, |task| app.is_over(task)).ok(),
-        None => find::at(&app.home, &app.folder).ok().flatten().filter(|dir| dir.kind == DirKind::Mission),
+        Some(name) => {
+            find::named(&app.home, WorkItemKind::Mission, name, None, |task| app.is_over(task)).ok()
+        }
+        None => {
+            find::at(&app.home, &app.folder).ok().flatten().filter(|dir| dir.kind == WorkItemKind::Mission)
+        }
     };
     named_or_here(app, task).or_else(|error| mission().ok_or(error))
 }
 
 /// The named task, or the task of the current worktree, or the task of the agent that asks.
-pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
+pub fn named_or_here(app: &App, task: &TaskName) -> Result<WorkItemDir> {
     if let Some(name) = &task.name {
-        return find::named(&app.home, DirKind::Task, name, None, |task| app.is_over(task));
+        return find::named(&app.home, WorkItemKind::Task, name, None, |task| app.is_over(task));
     }
     let here = match find::at(&app.home, &app.folder)? {
         None => app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?,
         here => here,
     };
     match here {
-        Some(dir) if dir.kind == DirKind::Mission => Err(find::wrong_kind(&dir)),
+        Some(dir) if dir.kind == WorkItemKind::Mission => Err(find::wrong_kind(&dir)),
         Some(dir) => Ok(dir),
         None => Err(Error::new(ErrorKind::Usage, "which task? This folder is not a task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
     }
 }
 
-fn respawn(app: &App, dir: &TaskDir, fresh: bool) -> Result<(Respawned, String)> {
+fn respawn(app: &App, dir: &WorkItemDir, fresh: bool) -> Result<(Respawned, String)> {
     let mut started = flow::respawn(app, dir, fresh)?;
     let (names, spawns) = (flow::names(&started), several(&started));
     let Spawn { spawn, resumed, not_resumed, conversation, .. } = started.pop().unwrap_or_default();
@@ -252,7 +256,7 @@ fn several(started: &[Spawn]) -> Vec<u32> {
 }
 
 /// The answer of a dry run of a respawn.
-fn would_respawn(dir: &TaskDir, spawns: &[u32]) -> (Respawned, String) {
+fn would_respawn(dir: &WorkItemDir, spawns: &[u32]) -> (Respawned, String) {
     let respawned = Respawned {
         success: Success,
         id: dir.id.clone(),
@@ -271,7 +275,7 @@ fn would_start(spawns: &[u32]) -> String {
     format!("would start agent {}", numbers.join(", "))
 }
 
-fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
+fn stop(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Stopped, String)> {
     if dry_run {
         let stopped = flow::would_stop(app, dir)?;
         let numbers: Vec<_> = stopped.iter().map(u32::to_string).collect();
@@ -292,7 +296,7 @@ fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
 
 fn finish(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;
-    let mut locked = LockedTask::lock(&app.home, &dir)?;
+    let mut locked = LockedWorkItem::lock(&app.home, &dir)?;
     let open = locked.history().transition.open.clone().filter(|open| open.is_retried());
     let exited = open.map(|open| open.exited).unwrap_or_default();
     flow::finish(app, &mut locked)?;
@@ -325,7 +329,7 @@ mod tests {
     use crate::machines::Machines;
     use crate::store;
 
-    fn lab() -> (tempfile::TempDir, App, TaskDir) {
+    fn lab() -> (tempfile::TempDir, App, WorkItemDir) {
         let (folder, home) = store::tests::home();
         let dir = store::tests::task(&home, "fix").dir().clone();
         let app = App::for_tests(Machines::only(&[]), home, folder.path());

@@ -7,12 +7,12 @@ use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::contract::{askers, gate_words};
 use crate::flow::{Snapshot, refusal};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use orange_api::Next;
 
 /// Every status that the task can change to, and what each still needs.
-pub fn run(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+pub fn run(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
     let snapshot = Snapshot::of(app, machine, &task, &history)?;

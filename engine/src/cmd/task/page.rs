@@ -5,11 +5,11 @@ use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::flow::open;
 use crate::flow::refresh::{self, PrChange, PrState};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use orange_api::{OpenedPage, Refreshed, Success};
 
 /// Opens the pull request in the browser.
-pub fn open(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
+pub fn open(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
     let open::OpenedAddress { url, browser } = open::open(app, dir)?;
     let text = match &browser {
         Some(_) => url.clone(),
@@ -19,9 +19,9 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<CommandAnswer> {
 }
 
 /// Asks GitHub about the pull request.
-pub fn refresh(app: &App, dir: &TaskDir) -> Result<(Refreshed, String)> {
+pub fn refresh(app: &App, dir: &WorkItemDir) -> Result<(Refreshed, String)> {
     let refresh::RefreshResult { change, pr, story } = refresh::refresh(app, dir)?;
-    let (task, _) = Task::read_last(&app.home, dir, 0)?;
+    let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
     let news = match change {
         PrChange::None => "none",
         PrChange::Linked => "linked",

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::Result;
 use crate::cmd::answer::{CommandAnswer, one_line};
-use crate::store::{Event, TaskDir, journal};
+use crate::store::{Event, WorkItemDir, journal};
 use orange_api::{Changing, Repair};
 
 /// Runs a command on a task, and adds the repairs that were journaled meanwhile to its answer.
 pub fn telling<T: Serialize>(
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     run: impl FnOnce() -> Result<(T, String)>,
 ) -> Result<CommandAnswer> {
     let before = journal::length(&dir.history());

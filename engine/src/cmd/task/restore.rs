@@ -4,16 +4,16 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::flow::restore::{Restoration, restore};
-use crate::store::{DirKind, TaskDir};
+use crate::store::{WorkItemDir, WorkItemKind};
 use orange_api::{Restored, Success};
 
 /// Brings a deleted task or mission back. For any other one, or with the number of a backup, makes a branch of the backup. `found`
 /// is the one that has the name and is not deleted.
 pub fn run(
     app: &App,
-    kind: DirKind,
+    kind: WorkItemKind,
     name: Option<&str>,
-    found: Result<TaskDir>,
+    found: Result<WorkItemDir>,
     backup: Option<u32>,
     dry_run: bool,
 ) -> Result<CommandAnswer> {

@@ -6,7 +6,7 @@ use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{SendArgs, TaskNames};
 use crate::cmd::stdin;
 use crate::flow::send::{AgentMessage, Recipient, send};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Sent, Success};
 
@@ -37,7 +37,7 @@ fn unclear(has_filter: bool) -> Error {
     Error::new(ErrorKind::Usage, message).help(help)
 }
 
-fn one(app: &App, dir: &TaskDir, message: AgentMessage<'_>) -> Result<(Sent, String)> {
+fn one(app: &App, dir: &WorkItemDir, message: AgentMessage<'_>) -> Result<(Sent, String)> {
     let agent = send(app, dir, message)?;
     let verb = if message.dry_run { "would get" } else { "has" };
     let said = format!("agent {} ({}) {verb} the message", agent.spawn, agent.seat());

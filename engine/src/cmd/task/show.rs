@@ -20,7 +20,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{activity, need};
 use crate::store::Record;
 use crate::store::event::{Event, Exited, Pass, Waiting};
-use crate::store::{Task, TaskDir, TaskHistory};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory};
 use orange_api::{Agent, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
 use orange_system::{clock, fault};
 
@@ -31,8 +31,8 @@ const SHOWN: usize = 200;
 const SHOWN_TO_PEOPLE: usize = 10;
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
-pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<CommandAnswer> {
-    let (task, journal) = Task::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
+pub fn run(app: &App, dir: &WorkItemDir, all: bool) -> Result<CommandAnswer> {
+    let (task, journal) = WorkItem::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
     let queue = StartQueue::about(app, &observed.task);
     let need = need::here(app, dir, &observed, queue.as_ref());
@@ -171,7 +171,7 @@ pub fn waiting_line(Waiting { until, reason, .. }: &Waiting) -> String {
 }
 
 /// Reason for which the task cannot follow its workflow, or a note that the workflow has changed since.
-fn workflow_note(app: &App, task: &Task) -> Option<String> {
+fn workflow_note(app: &App, task: &WorkItem) -> Option<String> {
     let definition = &task.owned.definition;
     match app.machine_of(&task.owned) {
         Err(error) => Some(error.to_string()),
@@ -262,7 +262,7 @@ pub fn event_words(record: &Record) -> String {
 }
 
 /// Last pass of each section at a gate, and whether the section still has that content.
-fn gates(history: &TaskHistory, body: &str) -> BTreeMap<String, PassedGate> {
+fn gates(history: &WorkItemHistory, body: &str) -> BTreeMap<String, PassedGate> {
     let gate = |Pass { section, hash, commit }: &Pass| {
         let content = orange_core::section(body, section);
         let unchanged = content.is_some_and(|it| Pass::hash_of(orange_core::fingerprint(it)) == *hash);

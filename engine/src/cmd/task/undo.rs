@@ -7,7 +7,7 @@ use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::TaskName;
 use crate::flow::respawn_command;
 use crate::flow::undo::{deleted_first, undo};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use orange_api::{Reopened, Success};
 
 /// Takes the cancellation of a task back.
@@ -17,9 +17,9 @@ pub fn run(app: &App, task: &TaskName, dry_run: bool) -> Result<CommandAnswer> {
     repaired::telling(&dir, || one(app, &dir, dry_run))
 }
 
-fn one(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Reopened, String)> {
+fn one(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Reopened, String)> {
     let undone = undo(app, dir, dry_run)?;
-    let (task, _) = Task::read_last(&app.home, dir, 0)?;
+    let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
     let workspace = task.owned.workspace.as_deref().map(str::to_owned).filter(|_| !dry_run);
     let mut lines = vec![format!("{} → {}", undone.from, undone.to)];
     if let Some(backup) = &undone.backup {

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::cmd::args::UpdateArgs;
 use crate::cmd::stdin;
 use crate::flow::update::{UpdateWishes, Updated, update};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use orange_api::{Success, Update};
 
 /// The text of `--feedback`.
@@ -30,7 +30,7 @@ pub fn wishes<'a>(args: &'a UpdateArgs, feedback: Option<&'a str>) -> UpdateWish
 }
 
 /// Changes a task's summary and branch, then asks for its status.
-pub fn run(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<(Update, String)> {
+pub fn run(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<(Update, String)> {
     match update(app, dir, wishes)? {
         Updated::Status(result) => {
             let (moved, text) = transition_answer(app, dir, *result);

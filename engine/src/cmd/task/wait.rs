@@ -12,7 +12,7 @@ use crate::flow::need::look;
 use crate::flow::queue::StartQueue;
 use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, activity, lock_recovered};
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, task};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, list, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Need, Success, Waited};
 
@@ -54,12 +54,12 @@ pub fn needs_me(app: &App, args: &WaitArgs) -> Result<CommandAnswer> {
     }
 }
 
-fn shown(task: &Task) -> String {
+fn shown(task: &WorkItem) -> String {
     format!("{}/{}", task.project, task.branch)
 }
 
 /// Need of a task that a person has to answer; an error when the task is over.
-fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
+fn of_one(app: &App, dir: &WorkItemDir) -> Result<Option<(WorkItem, Need)>> {
     let queue = StartQueue::read(&app.home).ok();
     let Some((task, need)) = look(app, dir, queue.as_ref())?.filter(|(_, need)| !need.is_over()) else {
         let message = format!("{} is over and needs nobody any more", dir.id);
@@ -70,12 +70,12 @@ fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
 }
 
 /// The most urgent need of all tasks and missions; what cannot be read is left to the list.
-fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
+fn of_any(app: &App) -> Result<Option<(WorkItem, Need)>> {
     let queue = StartQueue::read(&app.home).ok();
     let mut found = Vec::new();
-    for listed in list::journals(&app.home, &DirKind::ALL, None)? {
-        let is_under_way =
-            listed.may_be(|owned| listed.dir.kind == DirKind::Mission || !app.is_end(listed.dir.kind, owned));
+    for listed in list::journals(&app.home, &WorkItemKind::ALL, None)? {
+        let is_under_way = listed
+            .may_be(|owned| listed.dir.kind == WorkItemKind::Mission || !app.is_end(listed.dir.kind, owned));
         if is_under_way && let Ok(Some((task, need))) = look(app, &listed.dir, queue.as_ref()) {
             found.extend(need.person.then_some((task, need)));
         }
@@ -87,7 +87,7 @@ fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
 
 /// Waits until the task has one of the statuses, and its hooks have ended; hooks that wait may still be mended. A
 /// transition whose process has died would never end, so the wait finishes it.
-pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<CommandAnswer> {
+pub fn run(app: &App, dir: &WorkItemDir, args: &WaitArgs) -> Result<CommandAnswer> {
     let deadline =
         args.timeout.map(|seconds| (seconds, Instant::now() + Duration::from_secs(seconds.into())));
     let (mut seen, mut pending) = (None, None);
@@ -95,7 +95,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<CommandAnswer> {
         let length = std::fs::metadata(dir.history()).map(|metadata| metadata.len()).ok();
         if seen != Some(length) {
             seen = Some(length);
-            let history = task::read_journal(dir)?.history();
+            let history = work_item::read_journal(dir)?.history();
             if has_come(app, dir, &history, &args.status)? {
                 let status = history.owned.status;
                 let waited = Waited { success: Success, id: dir.id.clone(), status, need: None };
@@ -116,7 +116,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<CommandAnswer> {
 }
 
 /// True if it has one of the statuses; `refused` when it can reach none of them any more.
-fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]) -> Result<bool> {
+fn has_come(app: &App, dir: &WorkItemDir, history: &WorkItemHistory, statuses: &[String]) -> Result<bool> {
     let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =
         statuses.iter().map(|name| state_named(machine, name)).collect::<Result<_>>()?;
@@ -136,14 +136,14 @@ fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]
     Ok(false)
 }
 
-fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Result<Error> {
-    let history = task::read_journal(dir)?.history();
+fn timed_out(app: &App, dir: &WorkItemDir, statuses: &[String], seconds: u32) -> Result<Error> {
+    let history = work_item::read_journal(dir)?.history();
     let status = &history.owned.status;
     let message = format!("{} is still {status} after {seconds} s, not {}", dir.id, statuses.join(" or "));
     // An agent may be in the middle of writing the file: then the line leaves out its state.
     let panes = || app.tmux.panes().ok();
     let agents =
-        Task::read(&app.home, dir).map(|(task, _)| activity::of_task(app, dir, &task, &history, panes));
+        WorkItem::read(&app.home, dir).map(|(task, _)| activity::of_task(app, dir, &task, &history, panes));
     let agents = agents.unwrap_or_default();
     let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
     let message = match history.transition.waiting_hooks {

@@ -13,7 +13,7 @@ use crate::cmd::args::TaskName;
 use crate::cmd::needs::why;
 use crate::flow::{activity, need};
 use crate::store::event::Event;
-use crate::store::{DirKind, FollowedJournal, Record, Task, TaskDir, list, task};
+use crate::store::{FollowedJournal, Record, WorkItem, WorkItemDir, WorkItemKind, list, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Agent, Assessment, Need, Watched};
 use orange_system::clock;
@@ -34,13 +34,13 @@ pub struct Out<'o> {
 pub fn run(app: &App, task: &TaskName, out: Out<'_>) -> Result<CommandAnswer> {
     match &task.name {
         Some(_) => one(app, &named_or_here(app, task)?, out)?,
-        None => all(app, DirKind::Task, out)?,
+        None => all(app, WorkItemKind::Task, out)?,
     }
     Ok(CommandAnswer::default())
 }
 
 /// Prints what happens to one task or mission until it is over.
-pub fn one(app: &App, dir: &TaskDir, out: Out<'_>) -> Result<()> {
+pub fn one(app: &App, dir: &WorkItemDir, out: Out<'_>) -> Result<()> {
     let mut follow = FollowedJournal::from_now(dir.clone())?;
     let mut followed = FollowedTask::default();
     while is_under_way(app, dir)? {
@@ -58,7 +58,7 @@ pub fn one(app: &App, dir: &TaskDir, out: Out<'_>) -> Result<()> {
 
 /// Prints what happens to all tasks, or to all missions. New ones are followed from their first event, and one that cannot be read
 /// stops no other.
-pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
+pub fn all(app: &App, kind: WorkItemKind, out: Out<'_>) -> Result<()> {
     let mut follows: BTreeMap<String, FollowedJournal> = BTreeMap::new();
     let mut all_followed: BTreeMap<String, FollowedTask> = BTreeMap::new();
     for dir in list::dirs(&app.home, &[kind], None)? {
@@ -84,8 +84,8 @@ pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
     }
 }
 
-fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
-    match task::read_journal(dir).map(|journal| journal.history()) {
+fn is_under_way(app: &App, dir: &WorkItemDir) -> Result<bool> {
+    match work_item::read_journal(dir).map(|journal| journal.history()) {
         Ok(history) => Ok(history.transition.open.is_some() || !app.is_end(dir.kind, &history.owned)),
         Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
@@ -106,7 +106,7 @@ struct FollowedTask {
 
 impl FollowedTask {
     /// Prints these events and what follows from them. Returns whether the output is still open.
-    fn tell(&mut self, app: &App, dir: &TaskDir, records: &[Record], out: Out<'_>) -> Result<bool> {
+    fn tell(&mut self, app: &App, dir: &WorkItemDir, records: &[Record], out: Out<'_>) -> Result<bool> {
         if !self.tell_each(app, dir, records, out)? {
             return Ok(false);
         }
@@ -120,10 +120,10 @@ impl FollowedTask {
     }
 
     /// Prints these events.
-    fn tell_each(&mut self, app: &App, dir: &TaskDir, records: &[Record], out: Out<'_>) -> Result<bool> {
+    fn tell_each(&mut self, app: &App, dir: &WorkItemDir, records: &[Record], out: Out<'_>) -> Result<bool> {
         for record in records {
             if self.branch.is_none() {
-                self.branch = Task::read_last(&app.home, dir, 0).ok().map(|(task, _)| task.branch);
+                self.branch = WorkItem::read_last(&app.home, dir, 0).ok().map(|(task, _)| task.branch);
             }
             let is_shown = out.is_verbose || matters(&record.event);
             let line = || format!("{} {} {}", record.timestamp, self.name(dir), event_words(record));
@@ -139,8 +139,8 @@ impl FollowedTask {
     }
 
     /// Prints what agents do since the last look, without what cannot be read.
-    fn tell_doings(&mut self, app: &App, dir: &TaskDir, out: Out<'_>) -> Result<bool> {
-        let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
+    fn tell_doings(&mut self, app: &App, dir: &WorkItemDir, out: Out<'_>) -> Result<bool> {
+        let Ok((task, journal)) = WorkItem::read(&app.home, dir) else { return Ok(true) };
         for agent in activity::of_task(app, dir, &task, &journal.history(), || None) {
             let Assessment { state, reason, .. } = &agent.assessment;
             // The single steps of a working agent are left out.
@@ -158,7 +158,7 @@ impl FollowedTask {
     }
 
     /// Prints for people what a person has to do, or no longer has to.
-    fn tell_need(&mut self, app: &App, dir: &TaskDir, out: Out<'_>) -> Result<bool> {
+    fn tell_need(&mut self, app: &App, dir: &WorkItemDir, out: Out<'_>) -> Result<bool> {
         let need = need::look(app, dir, None).ok().flatten().map(|(task, need)| {
             self.branch = Some(task.branch);
             need
@@ -175,7 +175,7 @@ impl FollowedTask {
         (out.tell)(&CommandAnswer { json: Some(String::new()), ..CommandAnswer::text(text) })
     }
 
-    fn name<'n>(&'n self, dir: &'n TaskDir) -> &'n str {
+    fn name<'n>(&'n self, dir: &'n WorkItemDir) -> &'n str {
         self.branch.as_deref().unwrap_or(&dir.id)
     }
 }
@@ -215,7 +215,7 @@ fn matters(event: &Event) -> bool {
     )
 }
 
-fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<CommandAnswer> {
+fn doing(dir: &WorkItemDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<CommandAnswer> {
     let now = clock::now();
     let answer = doings::how_to_answer(agent).map(|how| format!(" (`{how}`, or `deny`)")).unwrap_or_default();
     let line = || format!("{now} {branch} {}{answer}", doings::line(agent));
@@ -231,7 +231,7 @@ fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<C
     )
 }
 
-fn broken(dir: &TaskDir, error: &Error) -> Result<CommandAnswer> {
+fn broken(dir: &WorkItemDir, error: &Error) -> Result<CommandAnswer> {
     let text = format!("{}: error: {}", dir.id, error.one_line());
     CommandAnswer::of(&Watched::Broken { task: dir.id.as_str().into(), error: Cow::Borrowed(error) }, text)
 }

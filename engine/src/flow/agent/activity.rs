@@ -18,18 +18,23 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{self, Report, Spawn, Spent};
-use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory};
+use crate::store::{Event, LockedWorkItem, WorkItem, WorkItemDir, WorkItemHistory};
 use orange_api::{Agent, AgentState};
 use orange_system::{clock, fault};
 
 /// True if a task can have agents by its journal: only one that has a worktree, or a session.
-pub fn may_have_agents(task: &Task) -> bool {
+pub fn may_have_agents(task: &WorkItem) -> bool {
     task.owned.workspace.is_some() || task.owned.tmux_session.is_some()
 }
 
 /// Tokens and cost of each agent of a task so far, by spawn number: of ended ones by the journal, of living ones by the data of
 /// their harnesses.
-pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BTreeMap<u32, Spent> {
+pub fn spent(
+    app: &App,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+) -> BTreeMap<u32, Spent> {
     let mut all = history.agents.spent.clone();
     for record in history.agents.alive.values() {
         let spent = trace::spent(dir, record, trace::own_file(app, dir, task, record).as_ref());
@@ -43,9 +48,9 @@ pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BT
 /// The activity of the task's living agents, the one first that needs somebody most. `panes` is called only if a screen matters.
 pub fn of_task(
     app: &App,
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> Vec<Agent> {
     let alive: Vec<_> = history.agents.alive.values().filter(|record| is_alive(dir, record)).collect();
@@ -97,7 +102,7 @@ fn urgency(state: AgentState) -> u8 {
 }
 
 /// Journals the new reports about the agents of a locked task, and returns them in words.
-pub fn journal_reports(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
+pub fn journal_reports(app: &App, locked: &mut LockedWorkItem) -> Result<Vec<String>> {
     let news = news(app, locked.dir(), locked.task(), locked.history());
     let stories = news.iter().map(words).collect();
     let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();
@@ -113,7 +118,7 @@ pub fn words(report: &Report) -> String {
 }
 
 /// The reports that are not in the journal yet.
-pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec<Report> {
+pub fn news(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) -> Vec<Report> {
     if history.agents.alive.is_empty() {
         return Vec::new();
     }
@@ -154,7 +159,7 @@ fn report(agent: &Agent, activity: &Activity) -> Report {
 }
 
 /// The journal's last report about an agent that has ended; `None` if its harness reported no conversation.
-pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
+pub fn at_its_end(dir: &WorkItemDir, spawn: u32, reason: &str) -> Option<Event> {
     let activity = Activity::of(&activity::read(dir), spawn);
     activity.session.as_ref()?;
     Some(Event::AgentActivity(Report {
@@ -170,7 +175,7 @@ pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
     }))
 }
 
-fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
+fn is_alive(dir: &WorkItemDir, record: &Spawn) -> bool {
     let processes = AgentProcesses::read(dir, record.spawn).ok().flatten();
     // Of one that cannot be looked for nobody knows what it does; its session is `unknown`.
     processes.is_some_and(|processes| processes.is_alive().unwrap_or(false))
@@ -193,7 +198,7 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
 }
 
 /// Result that the task wants from this agent: what the gates of its transitions lack.
-fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants {
+fn wants(app: &App, task: &WorkItem, history: &WorkItemHistory, record: &Spawn) -> Wants {
     let actor = record.actor.known().unwrap_or(Actor::Worker);
     let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };
     let Ok(status) = status_of(machine, task) else { return Wants::Turn };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use crate::store::activity::{Activity, ActivityNote};
 use crate::{Error, Result};
 use orange_system::process::Process;
@@ -21,23 +21,23 @@ pub struct RequestAnswer {
 }
 
 /// The name of a request: `<task>.<spawn>.<mark>`.
-pub fn name(dir: &TaskDir, spawn: u32, mark: &str) -> String {
+pub fn name(dir: &WorkItemDir, spawn: u32, mark: &str) -> String {
     format!("{}.{spawn}.{mark}", dir.id)
 }
 
 /// The file for the answer to this request.
-pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
+pub fn path(dir: &WorkItemDir, request: &str) -> PathBuf {
     let own = request.strip_prefix(&dir.id).unwrap_or(request).trim_start_matches('.');
     dir.answers().join(format!("{}.json", own.replace('/', "-")))
 }
 
 /// True if this request has an answer.
-pub fn is_answered(dir: &TaskDir, request: &str) -> bool {
+pub fn is_answered(dir: &WorkItemDir, request: &str) -> bool {
     path(dir, request).symlink_metadata().is_ok()
 }
 
 /// The answer to this request, if there is one.
-pub fn given(dir: &TaskDir, request: &str) -> Option<RequestAnswer> {
+pub fn given(dir: &WorkItemDir, request: &str) -> Option<RequestAnswer> {
     serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()
 }
 
@@ -58,7 +58,7 @@ pub fn is_asked(note: &ActivityNote) -> bool {
 }
 
 /// Removes the answers to requests of an agent that has ended.
-pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
+pub fn forget(dir: &WorkItemDir, spawn: u32) -> Result<()> {
     let of_spawn = format!("{spawn}.");
     let folder = dir.answers();
     let entries =

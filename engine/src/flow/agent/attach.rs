@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::drive::tmux::ShownEnd;
 use crate::flow::waiting;
 use crate::hooks::agent_processes;
-use crate::store::{DirKind, Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir, WorkItemKind};
 use orange_system::fault;
 
 /// Reason for which a session is shown no longer.
@@ -25,21 +25,21 @@ pub enum AttachEnd {
 }
 
 /// True if the task has a session.
-pub fn has_session(app: &App, dir: &TaskDir) -> Result<bool> {
+pub fn has_session(app: &App, dir: &WorkItemDir) -> Result<bool> {
     Ok(!app.tmux.panes_of(&dir.id)?.is_empty())
 }
 
 /// Shows it, first with this window. `before` gets the task and the keys that detach, before each session; `ended` gets the task after each.
 pub fn attach(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     window: Option<&str>,
-    before: &dyn Fn(&Task, &str) -> Result<()>,
-    ended: &dyn Fn(&Task) -> Result<()>,
+    before: &dyn Fn(&WorkItem, &str) -> Result<()>,
+    ended: &dyn Fn(&WorkItem) -> Result<()>,
 ) -> Result<AttachEnd> {
     let inside = std::env::var_os("TMUX");
     loop {
-        let (task, _) = Task::read(&app.home, dir)?;
+        let (task, _) = WorkItem::read(&app.home, dir)?;
         let before = |keys: &str| if keys.is_empty() { Ok(()) } else { before(&task, keys) };
         match app.tmux.attach(&dir.id, window, inside.as_deref(), before)? {
             ShownEnd::Switched => return Ok(AttachEnd::Switched),
@@ -53,12 +53,12 @@ pub fn attach(
 }
 
 /// Waits for what comes after the end of a session: whether there is an agent to look at again.
-fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
+fn is_followed(app: &App, dir: &WorkItemDir) -> Result<bool> {
     const PATIENCE: Duration = Duration::from_secs(60);
     const PAUSE: Duration = Duration::from_millis(50);
     let until = Instant::now() + PATIENCE;
     loop {
-        let (task, journal) = Task::read(&app.home, dir)?;
+        let (task, journal) = WorkItem::read(&app.home, dir)?;
         let history = journal.history();
         let panes = app.tmux.panes_of(&dir.id)?;
         let mut is_alive = false;
@@ -72,7 +72,7 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
         let is_due =
             history.agents.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
         // The next step of a mission begins after the end of the agent before is recorded.
-        let is_between = task.kind == DirKind::Mission
+        let is_between = task.kind == WorkItemKind::Mission
             && task.status() == MissionStatus::Running.as_str()
             && history.agents.waiting.is_none();
         let is_moving =

@@ -16,7 +16,7 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::workspace::WorktreeRoom;
 use crate::hooks::{self, agents, trace};
 use crate::store::event::{Exited, Spawn};
-use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory};
+use crate::store::{Event, LockedWorkItem, Seat, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use orange_system::{clock, fault};
 
 /// Records an agent's end and applies the exit rules of the task's state; returns what was done, in words. The end is recorded
@@ -24,7 +24,7 @@ use orange_system::{clock, fault};
 /// changes nothing.
 ///
 /// A program that a gate asks runs before that, and without the task's lock.
-pub fn ended(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
+pub fn ended(app: &App, dir: &WorkItemDir, end: &Exited) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     let asked = ask::answered(app, locked, Actor::Engine, &|locked| program(app, locked, end))?;
     follow(app, dir, asked, end)
@@ -32,7 +32,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
 
 /// Records an agent's end for a process that cannot wait: where a program has to answer first, it is started, and this
 /// is to be repeated.
-pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
+pub fn ended_or_begun(app: &App, dir: &WorkItemDir, end: &Exited) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     match ask::begun(app, locked, &|locked| program(app, locked, end))? {
         Some(locked) => follow(app, dir, locked, end),
@@ -41,7 +41,7 @@ pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> 
 }
 
 /// The program that has to answer before this end is judged.
-fn program(app: &App, locked: &LockedTask, end: &Exited) -> Result<Option<Program<'static>>> {
+fn program(app: &App, locked: &LockedWorkItem, end: &Exited) -> Result<Option<Program<'static>>> {
     let history = locked.history();
     let Some(record) =
         history.agents.alive.get(&end.spawn).filter(|_| !history.agents.stopped.contains(&end.spawn))
@@ -53,7 +53,7 @@ fn program(app: &App, locked: &LockedTask, end: &Exited) -> Result<Option<Progra
 
 fn program_of(
     app: &App,
-    locked: &LockedTask,
+    locked: &LockedWorkItem,
     end: &Exited,
     seat: &Seat,
     is_again: bool,
@@ -64,7 +64,7 @@ fn program_of(
     life::program(app, machine, locked.task(), locked.history(), input, None)
 }
 
-fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &Exited) -> Result<String> {
+fn follow(app: &App, dir: &WorkItemDir, mut locked: LockedWorkItem, end: &Exited) -> Result<String> {
     if locked.history().agents.stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
@@ -86,7 +86,7 @@ fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &Exited) -> Res
 
 /// Judges the end of the state's agent, if that ended while hooks waited, and these have now ended; of several reviewers, the end of
 /// each that has done so.
-pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Result<()> {
+pub fn judge_exited(app: &App, dir: &WorkItemDir, exited: &[(Seat, Exited)]) -> Result<()> {
     for (seat, exited) in exited {
         let locked = lock_recovered(app, dir)?;
         let machine = app.machine_of(&locked.task().owned)?;
@@ -105,7 +105,7 @@ pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Resu
 /// True if this was an agent of the state, and none has been started in its place.
 fn is_last(
     machine: &Machine<'_>,
-    history: &TaskHistory,
+    history: &WorkItemHistory,
     status: StateId,
     (seat, exited): (&Seat, &Exited),
 ) -> bool {
@@ -117,14 +117,14 @@ fn is_last(
 }
 
 /// True if the workflow limits the time of the task in its status.
-pub fn has_limit(app: &App, task: &Task) -> bool {
+pub fn has_limit(app: &App, task: &WorkItem) -> bool {
     let Ok(machine) = app.machine_of(&task.owned) else { return false };
     status_of(machine, task).is_ok_and(|status| machine.limits(status))
 }
 
 /// True if the task has been in its state, or within some states, for as long as its workflow allows. The time of one whose hooks
 /// wait is not over.
-pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
+pub fn is_overdue(app: &App, task: &WorkItem, history: &WorkItemHistory) -> bool {
     if history.transition.waiting_hooks.is_some() {
         return false;
     }
@@ -135,7 +135,7 @@ pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
 
 /// Applies the timeout of a task's state, or a deadline: ends and judges the agent of the state, or only notifies a person.
 /// Returns what was done, in words; `None` if nothing was left to do.
-pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+pub fn overdue(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     if !is_overdue(app, locked.task(), locked.history()) {
         return Ok(None);
@@ -148,7 +148,7 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let input =
         Input::Elapsed { has_agent: !spawns.is_empty(), lasted: lasted(locked.history()), left: &left };
     let needs =
-        |locked: &LockedTask| life::program(app, machine, locked.task(), locked.history(), input, None);
+        |locked: &LockedWorkItem| life::program(app, machine, locked.task(), locked.history(), input, None);
     let Some(mut locked) = ask::begun(app, locked, &needs)? else {
         return Ok(Some("its time is over, and a gate asks a program".to_owned()));
     };
@@ -178,12 +178,12 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
 }
 
 /// Number of seconds for which the task has been in its state.
-fn lasted(history: &TaskHistory) -> u32 {
+fn lasted(history: &WorkItemHistory) -> u32 {
     seconds_since(&history.since)
 }
 
 /// Other states that the task has left, each with the time since then.
-fn left(machine: &Machine<'_>, history: &TaskHistory) -> Vec<LeftState> {
+fn left(machine: &Machine<'_>, history: &WorkItemHistory) -> Vec<LeftState> {
     let left = history.left.iter();
     left.map(|(name, at)| LeftState { state: machine.state_named(name), ago: seconds_since(at) }).collect()
 }
@@ -210,7 +210,7 @@ pub fn lost_conversation(app: &App, record: &Spawn, end: &Exited) -> Option<Stri
 struct JudgedEnd<'c> {
     app: &'c App,
     machine: &'static Machine<'static>,
-    locked: LockedTask,
+    locked: LockedWorkItem,
     seat: Seat,
     end: &'c Exited,
     /// True if an earlier state, or a state whose hooks waited, has not judged it.
@@ -227,7 +227,7 @@ impl JudgedEnd<'_> {
             let before = self.locked.task().status().to_owned();
             if self.is_again {
                 let (app, end, seat) = (self.app, self.end, &self.seat);
-                let needs = |locked: &LockedTask| program_of(app, locked, end, seat, true);
+                let needs = |locked: &LockedWorkItem| program_of(app, locked, end, seat, true);
                 let locked = ask::answered(app, self.locked, Actor::Engine, &needs)?;
                 self = JudgedEnd { locked, ..self };
             }
@@ -304,7 +304,7 @@ struct EndEvidence<'e> {
 }
 
 impl<'e> EndEvidence<'e> {
-    fn of(app: &App, locked: &LockedTask, end: &'e Exited, seat: &'e Seat) -> Result<EndEvidence<'e>> {
+    fn of(app: &App, locked: &LockedWorkItem, end: &'e Exited, seat: &'e Seat) -> Result<EndEvidence<'e>> {
         let record = locked.history().agents.alive.get(&end.spawn);
         let limit = limit::of(locked.dir(), end.spawn);
         let machine = app.machine_of(&locked.task().owned)?;
@@ -320,7 +320,7 @@ impl<'e> EndEvidence<'e> {
         })
     }
 
-    fn input(&self, locked: &LockedTask, is_again: bool) -> Input<'_> {
+    fn input(&self, locked: &LockedWorkItem, is_again: bool) -> Input<'_> {
         let history = locked.history();
         let agent = self.seat.actor.known().unwrap_or(Actor::Worker);
         let waiting = history.agents.waiting.as_ref();
@@ -353,7 +353,7 @@ impl<'e> EndEvidence<'e> {
 }
 
 /// True if another agent of the task is alive, or may be because it has not begun.
-fn is_beside(locked: &LockedTask, end: &Exited) -> Result<bool> {
+fn is_beside(locked: &LockedWorkItem, end: &Exited) -> Result<bool> {
     for other in locked.history().agents.alive.keys().filter(|spawn| **spawn != end.spawn) {
         let processes = AgentProcesses::read(locked.dir(), *other)?;
         if processes.map_or(Ok(true), |processes| processes.is_alive())? {
@@ -364,7 +364,7 @@ fn is_beside(locked: &LockedTask, end: &Exited) -> Result<bool> {
 }
 
 /// True if its wrapper began to run it, even if the harness could not be run.
-fn has_begun(locked: &LockedTask, end: &Exited) -> Result<bool> {
+fn has_begun(locked: &LockedWorkItem, end: &Exited) -> Result<bool> {
     let Exited { code, signal, duration, .. } = end;
     let is_reported = code.is_some() || signal.is_some() || duration.is_some();
     Ok(is_reported || AgentProcesses::read(locked.dir(), end.spawn)?.is_some())

@@ -8,7 +8,7 @@ use crate::drive::harness::report;
 use crate::flow::asked::{self, RequestAnswer};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::activity::{self, Activity, ActivityNote, NoteKind};
-use crate::store::{Home, TaskDir, find, home};
+use crate::store::{Home, WorkItemDir, find, home};
 use crate::{Error, Result, caller};
 use orange_system::changes::FolderWatch;
 use orange_system::clock;
@@ -38,19 +38,19 @@ pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Res
     Ok(None)
 }
 
-fn append(dir: &TaskDir, note: &ActivityNote) -> Result<()> {
+fn append(dir: &WorkItemDir, note: &ActivityNote) -> Result<()> {
     activity::append(dir, note).map_err(|cause| Error::io("append to", &dir.activity(), &cause))
 }
 
 /// Has another process see to it that the agent goes on when the limit is over.
-pub(super) fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
+pub(super) fn wake_up(app: &App, dir: &WorkItemDir, spawn: u32) -> Result<()> {
     let limited = ["agent", "limited", "--task", &dir.id, &format!("--spawn={spawn}")];
     app.start_detached_for(spawn, &limited, dir)
 }
 
 /// Notes the request with a name and waits for the answer: from a person by `orange task answer`, or on the agent's screen,
 /// where the harness shows its own dialog meanwhile.
-fn ask(dir: &TaskDir, note: ActivityNote) -> Result<Option<RequestAnswer>> {
+fn ask(dir: &WorkItemDir, note: ActivityNote) -> Result<Option<RequestAnswer>> {
     let own = Process::alive(rustix::process::getpid().as_raw_nonzero().get())?;
     let Some(own) = own else { return append(dir, &note).map(|()| None) };
     home::make_folder(&dir.answers())?;
@@ -87,7 +87,7 @@ fn ask(dir: &TaskDir, note: ActivityNote) -> Result<Option<RequestAnswer>> {
 }
 
 /// True if the agent lives and nothing has happened that only happens after an answer.
-fn is_open(dir: &TaskDir, spawn: u32, request: &str) -> bool {
+fn is_open(dir: &WorkItemDir, spawn: u32, request: &str) -> bool {
     let processes = AgentProcesses::read(dir, spawn).ok().flatten();
     // Nothing proves its end where the process table cannot be read.
     let is_alive = processes.is_some_and(|processes| processes.is_alive().unwrap_or(true));

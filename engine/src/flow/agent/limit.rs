@@ -11,19 +11,19 @@ use crate::flow::asked::known;
 use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, Activity, ReportedDoing, ReportedLimit};
 use crate::store::event::GoesOn;
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir};
 use orange_system::clock;
 
 /// The message to an agent after its limit.
 const GO_ON: &str = "The limit that stopped you should be over. Go on where you stopped.";
 
 /// The limit that ended the last turn of this agent.
-pub fn of(dir: &TaskDir, spawn: u32) -> Option<ReportedLimit> {
+pub fn of(dir: &WorkItemDir, spawn: u32) -> Option<ReportedLimit> {
     Activity::of(&activity::read(dir), spawn).limit
 }
 
 /// The limit at which this agent waits now.
-pub fn met(dir: &TaskDir, spawn: u32) -> Option<ReportedLimit> {
+pub fn met(dir: &WorkItemDir, spawn: u32) -> Option<ReportedLimit> {
     match known(&activity::read(dir), spawn).doing {
         ReportedDoing::Limit(met) => Some(met),
         ReportedDoing::Unknown
@@ -51,7 +51,7 @@ pub fn left(limit: &ReportedLimit, now: SystemTime) -> Option<u32> {
 }
 
 /// Tells a living agent to go on after a limit, unless it has gone on by itself. `None` if it is not alive.
-pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<String>> {
+pub fn go_on(app: &App, locked: &mut LockedWorkItem, spawn: u32) -> Result<Option<String>> {
     let Some(record) = locked.history().agents.alive.get(&spawn).cloned() else { return Ok(None) };
     let panes = app.tmux.panes_of(&locked.task().id)?;
     if !agent_processes::is_alive(locked.dir(), &record, &panes)? {
@@ -70,7 +70,7 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
 }
 
 /// Records how the last turn of an agent ended, if its harness has no hook for that; returns whether it did.
-pub fn look_into_transcript(dir: &TaskDir, spawn: u32) -> bool {
+pub fn look_into_transcript(dir: &WorkItemDir, spawn: u32) -> bool {
     let activity = Activity::of(&activity::read(dir), spawn);
     if !matches!(activity.doing, ReportedDoing::Thinking | ReportedDoing::Tool { .. }) {
         return false;

@@ -12,15 +12,15 @@ use crate::drive::tmux::Pane;
 use crate::flow::activity;
 use crate::flow::session::{self, Panes, SessionHealth};
 use crate::hooks::agent_processes::missing;
-use crate::store::{Task, TaskDir, TaskHistory, lock, task};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, lock, work_item};
 use orange_api::Agent;
 use orange_system::process;
 
 /// A task or mission at one moment.
 #[derive(Debug)]
 pub struct Observed {
-    pub task: Task,
-    pub history: TaskHistory,
+    pub task: WorkItem,
+    pub history: WorkItemHistory,
     pub session: SessionHealth,
     /// Activities of its living agents; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
@@ -42,8 +42,8 @@ impl Observed {
     ///
     /// # Errors
     /// Those of the store.
-    pub fn read(app: &App, dir: &TaskDir, panes: &Panes<'_>) -> Result<Observed> {
-        let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    pub fn read(app: &App, dir: &WorkItemDir, panes: &Panes<'_>) -> Result<Observed> {
+        let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
         Observed::of(app, dir, task, journal.history(), panes)
     }
 
@@ -53,9 +53,9 @@ impl Observed {
     /// Those of the store.
     pub fn of(
         app: &App,
-        dir: &TaskDir,
-        task: Task,
-        history: TaskHistory,
+        dir: &WorkItemDir,
+        task: WorkItem,
+        history: WorkItemHistory,
         panes: &Panes<'_>,
     ) -> Result<Observed> {
         /// One that changes faster than it can be read is changing.
@@ -89,27 +89,27 @@ impl Observed {
     }
 
     /// A task that waits for its start: it has no agent and no transition.
-    pub fn unstarted(task: Task) -> Observed {
+    pub fn unstarted(task: WorkItem) -> Observed {
         Observed {
             task,
-            history: TaskHistory::default(),
+            history: WorkItemHistory::default(),
             session: SessionHealth::Inactive,
             agents: Vec::new(),
         }
     }
 
     /// Event that is not recorded yet.
-    pub fn unnoticed(&self, dir: &TaskDir) -> Option<String> {
+    pub fn unnoticed(&self, dir: &WorkItemDir) -> Option<String> {
         session::unnoticed(dir, &self.history, self.session)
     }
 
-    fn read_again(&mut self, app: &App, dir: &TaskDir) -> Result<()> {
-        let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    fn read_again(&mut self, app: &App, dir: &WorkItemDir) -> Result<()> {
+        let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
         (self.task, self.history) = (task, journal.history());
         Ok(())
     }
 
-    fn with_agents(self, app: &App, dir: &TaskDir, panes: &Panes<'_>) -> Observed {
+    fn with_agents(self, app: &App, dir: &WorkItemDir, panes: &Panes<'_>) -> Observed {
         let panes = || panes.all().ok().map(<[Pane]>::to_vec);
         let agents = activity::of_task(app, dir, &self.task, &self.history, panes);
         Observed { agents, ..self }
@@ -122,8 +122,8 @@ impl Observed {
 /// Those of the store; `environment` where neither the processes nor tmux can tell.
 pub fn gone_unnoticed(
     app: &App,
-    dir: &TaskDir,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
     panes: &Panes<'_>,
 ) -> Result<Vec<u32>> {
     match gone(app, dir, history, SessionHealth::Unknown, panes)? {
@@ -136,8 +136,8 @@ pub fn gone_unnoticed(
 /// records their ends; and the journal again.
 fn gone(
     app: &App,
-    dir: &TaskDir,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
     session: SessionHealth,
     panes: &Panes<'_>,
 ) -> Result<Gone> {
@@ -153,7 +153,7 @@ fn gone(
     if is_at_work || !gone.is_empty() && process::is_reported(&dir.id, &gone)? {
         return Ok(Gone::Changing);
     }
-    let is_outdated = task::read_journal_last(dir, 0)?.history().last_seq != history.last_seq;
+    let is_outdated = work_item::read_journal_last(dir, 0)?.history().last_seq != history.last_seq;
     Ok(if is_outdated { Gone::Outdated } else { Gone::Proven(gone) })
 }
 
@@ -166,12 +166,12 @@ mod tests {
     use crate::hooks::agent_processes::RecordRoom;
     use crate::machines::Machines;
     use crate::store::event::{Ending, Exited, Spawn};
-    use crate::store::{Event, LockedTask, Set, tests};
+    use crate::store::{Event, LockedWorkItem, Set, tests};
 
     struct AgentWard {
         _folder: tempfile::TempDir,
         app: App,
-        dir: TaskDir,
+        dir: WorkItemDir,
     }
 
     impl AgentWard {
@@ -194,12 +194,12 @@ mod tests {
             AgentWard { _folder: folder, app, dir }
         }
 
-        fn read(&self) -> (Task, TaskHistory) {
-            let (task, journal) = Task::read_last(&self.app.home, &self.dir, 0).unwrap();
+        fn read(&self) -> (WorkItem, WorkItemHistory) {
+            let (task, journal) = WorkItem::read_last(&self.app.home, &self.dir, 0).unwrap();
             (task, journal.history())
         }
 
-        fn observe(&self, (task, history): (Task, TaskHistory)) -> Observed {
+        fn observe(&self, (task, history): (WorkItem, WorkItemHistory)) -> Observed {
             Observed::of(&self.app, &self.dir, task, history, &Panes::of(&self.app)).unwrap()
         }
     }
@@ -235,7 +235,7 @@ mod tests {
     fn an_end_that_was_recorded_since_is_no_crash() {
         let ward = AgentWard::new();
         let before = ward.read();
-        let mut locked = LockedTask::lock(&ward.app.home, &ward.dir).unwrap();
+        let mut locked = LockedWorkItem::lock(&ward.app.home, &ward.dir).unwrap();
         let exited = Exited { spawn: 1, reason: Ending::Killed, ..Exited::default() };
         locked.append(Event::AgentExited(exited), Set::new().tmux_session(None).status("done")).unwrap();
         drop(locked);
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn an_agent_is_changing_while_its_task_is_locked() {
         let ward = AgentWard::new();
-        let locked = LockedTask::lock(&ward.app.home, &ward.dir).unwrap();
+        let locked = LockedWorkItem::lock(&ward.app.home, &ward.dir).unwrap();
         assert_eq!(ward.observe(ward.read()).session, SessionHealth::Changing);
         drop(locked);
         assert_eq!(ward.observe(ward.read()).session, SessionHealth::Crashed);

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 pub use crate::drive::tmux::{PaneScreen, Size, without_colours};
 use crate::store::event::Spawn;
-use crate::store::{TaskDir, task};
+use crate::store::{WorkItemDir, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::changes::FolderWatch;
 use orange_system::nofollow;
@@ -35,8 +35,8 @@ pub struct AgentPane {
 ///
 /// # Errors
 /// `not_found` when there is no such agent, or its pane is gone.
-pub fn of(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<AgentPane> {
-    let history = task::read_journal(dir)?.history();
+pub fn of(app: &App, dir: &WorkItemDir, spawn: Option<u32>) -> Result<AgentPane> {
+    let history = work_item::read_journal(dir)?.history();
     let panes = app.tmux.panes_of(&dir.id)?;
     let pane_of = |agent: &Spawn| panes.iter().find(|pane| pane.hosts(&agent.window)).cloned();
     let mut found =
@@ -46,7 +46,7 @@ pub fn of(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<AgentPane> {
         .ok_or_else(|| no_pane(dir, spawn, history.agents.last_spawn))
 }
 
-fn no_pane(dir: &TaskDir, spawn: Option<u32>, last: u32) -> Error {
+fn no_pane(dir: &WorkItemDir, spawn: Option<u32>, last: u32) -> Error {
     let message = match spawn {
         Some(spawn) => format!("agent {spawn} of {} has no pane", dir.shown()),
         None => format!("no agent of {} has a pane", dir.shown()),
@@ -67,7 +67,7 @@ pub fn resize(app: &App, found: &AgentPane, size: Size) -> Result<()> {
 ///
 /// # Errors
 /// `not_found` when it is gone.
-pub fn look(app: &App, dir: &TaskDir, found: &AgentPane, lines: Option<usize>) -> Result<PaneScreen> {
+pub fn look(app: &App, dir: &WorkItemDir, found: &AgentPane, lines: Option<usize>) -> Result<PaneScreen> {
     let spawn = found.agent.spawn;
     app.tmux.screen(&found.pane, lines)?.ok_or_else(|| no_pane(dir, Some(spawn), spawn))
 }
@@ -76,7 +76,7 @@ pub fn look(app: &App, dir: &TaskDir, found: &AgentPane, lines: Option<usize>) -
 /// nobody listens; `is_read` says the same between two changes.
 pub fn follow(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     found: &AgentPane,
     lines: Option<usize>,
     is_read: &dyn Fn() -> bool,
@@ -110,7 +110,7 @@ pub fn follow(
 
 /// Life of an agent by the journal, which is read only when it has grown.
 struct AgentLife<'d> {
-    dir: &'d TaskDir,
+    dir: &'d WorkItemDir,
     spawn: u32,
     read: Option<u64>,
 }
@@ -122,7 +122,7 @@ impl AgentLife<'_> {
             return Ok(true);
         }
         self.read = length;
-        match task::read_journal(self.dir) {
+        match work_item::read_journal(self.dir) {
             Ok(journal) => Ok(journal.history().agents.alive.contains_key(&self.spawn)),
             // A deleted task has no agent.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(false),

@@ -18,7 +18,7 @@ use crate::setup::{SetupRecord, mcp};
 use crate::store::activity::{self, ActivityNote, NoteKind};
 use crate::store::environment::Environment;
 use crate::store::event::{self, Spawn};
-use crate::store::{Task, TaskDir, home, secret, task, transcripts};
+use crate::store::{WorkItem, WorkItemDir, home, secret, transcripts, work_item};
 use crate::{Error, Result};
 use orange_system::exec::ProgramCall;
 use orange_system::process::ProcessRoot;
@@ -32,7 +32,7 @@ pub fn begin(app: &App, environment: Environment) -> Error {
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
 /// exit rules say. An agent that could not be run has ended, too.
-pub fn run(app: &App, dir: &TaskDir, number: u32) -> Result<AgentExit> {
+pub fn run(app: &App, dir: &WorkItemDir, number: u32) -> Result<AgentExit> {
     let begun = Instant::now();
     let pane = std::env::var("TMUX_PANE").ok();
     let is_piped = pane.as_ref().is_some_and(|pane| match pipe(app, dir, number, pane) {
@@ -61,15 +61,15 @@ pub fn record(input: &mut impl Read, file: &Path) -> Result<()> {
 }
 
 /// Has tmux record what the pane shows. False where a person pipes the pane already.
-fn pipe(app: &App, dir: &TaskDir, number: u32, pane: &str) -> Result<bool> {
+fn pipe(app: &App, dir: &WorkItemDir, number: u32, pane: &str) -> Result<bool> {
     home::make_folder(&dir.transcripts())?;
     let file = dir.pane(number);
     app.tmux.pipe(pane, &app.program, &[OsStr::new("agent"), OsStr::new("record"), file.as_os_str()])
 }
 
 /// Runs the harness with the prompt that was kept for this spawn, in the task's worktree, and waits for its end.
-fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<AgentExit> {
-    let (task, _) = Task::read(&app.home, dir)?;
+fn attend(app: &App, dir: &WorkItemDir, number: u32) -> Result<AgentExit> {
+    let (task, _) = WorkItem::read(&app.home, dir)?;
     let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
         return Err(Error::new(crate::ErrorKind::Refused, format!("{} has no worktree", dir.shown())));
@@ -121,23 +121,23 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<AgentExit> {
 }
 
 /// The agent of a mission also knows its step.
-fn of_step(call: ProgramCall, dir: &TaskDir, spawn: &Spawn) -> Result<ProgramCall> {
+fn of_step(call: ProgramCall, dir: &WorkItemDir, spawn: &Spawn) -> Result<ProgramCall> {
     let (Some(step), Some(attempt)) = (&spawn.step, spawn.attempt) else { return Ok(call) };
-    let attempt = task::read_journal_last(dir, 0)?.history().mission.counted(attempt);
+    let attempt = work_item::read_journal_last(dir, 0)?.history().mission.counted(attempt);
     let call = call.env(variables::MISSION, &dir.id).env(variables::STEP, step);
     Ok(call.env(variables::ATTEMPT, attempt.to_string()))
 }
 
 /// The record of an agent whose end is not on record.
-fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
-    let agents = task::read_journal_last(dir, 0)?.history().agents.alive;
+fn check_on_record(dir: &WorkItemDir, number: u32) -> Result<Spawn> {
+    let agents = work_item::read_journal_last(dir, 0)?.history().agents.alive;
     agents.get(&number).cloned().ok_or_else(|| {
         Error::new(crate::ErrorKind::Refused, format!("{} has no live agent {number}", dir.shown()))
     })
 }
 
 /// Has the harness report what it does, where it can. An agent that does not report works all the same; the log says why.
-fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
+fn reports(app: &App, dir: &WorkItemDir, number: u32, harness: &Harness) -> bool {
     if !harness.has_reports() {
         return false;
     }
@@ -157,12 +157,12 @@ fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
 }
 
 /// A line about this agent in `orange.log`.
-fn warn(dir: &TaskDir, number: u32, what: &str) {
+fn warn(dir: &WorkItemDir, number: u32, what: &str) {
     log::error!(target: "agent", "{}, agent {number}: {what}", dir.shown());
 }
 
 /// The id comes out of files that others write, and goes to a program as an argument.
-fn conversation<'s>(dir: &TaskDir, spawn: &'s Spawn) -> Result<Option<ConversationStart<'s>>> {
+fn conversation<'s>(dir: &WorkItemDir, spawn: &'s Spawn) -> Result<Option<ConversationStart<'s>>> {
     let Some(id) = spawn.conversation.as_deref() else { return Ok(None) };
     if !transcript::is_id(id) {
         return Err(trace::no_such_id(dir, id));
@@ -171,7 +171,13 @@ fn conversation<'s>(dir: &TaskDir, spawn: &'s Spawn) -> Result<Option<Conversati
 }
 
 /// The command that takes note of an agent's end.
-fn report(dir: &TaskDir, spawn: u32, ended: &Result<AgentExit>, lived: Duration, shown: &str) -> Vec<String> {
+fn report(
+    dir: &WorkItemDir,
+    spawn: u32,
+    ended: &Result<AgentExit>,
+    lived: Duration,
+    shown: &str,
+) -> Vec<String> {
     let (code, signal, reason) = match ended {
         Ok(AgentExit { code: Some(code), .. }) => (Some(*code), None, format!("exited with {code}")),
         Ok(AgentExit { code: None, signal: Some(signal) }) => {

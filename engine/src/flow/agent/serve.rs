@@ -6,13 +6,13 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::{event, limit, merge_copy};
 use crate::relay::{self, RequestCheck};
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 
 /// Answers requests until its standard input is closed. `ready` is called when it begins, and `check` says what an agent may ask
 /// for.
 pub fn serve(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     spawn: u32,
     check: RequestCheck,
     ready: impl FnOnce() -> io::Result<()>,

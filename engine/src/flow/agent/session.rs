@@ -12,7 +12,7 @@ use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
 use crate::flow::activity::may_have_agents;
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::{DirKind, Task, TaskDir, TaskHistory};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind};
 
 /// State of a task's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl SessionHealth {
     ///
     /// The task may have gone on since it was read: [`Observed`](crate::flow::observed::Observed) says what holds of both.
     pub(super) fn of<P: AsRef<[Pane]>>(
-        dir: &TaskDir,
-        task: &Task,
+        dir: &WorkItemDir,
+        task: &WorkItem,
         panes: impl FnOnce() -> Result<P>,
     ) -> SessionHealth {
         if !may_have_agents(task) {
@@ -80,8 +80,8 @@ fn any_alive(processes: &[AgentProcesses]) -> Result<bool> {
 }
 
 /// True if the end of its agent is to be looked after: a mission that does not run ends its agent itself.
-fn wants_agent(task: &Task) -> bool {
-    task.kind == DirKind::Task || task.status() == MissionStatus::Running.as_str()
+fn wants_agent(task: &WorkItem) -> bool {
+    task.kind == WorkItemKind::Task || task.status() == MissionStatus::Running.as_str()
 }
 
 /// The panes of the tmux server, which is asked once, and only if somebody needs them.
@@ -102,7 +102,7 @@ impl Panes<'_> {
 }
 
 /// Event that is not recorded yet, and that no process is recording: an unfinished transition, or the end of an agent.
-pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: SessionHealth) -> Option<String> {
+pub fn unnoticed(dir: &WorkItemDir, history: &WorkItemHistory, session: SessionHealth) -> Option<String> {
     if abandoned(dir, history).is_some() {
         return Some("begun and not finished: `orange monitor --once` finishes it".to_owned());
     }
@@ -116,7 +116,7 @@ pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: SessionHealth) -
 }
 
 /// Command with which a person goes on with a task that waits for one: no agent works in its status, and none is there.
-pub fn your_turn(app: &App, task: &Task, session: SessionHealth) -> Option<String> {
+pub fn your_turn(app: &App, task: &WorkItem, session: SessionHealth) -> Option<String> {
     let machine = app.machine_of(&task.owned).ok()?;
     let id = machine.state_named(task.status())?;
     let state = machine.state(id);
@@ -134,10 +134,10 @@ mod tests {
 
     use super::*;
     use crate::hooks::agent_processes::RecordRoom;
-    use crate::store::{Event, LockedTask, Set, tests};
+    use crate::store::{Event, LockedWorkItem, Set, tests};
     use crate::{Error, ErrorKind};
 
-    fn pane(locked: &LockedTask, agent: Option<&str>, dead: bool) -> Pane {
+    fn pane(locked: &LockedWorkItem, agent: Option<&str>, dead: bool) -> Pane {
         Pane {
             session: "coffee/fix".to_owned(),
             session_id: "$1".to_owned(),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(locked: &LockedTask, panes: Result<&[Pane]>, expect: SessionHealth) {
+    fn check(locked: &LockedWorkItem, panes: Result<&[Pane]>, expect: SessionHealth) {
         assert_eq!(SessionHealth::of(locked.dir(), locked.task(), || panes), expect);
     }
 

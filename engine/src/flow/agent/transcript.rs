@@ -11,7 +11,7 @@ pub use crate::drive::transcript::turns::{TranscriptTurn, TurnContent, of as tur
 use crate::hooks::trace;
 use crate::store::event::Spawn;
 use crate::store::transcripts::{self, StoredTranscript, TranscriptForm};
-use crate::store::{DirKind, Event, Record, Task, TaskDir, TaskHistory, task};
+use crate::store::{Event, Record, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::changes::FolderWatch;
 use orange_system::files::open_regular;
@@ -63,8 +63,8 @@ impl TranscriptSource {
 }
 
 /// The transcript of this agent of a task, or of its last one.
-pub fn transcript(app: &App, dir: &TaskDir, spawn: Option<u32>) -> Result<Transcript> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+pub fn transcript(app: &App, dir: &WorkItemDir, spawn: Option<u32>) -> Result<Transcript> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let history = journal.history();
     let agents: Vec<Spawn> = journal.records.iter().filter_map(started).collect();
     let wanted = spawn.unwrap_or(history.agents.last_spawn);
@@ -94,9 +94,9 @@ fn conversation(record: &Record, wanted: u32) -> Option<String> {
 
 fn source(
     app: &App,
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     agent: &Spawn,
 ) -> Result<Option<TranscriptSource>> {
     let own = || {
@@ -114,12 +114,12 @@ fn source(
     Ok(kept.map(TranscriptSource::Stored).or_else(pane).or_else(own))
 }
 
-fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
+fn no_agent(dir: &WorkItemDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
     let error = |message: String| Error::new(ErrorKind::NotFound, message);
     match (agents.len(), spawn) {
         (0, _) | (_, None) => error(format!("{} has had no agent", dir.shown())).help(match dir.kind {
-            DirKind::Task => "`orange task next` shows what starts one".to_owned(),
-            DirKind::Mission => format!("{} shows what it waits for", dir.command("show")),
+            WorkItemKind::Task => "`orange task next` shows what starts one".to_owned(),
+            WorkItemKind::Mission => format!("{} shows what it waits for", dir.command("show")),
         }),
         (count, Some(spawn)) => error(format!("{} has had no agent {spawn}", dir.shown()))
             .help(format!("they are numbered from 1 to {count}; {} lists them", dir.command("show"))),
@@ -130,7 +130,7 @@ fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
 /// otherwise what was written.
 pub fn follow(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     found: Transcript,
     whole_lines: bool,
     tell: impl Fn(TranscriptForm, Vec<u8>) -> Result<bool>,
@@ -141,7 +141,7 @@ pub fn follow(
     let mut changes = FolderWatch::of(&[&dir.path, folder]);
     loop {
         // What the agent did last was there before its end was on record.
-        let is_alive = match task::read_journal(dir) {
+        let is_alive = match work_item::read_journal(dir) {
             Ok(journal) => journal.history().agents.alive.contains_key(&spawn),
             Err(error) if error.kind == ErrorKind::NotFound => false,
             Err(error) => return Err(error),
@@ -157,7 +157,7 @@ pub fn follow(
 }
 
 /// A harness makes its file when its conversation begins. One that does not begin one shows why in its pane.
-fn first(app: &App, dir: &TaskDir, mut found: Transcript) -> Result<Option<Growing>> {
+fn first(app: &App, dir: &WorkItemDir, mut found: Transcript) -> Result<Option<Growing>> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let until = Instant::now() + PATIENCE;
     let transcripts = dir.transcripts();

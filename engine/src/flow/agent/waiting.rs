@@ -13,7 +13,7 @@ use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
 use crate::hooks::agents::{AgentStart, Occasion};
 use crate::store::event::Waiting;
-use crate::store::{LockedTask, TaskDir, TaskHistory, task};
+use crate::store::{LockedWorkItem, WorkItemDir, WorkItemHistory, work_item};
 use crate::{ErrorKind, Result};
 use orange_system::{clock, fault};
 
@@ -22,7 +22,7 @@ use orange_system::{clock, fault};
 pub fn carry(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     turn: &LifeTurn<'static>,
     spawn: u32,
     record: TurnRecord,
@@ -41,7 +41,7 @@ pub fn carry(
 }
 
 /// Starts the process that sleeps until the agent is due. Returns until when, in words.
-pub fn start_resumer(app: &App, locked: &LockedTask) -> Result<String> {
+pub fn start_resumer(app: &App, locked: &LockedWorkItem) -> Result<String> {
     let Some(Waiting { spawn, until, .. }) = &locked.history().agents.waiting else {
         return Ok(String::new());
     };
@@ -53,7 +53,7 @@ pub fn start_resumer(app: &App, locked: &LockedTask) -> Result<String> {
 
 /// Records that a living agent waits for the end of a limit. `None` if it has met none, waits already, or is not the state's
 /// agent; otherwise what was done, in words.
-pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+pub fn limit_met(app: &App, dir: &WorkItemDir, spawn: u32) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let Some(record) = locked.history().agents.alive.get(&spawn) else { return Ok(None) };
     if locked.history().agents.waiting.is_some() {
@@ -72,14 +72,14 @@ pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>>
 }
 
 /// Sleeps until the agent that replaces this one is due. False if it is no longer waited for.
-pub fn until_due(dir: &TaskDir, spawn: u32) -> Result<bool> {
+pub fn until_due(dir: &WorkItemDir, spawn: u32) -> Result<bool> {
     /// Interval at which the journal is read: a task may move on, a clock may be set, a machine may sleep.
     const LOOK: Duration = Duration::from_secs(30);
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
     loop {
         let pending =
-            task::read_journal(dir)?.history().agents.waiting.filter(|waiting| waiting.spawn == spawn);
+            work_item::read_journal(dir)?.history().agents.waiting.filter(|waiting| waiting.spawn == spawn);
         let Some(waiting) = pending else { return Ok(false) };
         if is_due(&waiting, fault::now()) {
             return Ok(true);
@@ -90,7 +90,7 @@ pub fn until_due(dir: &TaskDir, spawn: u32) -> Result<bool> {
 }
 
 /// Starts the agent that a task waits for, if it is due; `None` otherwise.
-pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+pub fn overdue(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let due = locked.history().agents.waiting.clone().filter(|waiting| is_due(waiting, fault::now()));
     let Some(waiting) = due else { return Ok(None) };
@@ -103,7 +103,7 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
 fn start(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     spawn: u32,
 ) -> Result<String> {
     let started = match limit::go_on(app, locked, spawn) {
@@ -122,7 +122,7 @@ fn start(
 }
 
 /// The start that replaces this agent. If that never began, the new one answers the same call for attention.
-fn in_place_of(history: &TaskHistory, spawn: u32) -> AgentStart {
+fn in_place_of(history: &WorkItemHistory, spawn: u32) -> AgentStart {
     let before = history.agents.here.values().find(|agent| agent.spawn == spawn);
     AgentStart { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }

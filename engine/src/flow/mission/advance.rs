@@ -13,7 +13,7 @@ use crate::flow::queue;
 use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, task};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
@@ -26,7 +26,7 @@ const WORKER: &str = "local";
 /// # Errors
 /// Those of the store; `environment` when tmux or git fails. A mission without a worktree or a harness to continue with is
 /// paused, and that is not an error.
-pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
+pub fn advance(app: &App, dir: &WorkItemDir) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
     end_agents(app, &mut mission)?;
     begin(app, &mut mission)?;
@@ -41,9 +41,9 @@ pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
 ///
 /// # Errors
 /// `environment` when the second process did not advance the mission either; `orange.log` has the other errors.
-pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
+pub fn advance_detached(app: &App, dir: &WorkItemDir) -> Result<()> {
     const PROCESSES: usize = 2;
-    let length = || task::read_journal_last(dir, 0).map(|journal| journal.history().last_seq);
+    let length = || work_item::read_journal_last(dir, 0).map(|journal| journal.history().last_seq);
     let before = length()?;
     for _ in 0..PROCESSES {
         app.detached(&["mission", "advance", &dir.id], dir)?;
@@ -61,8 +61,8 @@ pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
 }
 
 /// True if the mission has work to do now that needs neither an agent nor a person.
-fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
-    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+fn is_due(app: &App, dir: &WorkItemDir) -> Result<bool> {
+    let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     // A mission that cannot be followed is paused, and the next command says why.
     let Ok(projection) = Projection::of(dir, &history) else { return Ok(false) };
@@ -83,7 +83,7 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
 }
 
 /// Brings a mission forward in another process without waiting for it: the caller is an agent that is about to be ended.
-pub fn advance_later(app: &App, dir: &TaskDir) -> Result<()> {
+pub fn advance_later(app: &App, dir: &WorkItemDir) -> Result<()> {
     app.start_detached(&["mission", "advance", &dir.id], dir)
 }
 
@@ -175,7 +175,7 @@ fn make_ready(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>)
 }
 
 /// Refuses to go on without the branch on which agents have worked before: on a new one, the next agent would begin from nothing.
-fn check_branch_is_there(app: &App, locked: &LockedTask) -> Result<()> {
+fn check_branch_is_there(app: &App, locked: &LockedWorkItem) -> Result<()> {
     let task = locked.task();
     let git = Git::at(&app.project_of(task)?.path);
     if locked.history().agents.last_spawn == 0 || git.branch_tip(&task.branch)?.is_some() {
@@ -193,7 +193,7 @@ fn check_branch_is_there(app: &App, locked: &LockedTask) -> Result<()> {
 }
 
 /// Refuses a worktree in which an agent or a person has checked out something else: the next agent would commit to that.
-fn check_branch(app: &App, task: &Task) -> Result<()> {
+fn check_branch(app: &App, task: &WorkItem) -> Result<()> {
     let worktree = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
     if !worktree.is_dir() {
         // The worktree is made again before the agent starts.
@@ -253,7 +253,7 @@ fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
 
 /// Ends the session of a mission with this final status, and gives its worktree back unless it has failed. It needs only the
 /// status, so it also works if the journal cannot be followed.
-pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
+pub fn leave_as(app: &App, locked: &mut LockedWorkItem, status: MissionStatus) -> Result<()> {
     let owned = &locked.task().owned;
     if owned.tmux_session.is_some() || !locked.history().agents.alive.is_empty() {
         let found = owned.tmux_session.clone();
@@ -267,7 +267,7 @@ pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Re
 }
 
 /// Backs the work up, as for a task, and gives the worktree back. A failure calls for attention.
-fn release(app: &App, locked: &mut LockedTask) -> Result<()> {
+fn release(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     let (set, error) = match workspace::release(app, locked) {
         Ok(set) => (set, None),
         Err(error) => (Set::new(), Some(error.one_line())),

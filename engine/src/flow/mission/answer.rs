@@ -8,7 +8,7 @@ use super::locked::LockedMission;
 use super::projection::named;
 use crate::Result;
 use crate::app::App;
-use crate::store::{Event, LockedTask, Set, TaskDir, event, task};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir, event, work_item};
 
 /// An answer to a pause.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct AnsweredPause {
 }
 
 /// Actor that decides about the mission.
-fn who(app: &App, locked: &LockedTask) -> Result<event::Actor> {
+fn who(app: &App, locked: &LockedWorkItem) -> Result<event::Actor> {
     app.caller.check_answer(&app.home, &locked.dir().id, locked.history()).map(Into::into)
 }
 
@@ -41,7 +41,7 @@ fn who(app: &App, locked: &LockedTask) -> Result<event::Actor> {
 ///
 /// # Errors
 /// `refused` when it is not paused, or at another pause; those of [`advance::advance`].
-pub fn go_on(app: &App, dir: &TaskDir, answer: PauseDecision) -> Result<AnsweredPause> {
+pub fn go_on(app: &App, dir: &WorkItemDir, answer: PauseDecision) -> Result<AnsweredPause> {
     let mut mission = LockedMission::lock(app, dir)?;
     let actor = who(app, &mission.locked)?;
     let current = mission.projection.mission.pause.as_ref().map(|pause| pause.number);
@@ -81,7 +81,7 @@ fn words(mission: &LockedMission, answered: AnswerEffect) -> String {
 ///
 /// # Errors
 /// `refused` when it has not failed; `not_found` when there is no such step.
-pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
+pub fn retry(app: &App, dir: &WorkItemDir, step: Option<&str>) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
     let actor = who(app, &mission.locked)?;
     if let Some(step) = step {
@@ -98,8 +98,8 @@ pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
 ///
 /// # Errors
 /// `refused` when it has completed or is cancelled already.
-pub fn cancel(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
-    let before = task::read_journal_last(dir, 0)?.history().last_seq;
+pub fn cancel(app: &App, dir: &WorkItemDir) -> Result<Vec<String>> {
+    let before = work_item::read_journal_last(dir, 0)?.history().last_seq;
     match LockedMission::lock(app, dir) {
         Ok(mut mission) => {
             let actor = who(app, &mission.locked)?;
@@ -108,7 +108,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
             advance::advance_detached(app, dir)?;
         }
         Err(error) if error.kind == crate::ErrorKind::Corrupt => {
-            let mut locked = LockedTask::lock(&app.home, dir)?;
+            let mut locked = LockedWorkItem::lock(&app.home, dir)?;
             let actor = who(app, &locked)?;
             let status = MissionStatus::Cancelled;
             let set = Set::new().status(status.as_str());
@@ -124,7 +124,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// `corrupt` when the journal cannot be read.
-pub fn backed_up_since(dir: &TaskDir, before: u64) -> Result<Vec<String>> {
+pub fn backed_up_since(dir: &WorkItemDir, before: u64) -> Result<Vec<String>> {
     let kept = |event| {
         let (Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept }) = event
         else {
@@ -132,6 +132,6 @@ pub fn backed_up_since(dir: &TaskDir, before: u64) -> Result<Vec<String>> {
         };
         Some(kept)
     };
-    let new = task::read_journal(dir)?.records.into_iter().filter(|record| record.seq > before);
+    let new = work_item::read_journal(dir)?.records.into_iter().filter(|record| record.seq > before);
     Ok(new.filter_map(|record| kept(record.event)).collect())
 }

@@ -6,7 +6,7 @@ use orange_system::variables::{ATTEMPT, STEP};
 use super::locked::LockedMission;
 use crate::app::App;
 use crate::store::event::{EndedAttempt, StepEnd};
-use crate::store::{Event, TaskDir, TaskHistory};
+use crate::store::{Event, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 
 /// The attempt of an agent.
@@ -55,7 +55,7 @@ pub enum ReportEffect {
 /// `refused` when the attempt is not the current one, or has ended otherwise; `usage` for a result that is not declared.
 pub fn report(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     claim: &Claim,
     said: AttemptReport,
 ) -> Result<(OwnAttempt, ReportEffect)> {
@@ -73,7 +73,7 @@ pub fn report(
 ///
 /// # Errors
 /// `not_allowed` when its environment claims another one.
-pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttempt> {
+pub fn own(history: &WorkItemHistory, spawn: u32, claim: &Claim) -> Result<OwnAttempt> {
     let alive = history
         .agents
         .alive

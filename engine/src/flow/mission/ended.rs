@@ -14,12 +14,12 @@ use crate::flow::agent::ended::lost_conversation;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, steps, trace};
 use crate::store::event::{Ending, Exited, Spawn};
-use crate::store::{Event, Set, TaskDir};
+use crate::store::{Event, Set, WorkItemDir};
 use orange_system::{clock, fault};
 
 /// Records an agent's end, which is an end without a word if its attempt is still open, and goes on. A second report of the
 /// same end changes nothing.
-pub fn ended(app: &App, dir: &TaskDir, end: &Exited) -> Result<String> {
+pub fn ended(app: &App, dir: &WorkItemDir, end: &Exited) -> Result<String> {
     let mut mission = LockedMission::lock(app, dir)?;
     let story = match agents::left_nothing(app, &mission.locked, end.spawn)? {
         Some(record) => take(app, &mut mission, end, &record)?,
@@ -75,7 +75,7 @@ fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
 
 /// Looks after a mission: takes note of agents that are gone and of attempts whose time is over, and goes on. Returns what
 /// was done, in words.
-pub fn look(app: &App, dir: &TaskDir, missing: &[u32]) -> Result<Vec<String>> {
+pub fn look(app: &App, dir: &WorkItemDir, missing: &[u32]) -> Result<Vec<String>> {
     let mut stories = Vec::new();
     for spawn in missing {
         stories.push(ended(app, dir, &Exited::of(*spawn, Ending::PaneGone))?);

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::flow::{activity, limit};
 use crate::store::activity::ReportedLimit;
 use crate::store::event::Exited;
-use crate::store::{Event, Set, TaskDir};
+use crate::store::{Event, Set, WorkItemDir};
 use orange_system::fault;
 
 /// Records that a living agent waits for the end of a limit. `None` if it has met none, is waited for already, or works at no open
@@ -18,7 +18,7 @@ use orange_system::fault;
 ///
 /// # Errors
 /// Those of the store.
-pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+pub fn met(app: &App, dir: &WorkItemDir, spawn: u32) -> Result<Option<String>> {
     let mut mission = LockedMission::lock(app, dir)?;
     activity::journal_reports(app, &mut mission.locked)?;
     let history = mission.locked.history();

@@ -8,13 +8,13 @@ use super::refusal;
 use crate::Result;
 use crate::app::App;
 use crate::store::event::PauseReason;
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir};
 
 /// A locked mission, with the state that its journal folds to.
 #[derive(Debug)]
 pub struct LockedMission {
     /// Its folder, text and journal, which it has like a task.
-    pub locked: LockedTask,
+    pub locked: LockedWorkItem,
     /// Plan and state of the mission.
     pub projection: Projection,
 }
@@ -24,8 +24,8 @@ impl LockedMission {
     ///
     /// # Errors
     /// Those of the store; `corrupt` when its plan or its journal cannot be followed.
-    pub fn lock(app: &App, dir: &TaskDir) -> Result<LockedMission> {
-        let mut locked = LockedTask::lock(&app.home, dir)?;
+    pub fn lock(app: &App, dir: &WorkItemDir) -> Result<LockedMission> {
+        let mut locked = LockedWorkItem::lock(&app.home, dir)?;
         match Projection::of(dir, locked.history()) {
             Ok(projection) => Ok(LockedMission { locked, projection }),
             Err(error) => {
@@ -138,7 +138,7 @@ fn obstacle(number: u32, what: &str) -> Event {
 }
 
 /// Without its plan nothing decides about a mission, so it waits for a person, whatever its policy.
-fn pause_damaged(locked: &mut LockedTask, what: &str) -> Result<()> {
+fn pause_damaged(locked: &mut LockedWorkItem, what: &str) -> Result<()> {
     if locked.task().status() != MissionStatus::Running.as_str() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::flow::names::KnownNames;
 use crate::hooks::agents;
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::lock::{self, LockRank};
-use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, task};
+use crate::store::{Event, LockedWorkItem, Record, Set, WorkItemDir, WorkItemHistory, find, work_item};
 use orange_core::fnv1a;
 use orange_core::mission::MissionStatus;
 
@@ -17,7 +17,7 @@ use orange_core::mission::MissionStatus;
 ///
 /// # Errors
 /// Those of the store.
-pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
+pub fn send(app: &App, dir: &WorkItemDir) -> Result<()> {
     send_by(app, dir, &|starter, spawn, mark, text| deliver(app, starter, spawn, mark, text))
 }
 
@@ -25,11 +25,11 @@ pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
 type Deliver<'d> = &'d dyn Fn(&str, u32, &str, &str) -> Result<()>;
 
 /// One process at a time: what another one is about to deliver is in no journal yet, and would be sent again.
-pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<()> {
+pub(super) fn send_by(app: &App, dir: &WorkItemDir, deliver: Deliver<'_>) -> Result<()> {
     let path = dir.path.join(".notices.lock");
     let _turn =
         lock::acquire(&app.home, &path, LockRank::Notices, &format!("the messages of {}", dir.shown()))?;
-    let history = task::read_journal(dir)?.history();
+    let history = work_item::read_journal(dir)?.history();
     let projection = Projection::of(dir, &history)?;
     let Some((through, text)) = news(&projection, dir, &history) else { return Ok(()) };
     let text = KnownNames::of(app).in_text(&text).into_owned();
@@ -51,17 +51,17 @@ pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<
 /// Pastes a message into the window of the agent that has started the mission. The mission is not locked meanwhile: a process
 /// locks one task at a time.
 fn deliver(app: &App, starter: &str, spawn: u32, mark: &str, text: &str) -> Result<()> {
-    let locked = LockedTask::lock(&app.home, &find::by_id(&app.home, starter)?)?;
+    let locked = LockedWorkItem::lock(&app.home, &find::by_id(&app.home, starter)?)?;
     agents::say(app, &locked, spawn, mark, text)
 }
 
 /// The number of the last event about which there was a message.
-fn noticed(history: &TaskHistory) -> u64 {
+fn noticed(history: &WorkItemHistory) -> u64 {
     history.mission.noticed
 }
 
 /// Events since the last message, in words, with the number of the last event.
-fn news(projection: &Projection, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, String)> {
+fn news(projection: &Projection, dir: &WorkItemDir, history: &WorkItemHistory) -> Option<(u64, String)> {
     let new: Vec<&Record> =
         history.mission.records.iter().filter(|record| record.seq > noticed(history)).collect();
     let lines: Vec<String> = new.iter().filter_map(|record| line(projection, dir, history, record)).collect();
@@ -87,7 +87,12 @@ fn next(status: MissionStatus, id: &str) -> String {
     )
 }
 
-fn line(projection: &Projection, dir: &TaskDir, history: &TaskHistory, record: &Record) -> Option<String> {
+fn line(
+    projection: &Projection,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
+    record: &Record,
+) -> Option<String> {
     let id = &dir.id;
     if let Event::StepStarted { step, attempt, .. } = &record.event {
         return Some(format!(
@@ -109,7 +114,7 @@ fn line(projection: &Projection, dir: &TaskDir, history: &TaskHistory, record: &
     Some(format!("It is {}.{next}", standing(projection.plan, projection)))
 }
 
-fn ended_line(projection: &Projection, id: &str, history: &TaskHistory, ended: &EndedAttempt) -> String {
+fn ended_line(projection: &Projection, id: &str, history: &WorkItemHistory, ended: &EndedAttempt) -> String {
     let EndedAttempt { step, attempt, end, result, warning, reason, .. } = ended;
     let took = projection.duration_ms(step, *attempt, history).map(|it| format!(" after {} s", it / 1000));
     let took = took.unwrap_or_default();

@@ -8,7 +8,7 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
-use crate::store::{Event, Record, TaskDir, TaskHistory};
+use crate::store::{Event, Record, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::stored_plan;
 use orange_system::nofollow;
@@ -42,7 +42,7 @@ impl Projection {
     ///
     /// # Errors
     /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
-    pub fn of(dir: &TaskDir, history: &TaskHistory) -> Result<Projection> {
+    pub fn of(dir: &WorkItemDir, history: &WorkItemHistory) -> Result<Projection> {
         let created = CreatedMission::of(dir, history)?;
         let plan = plan_of(dir, created.plan_hash)?;
         let mut mission = Mission::new(plan, created.policy);
@@ -140,7 +140,7 @@ fn unknown(what: &str, word: &str) -> Error {
 }
 
 impl CreatedMission<'_> {
-    fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<CreatedMission<'h>> {
+    fn of<'h>(dir: &WorkItemDir, history: &'h WorkItemHistory) -> Result<CreatedMission<'h>> {
         let first = history.mission.records.first().map(|record| &record.event);
         let Some(Event::MissionCreated {
             prompt,
@@ -166,7 +166,7 @@ impl CreatedMission<'_> {
 }
 
 /// The plan of a mission: its own copy. The compiled-in one may come from another compiler.
-fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
+fn plan_of(dir: &WorkItemDir, hash: &str) -> Result<&'static Plan<'static>> {
     /// The plans that this process has made of copies, by their hashes: each lives as long as the process.
     static READ: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
     let path = dir.plan();
@@ -190,7 +190,7 @@ fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
     Ok(plan)
 }
 
-fn does_not_fit(dir: &TaskDir, record: &Record, what: &str) -> Error {
+fn does_not_fit(dir: &WorkItemDir, record: &Record, what: &str) -> Error {
     let path = dir.history();
     Error::new(
         ErrorKind::Corrupt,

@@ -11,7 +11,7 @@ use super::start::{MissionWishes, PolicyWishes, start};
 use crate::app::App;
 use crate::machines::is_name;
 use crate::store::effective::effective;
-use crate::store::{DirKind, Owned, TaskDir, list, projects};
+use crate::store::{Owned, WorkItemDir, WorkItemKind, list, projects};
 use crate::{Error, ErrorKind, Result};
 
 /// A result that no agent can report: a result is one word.
@@ -21,7 +21,7 @@ const NO_RESULT: &str = "no result";
 ///
 /// # Errors
 /// `usage` for a key, a step or a number that cannot be used; those of [`start`].
-pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
+pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
     check(new)?;
     let project = projects::get(&app.home, &new.project)?;
     if let Some(dir) = with_key(app, &project.name, &new.key)? {
@@ -61,9 +61,9 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
 }
 
 /// The mission of the attempt with this key. One that cannot be read keeps its branch, so that no second agent starts there.
-fn with_key(app: &App, project: &str, key: &str) -> Result<Option<TaskDir>> {
+fn with_key(app: &App, project: &str, key: &str) -> Result<Option<WorkItemDir>> {
     let has_key = |owned: &Owned| owned.workflow == key;
-    let mut missions = list::journals(&app.home, &[DirKind::Mission], Some(project))?;
+    let mut missions = list::journals(&app.home, &[WorkItemKind::Mission], Some(project))?;
     missions.retain(|known| known.may_be(has_key));
     let found = list::each(missions, |it| {
         let is_it = it.task.as_ref().is_ok_and(|task| has_key(&task.owned));

@@ -11,7 +11,7 @@ use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
 use crate::store::create::MISSIONS;
 use crate::store::projects::Project;
-use crate::store::{self, TaskDir, TaskDraft};
+use crate::store::{self, WorkItemDir, WorkItemDraft};
 use crate::{Error, ErrorKind, Result};
 use orange_api::stored_plan;
 
@@ -49,7 +49,7 @@ pub struct PolicyWishes {
 /// A mission that was started.
 #[derive(Debug)]
 pub struct Started {
-    pub dir: TaskDir,
+    pub dir: WorkItemDir,
     /// Hint for the person about the repository.
     pub hint: Option<String>,
 }
@@ -109,7 +109,7 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     git.check_identity()
 }
 
-fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> TaskDraft {
+fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> WorkItemDraft {
     let plan = new.plan;
     let prompt = new.prompt.unwrap_or_default();
     let first_line = prompt.trim().lines().next().unwrap_or_default();
@@ -117,7 +117,7 @@ fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> TaskDraft {
         execution: new.policy.execution.unwrap_or(plan.policy.execution),
         intervene: new.policy.intervene.unwrap_or(plan.policy.intervene),
     };
-    TaskDraft {
+    WorkItemDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
         summary: first_line.to_owned(),

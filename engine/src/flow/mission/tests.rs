@@ -16,24 +16,24 @@ use crate::app::App;
 use crate::machines::Machines;
 use crate::store::activity::{self, ActivityNote, NoteKind as Noted};
 use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
-use crate::store::{self, Event, Set, TaskDir, create, tests};
+use crate::store::{self, Event, Set, WorkItemDir, create, tests};
 use orange_api::stored_plan;
 use orange_testkit::plan::PLAN;
 
 /// A mission that follows [`PLAN`], in a home without tmux and git.
-fn lab() -> (tempfile::TempDir, App, TaskDir) {
+fn lab() -> (tempfile::TempDir, App, WorkItemDir) {
     lab_of(None)
 }
 
 /// A mission that follows [`PLAN`], started by an agent of the task with this id, if one is given.
-fn lab_of(creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
+fn lab_of(creator: Option<&str>) -> (tempfile::TempDir, App, WorkItemDir) {
     lab_with(&PLAN, creator)
 }
 
 /// A mission that follows this plan.
-fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
+fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, WorkItemDir) {
     let (folder, home) = tests::home();
-    let draft = store::TaskDraft {
+    let draft = store::WorkItemDraft {
         workflow: PLAN.name.to_owned(),
         definition: PLAN.source_hash.to_owned(),
         status: "pending".to_owned(),
@@ -75,7 +75,7 @@ fn begin() -> Event {
 
 /// Records these events, each in a process of its own; the journal always folds to what the process has seen.
 #[track_caller]
-fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Projection {
+fn record(app: &App, dir: &WorkItemDir, events: Vec<Event>) -> Projection {
     for event in events {
         let mut mission = LockedMission::lock(app, dir).unwrap();
         mission.record(event, Vec::new()).unwrap();
@@ -156,7 +156,7 @@ fn the_journal_has_the_whole_course() {
     let projection = record(&app, &dir, vec![accepted, started("rescue", 1), complete("rescue", 1, "PASS")]);
     assert_eq!(projection.mission.status, MissionStatus::Completed);
     assert_eq!(projection.mission.policy.intervene.as_str(), "never");
-    let history = store::task::read_journal(&dir).unwrap().history();
+    let history = store::work_item::read_journal(&dir).unwrap().history();
     let steps = projection.steps(&dir.id, &history);
     assert_eq!(
         steps[1].attempts.iter().map(|it| it.status.as_deref().unwrap()).collect::<Vec<_>>(),
@@ -203,7 +203,7 @@ fn the_same_report_again_writes_nothing() {
 fn a_journal_that_does_not_fit_its_plan_is_corrupt() {
     let (_folder, app, dir) = lab();
     record(&app, &dir, vec![begin()]);
-    let mut locked = store::LockedTask::lock(&app.home, &dir).unwrap();
+    let mut locked = store::LockedWorkItem::lock(&app.home, &dir).unwrap();
     locked.append(complete("work", 7, "PASS"), Set::new()).unwrap();
     drop(locked);
     let error = LockedMission::lock(&app, &dir).unwrap_err();
@@ -218,14 +218,14 @@ fn a_step_that_is_not_there_is_named() {
 }
 
 /// The agent of this number, which works at the first attempt of `work`.
-fn agent(dir: &TaskDir, app: &App, number: u32) {
+fn agent(dir: &WorkItemDir, app: &App, number: u32) {
     let record = Spawn { spawn: number, step: Some("work".to_owned()), attempt: Some(1), ..Spawn::default() };
     let mut mission = LockedMission::lock(app, dir).unwrap();
     mission.locked.append(Event::AgentSpawned(record), Set::new()).unwrap();
 }
 
 /// Its end after its harness has reported a limit.
-fn ends_at_limit(dir: &TaskDir, app: &App, number: u32) -> String {
+fn ends_at_limit(dir: &WorkItemDir, app: &App, number: u32) -> String {
     let text = Some("429, try again in 15 minutes".to_owned());
     activity::append(dir, &ActivityNote { text, ..ActivityNote::now(number, Noted::Limit) }).unwrap();
     let end = Exited::of(number, "exited with 3");
@@ -288,7 +288,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
 }
 
 /// The end without a word of the agent of this number, which works at this attempt of `work`.
-fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> String {
+fn ends_without_a_word(dir: &WorkItemDir, app: &App, number: u32, attempt: u32) -> String {
     agent(dir, app, number);
     let end = Exited::of(number, "exited with 1");
     let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
@@ -297,14 +297,14 @@ fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> S
 }
 
 /// The seconds that the mission waits, and the attempts of `work`.
-fn waits(dir: &TaskDir, app: &App) -> (Option<u32>, usize) {
+fn waits(dir: &WorkItemDir, app: &App) -> (Option<u32>, usize) {
     let mission = LockedMission::lock(app, dir).unwrap();
     let waiting = mission.locked.history().agents.waiting.as_ref();
     (waiting.map(|waiting| waiting.after), mission.projection.mission.steps[0].attempts.len())
 }
 
 /// A mission whose step `work` runs, and may end so often without a word.
-fn patient(stuck_after: u16) -> (tempfile::TempDir, App, TaskDir) {
+fn patient(stuck_after: u16) -> (tempfile::TempDir, App, WorkItemDir) {
     let mut steps = PLAN.steps.to_vec();
     steps[0].stuck_after = stuck_after;
     let (folder, app, dir) = lab_with(&Plan { steps: &steps, ..PLAN }, None);
@@ -323,7 +323,7 @@ fn a_step_is_tried_again_later_each_time() {
         );
         assert_eq!(story.contains("; it goes on at "), expect > 0, "{story}");
         assert_eq!(waits(&dir, &app), (Some(expect), number as usize + 1));
-        let history = store::task::read_journal(&dir).unwrap().history();
+        let history = store::work_item::read_journal(&dir).unwrap().history();
         assert!(history.agents.alive.is_empty() && wait::is_early(&history) == (expect > 0));
         record(&app, &dir, vec![started("work", number + 1)]);
     }

@@ -9,7 +9,7 @@ use orange_core::plan::{Plan, StepId};
 use super::Projection;
 use crate::drive::harness::shell_word;
 use crate::store::event::EndedAttempt;
-use crate::store::{Event, Record, Task, TaskHistory};
+use crate::store::{Event, Record, WorkItem, WorkItemHistory};
 use orange_api::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
 use orange_system::clock;
 
@@ -85,11 +85,11 @@ impl Projection {
     }
 
     /// Its steps, in the order in which they can run.
-    pub fn steps(&self, id: &str, history: &TaskHistory) -> Vec<MissionStep> {
+    pub fn steps(&self, id: &str, history: &WorkItemHistory) -> Vec<MissionStep> {
         self.plan.order.iter().map(|step| self.step(id, *step, history)).collect()
     }
 
-    fn step(&self, id: &str, step: StepId, history: &TaskHistory) -> MissionStep {
+    fn step(&self, id: &str, step: StepId, history: &WorkItemHistory) -> MissionStep {
         let (of_plan, state) = (self.plan.step(step), self.mission.step(step));
         let is_skipped_handler = of_plan.handles.is_some() && state.attempts.is_empty();
         let latest = state.latest.as_ref().filter(|_| !is_skipped_handler);
@@ -112,12 +112,12 @@ impl Projection {
     }
 
     /// Duration of an attempt in milliseconds, if its start and its end are recorded.
-    pub fn duration_ms(&self, step: &str, attempt: u32, history: &TaskHistory) -> Option<u64> {
+    pub fn duration_ms(&self, step: &str, attempt: u32, history: &WorkItemHistory) -> Option<u64> {
         one("", step, attempt, None, history).duration_ms
     }
 
     /// The end of the last attempt.
-    pub fn last_result(&self, id: &str, history: &TaskHistory) -> Option<StepResult> {
+    pub fn last_result(&self, id: &str, history: &WorkItemHistory) -> Option<StepResult> {
         let last = history.mission.records.iter().rev().find_map(|record| {
             let Event::StepEnded(ended) = &record.event else { return None };
             Some(ended)
@@ -137,7 +137,7 @@ impl Projection {
 }
 
 /// The commands that make branches of the work that a mission's worktree had when it was given back.
-pub fn restoring(repo: &Path, task: &Task, history: &TaskHistory) -> Vec<String> {
+pub fn restoring(repo: &Path, task: &WorkItem, history: &WorkItemHistory) -> Vec<String> {
     let refs = history.transition.kept.iter().filter(|kept| kept.starts_with("refs/"));
     let command = |reference: &String| {
         let number = reference.rsplit('/').next().unwrap_or_default();
@@ -191,7 +191,7 @@ fn step_of(reason: &PauseReason) -> Option<StepId> {
     }
 }
 
-fn attempts(id: &str, step: &str, state: &StepState, history: &TaskHistory) -> Vec<MissionAttempt> {
+fn attempts(id: &str, step: &str, state: &StepState, history: &WorkItemHistory) -> Vec<MissionAttempt> {
     let numbered = (1..).zip(&state.attempts);
     numbered.map(|(number, attempt)| one(id, step, number, attempt.end.as_ref(), history)).collect()
 }
@@ -201,7 +201,7 @@ fn one(
     step: &str,
     attempt: u32,
     end: Option<&AttemptEnd>,
-    history: &TaskHistory,
+    history: &WorkItemHistory,
 ) -> MissionAttempt {
     let started = history.mission.records.iter().find(|record| {
         matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. } if of == step && *number == attempt)

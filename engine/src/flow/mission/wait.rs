@@ -10,11 +10,11 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::{life, limit, waiting};
 use crate::store::event::Exited;
-use crate::store::{Event, Set, TaskHistory};
+use crate::store::{Event, Set, WorkItemHistory};
 use orange_system::fault;
 
 /// True if the time until which the mission waits has not come.
-pub(super) fn is_early(history: &TaskHistory) -> bool {
+pub(super) fn is_early(history: &WorkItemHistory) -> bool {
     history.agents.waiting.as_ref().is_some_and(|waiting| !waiting::is_due(waiting, fault::now()))
 }
 

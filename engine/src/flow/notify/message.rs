@@ -215,11 +215,11 @@ fn without_mentions(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{DirKind, TaskDir};
+    use crate::store::{WorkItemDir, WorkItemKind};
 
     pub(crate) fn seen(branch: &str, summary: &str, why: &str) -> SeenNeed {
-        let dir = TaskDir {
-            kind: DirKind::Task,
+        let dir = WorkItemDir {
+            kind: WorkItemKind::Task,
             project: "toy".to_owned(),
             id: "t1".to_owned(),
             path: std::path::PathBuf::new(),

@@ -9,14 +9,14 @@ use crate::flow::observed::Observed;
 use crate::flow::queue::StartQueue;
 use crate::flow::session::Panes;
 use crate::store::pool::SavedPool;
-use crate::store::{DirKind, TaskDir, TaskEntry, list, task};
+use crate::store::{WorkItemDir, WorkItemEntry, WorkItemKind, list, work_item};
 use orange_api::Need;
 
 /// A need for a person, and the task or mission that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenNeed {
     /// The folder of the task or mission.
-    pub dir: TaskDir,
+    pub dir: WorkItemDir,
     /// Its name in commands.
     pub name: String,
     pub branch: String,
@@ -37,7 +37,7 @@ impl SeenNeed {
 /// The needs for a person, oldest task first. A task that cannot be read has none here: the monitor reports it.
 pub fn all(app: &App) -> Result<Vec<SeenNeed>> {
     let saved = SavedPool::read(&app.home);
-    let mut known = list::journals(&app.home, &DirKind::ALL, None)?;
+    let mut known = list::journals(&app.home, &WorkItemKind::ALL, None)?;
     let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
     known.retain(|one| one.may_be(|owned| !app.is_done(one.dir.kind, owned)));
     let (panes, names) = (Panes::of(app), KnownNames::of(app));
@@ -46,21 +46,21 @@ pub fn all(app: &App) -> Result<Vec<SeenNeed>> {
 
 fn of(
     app: &App,
-    listed: TaskEntry,
+    listed: WorkItemEntry,
     queue: Option<&StartQueue>,
     panes: &Panes<'_>,
     names: &KnownNames<'_>,
 ) -> Option<SeenNeed> {
-    let TaskEntry { dir, task } = listed;
+    let WorkItemEntry { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
-    let history = task::read_journal_last(&dir, 0).ok()?.history();
+    let history = work_item::read_journal_last(&dir, 0).ok()?.history();
     let observed = Observed::of(app, &dir, task, history, panes).ok()?;
     let task = &observed.task;
     let need = match dir.kind {
-        DirKind::Mission => {
+        WorkItemKind::Mission => {
             Some(need::of_mission(&dir, &observed, &Projection::of(&dir, &observed.history).ok()?))
         }
-        DirKind::Task => {
+        WorkItemKind::Task => {
             let queued = queue.and_then(|queue| queue.waits_for(app, task));
             let forbidden = queue.and_then(|queue| queue.forbids(app, task));
             let has_room =

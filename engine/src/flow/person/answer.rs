@@ -5,13 +5,13 @@ use crate::flow::asked::{RequestAnswer, is_answered, is_asked, path};
 use crate::flow::{lock_recovered, typed};
 use crate::store::activity::{self, Activity, ActivityNote};
 use crate::store::event::{self, Report};
-use crate::store::{Event, LockedTask, Set, TaskDir, find, home};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir, find, home};
 use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
 
 /// Request that is meant, and its task or mission.
 struct Meant {
-    dir: TaskDir,
+    dir: WorkItemDir,
     /// Its name; without one, the only request that is open.
     request: Option<String>,
 }
@@ -75,7 +75,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
 }
 
 /// The requests of the task's agents that can be answered.
-fn open_requests(app: &App, locked: &LockedTask) -> Vec<ActivityNote> {
+fn open_requests(app: &App, locked: &LockedWorkItem) -> Vec<ActivityNote> {
     let dir = locked.dir();
     let notes = activity::read(dir);
     let asked = locked.history().agents.alive.values().flat_map(|record| {
@@ -89,7 +89,7 @@ fn open_requests(app: &App, locked: &LockedTask) -> Vec<ActivityNote> {
     asked.filter(is_open).collect()
 }
 
-fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[ActivityNote]) -> Error {
+fn not_open(dir: &WorkItemDir, name: &str, request: Option<&str>, asked: &[ActivityNote]) -> Error {
     let why = match (request, asked.len()) {
         (Some(request), _) if is_answered(dir, request) => {
             format!("the request `{name}` was answered already")

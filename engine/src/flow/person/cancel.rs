@@ -10,14 +10,14 @@ use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::request::transition_result;
 use crate::flow::request::{asked, begin, carry_out, decide};
 use crate::flow::{Goal, TaskPreview, dry_run};
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedWorkItem, Set, WorkItemDir};
 use crate::{Error, Result};
 use orange_api::TransitionResult;
 
 /// Cancels a task. A task whose status or open transition no longer exists in its workflow goes to the cancelled state
 /// without a transition; a finished one that still has a session or a worktree, because a hook failed, loses these. A task
 /// whose workflow cannot be followed is moved to a workflow that can cancel it.
-pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+pub fn cancel(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let locked = lock_recovered_or_as_is(app, dir)?;
     let machine = match app.machine_of(&locked.task().owned) {
         Ok(machine) => machine,
@@ -38,7 +38,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
 }
 
 /// Dry run of [`cancel`].
-pub fn would_cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+pub fn would_cancel(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&task.owned);
     if machine.as_ref().is_ok_and(|machine| machine.state_named(task.status()).is_some()) {
@@ -59,7 +59,7 @@ pub fn would_cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     Ok(TransitionResult { to, dry_run: true, ..transition_result::staying(&task) })
 }
 
-fn cancel_lost(app: &App, locked: LockedTask, lost: Error) -> Result<TransitionResult> {
+fn cancel_lost(app: &App, locked: LockedWorkItem, lost: Error) -> Result<TransitionResult> {
     let mut machines = app.machines.usable()?.into_iter();
     let found = machines.find_map(|machine| Some((machine, machine.commands.cancel?)));
     let Some((machine, to)) = found else { return Err(lost) };
@@ -70,7 +70,7 @@ fn cancel_lost(app: &App, locked: LockedTask, lost: Error) -> Result<TransitionR
     carry_out(app, write(locked, vec![migrated, begun])?)
 }
 
-fn write(mut locked: LockedTask, events: Vec<(Event, Set)>) -> Result<LockedTask> {
+fn write(mut locked: LockedWorkItem, events: Vec<(Event, Set)>) -> Result<LockedWorkItem> {
     locked.append_many(events)?;
     locked.clear_attention()?;
     Ok(locked)

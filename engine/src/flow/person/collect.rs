@@ -14,7 +14,7 @@ use crate::flow::{cancel, lock_recovered};
 use crate::hooks::{given, workspace};
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
+use crate::store::{LockedWorkItem, Pool, WorkItem, WorkItemDir, WorkItemKind};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::{entries, is_empty, is_same};
 
@@ -249,18 +249,19 @@ impl<'p> UnheldWorktree<'p> {
 }
 
 /// The worktrees of finished tasks and missions, with these.
-fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
-    let is_done =
-        |dir: &TaskDir| Task::read(&app.home, dir).is_ok_and(|(task, _)| app.is_done_with_worktree(&task));
+fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, WorkItemDir)> {
+    let is_done = |dir: &WorkItemDir| {
+        WorkItem::read(&app.home, dir).is_ok_and(|(task, _)| app.is_done_with_worktree(&task))
+    };
     let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(app, slot)?)));
     held.filter(|(_, dir)| is_done(dir)).collect()
 }
 
 /// The worktrees whose reclaim a kill has interrupted, with their tasks.
-fn interrupted(app: &App, slots: &[Slot]) -> Result<Vec<(Slot, TaskDir)>> {
+fn interrupted(app: &App, slots: &[Slot]) -> Result<Vec<(Slot, WorkItemDir)>> {
     let mut found = Vec::new();
     for slot in slots {
-        let Some(dir) = holder(app, slot).filter(|dir| dir.kind == DirKind::Task) else { continue };
+        let Some(dir) = holder(app, slot).filter(|dir| dir.kind == WorkItemKind::Task) else { continue };
         if interrupted_reclaim::is_unfinished(app, &dir)? {
             found.push((slot.clone(), dir));
         }
@@ -269,8 +270,8 @@ fn interrupted(app: &App, slots: &[Slot]) -> Result<Vec<(Slot, TaskDir)>> {
 }
 
 /// Releases what a finished task or mission still holds, because a hook failed or was killed.
-fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
-    if dir.kind == DirKind::Mission {
+fn give_back(app: &App, dir: &WorkItemDir) -> Result<Vec<String>> {
+    if dir.kind == WorkItemKind::Mission {
         return give_back_of_mission(app, dir);
     }
     let open = lock_recovered(app, dir)?;
@@ -285,8 +286,8 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     }
 }
 
-fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
-    let mut locked = LockedTask::lock(&app.home, dir)?;
+fn give_back_of_mission(app: &App, dir: &WorkItemDir) -> Result<Vec<String>> {
+    let mut locked = LockedWorkItem::lock(&app.home, dir)?;
     // It may have been started again since the pool was read.
     let is_done = app.is_done_with_worktree(locked.task());
     let status = MissionStatus::from_name(locked.task().status()).filter(|_| is_done);
@@ -303,7 +304,7 @@ fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
 }
 
 /// The folder of the task or mission that has the slot, if it exists.
-fn holder(app: &App, slot: &Slot) -> Option<TaskDir> {
+fn holder(app: &App, slot: &Slot) -> Option<WorkItemDir> {
     let dir = slot.task.as_ref().map(|task| app.home.either(&slot.project, task));
     dir.filter(|dir| dir.path.is_dir())
 }
@@ -343,7 +344,7 @@ mod tests {
     use crate::store::{Event, Set, tests};
 
     /// A mission in this status that holds a worktree with an idea in it, and what is done about that worktree.
-    fn collected(status: &str) -> (WorkspaceLab, TaskDir, Vec<CollectResult>) {
+    fn collected(status: &str) -> (WorkspaceLab, WorkItemDir, Vec<CollectResult>) {
         let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
@@ -378,7 +379,7 @@ mod tests {
         let text = fs::read(&link).unwrap();
         fs::remove_file(&link).unwrap();
         let failed = collect(&lab.app, false).unwrap().remove(0);
-        let task = || Task::read(lab.home(), &dir).unwrap().0;
+        let task = || WorkItem::read(lab.home(), &dir).unwrap().0;
         assert!(failed.failure.is_some() && task().attention.is_some() && task().owned.workspace.is_some());
         fs::write(&link, text).unwrap();
         assert_eq!(collect(&lab.app, false).unwrap().remove(0).failure, None);
@@ -394,7 +395,7 @@ mod tests {
             };
             assert_eq!(*kept, [format!("refs/orange/backup/{}/1", dir.id)]);
             assert!(!lab.worktree().join("idea").exists());
-            assert_eq!(Task::read(lab.home(), &dir).unwrap().0.owned.workspace, None);
+            assert_eq!(WorkItem::read(lab.home(), &dir).unwrap().0.owned.workspace, None);
             assert_eq!(pool::slot_of(&pool::read(lab.home()).unwrap(), &dir.id), None);
             assert_eq!(collect(&lab.app, false).unwrap(), []);
         }

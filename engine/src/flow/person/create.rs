@@ -12,7 +12,7 @@ use crate::flow::{blocked, spawn};
 use crate::hooks::{agent_check, pull_request};
 use crate::store::projects::Project;
 use crate::store::slug::slug;
-use crate::store::{self, LockedTask, Task, TaskDir, TaskDraft, list};
+use crate::store::{self, LockedWorkItem, WorkItem, WorkItemDir, WorkItemDraft, list};
 use crate::{Error, ErrorKind, Result};
 
 /// The longest branch that is made from a text.
@@ -49,7 +49,7 @@ pub struct NewTask<'a> {
 /// A task that was created.
 #[derive(Debug)]
 pub struct NewlyCreated {
-    pub dir: TaskDir,
+    pub dir: WorkItemDir,
     /// Reason for which it is not started yet, if it waits for something.
     pub waits_for: Option<Error>,
 }
@@ -73,12 +73,17 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
 }
 
 /// Creates the task on the first branch about this text that nothing has.
-fn with_free_branch(app: &App, project: &Project, about: &str, draft: TaskDraft) -> Result<LockedTask> {
+fn with_free_branch(
+    app: &App,
+    project: &Project,
+    about: &str,
+    draft: WorkItemDraft,
+) -> Result<LockedWorkItem> {
     for branch in branches_about(about) {
         if !is_free(project, &branch)? {
             continue;
         }
-        let draft = TaskDraft { branch: Some(branch), ..draft.clone() };
+        let draft = WorkItemDraft { branch: Some(branch), ..draft.clone() };
         let is_taken = Cell::new(false);
         let created = store::create(&app.home, &draft, |others| {
             is_taken.set(!others.is_empty());
@@ -122,7 +127,7 @@ fn is_free(project: &Project, branch: &str) -> Result<bool> {
 }
 
 /// Refuses a branch that any other task or mission has, finished ones, too: then it names this one alone.
-fn admit_alone(others: &[Task]) -> Result<()> {
+fn admit_alone(others: &[WorkItem]) -> Result<()> {
     match others.first() {
         Some(task) => Err(Error::new(ErrorKind::Refused, format!("task {} has that branch", task.id))
             .help("choose another branch")),
@@ -143,7 +148,7 @@ fn check_begins_waiting(machine: &Machine<'_>, start: TaskStart, blocked_by: &[S
 }
 
 /// The task that [`create`] would make.
-pub fn would_create(app: &App, new: NewTask<'_>) -> Result<TaskDraft> {
+pub fn would_create(app: &App, new: NewTask<'_>) -> Result<WorkItemDraft> {
     let (_, _, mut draft) = checked(app, new)?;
     if let Some(about) = new.about.filter(|_| new.branch.is_none()) {
         draft.branch = free_branch(app, new.project, about)?;
@@ -155,7 +160,7 @@ pub fn would_create(app: &App, new: NewTask<'_>) -> Result<TaskDraft> {
 }
 
 /// Refuses what would make the task useless.
-fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, TaskStart, TaskDraft)> {
+fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, TaskStart, WorkItemDraft)> {
     let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
     let start = start_of(machine, entry_of(machine, new.status)?);
     check(app, new)?;
@@ -168,7 +173,7 @@ fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, Ta
         check_environment(app, new, first_agent(machine, new, start))?;
     }
 
-    let draft = TaskDraft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
+    let draft = WorkItemDraft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
     Ok((machine, start, draft))
 }
 
@@ -313,7 +318,7 @@ fn check_environment(app: &App, new: NewTask<'_>, spawn: Option<Spawn<'_>>) -> R
 }
 
 /// Refuses a branch that an unfinished one of these tasks and missions has, or that git cannot have beside theirs.
-pub fn admit(app: &App, others: &[Task]) -> Result<()> {
+pub fn admit(app: &App, others: &[WorkItem]) -> Result<()> {
     match others.iter().find(|task| !app.is_done_with_worktree(task)) {
         Some(task) => {
             let (word, id) = (task.kind.word(), &task.id);
@@ -328,14 +333,14 @@ pub fn admit(app: &App, others: &[Task]) -> Result<()> {
     }
 }
 
-fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) -> TaskDraft {
+fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) -> WorkItemDraft {
     let body = match new.context.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
         Some(text) if text.trim_start().starts_with("## ") => format!("\n{text}\n"),
         Some(text) => format!("\n## Context\n\n{text}\n"),
         None => "\n".to_owned(),
     };
     let counters = machine.counters.iter().map(|counter| (counter.name.to_owned(), counter.default));
-    TaskDraft {
+    WorkItemDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
         summary: new.summary.unwrap_or_default().to_owned(),
@@ -355,7 +360,7 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
 }
 
 /// Starts the task, where its start starts anything; what it waits for, if it cannot be started yet.
-fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: TaskStart) -> Result<Option<Error>> {
+fn begin(app: &App, machine: &Machine<'_>, dir: &WorkItemDir, start: TaskStart) -> Result<Option<Error>> {
     let outcome = match start {
         TaskStart::To(state) => request(app, dir, Goal::Named(machine.state(state).name)),
         TaskStart::Spawn | TaskStart::In(_) if starts_agent(machine, start) => spawn(app, dir, false),
@@ -387,7 +392,7 @@ mod tests {
         let dir = tests::mission(&home, "brew").dir().clone();
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
         let attempt = |status: &str| {
-            let mut locked = LockedTask::lock(&app.home, &dir).unwrap();
+            let mut locked = LockedWorkItem::lock(&app.home, &dir).unwrap();
             locked.append(Event::Unknown, Set::new().status(status)).unwrap();
             drop(locked);
             store::create(&app.home, &tests::draft("brew"), |others| admit(&app, others)).map(drop)

@@ -4,11 +4,11 @@ use crate::app::App;
 use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_with_worktree};
 use crate::hooks::pull_request::{self, LinkedPullRequest};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
 /// Opens a pull request for a task, or finds the open one.
-pub fn create_pr(app: &App, dir: &TaskDir) -> Result<LinkedPullRequest> {
+pub fn create_pr(app: &App, dir: &WorkItemDir) -> Result<LinkedPullRequest> {
     app.caller.check_person("open a pull request")?;
     let mut locked = lock_with_worktree(app, dir)?;
     check_open(app, locked.task())?;
@@ -16,14 +16,14 @@ pub fn create_pr(app: &App, dir: &TaskDir) -> Result<LinkedPullRequest> {
 }
 
 /// The address of the open pull request that [`create_pr`] would find; `None` if it would open one.
-pub fn would_create_pr(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+pub fn would_create_pr(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     app.caller.check_person("open a pull request")?;
     let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
     check_open(app, &task)?;
     Ok(pull_request::known(app, &task)?.map(|known| known.url))
 }
 
-fn check_open(app: &App, task: &Task) -> Result<()> {
+fn check_open(app: &App, task: &WorkItem) -> Result<()> {
     let machine = app.machine_of(&task.owned)?;
     if machine.state(status_of(machine, task)?).terminal {
         let message = format!("the task is over: it is {}", task.status());

@@ -6,16 +6,16 @@ use crate::app::App;
 use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::workspace;
-use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDir, trash};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemKind, trash};
 use crate::{Error, ErrorKind, Result};
 
 /// Moves a task or mission to the trash with its journal, and returns its new folder. Its branch and its backups stay. It refuses
 /// a task that has started and is not finished, a mission that is not over, and both while they hold a worktree or a session.
-pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
+pub fn delete(app: &App, dir: &WorkItemDir) -> Result<WorkItemDir> {
     check_person(app, dir)?;
     let mut locked = match dir.kind {
-        DirKind::Task => lock_recovered(app, dir)?,
-        DirKind::Mission => LockedTask::lock(&app.home, dir)?,
+        WorkItemKind::Task => lock_recovered(app, dir)?,
+        WorkItemKind::Mission => LockedWorkItem::lock(&app.home, dir)?,
     };
     check_idle(app, dir, locked.task())?;
     workspace::give_back(app, locked.task())?;
@@ -26,21 +26,21 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
 }
 
 /// Makes the checks of [`delete`], and returns the folder in the trash that the task or mission would get.
-pub fn would_delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
+pub fn would_delete(app: &App, dir: &WorkItemDir) -> Result<WorkItemDir> {
     check_person(app, dir)?;
     let task = match dir.kind {
-        DirKind::Task => TaskPreview::of(app, dir)?.task,
-        DirKind::Mission => Task::read_last(&app.home, dir, 0)?.0,
+        WorkItemKind::Task => TaskPreview::of(app, dir)?.task,
+        WorkItemKind::Mission => WorkItem::read_last(&app.home, dir, 0)?.0,
     };
     check_idle(app, dir, &task)?;
     Ok(app.home.deleted(dir))
 }
 
-fn check_person(app: &App, dir: &TaskDir) -> Result<()> {
+fn check_person(app: &App, dir: &WorkItemDir) -> Result<()> {
     app.caller.check_person(&format!("delete a {}", dir.kind.word()))
 }
 
-fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
+fn check_idle(app: &App, dir: &WorkItemDir, task: &WorkItem) -> Result<()> {
     let may_go = is_at_an_end(app, dir, task)?;
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
     if may_go && !has_something {
@@ -49,7 +49,7 @@ fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
     let holds = if has_something { ", and holds a workspace or a session" } else { "" };
     let cancel = || format!("cancel it first: {}", dir.command("cancel"));
     // A mission that has completed cannot be cancelled.
-    let is_leaving = dir.kind == DirKind::Mission && app.is_done_with_worktree(task);
+    let is_leaving = dir.kind == WorkItemKind::Mission && app.is_done_with_worktree(task);
     let help = if is_leaving {
         "`orange monitor --once` gives that back; then repeat this".to_owned()
     } else {
@@ -59,8 +59,8 @@ fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
 }
 
 /// True if the task is finished or was never started, or if the mission is over.
-fn is_at_an_end(app: &App, dir: &TaskDir, task: &Task) -> Result<bool> {
-    if dir.kind == DirKind::Mission {
+fn is_at_an_end(app: &App, dir: &WorkItemDir, task: &WorkItem) -> Result<bool> {
+    if dir.kind == WorkItemKind::Mission {
         return Ok(app.is_over(task));
     }
     let machine = app.machine_of(&task.owned)?;
@@ -77,7 +77,7 @@ mod tests {
     use crate::machines::Machines;
     use crate::store::{find, tests};
 
-    fn lab(status: &str, workspace: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
+    fn lab(status: &str, workspace: Option<&str>) -> (tempfile::TempDir, App, WorkItemDir) {
         let (folder, home) = tests::home();
         let mut locked = tests::mission(&home, "brew");
         locked.append(Event::Unknown, Set::new().status(status).workspace(workspace)).unwrap();
@@ -116,8 +116,8 @@ mod tests {
             let gone = || find::by_id(&app.home, &dir.id);
             assert_eq!(gone().unwrap_err().kind, ErrorKind::NotFound);
             let back = |kind| restore(&app, kind, Some(&dir.id), gone(), None, false);
-            assert_eq!(back(DirKind::Task).unwrap_err().kind, ErrorKind::NotFound);
-            let Ok(Restoration::Task(mission)) = back(DirKind::Mission) else { panic!("{status}") };
+            assert_eq!(back(WorkItemKind::Task).unwrap_err().kind, ErrorKind::NotFound);
+            let Ok(Restoration::Task(mission)) = back(WorkItemKind::Mission) else { panic!("{status}") };
             assert_eq!((mission.id.as_str(), mission.status()), (dir.id.as_str(), status));
             assert_eq!(gone().unwrap(), dir);
         }
@@ -127,7 +127,7 @@ mod tests {
     fn a_deletion_that_a_kill_has_interrupted_goes_on() {
         let (_folder, app, dir) = lab("completed", None);
         let deleted = Event::TaskDeleted { actor: Actor::Human.into() };
-        LockedTask::lock(&app.home, &dir).unwrap().append(deleted, Set::new()).unwrap();
+        LockedWorkItem::lock(&app.home, &dir).unwrap().append(deleted, Set::new()).unwrap();
         let there = delete(&app, &dir).unwrap();
         let journal = std::fs::read_to_string(there.history()).unwrap();
         assert_eq!(journal.matches("task.deleted").count(), 1);

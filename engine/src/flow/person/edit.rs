@@ -9,7 +9,7 @@ use crate::flow::waiting;
 use crate::hooks::agent_processes;
 use crate::store::event;
 use crate::store::scalar::Value;
-use crate::store::{TaskDir, TaskHistory};
+use crate::store::{WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result, store};
 
 /// The wishes of the caller.
@@ -51,13 +51,13 @@ impl Edits<'_> {
 /// # Errors
 /// `not_found` for an unknown harness or task; `refused` for the harness of a living agent, and for a task that would wait for
 /// itself.
-pub fn edit(app: &App, dir: &TaskDir, edits: Edits<'_>) -> Result<Vec<&'static str>> {
+pub fn edit(app: &App, dir: &WorkItemDir, edits: Edits<'_>) -> Result<Vec<&'static str>> {
     app.caller.check_person("edit a task")?;
     for harness in [edits.harness, edits.review_harness].into_iter().flatten() {
         app.harness(harness)?;
     }
     let blockers = edits.blocked_by.map(|names| blocked::named(app, &dir.project, names)).transpose()?;
-    let admit = |history: &TaskHistory| {
+    let admit = |history: &WorkItemHistory| {
         check_circle(app, dir, blockers.as_deref().unwrap_or_default())?;
         check_seats(app, dir, history, edits)
     };
@@ -88,7 +88,7 @@ fn list(ids: &str) -> Value<'_> {
 }
 
 /// Another harness could not continue what a living agent has begun.
-fn check_seats(app: &App, dir: &TaskDir, history: &TaskHistory, edits: Edits<'_>) -> Result<()> {
+fn check_seats(app: &App, dir: &WorkItemDir, history: &WorkItemHistory, edits: Edits<'_>) -> Result<()> {
     let seats = [
         (event::Actor::Worker, edits.harness, "--harness"),
         (event::Actor::Reviewer, edits.review_harness, "--review-harness"),

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::app::App;
 use crate::store::effective::effective;
 use crate::store::projects;
-use crate::store::task::DEFAULT_HARNESS;
+use crate::store::work_item::DEFAULT_HARNESS;
 use orange_api::ListedHarness;
 use orange_system::exec::find_on_path;
 

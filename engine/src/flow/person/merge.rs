@@ -14,7 +14,7 @@ use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, TaskHistory, event};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event};
 use crate::{Error, ErrorKind, Result};
 use orange_api::Merged;
 
@@ -33,7 +33,7 @@ pub struct MergeWish {
 /// unless the core allows the transition, nothing is pushed before all local steps have succeeded, and the transition is
 /// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
 /// for.
-pub fn merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
+pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish) -> Result<Merged> {
     let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = turn(app, machine, locked.task(), locked.history(), wish)?;
@@ -62,7 +62,7 @@ pub fn merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
 }
 
 /// Dry run of [`merge`]. It asks GitHub, and git without a fetch.
-pub fn would_merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
+pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish) -> Result<Merged> {
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
     let machine = app.machine_of(&task.owned)?;
@@ -91,7 +91,7 @@ pub fn would_merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> 
 }
 
 /// Refuses what git would refuse.
-fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: MergeWish) -> Result<()> {
+fn check_mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory, wish: MergeWish) -> Result<()> {
     match changed::mergeable(app, task, history)? {
         Mergeable::No { error, .. } => Err(error),
         Mergeable::WithCommit if wish.strategy == Strategy::FastForward => {
@@ -103,15 +103,15 @@ fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: MergeWis
 
 /// Advice for a task that has come to the state of merged tasks without a merge. An error while reading does not fail the command:
 /// the transition is made.
-pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
-    let (task, journal) = Task::read(&app.home, dir).ok()?;
+pub fn unmerged(app: &App, dir: &WorkItemDir, to: &str) -> Option<String> {
+    let (task, journal) = WorkItem::read(&app.home, dir).ok()?;
     let machine = app.machine_of(&task.owned).ok()?;
     let is_end = machine.commands.merge.is_some_and(|merge| machine.state(merge).name == to);
     if !is_end || journal.history().branch.is_merged {
         return None;
     }
     let Project { path, default_branch: into, .. } = app.project_of(&task).ok()?;
-    let Task { id, branch, .. } = task;
+    let WorkItem { id, branch, .. } = task;
     let is_merged = Git::at(&path).is_merged(&branch, &into).ok()?;
     (!is_merged).then(|| format!("{branch} is not merged into {into}: `orange task merge {id}` merges it"))
 }
@@ -120,8 +120,8 @@ pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
 fn turn(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     wish: MergeWish,
 ) -> Result<LifeTurn<'static>> {
     if wish.force {
@@ -140,7 +140,7 @@ fn turn(
 }
 
 /// The task's pull request, if it is merged; an open or closed one is an error.
-fn pull_request(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
+fn pull_request(app: &App, locked: &mut LockedWorkItem) -> Result<Option<PullRequest>> {
     let pr = ask(app, locked).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
         error.help(help)
@@ -169,7 +169,7 @@ fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
 }
 
 /// GitHub's answer about the task's pull request, or about the one of its branch, which then becomes the task's.
-fn ask(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
+fn ask(app: &App, locked: &mut LockedWorkItem) -> Result<Option<PullRequest>> {
     let found = asked_without_a_note(app, locked.task())?;
     if let Some(pr) = found.as_ref().filter(|_| locked.task().pr_url.is_none()) {
         hooks::pull_request::keep(locked, &pr.url)?;
@@ -177,7 +177,7 @@ fn ask(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
     Ok(found)
 }
 
-fn asked_without_a_note(app: &App, task: &Task) -> Result<Option<PullRequest>> {
+fn asked_without_a_note(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
     let gh = Gh::at(&app.project_of(task)?.path);
     if let Some(url) = &task.pr_url {
         app.progress.step(&format!("asking GitHub about {url}"));
@@ -190,7 +190,7 @@ fn asked_without_a_note(app: &App, task: &Task) -> Result<Option<PullRequest>> {
 /// Merges here and pushes. Returns the events, which belong to the transition that follows.
 fn merge_here(
     app: &App,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     wish: MergeWish,
 ) -> Result<(Vec<Event>, bool, Option<String>)> {
     let project = app.project_of(locked.task())?;

@@ -7,13 +7,15 @@ use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory, TransitionHistory};
+use crate::store::{
+    Event, LockedWorkItem, OpenTransition, Set, TransitionHistory, WorkItem, WorkItemDir, WorkItemHistory,
+};
 use orange_api::{Migrated, Success};
 
 /// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
 /// stay. It closes an open transition. Counters that the workflow lacks stay in the journal for a migration back;
 /// `crash_count` restarts.
-pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
+pub fn migrate(app: &App, dir: &WorkItemDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
     app.caller.check_person("migrate a task")?;
     let mut locked = lock_recovered_or_as_is(app, dir)?;
     let (machine, migrated) = planned(app, locked.task(), locked.history(), to, workflow)?;
@@ -25,17 +27,17 @@ pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Re
 }
 
 /// Dry run of [`migrate`].
-pub fn would_migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
+pub fn would_migrate(app: &App, dir: &WorkItemDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
     app.caller.check_person("migrate a task")?;
-    let (task, journal) = Task::read(&app.home, dir)?;
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let (_, migrated) = planned(app, &task, &journal.history(), to, workflow)?;
     Ok(Migrated { dry_run: true, ..migrated })
 }
 
 fn planned(
     app: &App,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     to: &str,
     workflow: Option<&str>,
 ) -> Result<(&'static Machine<'static>, Migrated)> {
@@ -59,7 +61,7 @@ fn planned(
 }
 
 /// The event of a task that follows this machine from now on, in this status.
-pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event, Set) {
+pub fn migration(machine: &Machine<'_>, locked: &LockedWorkItem, to: &str) -> (Event, Set) {
     let migrated = Event::TaskMigrated {
         from: locked.task().status().to_owned(),
         to: to.to_owned(),
@@ -76,7 +78,7 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
     (migrated, set)
 }
 
-fn dropped_hooks(history: &TaskHistory) -> Vec<String> {
+fn dropped_hooks(history: &WorkItemHistory) -> Vec<String> {
     let TransitionHistory { open, waiting_hooks, .. } = &history.transition;
     let left = open.iter().chain(waiting_hooks).flat_map(OpenTransition::left);
     left.map(|hook| hook.name.clone()).collect()

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::drive::browser;
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
 /// An address, and the program that shows it.
@@ -18,9 +18,9 @@ pub struct OpenedAddress {
 ///
 /// # Errors
 /// `refused` where it has none, or what stands in its place is not an address of a page.
-pub fn open(app: &App, dir: &TaskDir) -> Result<OpenedAddress> {
+pub fn open(app: &App, dir: &WorkItemDir) -> Result<OpenedAddress> {
     app.caller.check_person("open a browser")?;
-    let (task, _) = Task::read(&app.home, dir)?;
+    let (task, _) = WorkItem::read(&app.home, dir)?;
     let Some(url) = task.pr_url else {
         let message = format!("task {} has no pull request that is known", dir.id);
         return Err(Error::new(ErrorKind::Refused, message).help(format!(

@@ -7,7 +7,7 @@ use crate::drive::git::Git;
 use crate::store::effective::effective;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::tokens::{self, Token};
-use crate::store::{self, TaskEntry, environment, list, pool, ports, suggest, trust};
+use crate::store::{self, WorkItemEntry, environment, list, pool, ports, suggest, trust};
 use crate::{Error, ErrorKind, Result};
 
 /// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
@@ -101,11 +101,11 @@ pub fn remove(app: &App, name: &str) -> Result<Project> {
     app.caller.check_person("remove a project")?;
     let project = projects::get(&app.home, name)?;
     // One that cannot be read may not be over.
-    let unfinished = |listed: TaskEntry| match listed.task {
+    let unfinished = |listed: WorkItemEntry| match listed.task {
         Ok(task) => (!app.is_done_with_worktree(&task)).then_some(task.branch),
         Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
     };
-    let of = |listed: Vec<TaskEntry>| listed.into_iter().filter_map(unfinished).collect::<Vec<_>>();
+    let of = |listed: Vec<WorkItemEntry>| listed.into_iter().filter_map(unfinished).collect::<Vec<_>>();
     let tasks = of(store::list(&app.home, Some(&project.name))?);
     let missions = of(list::missions(&app.home, Some(&project.name))?);
     for (what, open) in [("tasks", tasks), ("missions", missions)] {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
-use crate::store::Task;
+use crate::store::WorkItem;
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::is_same;
 
@@ -19,7 +19,7 @@ pub enum BranchChange {
 
 /// Determines what git has to do. It refuses if the task's worktree is on another branch than the old or the new one, and if
 /// others may know the branch by its old name.
-pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result<BranchChange> {
+pub fn plan(app: &App, task: &WorkItem, worktree: Option<&Path>, to: &str) -> Result<BranchChange> {
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     let worktree = worktree.filter(|worktree| worktree.exists());
@@ -51,7 +51,7 @@ pub fn plan(app: &App, task: &Task, worktree: Option<&Path>, to: &str) -> Result
 
 impl BranchChange {
     /// Carries it out. If it is killed, the same request finds git as it should be and goes on.
-    pub fn make(&self, app: &App, task: &Task, to: &str) -> Result<()> {
+    pub fn make(&self, app: &App, task: &WorkItem, to: &str) -> Result<()> {
         match self {
             BranchChange::None => Ok(()),
             BranchChange::Rename(from) => Git::at(&app.project_of(task)?.path).rename_branch(from, to),
@@ -60,7 +60,7 @@ impl BranchChange {
 }
 
 /// Refuses to rename a branch that others may know.
-fn check_unknown_to_others(git: &Git, task: &Task, default_branch: &str, to: &str) -> Result<()> {
+fn check_unknown_to_others(git: &Git, task: &WorkItem, default_branch: &str, to: &str) -> Result<()> {
     let from = &task.branch;
     let why = if from == default_branch {
         format!("`{from}` is the default branch")

@@ -6,7 +6,7 @@ pub use crate::drive::gh::PrState;
 use crate::drive::gh::{self, Gh, PullRequest};
 use crate::flow::pull_request;
 use crate::hooks;
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 
 /// Answer of GitHub.
 #[derive(Debug)]
@@ -37,9 +37,9 @@ pub enum PrChange {
 ///
 /// # Errors
 /// `environment` without `gh`, or when it fails; those of a transition that follows.
-pub fn refresh(app: &App, dir: &TaskDir) -> Result<RefreshResult> {
+pub fn refresh(app: &App, dir: &WorkItemDir) -> Result<RefreshResult> {
     app.caller.check_person("ask GitHub about a task")?;
-    let (task, _) = Task::read(&app.home, dir)?;
+    let (task, _) = WorkItem::read(&app.home, dir)?;
     let gh = Gh::at(&app.project_of(&task)?.path);
     gh::check(app.path())?;
     app.progress.step(&format!("asking GitHub about {}", task.branch));
@@ -55,7 +55,7 @@ pub fn refresh(app: &App, dir: &TaskDir) -> Result<RefreshResult> {
     Ok(RefreshResult { change, pr: Some(pr), story })
 }
 
-fn find(app: &App, dir: &TaskDir, task: &Task, gh: &Gh) -> Result<RefreshResult> {
+fn find(app: &App, dir: &WorkItemDir, task: &WorkItem, gh: &Gh) -> Result<RefreshResult> {
     let Some(pr) = hooks::pull_request::find(app, gh, task)? else {
         return Ok(RefreshResult { change: PrChange::None, pr: None, story: None });
     };

@@ -11,12 +11,12 @@ use crate::flow::snapshot::status_of;
 use crate::hooks::agent_check;
 use crate::hooks::agent_processes::is_alive;
 use crate::hooks::agents::{self, AgentStart, Occasion};
-use crate::store::{LockedTask, Task, TaskDir, TaskHistory, event};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, WorkItemHistory, event};
 use crate::{Error, ErrorKind, Result};
 
 /// Starts the agent of a task's state again, or those of several reviewers that are missing, and returns the records of their
 /// starts. Unless one begins `afresh`, it continues the conversation of the one before, if that is possible.
-pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spawn>> {
+pub fn respawn(app: &App, dir: &WorkItemDir, afresh: bool) -> Result<Vec<event::Spawn>> {
     let mut locked = lock_with_worktree(app, dir)?;
     app.check_caller(locked.task(), locked.history())?;
     let machine = app.machine_of(&locked.task().owned)?;
@@ -32,7 +32,7 @@ pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
 pub fn again(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     start: AgentStart,
 ) -> Result<Vec<event::Spawn>> {
     restartable(app, machine, locked.task(), locked.history())?;
@@ -66,7 +66,11 @@ pub fn names(started: &[event::Spawn]) -> String {
 }
 
 /// The names of the reviewers with names that are alive.
-fn live_reviewers<'l>(dir: &TaskDir, history: &'l TaskHistory, panes: &[Pane]) -> Result<Vec<&'l str>> {
+fn live_reviewers<'l>(
+    dir: &WorkItemDir,
+    history: &'l WorkItemHistory,
+    panes: &[Pane],
+) -> Result<Vec<&'l str>> {
     let mut names = Vec::new();
     for record in history.agents.alive.values() {
         if let Some(name) = record.name.as_deref()
@@ -82,14 +86,14 @@ fn live_reviewers<'l>(dir: &TaskDir, history: &'l TaskHistory, panes: &[Pane]) -
 pub fn restartable(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
 ) -> Result<Vec<Effect<'static>>> {
     startable(app, machine, task, history, Input::Restart { is_alive: false }, Vec::new())
 }
 
 /// The command that starts the task's agent again, and that it does; `None` where it would be refused.
-pub fn command(app: &App, dir: &TaskDir) -> Option<String> {
+pub fn command(app: &App, dir: &WorkItemDir) -> Option<String> {
     let verb = match () {
         () if would_respawn(app, dir).is_ok() => "respawn",
         () if would_restart(app, dir).is_ok() => "restart",
@@ -102,7 +106,7 @@ pub fn command(app: &App, dir: &TaskDir) -> Option<String> {
 ///
 /// # Errors
 /// Those of the restart.
-pub fn would_restart(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+pub fn would_restart(app: &App, dir: &WorkItemDir) -> Result<Vec<u32>> {
     app.caller.check_person("restart a task's agent")?;
     let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
     let effects = restartable(app, app.machine_of(&task.owned)?, &task, &history)?;
@@ -113,7 +117,7 @@ pub fn would_restart(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Those of the respawn.
-pub fn would_respawn(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+pub fn would_respawn(app: &App, dir: &WorkItemDir) -> Result<Vec<u32>> {
     let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
     app.check_caller(&task, &history)?;
     let machine = app.machine_of(&task.owned)?;
@@ -130,15 +134,15 @@ pub fn would_respawn(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     Ok(next_numbers(&history, effects.len()))
 }
 
-fn next_numbers(history: &TaskHistory, count: usize) -> Vec<u32> {
+fn next_numbers(history: &WorkItemHistory, count: usize) -> Vec<u32> {
     (history.agents.last_spawn + 1..).take(count).collect()
 }
 
 fn startable(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     input: Input<'_>,
     alive: Vec<&str>,
 ) -> Result<Vec<Effect<'static>>> {

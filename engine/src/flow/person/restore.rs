@@ -5,25 +5,25 @@ use orange_core::Actor;
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::flow::person::create::admit;
-use crate::store::{DirKind, Event, Task, TaskDir, find, list, trash};
+use crate::store::{Event, WorkItem, WorkItemDir, WorkItemKind, find, list, trash};
 use crate::{Error, ErrorKind, Result};
 
 /// Result of a restoration.
 #[derive(Debug)]
 pub enum Restoration {
     /// A deleted task or mission.
-    Task(Task),
+    Task(WorkItem),
     /// The work in a backup of a task or mission, on a branch of this name.
-    Branch(String, Task, Backup),
+    Branch(String, WorkItem, Backup),
 }
 
 /// Restores a deleted task or mission; for any other one, and with the number of a backup, it makes a branch of the work in the
 /// backup. `found` is the one that has this name and is not deleted.
 pub fn restore(
     app: &App,
-    kind: DirKind,
+    kind: WorkItemKind,
     name: Option<&str>,
-    found: Result<TaskDir>,
+    found: Result<WorkItemDir>,
     backup: Option<u32>,
     dry_run: bool,
 ) -> Result<Restoration> {
@@ -47,12 +47,12 @@ pub fn restore(
 fn deleted_instead(
     app: &App,
     name: Option<&str>,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     backup: Option<u32>,
-) -> Result<Option<TaskDir>> {
+) -> Result<Option<WorkItemDir>> {
     let is_branch = |name: &&str| backup.is_none() && !dir.id.starts_with(name);
     let Some(name) = name.filter(is_branch) else { return Ok(None) };
-    if !app.is_over(&Task::read(&app.home, dir)?.0) {
+    if !app.is_over(&WorkItem::read(&app.home, dir)?.0) {
         return Ok(None);
     }
     match find::deleted(&app.home, dir.kind, name) {
@@ -62,10 +62,10 @@ fn deleted_instead(
 }
 
 /// Refuses an unfinished task whose branch another unfinished one has.
-fn bring_back(app: &App, there: &TaskDir, dry_run: bool) -> Result<Restoration> {
+fn bring_back(app: &App, there: &WorkItemDir, dry_run: bool) -> Result<Restoration> {
     app.caller.check_person(&format!("restore a {}", there.kind.word()))?;
     if dry_run {
-        let (task, _) = Task::read(&app.home, there)?;
+        let (task, _) = WorkItem::read(&app.home, there)?;
         let others = list::of_branch(&app.home, &task.project, &task.branch)?;
         if !app.is_over(&task) {
             admit(app, &others)?;
@@ -73,12 +73,13 @@ fn bring_back(app: &App, there: &TaskDir, dry_run: bool) -> Result<Restoration> 
         return Ok(Restoration::Task(task));
     }
     let restored = Event::TaskRestored { actor: Actor::Human.into() };
-    let admit = |task: &Task, others: &[Task]| if app.is_over(task) { Ok(()) } else { admit(app, others) };
+    let admit =
+        |task: &WorkItem, others: &[WorkItem]| if app.is_over(task) { Ok(()) } else { admit(app, others) };
     trash::restore(&app.home, there, restored, admit).map(Restoration::Task)
 }
 
-fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>, dry_run: bool) -> Result<Restoration> {
-    let (task, _) = Task::read(&app.home, dir)?;
+fn make_branch(app: &App, dir: &WorkItemDir, number: Option<u32>, dry_run: bool) -> Result<Restoration> {
+    let (task, _) = WorkItem::read(&app.home, dir)?;
     let git = Git::at(&app.project_of(&task)?.path);
     let backups = git.backups(&task.id)?;
     let backup = chosen(dir, &task, &backups, number)?.clone();
@@ -87,7 +88,12 @@ fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>, dry_run: bool) -> 
     Ok(Restoration::Branch(branch, task, backup))
 }
 
-fn chosen<'b>(dir: &TaskDir, task: &Task, backups: &'b [Backup], number: Option<u32>) -> Result<&'b Backup> {
+fn chosen<'b>(
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    backups: &'b [Backup],
+    number: Option<u32>,
+) -> Result<&'b Backup> {
     let shown = dir.shown();
     let line = |backup: &Backup| format!("\n  {}  {}", backup.reference, backup.commit);
     let all: String = backups.iter().map(line).collect();

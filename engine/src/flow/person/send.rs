@@ -13,7 +13,7 @@ use crate::flow::{lock_recovered, typed};
 use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, ActivityNote, NoteKind as Happened};
 use crate::store::event::{self, Spawn};
-use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
+use crate::store::{Event, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
@@ -59,7 +59,7 @@ impl AgentMessage<'_> {
 ///
 /// # Errors
 /// `usage` for an empty message; `refused` where no such agent is alive, while it asks something, or if it does not read.
-pub fn send(app: &App, dir: &TaskDir, message: AgentMessage<'_>) -> Result<Spawn> {
+pub fn send(app: &App, dir: &WorkItemDir, message: AgentMessage<'_>) -> Result<Spawn> {
     app.caller.check_person("send a message to an agent")?;
     if message.text.trim().is_empty() {
         return Err(
@@ -89,9 +89,9 @@ pub fn send(app: &App, dir: &TaskDir, message: AgentMessage<'_>) -> Result<Spawn
 /// The living agent that is to get a message, if it asks nothing.
 fn recipient(
     app: &App,
-    task: &Task,
-    dir: &TaskDir,
-    history: &TaskHistory,
+    task: &WorkItem,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
     to: Recipient<'_>,
 ) -> Result<Spawn> {
     let panes = app.tmux.panes_of(&dir.id)?;
@@ -117,7 +117,7 @@ fn recipient(
     }
 }
 
-fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Error {
+fn nobody(app: &App, dir: &WorkItemDir, to: Recipient<'_>, alive: &[&Spawn]) -> Error {
     let who = match to {
         Recipient::Worker => "worker".to_owned(),
         Recipient::Reviewer(name) => format!("reviewer {name}"),
@@ -139,7 +139,7 @@ fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Erro
 }
 
 /// Whatever is typed while an agent shows a dialog answers that dialog.
-fn asks(dir: &TaskDir, record: &Spawn, note: &ActivityNote) -> Error {
+fn asks(dir: &WorkItemDir, record: &Spawn, note: &ActivityNote) -> Error {
     let what = match &note.tool {
         Some(tool) => format!("whether it may use {tool}"),
         None => note.line(),

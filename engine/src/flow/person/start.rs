@@ -17,7 +17,8 @@ use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::projects::Project;
 use crate::store::{
-    self, DirKind, Event, LockedTask, Task, TaskDir, TaskEntry, TaskHistory, list, owed, projects, task,
+    self, Event, LockedWorkItem, WorkItem, WorkItemDir, WorkItemEntry, WorkItemHistory, WorkItemKind, list,
+    owed, projects, work_item,
 };
 use orange_api::TransitionResult;
 
@@ -25,8 +26,8 @@ use orange_api::TransitionResult;
 /// state without a worktree gets one now, and the agent of its state. An earlier start that was killed is finished, and
 /// answered like this one.
 /// A task that others block is started only by `force`.
-pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> {
-    let (_, before) = Task::read(&app.home, dir)?;
+pub fn spawn(app: &App, dir: &WorkItemDir, force: bool) -> Result<TransitionResult> {
+    let (_, before) = WorkItem::read(&app.home, dir)?;
     if force {
         app.caller.check_person("start a blocked task")?;
     }
@@ -35,7 +36,7 @@ pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> 
     let is_to_start = is_to_start(machine, locked.task())?;
     if let Some(begun) = begun_start(machine, &before.history()).filter(|_| !is_to_start) {
         drop(locked);
-        let (_, journal) = Task::read(&app.home, dir)?;
+        let (_, journal) = WorkItem::read(&app.home, dir)?;
         return Ok(transition_result::read(&dir.id, &journal.records, begun));
     }
     if let Some(blocked) = Blocked::of(app, locked.task()).filter(|_| is_to_start && !force) {
@@ -48,7 +49,7 @@ pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> 
 }
 
 /// Dry run of [`spawn`].
-pub fn would_spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> {
+pub fn would_spawn(app: &App, dir: &WorkItemDir, force: bool) -> Result<TransitionResult> {
     let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
     if force {
         app.caller.check_person("start a blocked task")?;
@@ -61,7 +62,7 @@ pub fn would_spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionRe
 }
 
 /// The sequence number of the start that the journal has begun and not ended.
-fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
+fn begun_start(machine: &Machine<'_>, history: &WorkItemHistory) -> Option<u64> {
     let pending = history.transition.open.as_ref()?;
     let mut starts = [machine.commands.spawn, machine.commands.clarify].into_iter().flatten();
     let is_start = pending.plan.from == machine.state(machine.initial).name
@@ -86,7 +87,7 @@ pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
 /// A start in progress.
 enum BegunStart {
     /// The transition of this locked task has begun.
-    Locked(Box<LockedTask>),
+    Locked(Box<LockedWorkItem>),
     /// The task stays in its state, where its agent was started.
     Entered(Box<TransitionResult>),
 }
@@ -155,8 +156,8 @@ fn begin_oldest(
 }
 
 /// Begins a task if it still waits; another process may just have started it.
-fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<BegunStart>> {
-    let is_begun = task::read_journal_last(dir, 0)?.history().transition.open.is_some();
+fn begin_waiting(app: &App, dir: &WorkItemDir) -> Result<Option<BegunStart>> {
+    let is_begun = work_item::read_journal_last(dir, 0)?.history().transition.open.is_some();
     if is_begun {
         return Ok(None);
     }
@@ -171,7 +172,7 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<BegunStart>> {
 }
 
 /// Begins the transition that starts a task, or gives a task in a later state its worktree and its agent.
-fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> Result<BegunStart> {
+fn start(app: &App, machine: &'static Machine<'static>, locked: LockedWorkItem) -> Result<BegunStart> {
     let turn = decide(app, machine, locked.task(), locked.history(), Goal::Spawn)?;
     if turn.effects.is_empty() {
         return Ok(BegunStart::Locked(Box::new(begin(app, machine, locked, &turn, Vec::new())?)));
@@ -181,8 +182,8 @@ fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> R
 
 /// True if the task of this id still waits to be started.
 fn is_waiting(app: &App, project: &str, id: &str) -> bool {
-    let dir = list::with_id(&app.home, &[DirKind::Task], Some(project), id).unwrap_or_default().pop();
-    let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
+    let dir = list::with_id(&app.home, &[WorkItemKind::Task], Some(project), id).unwrap_or_default().pop();
+    let read = dir.and_then(|dir| WorkItem::read_last(&app.home, &dir, 0).ok());
     read.is_some_and(|(task, journal)| {
         journal.history().transition.open.is_none() && waits(app, &task).is_some()
     })
@@ -193,7 +194,7 @@ fn is_waiting(app: &App, project: &str, id: &str) -> bool {
 fn enter(
     app: &App,
     machine: &'static Machine<'static>,
-    mut locked: LockedTask,
+    mut locked: LockedWorkItem,
     turn: &LifeTurn<'static>,
 ) -> Result<TransitionResult> {
     let room = hooks::preflight(app, locked.task(), turn.hooks())?;
@@ -211,7 +212,7 @@ fn enter(
 fn run(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     effect: &Effect<'static>,
 ) -> Result<()> {
     if effect.hook.action.acquires() {
@@ -225,14 +226,14 @@ fn run(
 
 /// The tasks that wait to be started, oldest first, each with where its agent is to work. If so many work in folders already, none of
 /// those that need a folder is among them.
-fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec<(TaskDir, Workspace)>> {
+fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec<(WorkItemDir, Workspace)>> {
     let listed = store::list(&app.home, Some(project))?;
     let tasks = listed.iter().filter_map(|listed| listed.task.as_ref().ok());
     let in_folders = tasks.filter(|task| task.holds() == Some(Workspace::Folder)).count();
     let has_place = most_in_folders.is_none_or(|most| queue::has_place(in_folders, most));
-    let mut waiting: Vec<(i32, TaskDir, Workspace)> = listed
+    let mut waiting: Vec<(i32, WorkItemDir, Workspace)> = listed
         .into_iter()
-        .filter_map(|TaskEntry { dir, task }| {
+        .filter_map(|WorkItemEntry { dir, task }| {
             let task = task.ok()?;
             Some((task.priority, dir, queue::waits_for_room(app, &task)?))
         })

@@ -11,12 +11,12 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::{self, Waiting};
-use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
+use crate::store::{Event, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{clock, fault, process};
 
 /// Ends the agents of a task, and cancels the next start. Returns their numbers; none if the task is already stopped.
-pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+pub fn stop(app: &App, dir: &WorkItemDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
     process::check()?;
     let mut locked = lock_recovered(app, dir)?;
@@ -33,14 +33,14 @@ pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Those of the stop.
-pub fn would_stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+pub fn would_stop(app: &App, dir: &WorkItemDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
     let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
     to_end(app, &task, &history)
 }
 
 /// The agents of a task; none if it is already stopped.
-fn to_end(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<u32>> {
+fn to_end(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Vec<u32>> {
     let spawns: Vec<u32> = history.agents.alive.keys().copied().collect();
     let is_idle = spawns.is_empty() && history.agents.waiting.is_none() && history.owned.stopped_at.is_none();
     if is_idle { Err(nobody(app, task, history)) } else { Ok(spawns) }
@@ -48,7 +48,7 @@ fn to_end(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<u32>> {
 
 /// Ends the agents of a task's state that are alive, and starts them again, `afresh` with new conversations; of several reviewers,
 /// those that have not judged. Returns the records of their starts. An agent that cannot be started again is not ended.
-pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spawn>> {
+pub fn restart(app: &App, dir: &WorkItemDir, afresh: bool) -> Result<Vec<event::Spawn>> {
     app.caller.check_person("restart a task's agent")?;
     process::check()?;
     let mut locked = lock_recovered(app, dir)?;
@@ -74,7 +74,7 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
 }
 
 /// Completes a stop that was killed. Returns what was done, in words; `None` if nothing was left to do.
-pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+pub fn go_on(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     if locked.history().agents.stopped.is_empty() {
         return Ok(None);
@@ -88,7 +88,7 @@ fn stopped(spawns: &[u32]) -> Event {
     Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human.into() }
 }
 
-fn nobody(app: &App, task: &Task, history: &TaskHistory) -> Error {
+fn nobody(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Error {
     let id = &task.id;
     let machine = app.machine_of(&task.owned);
     let restarts = machine.and_then(|machine| respawn::restartable(app, machine, task, history)).is_ok();

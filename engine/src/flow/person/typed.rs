@@ -5,7 +5,7 @@ use crate::drive::harness::Harness;
 use crate::flow::asked::{RequestAnswer, name};
 use crate::store::activity::{Activity, ActivityNote, NoteKind as Happened};
 use crate::store::event::Spawn;
-use crate::store::{LockedTask, Task, TaskDir};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
 /// Number of lines of a screen that are read.
@@ -13,7 +13,7 @@ const LINES: usize = 100;
 
 /// Names the requests that are only on the screen and can be answered: the project allows it, and the harness's dialog is
 /// known. A name contains the time of its request.
-pub fn name_requests(app: &App, dir: &TaskDir, task: &Task, record: &Spawn, activity: &mut Activity) {
+pub fn name_requests(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn, activity: &mut Activity) {
     let is_on_screen = |note: &&mut ActivityNote| note.kind == Happened::Permission && note.pid.is_none();
     let mut requests = activity.asked.iter_mut().filter(is_on_screen).peekable();
     if requests.peek().is_none() || !may_type(app, task) || Dialog::of(app, record).is_none() {
@@ -25,7 +25,7 @@ pub fn name_requests(app: &App, dir: &TaskDir, task: &Task, record: &Spawn, acti
     }
 }
 
-fn may_type(app: &App, task: &Task) -> bool {
+fn may_type(app: &App, task: &WorkItem) -> bool {
     app.project_of(task).is_ok_and(|project| project.type_answers)
 }
 
@@ -47,7 +47,7 @@ impl Dialog {
 
 /// Presses the key for this answer, and types its message after a no, if the dialog of this very request is on the agent's
 /// screen; refuses otherwise.
-pub fn answer(app: &App, locked: &LockedTask, note: &ActivityNote, answer: &RequestAnswer) -> Result<()> {
+pub fn answer(app: &App, locked: &LockedWorkItem, note: &ActivityNote, answer: &RequestAnswer) -> Result<()> {
     let record = locked.history().agents.alive.get(&note.spawn);
     let panes = app.tmux.panes_of(&locked.dir().id)?;
     let of_agent = record.and_then(|record| {

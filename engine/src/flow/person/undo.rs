@@ -14,7 +14,8 @@ use crate::flow::names::KnownNames;
 use crate::flow::person::create::admit;
 use crate::hooks::workspace;
 use crate::store::{
-    self, DirKind, Event, LockedTask, Record, Set, Task, TaskDir, TaskHistory, find, journal,
+    self, Event, LockedWorkItem, Record, Set, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, find,
+    journal,
 };
 use crate::{Error, ErrorKind, Result};
 use orange_system::{clock, fault};
@@ -64,10 +65,10 @@ struct UndoWork {
 /// # Errors
 /// `refused` for a task that is not cancelled, whose branch has moved or another task has, or whose workflow no longer has
 /// its status.
-pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
+pub fn undo(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<Undone> {
     app.caller.check_person("take a cancellation back")?;
     if dry_run {
-        let (task, journal) = Task::read(&app.home, dir)?;
+        let (task, journal) = WorkItem::read(&app.home, dir)?;
         return plan(app, dir, &task, &journal.records).map(|plan| plan.undone);
     }
     let recovered = lock_recovered(app, dir)?;
@@ -80,7 +81,7 @@ pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
     drop(recovered);
     let (undone, locked) = store::in_project(&app.home, dir, |mut locked, others| {
         admit(app, others)?;
-        let (_, journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
+        let (_, journal::Journal { records, .. }) = WorkItem::read(&app.home, dir)?;
         let Plan { undone, event, lost } = plan(app, dir, locked.task(), &records)?;
         if let Some(commit) = lost {
             let git = Git::at(&app.project_of(locked.task())?.path);
@@ -98,14 +99,14 @@ pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
 }
 
 /// True if a task that was reopened and has no worktree yet could get it now.
-pub fn may_go_on(app: &App, task: &Task) -> bool {
-    task.kind == DirKind::Task
+pub fn may_go_on(app: &App, task: &WorkItem) -> bool {
+    task.kind == WorkItemKind::Task
         && !app.is_over(task)
         && workspace::is_free(app, &task.project, &task.id).unwrap_or_default()
 }
 
 /// Completes what was killed, or had to wait. Returns what was done, in words.
-pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+pub fn go_on(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     if again(app, &locked).is_none() {
         return Ok(None);
@@ -115,12 +116,12 @@ pub fn go_on(app: &App, dir: &TaskDir) -> Result<Option<String>> {
 }
 
 /// The backup of a task that was reopened and has not got its worktree.
-fn again(app: &App, locked: &LockedTask) -> Option<Option<String>> {
+fn again(app: &App, locked: &LockedWorkItem) -> Option<Option<String>> {
     locked.history().worktree.reopening.clone().filter(|_| !app.is_over(locked.task()))
 }
 
 /// Gives the task a worktree with its uncommitted work, or says what it waits for.
-fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
+fn give_worktree(app: &App, mut locked: LockedWorkItem) -> Result<Option<String>> {
     match workspace::preflight(app, locked.task()) {
         Ok(room) => room.map_or(Ok(()), workspace::WorktreeRoom::take)?,
         Err(error) if error.kind == ErrorKind::Refused => return Ok(Some(error.message.clone())),
@@ -132,7 +133,7 @@ fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
 }
 
 /// Returns the plan that follows from the journal, with the event that begins it.
-fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Plan> {
+fn plan(app: &App, dir: &WorkItemDir, task: &WorkItem, records: &[Record]) -> Result<Plan> {
     let machine = app.machine_of(&task.owned)?;
     let Some(cancelled) = cancelled(machine, task, records) else {
         let message = format!("task {} is {}, not cancelled", KnownNames::of(app).name(dir), task.status());
@@ -161,7 +162,7 @@ fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Pla
 }
 
 /// The last cancellation in the journal of a cancelled task.
-fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<Cancelled> {
+fn cancelled(machine: &Machine<'_>, task: &WorkItem, records: &[Record]) -> Option<Cancelled> {
     let is_cancelled = machine.commands.cancel == machine.state_named(task.status());
     let mut begun = records.iter().enumerate().filter_map(|(at, record)| {
         if let Event::TransitionStarted(plan) = &record.event { Some((at, plan)) } else { None }
@@ -176,7 +177,7 @@ fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<C
             set_aside.push(folder.clone());
         }
     }
-    let before = TaskHistory::fold(&records[..at]);
+    let before = WorkItemHistory::fold(&records[..at]);
     let had_worktree = before.worktree.reopening.is_some()
         || before.owned.workspace.as_deref().is_some_and(|name| name != task.id);
     if let Some(Some(kept)) = before.worktree.reopening.filter(|_| backups.is_empty()) {
@@ -186,7 +187,7 @@ fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<C
 }
 
 /// The work of the backups; refuses a branch that is not where the work left it.
-fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<UndoWork> {
+fn work(app: &App, task: &WorkItem, cancelled: &Cancelled) -> Result<UndoWork> {
     let git = Git::at(&app.project_of(task)?.path);
     let mut work = None;
     for commit in &cancelled.backups {
@@ -217,7 +218,7 @@ fn short(commit: &str) -> &str {
 /// The help for the name of a task that was deleted.
 pub fn deleted_first(app: &App, name: Option<&str>, error: Error) -> Error {
     let is_deleted = error.kind == ErrorKind::NotFound
-        && name.is_some_and(|name| find::deleted(&app.home, DirKind::Task, name).is_ok());
+        && name.is_some_and(|name| find::deleted(&app.home, WorkItemKind::Task, name).is_ok());
     if !is_deleted {
         return error;
     }

@@ -6,7 +6,7 @@ use crate::flow::person::create::{admit, check_branch, check_summary};
 use crate::flow::request::retry;
 use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request, waiting};
 use crate::store::scalar::Value;
-use crate::store::{LockedTask, Task, TaskDir, list};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, list};
 use crate::{Error, ErrorKind, Result, store};
 use orange_api::TransitionResult;
 
@@ -60,7 +60,7 @@ impl UpdateWishes<'_> {
 }
 
 /// Carries the wishes out. A status that is refused leaves the other fields alone too.
-pub fn update(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Updated> {
+pub fn update(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<Updated> {
     let goal = wishes.status.map(Goal::Named);
     if let Some(goal) = goal.filter(|_| wishes.changes_fields()) {
         dry_run(app, dir, goal)?;
@@ -77,7 +77,7 @@ pub fn update(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Upda
 }
 
 /// Adds the feedback to the task's text, where the next agent reads it.
-fn feedback(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Option<&'static str>> {
+fn feedback(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<Option<&'static str>> {
     let Some(text) = wishes.feedback else { return Ok(None) };
     if wishes.dry_run {
         let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
@@ -90,7 +90,7 @@ fn feedback(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Option
     Ok(Some("feedback"))
 }
 
-fn edit(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'static str>> {
+fn edit(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'static str>> {
     let branch = wishes.branch.map(|name| branch(app, dir, name)).transpose()?;
     let mut changes = Vec::new();
     changes.extend(wishes.summary.map(|summary| ("summary", Value::Text(summary))));
@@ -109,7 +109,7 @@ fn edit(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'stat
         if let Some(branch) = &branch {
             // The project's lock comes before the task's.
             drop(locked);
-            let prepare = |locked: &LockedTask| {
+            let prepare = |locked: &LockedWorkItem| {
                 let change = rebranch::plan(app, locked.task(), locked.worktree().as_deref(), branch)?;
                 change.make(app, locked.task(), branch)
             };
@@ -125,8 +125,8 @@ fn edit(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'stat
 }
 
 /// The branch of this name, or the one that is checked out in the task's worktree.
-fn branch(app: &App, dir: &TaskDir, name: Option<&str>) -> Result<String> {
-    let (task, _) = Task::read(&app.home, dir)?;
+fn branch(app: &App, dir: &WorkItemDir, name: Option<&str>) -> Result<String> {
+    let (task, _) = WorkItem::read(&app.home, dir)?;
     let project = app.project_of(&task)?;
     let branch = match (name, task.worktree()) {
         (Some(name), _) => name.to_owned(),

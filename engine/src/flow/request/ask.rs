@@ -17,7 +17,7 @@ use crate::hooks::prepare;
 use crate::hooks::program::{self, ProgramEnd, ProgramRun};
 use crate::store::event::{Answer, Question};
 use crate::store::lock::{self, LockRank};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, task};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, fault};
 
@@ -32,10 +32,10 @@ const START: Duration = Duration::from_secs(10);
 /// did not answer, because the process that ran it was killed.
 pub fn answered(
     app: &App,
-    mut locked: LockedTask,
+    mut locked: LockedWorkItem,
     by: Actor,
-    needs: &dyn Fn(&LockedTask) -> Result<Option<Program<'static>>>,
-) -> Result<LockedTask> {
+    needs: &dyn Fn(&LockedWorkItem) -> Result<Option<Program<'static>>>,
+) -> Result<LockedWorkItem> {
     let dir = locked.dir().clone();
     let (status, since) = (locked.task().status().to_owned(), locked.history().since.clone());
     let mut asked: Vec<(Program<'_>, WorktreeContent)> = Vec::new();
@@ -63,9 +63,9 @@ pub fn answered(
 /// The locked task, if no program has to answer before the decision. Otherwise it starts the program and does not wait.
 pub fn begun(
     app: &App,
-    mut locked: LockedTask,
-    needs: &dyn Fn(&LockedTask) -> Result<Option<Program<'static>>>,
-) -> Result<Option<LockedTask>> {
+    mut locked: LockedWorkItem,
+    needs: &dyn Fn(&LockedWorkItem) -> Result<Option<Program<'static>>>,
+) -> Result<Option<LockedWorkItem>> {
     let Some(program) = needs(&locked)? else { return Ok(Some(locked)) };
     let dir = locked.dir().clone();
     let now = work(app, locked.task())?.ok_or_else(|| no_worktree(program, locked.task()))?;
@@ -76,19 +76,19 @@ pub fn begun(
 }
 
 /// Starts the process that runs the program of a question; it leaves it to another that runs it already.
-pub fn start(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
+pub fn start(app: &App, dir: &WorkItemDir, seq: u64) -> Result<()> {
     app.start_detached(&["task", "ask", &dir.id, &seq.to_string()], dir)
 }
 
 /// True if a program that a gate asks is running.
-pub fn is_running(dir: &TaskDir, history: &TaskHistory) -> bool {
+pub fn is_running(dir: &WorkItemDir, history: &WorkItemHistory) -> bool {
     history.gates.asked.is_some() && lock::held_longer(&dir.program_lock(), Duration::ZERO).is_some()
 }
 
 /// The number of the question that is asked now, and whether it is this one. A program that runs for the same content of the
 /// worktree is waited for, also if another request has asked it; one that runs for another content is stopped by the new question.
 fn question(
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     program: Program<'_>,
     work: &WorktreeContent,
     by: Actor,
@@ -113,7 +113,7 @@ fn question(
 }
 
 /// Starts the process that runs the program, unless one runs it, and waits until the question is no longer asked.
-fn wait(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
+fn wait(app: &App, dir: &WorkItemDir, seq: u64) -> Result<()> {
     start(app, dir, seq)?;
     let mut last_life = Instant::now();
     loop {
@@ -134,19 +134,19 @@ fn wait(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
 }
 
 /// True if this question has no answer, and is the last one.
-fn is_asked(dir: &TaskDir, seq: u64) -> bool {
-    let journal = task::read_journal_last(dir, 0);
+fn is_asked(dir: &WorkItemDir, seq: u64) -> bool {
+    let journal = work_item::read_journal_last(dir, 0);
     journal.is_ok_and(|journal| journal.history().gates.asked.is_some_and(|(asked, _)| asked == seq))
 }
 
 /// Runs the program of a question, and journals its answer. Another process that runs the same one is left to it.
-pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
+pub fn run(app: &App, dir: &WorkItemDir, seq: u64) -> Result<()> {
     let lock = match lock::acquire(&app.home, &dir.program_lock(), LockRank::Program, "a program of a gate") {
         Ok(lock) => lock,
         Err(error) if error.kind == ErrorKind::Locked => return Ok(()),
         Err(error) => return Err(error),
     };
-    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
     let Some((_, question)) = journal.history().gates.asked.filter(|(asked, _)| *asked == seq) else {
         return atomic::remove(&dir.program_lock());
     };
@@ -169,7 +169,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     let reason = failure.map(|failure| failure.message.clone());
     let answer = Answer { asked: seq, passed: reason.is_none(), code, reason, output, file };
     fault::step("answer", "a gate");
-    let answered = LockedTask::lock(&app.home, dir)
+    let answered = LockedWorkItem::lock(&app.home, dir)
         .and_then(|mut locked| locked.append(Event::GateAnswered(answer), Set::new()));
     atomic::remove(&dir.program_lock())?;
     drop(lock);
@@ -182,14 +182,14 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
 
 /// State of a question, asked or answered, by a journal that is read again only when it has grown.
 struct QuestionState<'n> {
-    dir: &'n TaskDir,
+    dir: &'n WorkItemDir,
     seq: u64,
     length: std::cell::Cell<u64>,
     answer: std::cell::Cell<bool>,
 }
 
 impl QuestionState<'_> {
-    fn of(dir: &TaskDir, seq: u64) -> QuestionState<'_> {
+    fn of(dir: &WorkItemDir, seq: u64) -> QuestionState<'_> {
         QuestionState { dir, seq, length: 0.into(), answer: true.into() }
     }
 
@@ -202,7 +202,7 @@ impl QuestionState<'_> {
     }
 }
 
-fn no_worktree(program: Program<'_>, task: &Task) -> Error {
+fn no_worktree(program: Program<'_>, task: &WorkItem) -> Error {
     let message = format!("`{program}` cannot be asked: the task has no worktree");
     let help = match task.holds() {
         Some(Workspace::Folder) => {
@@ -224,7 +224,7 @@ fn changed(program: Program<'_>, then: &WorktreeContent, now: &WorktreeContent) 
         .help("repeat the command when nothing works there; git has to ignore what the program itself writes")
 }
 
-fn moved(program: Program<'_>, from: &str, locked: &LockedTask) -> Error {
+fn moved(program: Program<'_>, from: &str, locked: &LockedWorkItem) -> Error {
     let to = locked.task().status();
     let message = if from == to {
         format!("the task has left {from} and come back while `{program}` ran")

@@ -4,14 +4,14 @@ use orange_core::{Choice, Machine, StateId};
 
 use crate::app::App;
 use crate::flow::{Goal, Snapshot, refusal, request};
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
 /// none.
-pub fn complete(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
-    let (task, journal) = Task::read(&app.home, dir)?;
+pub fn complete(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
     let snapshot = Snapshot::of(app, machine, &task, &history)?;

@@ -5,11 +5,11 @@ use orange_core::{Cause, Hook, Machine, Transition, TransitionId};
 use crate::app::App;
 use crate::flow::life::cause_of;
 use crate::flow::snapshot::{left_behind, status_of};
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory, event};
+use crate::store::{Event, LockedWorkItem, OpenTransition, Set, WorkItem, WorkItemHistory, event};
 use crate::{Error, ErrorKind, Result};
 
 /// Checks that the task can go on under this machine: it has the task's status, and the open transition.
-pub fn check(machine: &'static Machine<'static>, task: &Task, history: &TaskHistory) -> Result<()> {
+pub fn check(machine: &'static Machine<'static>, task: &WorkItem, history: &WorkItemHistory) -> Result<()> {
     match &history.transition.open {
         Some(pending) => hooks_of(machine, pending, &task.id).map(drop),
         None => status_of(machine, task).map(drop),
@@ -69,7 +69,7 @@ fn are_hooks_of<'h>(plan: &event::Transition, hooks: impl IntoIterator<Item = &'
 
 /// Moves the task to the current definition of its workflow, if that has changed. The change is journaled once, shown as
 /// `attention`, and part of the next answer. New counters begin as in a new task.
-pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedTask) -> Result<()> {
+pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedWorkItem) -> Result<()> {
     let Some((changed, set)) = change(app, machine, locked.task()) else { return Ok(()) };
     app.machines.keep(machine)?;
     // The attention comes first: once the change is journaled, no later command reports it.
@@ -80,7 +80,7 @@ pub fn follow(app: &App, machine: &Machine<'_>, locked: &mut LockedTask) -> Resu
 }
 
 /// The event of a changed definition; `None` if the task already follows the current one.
-pub fn change(app: &App, machine: &Machine<'_>, task: &Task) -> Option<(Event, Set)> {
+pub fn change(app: &App, machine: &Machine<'_>, task: &WorkItem) -> Option<(Event, Set)> {
     let before = &task.owned.definition;
     if before == machine.source_hash || before.is_empty() {
         return None;
@@ -109,7 +109,7 @@ pub fn changed_story(workflow: &str, compare: &str) -> String {
 }
 
 /// Also sets every counter of the machine that the task lacks to its initial value.
-pub fn new_counters(machine: &Machine<'_>, task: &Task, set: Set) -> Set {
+pub fn new_counters(machine: &Machine<'_>, task: &WorkItem, set: Set) -> Set {
     let counters = &task.owned.counters;
     let missing = machine.counters.iter().filter(|counter| !counters.contains_key(counter.name));
     missing.fold(set, |set, counter| set.counter(counter.name, counter.default))

@@ -8,12 +8,12 @@ use crate::flow::request::check_turn;
 use crate::flow::request::transition_result;
 use crate::flow::{Goal, definition};
 use crate::hooks;
-use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
+use crate::store::{Event, OpenTransition, Record, Set, WorkItem, WorkItemDir, WorkItemHistory, journal};
 use crate::{Result, store};
 use orange_api::TransitionResult;
 
 /// Says what a request would do. It assumes that the hooks of an open transition succeed.
-pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
+pub fn dry_run(app: &App, dir: &WorkItemDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let preview = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&preview.task.owned)?;
     let (task, history) = (&preview.task, &preview.history);
@@ -28,17 +28,17 @@ pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 /// A task as a request would find it, after an open transition is finished and a new definition is followed.
 #[derive(Debug)]
 pub struct TaskPreview {
-    pub task: Task,
+    pub task: WorkItem,
     /// The state that its journal folds to.
-    pub history: TaskHistory,
+    pub history: WorkItemHistory,
     records: Vec<Record>,
 }
 
 impl TaskPreview {
     /// Reads the task, and adds in memory what the next command would write first.
-    pub fn of(app: &App, dir: &TaskDir) -> Result<TaskPreview> {
-        let (task, store::journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
-        let mut preview = TaskPreview { history: TaskHistory::fold(&records), task, records };
+    pub fn of(app: &App, dir: &WorkItemDir) -> Result<TaskPreview> {
+        let (task, store::journal::Journal { records, .. }) = WorkItem::read(&app.home, dir)?;
+        let mut preview = TaskPreview { history: WorkItemHistory::fold(&records), task, records };
         let machine = match app.machine_of(&preview.task.owned) {
             Ok(machine) => machine,
             // Loading succeeds without a machine; the command that needs one reports the error.

@@ -12,16 +12,16 @@ use crate::flow::life::{self, TurnRecord, cause_of, closing};
 use crate::flow::queue;
 use crate::hooks::{self, HookContext, agents, program, reclaim, workspace};
 use crate::store::event::PlannedHook;
-use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
+use crate::store::{Event, LockedWorkItem, OpenTransition, Set, WorkItemDir, WorkItemHistory, lock};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// Locks a task without an open transition: one that another process has begun is finished first, in a process that outlives
 /// this one, since its hooks may end the session of this one.
-pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+pub fn lock_recovered(app: &App, dir: &WorkItemDir) -> Result<LockedWorkItem> {
     let mut tried = None;
     loop {
-        let mut locked = LockedTask::lock(&app.home, dir)?;
+        let mut locked = LockedWorkItem::lock(&app.home, dir)?;
         let machine = app.machine_of(&locked.task().owned);
         if let Ok(machine) = machine {
             definition::check(machine, locked.task(), locked.history())?;
@@ -50,8 +50,8 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
 }
 
 /// Locks a task for a person who moves it: without an open transition if possible, and else as it is.
-pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
-    let locked = LockedTask::lock(&app.home, dir)?;
+pub fn lock_recovered_or_as_is(app: &App, dir: &WorkItemDir) -> Result<LockedWorkItem> {
+    let locked = LockedWorkItem::lock(&app.home, dir)?;
     let has_its_place = app
         .machine_of(&locked.task().owned)
         .and_then(|machine| definition::check(machine, locked.task(), locked.history()));
@@ -63,7 +63,7 @@ pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
 }
 
 /// The open transition that no process is finishing, because that process has died.
-pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l OpenTransition> {
+pub fn abandoned<'l>(dir: &WorkItemDir, history: &'l WorkItemHistory) -> Option<&'l OpenTransition> {
     /// The time during which no process holds the lock between a request and the process that carries it out.
     const HANDING_OVER: Duration = Duration::from_secs(2);
     let written = || fs::metadata(dir.history()).and_then(|metadata| metadata.modified()).ok();
@@ -78,7 +78,7 @@ pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l Open
 /// journaled and becomes the task's `attention`. If the workflow says so, the hooks after it then wait, and the transition is
 /// no longer open; or they are dropped, and the transition follows that the workflow names for that. Without an open
 /// transition there is nothing to do.
-pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
+pub fn finish(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     program::end_asked(locked.dir())?;
     while let Some(pending) = locked.history().transition.open.clone() {
         finish_one(app, locked, &pending)?;
@@ -86,7 +86,7 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
     Ok(())
 }
 
-fn finish_one(app: &App, locked: &mut LockedTask, pending: &OpenTransition) -> Result<()> {
+fn finish_one(app: &App, locked: &mut LockedWorkItem, pending: &OpenTransition) -> Result<()> {
     let machine = app.machine_of(&locked.task().owned)?;
     let hooks = hooks_of(machine, pending, &locked.dir().id)?;
     let mut errors = Vec::new();
@@ -127,13 +127,14 @@ fn finish_one(app: &App, locked: &mut LockedTask, pending: &OpenTransition) -> R
 fn stopped(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     pending: &OpenTransition,
     (hook, error): (&Hook<'_>, &str),
     turn: &LifeTurn<'static>,
     errors: &[String],
 ) -> Result<()> {
-    let attend = |locked: &mut LockedTask| errors.iter().try_for_each(|error| locked.call_attention(error));
+    let attend =
+        |locked: &mut LockedWorkItem| errors.iter().try_for_each(|error| locked.call_attention(error));
     fault::step("stop at", "a failed hook");
     let blocked = match turn.decision() {
         None => None,
@@ -154,7 +155,7 @@ fn stopped(
 fn run(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &mut LockedTask,
+    locked: &mut LockedWorkItem,
     pending: &OpenTransition,
     planned: &PlannedHook,
     hook: &'static Hook<'static>,

@@ -19,7 +19,7 @@ use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::state_named;
 use crate::flow::{finish, lock_recovered};
 use crate::hooks::{self, reclaim};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
@@ -40,13 +40,13 @@ pub enum Goal<'a> {
 }
 
 /// Moves a task for the caller of this process. A hook that fails is not an error: the answer has it, and the task's `attention`.
-pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
+pub fn request(app: &App, dir: &WorkItemDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let locked = asked(app, lock_recovered(app, dir)?, goal)?;
     carry_out(app, begun(app, locked, goal)?)
 }
 
 /// The locked task, once the programs have answered that gates ask on the way to the goal. An earlier failure is asked about again.
-pub fn asked(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+pub fn asked(app: &App, locked: LockedWorkItem, goal: Goal<'_>) -> Result<LockedWorkItem> {
     let machine = app.machine_of(&locked.task().owned)?;
     let locked = if goal.goes_on(machine) { reclaim::restore(app, locked)? } else { locked };
     let by = app.caller.actor_for(&locked.task().id, locked.history());
@@ -60,7 +60,7 @@ pub fn asked(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask
 }
 
 /// Begins the transition; [`carry_out`] does the rest with the locked task.
-pub fn begun(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+pub fn begun(app: &App, locked: LockedWorkItem, goal: Goal<'_>) -> Result<LockedWorkItem> {
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = decide(app, machine, locked.task(), locked.history(), goal)?;
     begin(app, machine, locked, &turn, Vec::new())
@@ -70,10 +70,10 @@ pub fn begun(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask
 pub fn begin(
     app: &App,
     machine: &'static Machine<'static>,
-    mut locked: LockedTask,
+    mut locked: LockedWorkItem,
     turn: &LifeTurn<'static>,
     led_to_it: Vec<(Event, Set)>,
-) -> Result<LockedTask> {
+) -> Result<LockedWorkItem> {
     let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
     let room = hooks::preflight(app, locked.task(), effects)?;
     life::record(machine, &mut locked, turn, TurnRecord { led_to_it, room, agent: None })?;
@@ -84,8 +84,8 @@ pub fn begin(
 pub fn decide(
     app: &App,
     machine: &'static Machine<'static>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     goal: Goal<'_>,
 ) -> Result<LifeTurn<'static>> {
     let turn = life::ask(app, machine, task, history, goal.input(app, machine, task, history)?)?;
@@ -108,8 +108,8 @@ impl Goal<'_> {
         self,
         app: &App,
         machine: &Machine<'_>,
-        task: &Task,
-        history: &TaskHistory,
+        task: &WorkItem,
+        history: &WorkItemHistory,
     ) -> Result<Input<'static>> {
         let by = app.check_caller(task, history)?;
         Ok(match self {
@@ -122,7 +122,7 @@ impl Goal<'_> {
 }
 
 /// Refuses a transition past a gate with work that no merge would take.
-pub(super) fn check_turn(app: &App, task: &Task, turn: &LifeTurn<'_>) -> Result<()> {
+pub(super) fn check_turn(app: &App, task: &WorkItem, turn: &LifeTurn<'_>) -> Result<()> {
     if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
         let worktree = task.worktree().map(|name| app.home.workspace(name));
         check_is_work(app, task, worktree.as_deref())?;
@@ -131,7 +131,7 @@ pub(super) fn check_turn(app: &App, task: &Task, turn: &LifeTurn<'_>) -> Result<
 }
 
 /// Refuses what a merge is going to refuse, or to lose: what passes a gate is going to be merged.
-fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> {
+fn check_is_work(app: &App, task: &WorkItem, worktree: Option<&Path>) -> Result<()> {
     let Some(worktree) = worktree.filter(|worktree| worktree.exists()) else { return Ok(()) };
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
@@ -146,7 +146,7 @@ fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> 
 
 /// Finishes the transition that has just begun, and answers. Its hooks may end the session of this process, so they run in a
 /// process that outlives it; if that cannot be started, the next command finishes the transition.
-pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
+pub fn carry_out(app: &App, mut locked: LockedWorkItem) -> Result<TransitionResult> {
     let dir = locked.dir().clone();
     let Some(begun) = locked.history().transition.open.clone() else {
         return Err(Error::new(ErrorKind::Refused, "no transition has begun"));
@@ -160,7 +160,7 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
         app.progress.step(&hooks.join(", "));
         app.detached(&["task", "finish", &dir.id], &dir)?;
     }
-    let (_, journal) = Task::read(&app.home, &dir)?;
+    let (_, journal) = WorkItem::read(&app.home, &dir)?;
     if journal.history().transition.open.is_some_and(|open| open.seq == begun.seq) {
         let log = app.home.log_file();
         return Err(Error::new(

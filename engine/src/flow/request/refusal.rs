@@ -6,15 +6,15 @@ use orange_core::{Input, Lack, LifeFacts, Machine, Missing, Refusal, Rejection, 
 
 use crate::app::App;
 use crate::drive::git;
-use crate::store::{OpenTransition, Task, TaskHistory};
+use crate::store::{OpenTransition, WorkItem, WorkItemHistory};
 use crate::{Error, ErrorKind};
 
 /// The refusal as an error for its reader.
 pub fn error(
     app: &App,
     machine: &Machine<'_>,
-    task: &Task,
-    history: &TaskHistory,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     facts: &LifeFacts<'_>,
     refusal: Refusal,
 ) -> Error {
@@ -59,7 +59,7 @@ pub fn error(
 }
 
 /// The error for a task that stays where it is until its hooks have run.
-pub fn hooks_wait(task: &Task, history: &TaskHistory) -> Error {
+pub fn hooks_wait(task: &WorkItem, history: &WorkItemHistory) -> Error {
     let message = match &history.transition.waiting_hooks {
         Some(OpenTransition { plan, error, .. }) => {
             let error = error.as_deref().unwrap_or_default();
@@ -94,7 +94,7 @@ pub fn message(
     rejection: Rejection,
     machine: &Machine<'_>,
     view: &View<'_>,
-    history: &TaskHistory,
+    history: &WorkItemHistory,
     worktree: Option<&Path>,
 ) -> String {
     let since = since_it_passed(rejection, machine, history, worktree).unwrap_or_default();
@@ -104,7 +104,7 @@ pub fn message(
 fn since_it_passed(
     rejection: Rejection,
     machine: &Machine<'_>,
-    history: &TaskHistory,
+    history: &WorkItemHistory,
     worktree: Option<&Path>,
 ) -> Option<String> {
     let Rejection::GateFailed { transition, lack, .. } = rejection else { return None };

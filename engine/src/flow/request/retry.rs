@@ -10,12 +10,12 @@ use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks;
 use crate::hooks::workspace::WorktreeRoom;
 use crate::store::event::Exited;
-use crate::store::{Event, OpenTransition, Set, Task, TaskDir, TaskHistory};
+use crate::store::{Event, OpenTransition, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// Runs the waiting hooks of a task. The caller of this process must be an actor that may take their transition.
-pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+pub fn retry_hooks(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let mut locked = lock_recovered(app, dir)?;
     let HookRetry { machine, by, waiting, .. } = HookRetry::of(app, locked.task(), locked.history())?;
     let effects = effects(machine, &waiting, &dir.id)?;
@@ -33,7 +33,7 @@ pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
 }
 
 /// Returns the hooks that [`retry_hooks`] would run.
-pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+pub fn dry_run(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
     let HookRetry { machine, waiting, .. } = HookRetry::of(app, &task, &history)?;
     hooks::dry_run(app, &task, &effects(machine, &waiting, &task.id)?)?;
@@ -50,7 +50,7 @@ struct HookRetry {
 }
 
 impl HookRetry {
-    fn of(app: &App, task: &Task, history: &TaskHistory) -> Result<HookRetry> {
+    fn of(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<HookRetry> {
         let by = app.check_caller(task, history)?;
         let machine = app.machine_of(&task.owned)?;
         let Some(waiting) = history.transition.waiting_hooks.clone() else {

@@ -3,7 +3,7 @@
 use crate::flow::definition::changed_story;
 use crate::store::event::Cause;
 use crate::store::{Event, Record};
-use crate::store::{Task, TaskHistory};
+use crate::store::{WorkItem, WorkItemHistory};
 use orange_api::{TransitionResult, WorkflowChange};
 
 /// The result of the transition that was begun or goes on with this sequence number, by the journal.
@@ -23,7 +23,7 @@ pub fn read(id: &str, records: &[Record], started: u64) -> TransitionResult {
         add(&mut result, &record.event);
     }
     result.workflow_changed = changed_before(records, started);
-    result.review_round = TaskHistory::fold(so_far()).owned.counter("review_round");
+    result.review_round = WorkItemHistory::fold(so_far()).owned.counter("review_round");
     result
 }
 
@@ -33,7 +33,7 @@ pub fn beginning(records: &[Record]) -> TransitionResult {
 }
 
 /// The result without a transition.
-pub fn staying(task: &Task) -> TransitionResult {
+pub fn staying(task: &WorkItem) -> TransitionResult {
     let (id, status) = (task.id.clone(), task.status());
     let review_round = task.counter("review_round");
     TransitionResult {

@@ -3,7 +3,7 @@
 use orange_core::queue::{Block, Standing, block, circle};
 
 use crate::app::App;
-use crate::store::{DirKind, Task, TaskDir, find};
+use crate::store::{WorkItem, WorkItemDir, WorkItemKind, find};
 use crate::{Error, ErrorKind, Result};
 
 /// Task that blocks another one: its id, and the task if it is there.
@@ -11,15 +11,15 @@ use crate::{Error, ErrorKind, Result};
 pub struct Blocked {
     id: String,
     /// The task; `None` if it is gone.
-    task: Option<Task>,
+    task: Option<WorkItem>,
     /// True if it will never be merged.
     is_final: bool,
 }
 
 impl Blocked {
     /// Returns the task that blocks a task; `None` if nothing blocks it.
-    pub fn of(app: &App, task: &Task) -> Option<Blocked> {
-        let before: Vec<(&str, Option<Task>)> =
+    pub fn of(app: &App, task: &WorkItem) -> Option<Blocked> {
+        let before: Vec<(&str, Option<WorkItem>)> =
             task.blocked_by.iter().map(|id| (id.as_str(), read(app, id))).collect();
         let standing: Vec<(usize, Standing)> =
             before.iter().enumerate().map(|(at, (_, task))| (at, standing(app, task.as_ref()))).collect();
@@ -63,7 +63,8 @@ impl Blocked {
 pub fn named(app: &App, project: &str, names: &[String]) -> Result<Vec<String>> {
     let mut ids: Vec<String> = Vec::new();
     for name in names {
-        let found = find::named(&app.home, DirKind::Task, name, Some(project), |task| app.is_over(task))?;
+        let found =
+            find::named(&app.home, WorkItemKind::Task, name, Some(project), |task| app.is_over(task))?;
         if !ids.contains(&found.id) {
             ids.push(found.id);
         }
@@ -72,7 +73,7 @@ pub fn named(app: &App, project: &str, names: &[String]) -> Result<Vec<String>> 
 }
 
 /// Refuses tasks that themselves wait for this one.
-pub fn check_circle(app: &App, dir: &TaskDir, blockers: &[String]) -> Result<()> {
+pub fn check_circle(app: &App, dir: &WorkItemDir, blockers: &[String]) -> Result<()> {
     let before = |id: &String| read(app, id).map(|task| task.blocked_by).unwrap_or_default();
     let path = circle(&dir.id, blockers, before);
     if path.is_empty() {
@@ -83,13 +84,14 @@ pub fn check_circle(app: &App, dir: &TaskDir, blockers: &[String]) -> Result<()>
 }
 
 /// A task by its id, also a deleted one.
-fn read(app: &App, id: &str) -> Option<Task> {
-    let dir = find::by_id(&app.home, id).ok().or_else(|| find::deleted(&app.home, DirKind::Task, id).ok())?;
-    Task::read_last(&app.home, &dir, 0).ok().map(|(task, _)| task)
+fn read(app: &App, id: &str) -> Option<WorkItem> {
+    let dir =
+        find::by_id(&app.home, id).ok().or_else(|| find::deleted(&app.home, WorkItemKind::Task, id).ok())?;
+    WorkItem::read_last(&app.home, &dir, 0).ok().map(|(task, _)| task)
 }
 
 /// A task is merged in the state of merged tasks; where a workflow has none, in every other end than that of cancelled tasks.
-fn standing(app: &App, task: Option<&Task>) -> Standing {
+fn standing(app: &App, task: Option<&WorkItem>) -> Standing {
     let Some(task) = task else { return Standing::Gone };
     if !app.is_over(task) {
         let is_deleted = !app.home.task(&task.project, &task.id).path.exists();

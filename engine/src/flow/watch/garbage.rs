@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::store::list::Brevity;
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskEntry, home, list};
+use crate::store::{Home, Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, home, list};
 use crate::{Error, Result};
 use orange_system::files::{bytes_in, size};
 use orange_system::many::in_order;
@@ -64,7 +64,7 @@ pub struct Garbage {
 enum Removable {
     Backup(Git, Backup, String),
     Branch(Git, String, String),
-    Deleted(TaskDir),
+    Deleted(WorkItemDir),
     Definition(PathBuf),
     File(PathBuf),
 }
@@ -86,7 +86,7 @@ struct KnownTasks {
 
 #[derive(Debug)]
 struct Over {
-    dir: TaskDir,
+    dir: WorkItemDir,
     branch: String,
     /// True if the branch was created for the task.
     is_own_branch: bool,
@@ -232,7 +232,7 @@ pub fn summary(found: &[Garbage]) -> Option<String> {
 
 /// Temporary files of dead processes.
 pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
-    let dirs = list::dirs(home, &DirKind::ALL, None)?;
+    let dirs = list::dirs(home, &WorkItemKind::ALL, None)?;
     let mut folders = vec![home.root().to_owned(), home.workspaces()];
     folders.extend(dirs.iter().filter_map(|dir| dir.path.parent()).map(Path::to_owned));
     folders.dedup();
@@ -246,27 +246,27 @@ pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
 impl KnownTasks {
     fn of(app: &App) -> Result<KnownTasks> {
         let mut known = KnownTasks { is_whole: true, ..KnownTasks::default() };
-        let journals = list::journals(&app.home, &DirKind::ALL, None)?;
+        let journals = list::journals(&app.home, &WorkItemKind::ALL, None)?;
         let is_over = |kind, owned: &Owned| app.is_end(kind, owned);
         for (listed, brevity) in
             list::each_briefly(journals, is_over, |listed, brevity| Some((listed, brevity)))
         {
             match (listed, brevity) {
-                (TaskEntry { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
+                (WorkItemEntry { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
                     let made = idle.last().unwrap_or_default().made;
                     known.add_over(dir, task, |branch| made.iter().any(|it| it == branch), false);
                 }
-                (TaskEntry { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),
+                (WorkItemEntry { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),
             }
         }
-        for dir in list::deleted(&app.home, &DirKind::ALL)? {
+        for dir in list::deleted(&app.home, &WorkItemKind::ALL)? {
             known.add(app, dir, true);
         }
         Ok(known)
     }
 
-    fn add(&mut self, app: &App, dir: TaskDir, is_deleted: bool) {
-        let Ok((task, journal)) = Task::read_last(&app.home, &dir, 0) else {
+    fn add(&mut self, app: &App, dir: WorkItemDir, is_deleted: bool) {
+        let Ok((task, journal)) = WorkItem::read_last(&app.home, &dir, 0) else {
             self.is_whole = false;
             self.live.insert(dir.id);
             return;
@@ -282,7 +282,13 @@ impl KnownTasks {
         self.add_over(dir, task, |branch| made.contains_key(branch), is_deleted);
     }
 
-    fn add_over(&mut self, dir: TaskDir, task: Task, is_made: impl Fn(&str) -> bool, is_deleted: bool) {
+    fn add_over(
+        &mut self,
+        dir: WorkItemDir,
+        task: WorkItem,
+        is_made: impl Fn(&str) -> bool,
+        is_deleted: bool,
+    ) {
         self.definitions.insert(task.owned.definition);
         let is_own_branch = is_made(&task.branch);
         let age = age_of(&dir.history());
@@ -370,7 +376,7 @@ fn age_of(path: &Path) -> Duration {
 }
 
 /// Moves a deleted task or mission out of the trash before removing it, so that nobody restores half of it.
-fn remove_deleted(home: &Home, dir: &TaskDir) -> Result<()> {
+fn remove_deleted(home: &Home, dir: &WorkItemDir) -> Result<()> {
     let leaving = home.leaving();
     home::make_folder(&leaving)?;
     let there = leaving.join(&dir.id);

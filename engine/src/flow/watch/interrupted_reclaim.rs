@@ -4,11 +4,11 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::{lock_recovered, queue};
 use crate::hooks::reclaim;
-use crate::store::{LockedTask, Task, TaskDir, pool, projects};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, pool, projects};
 
 /// Locks a task without an open transition, with its reclaimed worktree restored. A reclaim that a kill has
 /// interrupted is finished first.
-pub fn lock_with_worktree(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+pub fn lock_with_worktree(app: &App, dir: &WorkItemDir) -> Result<LockedWorkItem> {
     if !pool::has_slot_of(&app.home, &dir.id)? {
         finish_killed(app, &dir.project)?;
     }
@@ -16,7 +16,7 @@ pub fn lock_with_worktree(app: &App, dir: &TaskDir) -> Result<LockedTask> {
 }
 
 /// Finishes the interrupted reclaim of the worktree of this task; what was done, in words.
-pub fn finish(app: &App, dir: &TaskDir) -> Result<String> {
+pub fn finish(app: &App, dir: &WorkItemDir) -> Result<String> {
     let held = lock_recovered(app, dir)?.task().worktree().cloned();
     if let Some(name) = held {
         return Ok(format!("has {name}, with its work restored: a killed process had begun to reclaim it"));
@@ -50,9 +50,9 @@ pub fn finish_killed(app: &App, project: &str) -> Result<()> {
 
 /// True if a kill has interrupted the reclaim of a worktree that this task holds by the pool. A task that cannot be read does not
 /// hinder the others: `orange doctor` names it.
-pub fn is_unfinished(app: &App, dir: &TaskDir) -> Result<bool> {
+pub fn is_unfinished(app: &App, dir: &WorkItemDir) -> Result<bool> {
     let has_slot = pool::has_slot_of(&app.home, &dir.id)?;
-    let read = Task::read_last(&app.home, dir, 0);
+    let read = WorkItem::read_last(&app.home, dir, 0);
     Ok(read.is_ok_and(|(task, journal)| reclaim::is_unfinished(&task, &journal.history(), has_slot)))
 }
 
@@ -72,7 +72,7 @@ mod tests {
         ["before the release", "after it", "before the slot", "with a slot", "restoring"];
 
     /// A task with work in its worktree, whose reclaim was interrupted at this step.
-    fn killed(lab: &WorkspaceLab, step: &str) -> TaskDir {
+    fn killed(lab: &WorkspaceLab, step: &str) -> WorkItemDir {
         let mut locked = tests::task(lab.home(), "fix");
         let dir = locked.dir().clone();
         lab.acquire(&mut locked).unwrap();
@@ -81,7 +81,7 @@ mod tests {
         let (workspace, head) =
             ("coffee--1".to_owned(), Git::at(lab.repo()).head(&lab.worktree()).unwrap().unwrap());
         let reclaiming = Event::WorktreeReclaiming { workspace: workspace.clone(), head: head.clone() };
-        let release = |locked: &mut LockedTask| workspace::release(&lab.app, locked).unwrap();
+        let release = |locked: &mut LockedWorkItem| workspace::release(&lab.app, locked).unwrap();
         match step {
             "before the release" => locked.append(reclaiming, Set::new()).unwrap(),
             "after it" => {
@@ -106,14 +106,14 @@ mod tests {
     }
 
     /// Kills at every step, lets something finish it, and checks that a task could have the worktree or has it, and its work.
-    fn finishes(what: &str, finisher: impl Fn(&WorkspaceLab, &TaskDir)) {
+    fn finishes(what: &str, finisher: impl Fn(&WorkspaceLab, &WorkItemDir)) {
         for step in STEPS {
             let lab = WorkspaceLab::new(None);
             let dir = killed(&lab, step);
             assert!(is_unfinished(&lab.app, &dir).unwrap(), "{what}, {step}");
             finisher(&lab, &dir);
             assert!(!is_unfinished(&lab.app, &dir).unwrap(), "{what}, {step}");
-            let held = Task::read(lab.home(), &dir).unwrap().0.owned.workspace;
+            let held = WorkItem::read(lab.home(), &dir).unwrap().0.owned.workspace;
             if step == "restoring" {
                 assert_eq!(held.as_deref(), Some("coffee--1"), "{what}");
             } else {

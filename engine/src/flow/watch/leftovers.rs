@@ -4,10 +4,10 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::lock_recovered;
 use crate::hooks::{agents, workspace};
-use crate::store::{Event, Set, TaskDir};
+use crate::store::{Event, Set, WorkItemDir};
 
 /// Ends the session of a finished task with its agents, removes its folder, and returns what was done, in words.
-pub fn end_leftovers(app: &App, dir: &TaskDir) -> Result<String> {
+pub fn end_leftovers(app: &App, dir: &WorkItemDir) -> Result<String> {
     let mut open = lock_recovered(app, dir)?;
     let mut ended = Vec::new();
     if let Some(found) = open.task().owned.tmux_session.clone() {

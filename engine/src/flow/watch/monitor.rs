@@ -19,7 +19,7 @@ use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, 
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
 use crate::store::event::{Ending, Exited};
-use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, list, pool};
 use crate::{ErrorKind, Result};
 use orange_system::{fault, process};
 
@@ -45,8 +45,8 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<MonitorRound> {
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
     let mut reclaims = Reclaims::default();
     let holders = pool::holders_by_file(&app.home)?;
-    for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
-        let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
+    for dir in list::dirs(&app.home, &[WorkItemKind::Task], None)? {
+        let outcome = WorkItem::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(PolledTask::of(app, &dir, &task));
             queues.see(app, &dir, &task);
             let history = journal.history();
@@ -62,8 +62,8 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<MonitorRound> {
             Err(error) => look.errors.push((dir.id.clone(), error.for_person().to_string())),
         }
     }
-    for dir in list::dirs(&app.home, &[DirKind::Mission], None)? {
-        if Task::read_last(&app.home, &dir, 0)
+    for dir in list::dirs(&app.home, &[WorkItemKind::Mission], None)? {
+        if WorkItem::read_last(&app.home, &dir, 0)
             .is_ok_and(|(it, _)| it.status() == MissionStatus::Pending.as_str())
         {
             reclaims.see_pending(&dir);
@@ -99,9 +99,9 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<MonitorRound> {
 /// Checks one task; `None` if it has and waits for no agent, no time of its status is limited, and nothing is unfinished.
 fn watch(
     app: &App,
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
     holders: &BTreeSet<String>,
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
@@ -161,11 +161,11 @@ fn watch(
 /// Checks one mission; `None` if nothing of it can have changed: it waits for a person, or is over and has left nothing.
 fn look_at_mission(
     app: &App,
-    dir: &TaskDir,
+    dir: &WorkItemDir,
     holders: &BTreeSet<String>,
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
-    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     let has_agents = !history.agents.alive.is_empty() || task.owned.tmux_session.is_some();
     let has_slot = task.owned.workspace.is_some() || holders.contains(&task.id);
@@ -194,7 +194,12 @@ fn look_at_mission(
 }
 
 /// Records what agents have begun to do that a person should know; one that has met a limit waits for its end.
-fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
+fn look_at_agents(
+    app: &App,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+) -> Result<Vec<String>> {
     let spawns: Vec<u32> = history.agents.alive.keys().copied().collect();
     for spawn in &spawns {
         limit::look_into_transcript(dir, *spawn);
@@ -203,29 +208,31 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     if !news.is_empty() {
         match dir.kind {
             // Locking the task journals it.
-            DirKind::Task => drop(lock_recovered(app, dir)?),
-            DirKind::Mission => drop(activity::journal_reports(app, &mut LockedTask::lock(&app.home, dir)?)?),
+            WorkItemKind::Task => drop(lock_recovered(app, dir)?),
+            WorkItemKind::Mission => {
+                drop(activity::journal_reports(app, &mut LockedWorkItem::lock(&app.home, dir)?)?)
+            }
         }
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
     let is_new = |spawn: &u32| history.agents.waiting.is_none() && limit::met(dir, *spawn).is_some();
     for spawn in spawns.into_iter().filter(is_new) {
         stories.extend(match dir.kind {
-            DirKind::Task => waiting::limit_met(app, dir, spawn)?,
-            DirKind::Mission => mission::limit::met(app, dir, spawn)?,
+            WorkItemKind::Task => waiting::limit_met(app, dir, spawn)?,
+            WorkItemKind::Mission => mission::limit::met(app, dir, spawn)?,
         });
     }
     Ok(stories)
 }
 
 /// True if the task is finished and still has a session or a plain folder, because a hook failed.
-fn is_left_over(app: &App, task: &Task) -> bool {
+fn is_left_over(app: &App, task: &WorkItem) -> bool {
     let is_left = task.owned.tmux_session.is_some() || task.holds() == Some(Workspace::Folder);
     is_left && app.is_over(task)
 }
 
 /// If it is missing, what is left of it is ended. One whose wrapper has reported its end is left to that report, which knows more.
-fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
+fn is_still_missing(app: &App, dir: &WorkItemDir, spawn: u32) -> Result<bool> {
     let open = lock_recovered(app, dir)?;
     let is_missing = missing(dir, open.history(), || app.tmux.panes())?.contains(&spawn)
         && !process::is_reported(&dir.id, &[spawn])?;

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::drive::gh::{self, Gh};
 use crate::flow::pull_request;
 use crate::hooks;
-use crate::store::{Task, TaskDir};
+use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, Result};
 
 /// The time between two questions about a pull request.
@@ -43,14 +43,14 @@ struct LastPoll {
 /// A task that has a pull request, or may have one.
 #[derive(Clone, Debug)]
 pub struct PolledTask {
-    pub dir: TaskDir,
+    pub dir: WorkItemDir,
     /// The address of its pull request, if it is known.
     pub url: Option<String>,
 }
 
 impl PolledTask {
     /// The task, if it is unfinished and has a pull request, or was started and may have one.
-    pub fn of(app: &App, dir: &TaskDir, task: &Task) -> Option<PolledTask> {
+    pub fn of(app: &App, dir: &WorkItemDir, task: &WorkItem) -> Option<PolledTask> {
         let url = task.pr_url.clone();
         let machine = app.machine_of(&task.owned).ok()?;
         let status = machine.state_named(task.status())?;
@@ -75,7 +75,7 @@ impl Polls {
 
     /// Asks GitHub about the pull requests that are due, the longest waiting first, and ends the tasks whose pull requests have
     /// ended. Returns what was done, by task; a repeated failure is omitted.
-    pub fn round(&mut self, app: &App, mut watched: Vec<PolledTask>) -> Vec<(TaskDir, Result<String>)> {
+    pub fn round(&mut self, app: &App, mut watched: Vec<PolledTask>) -> Vec<(WorkItemDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
         watched.retain(|it| self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause()));
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
@@ -103,7 +103,7 @@ impl Polls {
 }
 
 fn ask(app: &App, watched: &PolledTask) -> Result<Option<String>> {
-    let (task, _) = Task::read(&app.home, &watched.dir)?;
+    let (task, _) = WorkItem::read(&app.home, &watched.dir)?;
     let gh = Gh::at(&app.project_of(&task)?.path).patience(PATIENCE);
     let Some(url) = &watched.url else {
         return match hooks::pull_request::find(app, &gh, &task)? {

@@ -12,12 +12,12 @@ use crate::flow::request::transition_result;
 use crate::flow::request::{begin, carry_out};
 use crate::hooks;
 use crate::store::event::{ChecksSeen, Strategy};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir};
 
 /// Ends a task whose pull request was merged or closed, on behalf of the engine. The task of a merged one goes to the merged
 /// state, the task of a closed one is cancelled: by the workflow's transition, or without one. For an open pull request, records
 /// its checks. Returns a message about the change.
-pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<String>> {
+pub fn follow(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     if locked.task().pr_url.as_deref() != Some(&pr.url) {
@@ -38,7 +38,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
 }
 
 /// Records the checks of an open pull request, and returns a message about them, if they differ from the recorded ones.
-fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
+fn checked(mut locked: LockedWorkItem, pr: &PullRequest) -> Result<Option<String>> {
     let Some(CheckedCommit { commit, state }) = pr.checks.clone() else { return Ok(None) };
     let seen = ChecksSeen { url: pr.url.clone(), commit, state };
     if locked.history().branch.checks.as_ref() == Some(&seen) {
@@ -51,7 +51,7 @@ fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
 
 /// Links a pull request that an agent or a person has opened for the branch of a task, and continues as [`follow`]. Returns a
 /// message about the change.
-pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
+pub fn found(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<String> {
     hooks::pull_request::keep(&mut lock_recovered(app, dir)?, &pr.url)?;
     let linked = format!("its branch has a pull request: {}", pr.url);
     Ok(match follow(app, dir, pr)? {
@@ -61,7 +61,7 @@ pub fn found(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<String> {
 }
 
 /// The events of a merged pull request.
-pub fn merged(app: &App, task: &Task, pr: &PullRequest) -> Result<Vec<Event>> {
+pub fn merged(app: &App, task: &WorkItem, pr: &PullRequest) -> Result<Vec<Event>> {
     let into = app.project_of(task)?.default_branch;
     let merged = Event::TaskMerged { strategy: Strategy::PullRequest, into, commit: pr.commit.clone() };
     Ok(vec![Event::PrMerged { url: pr.url.clone() }, merged])

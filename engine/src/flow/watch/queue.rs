@@ -15,7 +15,7 @@ use crate::hooks::{agent_check, workspace};
 use crate::store::list::{self, KnownTask};
 use crate::store::pool::{self, SavedPool, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Task, TaskDir, owed, task};
+use crate::store::{Home, WorkItem, WorkItemDir, WorkItemKind, owed, work_item};
 
 /// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl StartQueue {
 
     /// The current projects and pool, if anything about this task depends on them: the pool is read from the journals
     /// of all tasks.
-    pub fn about(app: &App, task: &Task) -> Option<StartQueue> {
+    pub fn about(app: &App, task: &WorkItem) -> Option<StartQueue> {
         let may_get_room = || task.owned.workspace.is_none() && !app.is_over(task);
         let is_concerned = may_get_room() || waits(app, task).is_some();
         is_concerned.then(|| StartQueue::read(&app.home).ok()).flatten()
@@ -64,7 +64,7 @@ impl StartQueue {
     }
 
     /// True if a task without a worktree could have one now, or needs none to be started.
-    pub fn has_room(&self, app: &App, task: &Task) -> bool {
+    pub fn has_room(&self, app: &App, task: &WorkItem) -> bool {
         let place = waits(app, task);
         if place.is_some() && Blocked::of(app, task).is_some() {
             return false;
@@ -79,7 +79,7 @@ impl StartQueue {
     }
 
     /// Reason for which an unstarted task waits, in words; `None` for any other task.
-    pub fn waits_for(&self, app: &App, task: &Task) -> Option<String> {
+    pub fn waits_for(&self, app: &App, task: &WorkItem) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
         let place = waits(app, task)?;
         if let Some(blocked) = Blocked::of(app, task) {
@@ -104,7 +104,7 @@ impl StartQueue {
 
     /// Reason for which the start of an unstarted task would be refused, at any time, with its remedy; `None` for any other task,
     /// and for one that others block.
-    pub fn forbids(&self, app: &App, task: &Task) -> Option<String> {
+    pub fn forbids(&self, app: &App, task: &WorkItem) -> Option<String> {
         let place = waits(app, task).filter(|_| Blocked::of(app, task).is_none())?;
         let machine = app.machine_of(&task.owned).ok()?;
         let spawn = first_agent(machine, task)?;
@@ -116,7 +116,7 @@ impl StartQueue {
     }
 
     /// The projects with automatic queues in which tasks wait for a monitor while none runs.
-    pub fn without_monitor<'q>(&'q self, app: &App, tasks: &[&Task]) -> Vec<&'q str> {
+    pub fn without_monitor<'q>(&'q self, app: &App, tasks: &[&WorkItem]) -> Vec<&'q str> {
         let waits = |project: &&Project| {
             project.is_auto()
                 && tasks
@@ -128,9 +128,9 @@ impl StartQueue {
     }
 
     /// The projects in which tasks wait for a worktree, and all worktrees are held by work that waits for a person.
-    pub fn held_by_person<'q>(&'q self, app: &App, tasks: &[&Task]) -> Vec<&'q Project> {
+    pub fn held_by_person<'q>(&'q self, app: &App, tasks: &[&WorkItem]) -> Vec<&'q Project> {
         let waits = |project: &&Project| {
-            let wants = |task: &&Task| waits_for_room(app, task) == Some(Workspace::Worktree);
+            let wants = |task: &&WorkItem| waits_for_room(app, task) == Some(Workspace::Worktree);
             let one = tasks.iter().copied().filter(|task| task.project == project.name).find(wants);
             let size = (project.name.as_str(), project.pool_size);
             one.is_some_and(|task| pool::check_room(&app.home, &self.slots, size, &task.id).is_err())
@@ -167,7 +167,7 @@ fn full(project: &Project, is_held_by_person: bool) -> String {
 }
 
 /// Spawn of the first agent of an unstarted task, if its workflow has one.
-fn first_agent(machine: &'static Machine<'static>, task: &Task) -> Option<Spawn<'static>> {
+fn first_agent(machine: &'static Machine<'static>, task: &WorkItem) -> Option<Spawn<'static>> {
     let status = status_of(machine, task).ok()?;
     if status != machine.initial {
         return machine.state(status).respawn.as_ref().and_then(Hook::spawn).copied();
@@ -177,8 +177,8 @@ fn first_agent(machine: &'static Machine<'static>, task: &Task) -> Option<Spawn<
 
 /// True if the task or mission of this id, which holds a worktree, waits for a person, and no agent of it works.
 fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
-    let dir = list::with_id(&app.home, &DirKind::ALL, Some(project), id).unwrap_or_default().pop();
-    let read = dir.and_then(|dir| Some((dir.kind, task::read_journal_last(&dir, 0).ok()?.history())));
+    let dir = list::with_id(&app.home, &WorkItemKind::ALL, Some(project), id).unwrap_or_default().pop();
+    let read = dir.and_then(|dir| Some((dir.kind, work_item::read_journal_last(&dir, 0).ok()?.history())));
     let Some((kind, history)) = read else { return false };
     let is_quiet = history.agents.alive.is_empty()
         && history.transition.open.is_none()
@@ -186,17 +186,17 @@ fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
     let status = history.owned.status.as_str();
     is_quiet
         && match kind {
-            DirKind::Task => app.machine_of(&history.owned).is_ok_and(|machine| {
+            WorkItemKind::Task => app.machine_of(&history.owned).is_ok_and(|machine| {
                 machine.state_named(status).is_some_and(|state| machine.state(state).waits_for_human)
             }),
-            DirKind::Mission => {
+            WorkItemKind::Mission => {
                 [MissionStatus::Paused, MissionStatus::Failed].iter().any(|it| it.as_str() == status)
             }
         }
 }
 
 /// Workspace of an unstarted task that waits for nothing but its turn; `None` for any other task.
-pub fn waits_for_room(app: &App, task: &Task) -> Option<Workspace> {
+pub fn waits_for_room(app: &App, task: &WorkItem) -> Option<Workspace> {
     let is_stopped = task.owned.stopped_at.is_some();
     waits(app, task).filter(|_| !is_stopped && Blocked::of(app, task).is_none())
 }
@@ -214,7 +214,7 @@ pub struct Queues(BTreeMap<String, ProjectQueue>);
 /// The tasks seen of one project.
 #[derive(Debug)]
 struct ProjectQueue {
-    dir: TaskDir,
+    dir: WorkItemDir,
     /// Workspaces for which unstarted tasks wait.
     wait_for: BTreeSet<Workspace>,
     /// The number of those that hold a plain folder.
@@ -223,7 +223,7 @@ struct ProjectQueue {
 
 impl Queues {
     /// Notes a task.
-    pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task) {
+    pub fn see(&mut self, app: &App, dir: &WorkItemDir, task: &WorkItem) {
         let first = || ProjectQueue { dir: dir.clone(), wait_for: BTreeSet::new(), in_folders: 0 };
         let seen = self.0.entry(dir.project.clone()).or_insert_with(first);
         seen.wait_for.extend(waits_for_room(app, task));
@@ -232,7 +232,7 @@ impl Queues {
 
     /// Makes the starts that are owed, and fills the free worktrees of projects with automatic queues. Returns the projects with
     /// something to do, each with one of its tasks and the result.
-    pub fn serve(&self, app: &App) -> Vec<(TaskDir, Result<String>)> {
+    pub fn serve(&self, app: &App) -> Vec<(WorkItemDir, Result<String>)> {
         let served = self.0.iter().filter_map(|(project, seen)| {
             let done = is_to_be_served(app, project, seen)
                 .and_then(|is_to_be| is_to_be.then(|| start_next(app, &seen.dir)).transpose());
@@ -275,13 +275,13 @@ fn orange_project(app: &App, name: &str) -> Result<Option<Project>> {
     Ok(projects::read(&app.home)?.into_iter().find(|project| project.name == name))
 }
 
-fn start_next(app: &App, dir: &TaskDir) -> Result<()> {
+fn start_next(app: &App, dir: &WorkItemDir) -> Result<()> {
     app.detached(&["task", "spawn-next", &dir.id], dir)
 }
 
 /// Starts what waits for the worktree that a task or a mission has released: in a project with an automatic queue the next task,
 /// and a mission in any project.
-pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
+pub fn after_release(app: &App, dir: &WorkItemDir) -> Result<()> {
     match orange_project(app, &dir.project)? {
         Some(project) if project.is_auto() => app.start_detached(&["task", "spawn-next", &dir.id], dir),
         Some(_) | None => begin_mission(app, &dir.project),
@@ -291,7 +291,7 @@ pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
 /// Begins the oldest mission of a project that waits for a worktree, if one is free, in a process of its own.
 pub fn begin_mission(app: &App, project: &str) -> Result<()> {
     let pending = MissionStatus::Pending.as_str();
-    let mut known = list::journals(&app.home, &[DirKind::Mission], Some(project))?;
+    let mut known = list::journals(&app.home, &[WorkItemKind::Mission], Some(project))?;
     known.retain(|it| it.may_be(|owned| owned.status == pending));
     let waiting =
         list::each(known, |it| it.task.as_ref().is_ok_and(|it| it.status() == pending).then_some(it.dir));

@@ -13,7 +13,7 @@ use crate::flow::snapshot::{status_of, waits};
 use crate::flow::{lock_recovered, lock_with_worktree, queue};
 use crate::hooks::reclaim;
 use crate::store::effective::effective;
-use crate::store::{Task, TaskDir, TaskHistory, pool, projects};
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, pool, projects};
 
 /// The tasks and missions seen, by project.
 #[derive(Debug, Default)]
@@ -25,14 +25,14 @@ struct ReclaimCandidates {
     /// Number of tasks and missions that wait for a worktree.
     waiting: usize,
     /// Those whose reclaimed worktree is requested.
-    requested: Vec<TaskDir>,
+    requested: Vec<WorkItemDir>,
     /// Those whose worktree may be reclaimed, each with the time at which it entered its state.
-    reclaimable: Vec<(String, TaskDir)>,
+    reclaimable: Vec<(String, WorkItemDir)>,
 }
 
 impl Reclaims {
     /// Notes a task.
-    pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) {
+    pub fn see(&mut self, app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) {
         let seen = self.0.entry(dir.project.clone()).or_default();
         seen.waiting += usize::from(waits(app, task) == Some(Workspace::Worktree));
         if history.worktree.reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested)
@@ -47,12 +47,12 @@ impl Reclaims {
     }
 
     /// Notes a mission that waits for a worktree.
-    pub fn see_pending(&mut self, dir: &TaskDir) {
+    pub fn see_pending(&mut self, dir: &WorkItemDir) {
         self.0.entry(dir.project.clone()).or_default().waiting += 1;
     }
 
     /// Restores requested worktrees while one is free, and reclaims as many as are waited for beyond those.
-    pub fn serve(self, app: &App) -> Vec<(TaskDir, Result<String>)> {
+    pub fn serve(self, app: &App) -> Vec<(WorkItemDir, Result<String>)> {
         let mut done = Vec::new();
         for (project, seen) in self.0 {
             if seen.requested.is_empty() && (seen.waiting == 0 || seen.reclaimable.is_empty()) {
@@ -72,7 +72,7 @@ fn serve_one(
     app: &App,
     project: &str,
     mut seen: ReclaimCandidates,
-    done: &mut Vec<(TaskDir, Result<String>)>,
+    done: &mut Vec<(WorkItemDir, Result<String>)>,
 ) -> Result<()> {
     let Some(project) = projects::read(&app.home)?.into_iter().find(|it| it.name == project) else {
         return Ok(());
@@ -109,7 +109,7 @@ fn serve_one(
 }
 
 /// Reclaims the worktree of a task, if its work can be restored unchanged; what was done, in words.
-fn reclaim_one(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+fn reclaim_one(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
     let facts = facts(app, locked.task(), locked.history());
     let Some(name) = locked.task().worktree().cloned() else { return Ok(None) };
@@ -129,7 +129,7 @@ fn reclaim_one(app: &App, dir: &TaskDir) -> Result<Option<String>> {
 }
 
 /// Facts about a task whose worktree may be reclaimed.
-fn facts(app: &App, task: &Task, history: &TaskHistory) -> ReclaimFacts {
+fn facts(app: &App, task: &WorkItem, history: &WorkItemHistory) -> ReclaimFacts {
     let machine = app.machine_of(&task.owned).ok();
     let waits_for_person = machine.is_some_and(|machine| {
         status_of(machine, task).is_ok_and(|status| machine.state(status).waits_for_human)

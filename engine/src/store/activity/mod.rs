@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 pub use fold::{Activity, ReportedDoing, ReportedLimit};
 pub use note::{ActivityNote, NoteKind};
 
-use crate::store::TaskDir;
+use crate::store::WorkItemDir;
 use orange_system::nofollow;
 
 /// The length at which the file is renamed and replaces the former one.
@@ -25,7 +25,7 @@ pub const LONGEST_FILE: u64 = 256 * 1024;
 const LONGEST_LINE: usize = 80 * 1024;
 
 /// Appends a note with one write, so that the lines of many processes do not mix. The task's folder must exist.
-pub fn append(dir: &TaskDir, note: &ActivityNote) -> io::Result<()> {
+pub fn append(dir: &WorkItemDir, note: &ActivityNote) -> io::Result<()> {
     let path = dir.activity();
     let mut file = nofollow::open(&path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
     // The line begins with a line break, so that a torn line before it spoils only itself.
@@ -37,7 +37,7 @@ pub fn append(dir: &TaskDir, note: &ActivityNote) -> io::Result<()> {
 }
 
 /// Renames the file unless another process does. It never waits for the file's lock.
-fn rotate(dir: &TaskDir, file: &File) -> io::Result<()> {
+fn rotate(dir: &WorkItemDir, file: &File) -> io::Result<()> {
     if flock(file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(());
     }
@@ -47,7 +47,7 @@ fn rotate(dir: &TaskDir, file: &File) -> io::Result<()> {
 }
 
 /// The notes in both files, oldest first; other lines are ignored.
-pub fn read(dir: &TaskDir) -> Vec<ActivityNote> {
+pub fn read(dir: &WorkItemDir) -> Vec<ActivityNote> {
     let current = tail(&dir.activity());
     let former = tail(&dir.former_activity());
     // The current file may have been renamed between the two reads.

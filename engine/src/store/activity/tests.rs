@@ -11,7 +11,7 @@ use crate::store::tests::{TestProcess, home, task};
 const WRITERS: u32 = 20;
 const NOTES_OF_EACH: u32 = 100;
 
-fn place() -> (tempfile::TempDir, TaskDir) {
+fn place() -> (tempfile::TempDir, WorkItemDir) {
     let folder = tempfile::tempdir().unwrap();
     let dir = Home::at(folder.path()).task("toy", "t1");
     fs::create_dir_all(&dir.path).unwrap();
@@ -24,7 +24,7 @@ fn note(kind: NoteKind, tool: &str, text: &str) -> ActivityNote {
 }
 
 /// Work of each of the writers, in a process of its own.
-pub(in crate::store) fn note_many(dir: &TaskDir) {
+pub(in crate::store) fn note_many(dir: &WorkItemDir) {
     for number in 0..NOTES_OF_EACH {
         let text = format!("{}-{number} {}", std::process::id(), "x".repeat(60));
         append(dir, &note(NoteKind::Tool, "Bash", &text)).unwrap();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::frontmatter::Document;
 use crate::store::index::FileFact;
-use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal};
+use crate::store::{Owned, Set, WorkItem, WorkItemDir, WorkItemKind, journal};
 use orange_system::many::contents;
 use orange_system::regular;
 
@@ -74,11 +74,11 @@ impl FileFact for JournalFacts {
 
     type Shared = SharedOwned;
 
-    fn file(_: DirKind) -> &'static str {
+    fn file(_: WorkItemKind) -> &'static str {
         "history.jsonl"
     }
 
-    fn read(dir: &TaskDir, is_kept: bool, buffer: &mut Vec<u8>) -> JournalFacts {
+    fn read(dir: &WorkItemDir, is_kept: bool, buffer: &mut Vec<u8>) -> JournalFacts {
         let Ok(bytes) = contents(&dir.history(), journal::LONGEST, buffer) else {
             return JournalFacts::default();
         };
@@ -152,16 +152,16 @@ impl FileFact for TextFacts {
 
     type Shared = ();
 
-    fn file(kind: DirKind) -> &'static str {
+    fn file(kind: WorkItemKind) -> &'static str {
         kind.file()
     }
 
-    fn read(dir: &TaskDir, _: bool, buffer: &mut Vec<u8>) -> TextFacts {
+    fn read(dir: &WorkItemDir, _: bool, buffer: &mut Vec<u8>) -> TextFacts {
         let bytes = contents(&dir.task_md(), regular::LIMIT, buffer).ok();
         let Some(document) = bytes.and_then(|bytes| Document::parse(bytes).ok()) else {
             return TextFacts::default();
         };
-        let task = Task::with(dir, document, Owned::default(), ("", "")).ok();
+        let task = WorkItem::with(dir, document, Owned::default(), ("", "")).ok();
         let task = task.filter(|task| !task.branch.is_empty() && !task.created_at.is_empty());
         let Some(task) = task else { return TextFacts::default() };
         TextFacts { head: encode_head(&task), branch: Some(task.branch) }
@@ -181,11 +181,11 @@ impl FileFact for TextFacts {
 
 impl TextFacts {
     /// The task without its body; `None` if only a careful read finds it.
-    pub fn task(&self, dir: &TaskDir, owned: Owned) -> Option<Task> {
+    pub fn task(&self, dir: &WorkItemDir, owned: Owned) -> Option<WorkItem> {
         let head: LineHead = serde_json::from_str(self.head.as_deref()?).ok()?;
         let ((branch, summary, harness, review_harness), (effort, model, priority, blocked_by), last) = head;
         let (attention, pr_url, created_at, updated_at) = last;
-        Some(Task {
+        Some(WorkItem {
             kind: dir.kind,
             id: dir.id.clone(),
             project: dir.project.clone(),
@@ -207,8 +207,8 @@ impl TextFacts {
     }
 }
 
-fn encode_head(task: &Task) -> Option<String> {
-    let Task { branch, summary, harness, review_harness, effort, model, priority, blocked_by, .. } = task;
+fn encode_head(task: &WorkItem) -> Option<String> {
+    let WorkItem { branch, summary, harness, review_harness, effort, model, priority, blocked_by, .. } = task;
     let last = (&task.attention, &task.pr_url, &task.created_at, &task.updated_at);
     let head = ((branch, summary, harness, review_harness), (effort, model, priority, blocked_by), last);
     serde_json::to_string(&head).ok()
@@ -230,11 +230,11 @@ impl FileFact for EngineKeys {
 
     type Shared = ();
 
-    fn file(kind: DirKind) -> &'static str {
+    fn file(kind: WorkItemKind) -> &'static str {
         kind.file()
     }
 
-    fn read(dir: &TaskDir, _: bool, buffer: &mut Vec<u8>) -> EngineKeys {
+    fn read(dir: &WorkItemDir, _: bool, buffer: &mut Vec<u8>) -> EngineKeys {
         const OF_PEOPLE: [&str; 5] = ["branch", "summary", "attention", "created_at", "updated_at"];
         let bytes = contents(&dir.task_md(), regular::LIMIT, buffer).ok();
         let Some(document) = bytes.and_then(|bytes| Document::parse(bytes).ok()) else {

@@ -10,24 +10,24 @@ use orange_testkit::Random;
 
 use super::*;
 use crate::store::tests::{TestProcess, draft, home, task};
-use crate::store::{Event, Home, LockedTask, Set, create, list};
+use crate::store::{Event, Home, LockedWorkItem, Set, create, list};
 use orange_system::nofollow::opened;
 
 /// A home with so many tasks, whose files are older than whatever is created next.
-fn home_with(tasks: usize) -> (tempfile::TempDir, Home, Vec<TaskDir>) {
+fn home_with(tasks: usize) -> (tempfile::TempDir, Home, Vec<WorkItemDir>) {
     let (folder, home) = home();
     let first = task(&home, "fix-0").dir().clone();
     for number in 1..tasks {
         copy(&home, &first, number);
     }
-    let mut dirs = list::dirs(&home, &[DirKind::Task], None).unwrap();
+    let mut dirs = list::dirs(&home, &[WorkItemKind::Task], None).unwrap();
     dirs.sort();
     grow_old(&home);
     (folder, home, dirs)
 }
 
 /// Adds a task like this one, with a branch of its own, much faster than [`create`] does.
-pub(crate) fn copy(home: &Home, first: &TaskDir, number: usize) {
+pub(crate) fn copy(home: &Home, first: &WorkItemDir, number: usize) {
     let dir = home.task("coffee", &format!("{}{number:06}", &first.id[..first.id.len() - 6]));
     fs::create_dir(&dir.path).unwrap();
     for (from, to) in [(first.task_md(), dir.task_md()), (first.history(), dir.history())] {
@@ -53,12 +53,12 @@ fn place<F: FileFact>(home: &Home) -> PathBuf {
 }
 
 /// Facts that lists have about each task: by the indexes, or by the files alone.
-fn known(dirs: &[TaskDir], is_indexed: bool) -> Vec<String> {
+fn known(dirs: &[WorkItemDir], is_indexed: bool) -> Vec<String> {
     let (journals, texts) = match is_indexed {
         true => (facts::<JournalFacts>(dirs, AskedTasks::All), facts::<TextFacts>(dirs, AskedTasks::All)),
         false => (read(dirs), read(dirs)),
     };
-    let one = |(dir, (journal, text)): (&TaskDir, (JournalFacts, TextFacts))| {
+    let one = |(dir, (journal, text)): (&WorkItemDir, (JournalFacts, TextFacts))| {
         let owned = journal.owned.map(Arc::unwrap_or_clone);
         let task = text.task(dir, owned.clone().unwrap_or_default());
         format!("{} {owned:?} {:?} {task:?}", dir.id, text.branch)
@@ -78,7 +78,7 @@ fn an_index_saves_the_opening_of_what_has_not_changed() {
     assert!(place::<JournalFacts>(&home).exists() && place::<TextFacts>(&home).exists());
     let again = files_opened(&home, read_all);
     assert!(again < 10, "{again} files were opened");
-    drop(LockedTask::lock(&home, &dirs[7]).unwrap().append(Event::Unknown, Set::new().status("done")));
+    drop(LockedWorkItem::lock(&home, &dirs[7]).unwrap().append(Event::Unknown, Set::new().status("done")));
     let changed = files_opened(&home, read_all);
     assert_eq!(changed, again + 2);
     assert_eq!(known(&dirs, true), known(&dirs, false));
@@ -113,9 +113,9 @@ fn a_idle_task_has_no_open_transition_and_no_agent() {
     // The files say it only to who writes an index.
     assert_eq!((idle(), idle()), (dirs.len(), dirs.len()));
     let started = Event::TransitionStarted(crate::store::event::Transition::default());
-    LockedTask::lock(&home, &dirs[0]).unwrap().append(started, Set::new()).unwrap();
+    LockedWorkItem::lock(&home, &dirs[0]).unwrap().append(started, Set::new()).unwrap();
     let spawned = Event::AgentSpawned(crate::store::event::Spawn { spawn: 1, ..Default::default() });
-    LockedTask::lock(&home, &dirs[1]).unwrap().append(spawned, Set::new()).unwrap();
+    LockedWorkItem::lock(&home, &dirs[1]).unwrap().append(spawned, Set::new()).unwrap();
     grow_old(&home);
     fs::remove_file(place::<JournalFacts>(&home)).unwrap();
     assert_eq!((idle(), idle()), (dirs.len() - 2, dirs.len() - 2));
@@ -211,7 +211,7 @@ fn no_attack_on_indexes_changes_an_answer() {
         let what = random.below(12);
         match what {
             0 => drop(
-                LockedTask::lock(&home, &dir)
+                LockedWorkItem::lock(&home, &dir)
                     .map(|mut it| it.append(Event::Unknown, status(&mut random))),
             ),
             1 => edit_in_place(&dir.history(), "pending", "waiting", &mut random),
@@ -229,7 +229,7 @@ fn no_attack_on_indexes_changes_an_answer() {
             10 => fs::write(index.with_file_name("..texts.index.1.0.tmp"), "half").unwrap(),
             _ => {
                 drop(create(&home, &draft(&format!("new-{round}")), |_| Ok(())).unwrap());
-                dirs = list::dirs(&home, &[DirKind::Task], None).unwrap();
+                dirs = list::dirs(&home, &[WorkItemKind::Task], None).unwrap();
                 dirs.sort();
             }
         }
@@ -256,7 +256,7 @@ fn a_kill_leaves_an_index_or_none() {
 
 /// Writes both indexes again and again.
 pub(crate) fn write_forever(home: &Home) {
-    let dirs = list::dirs(home, &[DirKind::Task], None).unwrap();
+    let dirs = list::dirs(home, &[WorkItemKind::Task], None).unwrap();
     loop {
         println!("writing");
         drop(known(&dirs, true));
@@ -281,7 +281,7 @@ fn edit_in_place(path: &Path, from: &str, to: &str, random: &mut Random) {
 }
 
 /// Gives each of two tasks the folder of the other.
-fn exchange(one: &TaskDir, other: &TaskDir) {
+fn exchange(one: &WorkItemDir, other: &WorkItemDir) {
     if one != other {
         atomic::exchange(&one.path, &other.path).unwrap();
     }

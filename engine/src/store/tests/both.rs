@@ -10,7 +10,7 @@ use orange_testkit::Random;
 use crate::store::tests::TestProcess;
 use crate::store::tests::editors::in_a_worktree;
 use crate::store::tests::processes::only_task;
-use crate::store::{LockedTask, Task, TaskDir};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir};
 
 const ROUNDS: u32 = 40;
 
@@ -47,7 +47,7 @@ impl WrittenLines {
     }
 
     /// Every line is in the task's text, or in a file that the journal names.
-    fn check(&self, dir: &TaskDir, body: &str, seed: u64) {
+    fn check(&self, dir: &WorkItemDir, body: &str, seed: u64) {
         let journal = fs::read_to_string(dir.history()).unwrap();
         let kept = fs::read_dir(dir.kept()).into_iter().flatten().map(|entry| entry.unwrap().path());
         let named = kept.filter(|path| journal.contains(path.to_str().unwrap()));
@@ -80,7 +80,7 @@ fn no_line_of_either_side_is_lost_by_a_kill() {
             }
         }
         // A reader stores nothing: the lines that a merge is going to replace are still in the store.
-        let read = Task::read(&home, &dir).unwrap().0.body + &fs::read_to_string(dir.task_md()).unwrap();
+        let read = WorkItem::read(&home, &dir).unwrap().0.body + &fs::read_to_string(dir.task_md()).unwrap();
         written.check(&dir, &read, seed);
         let mut engine = TestProcess::start("append", &home);
         if random.below(4) == 0 {
@@ -89,7 +89,7 @@ fn no_line_of_either_side_is_lost_by_a_kill() {
         std::thread::sleep(Duration::from_micros(random.below(60_000).try_into().unwrap()));
         engine.kill();
     }
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     written.check(&dir, &locked.task().body, seed);
     drop(locked);
     // A copy that differs only in the time of the last change is not written again.

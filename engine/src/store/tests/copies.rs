@@ -8,12 +8,12 @@ use crate::ErrorKind;
 use crate::store::tests::editors::in_a_worktree;
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::task;
-use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, copy};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, copy};
 
 const BODY: &str = "\n## Context\n\nToo sour.\n";
 
 /// A task in a worktree: its home, its folder, and the path of the copy.
-fn lab() -> (tempfile::TempDir, Home, TaskDir, PathBuf) {
+fn lab() -> (tempfile::TempDir, Home, WorkItemDir, PathBuf) {
     let (folder, home, copy) = in_a_worktree();
     let dir = only_task(&home);
     (folder, home, dir, copy)
@@ -34,7 +34,7 @@ fn append(path: &Path, line: &str) {
 }
 
 /// The replaced texts.
-fn kept(dir: &TaskDir) -> Vec<String> {
+fn kept(dir: &WorkItemDir) -> Vec<String> {
     let entries = fs::read_dir(dir.kept()).into_iter().flatten();
     entries.map(|entry| text(&entry.unwrap().path())).collect()
 }
@@ -44,17 +44,17 @@ fn the_worktree_has_a_regular_file_with_the_text() {
     let (_folder, home, dir, copy) = lab();
     let is_the_text = || copy.symlink_metadata().unwrap().is_file() && text(&copy) == text(&dir.task_md());
     assert!(is_the_text());
-    let lock = || drop(LockedTask::lock(&home, &dir).unwrap());
+    let lock = || drop(LockedWorkItem::lock(&home, &dir).unwrap());
 
     fs::remove_file(&copy).unwrap();
-    assert_eq!(Task::read(&home, &dir).unwrap().0.body, BODY);
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.body, BODY);
     lock();
     assert!(is_the_text(), "one that was removed comes back");
 
     for target in [dir.task_md(), "/elsewhere/tasks/coffee/x/TASK.md".into(), "/etc/passwd".into()] {
         fs::remove_file(&copy).unwrap();
         symlink(target, &copy).unwrap();
-        assert_eq!(Task::read(&home, &dir).unwrap().0.body, BODY);
+        assert_eq!(WorkItem::read(&home, &dir).unwrap().0.body, BODY);
         lock();
         assert!(is_the_text(), "a link is replaced, and not followed");
     }
@@ -75,13 +75,13 @@ fn a_home_with_links_is_taken_over() {
     fs::remove_file(&copy).unwrap();
     symlink(dir.task_md(), &copy).unwrap();
     append(&copy, "through the link\n");
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, format!("{BODY}through the link\n"));
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, format!("{BODY}through the link\n"));
     assert!(!copy.is_symlink() && text(&copy) == text(&dir.task_md()));
 
     // An editor has put a file in the place of the link before.
     fs::remove_file(dir.base()).unwrap();
     append(&copy, "by an editor\n");
-    let body = LockedTask::lock(&home, &dir).unwrap().task().body.clone();
+    let body = LockedWorkItem::lock(&home, &dir).unwrap().task().body.clone();
     assert_eq!(body, format!("{BODY}through the link\nby an editor\n"));
 
     // And somebody has written to the task's own file since.
@@ -91,7 +91,7 @@ fn a_home_with_links_is_taken_over() {
     change(&dir.task_md(), "sour.\n", "sour.\nours\n");
     let own = fs::OpenOptions::new().write(true).open(dir.task_md()).unwrap();
     own.set_modified(saved + std::time::Duration::from_millis(1)).unwrap();
-    let body = LockedTask::lock(&home, &dir).unwrap().task().body.clone();
+    let body = LockedWorkItem::lock(&home, &dir).unwrap().task().body.clone();
     for line in ["theirs", "ours", "by an editor"] {
         assert!(body.lines().any(|found| found == line), "{line}: {body}");
     }
@@ -120,15 +120,15 @@ fn check_taken_in(edit: impl Fn(&str) -> String, body: &str, repairs: usize) {
     let (_folder, home, dir, copy) = lab();
     let edited = edit(&text(&copy));
     fs::write(&copy, &edited).unwrap();
-    assert_eq!(Task::read(&home, &dir).unwrap().0.body, body);
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.body, body);
     assert_eq!(text(&copy), edited, "a reader changes nothing");
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!((locked.task().body.as_str(), locked.task().status()), (body, "working"));
     assert_eq!(locked.repairs().len(), repairs, "{:?}", locked.repairs());
     drop(locked);
     assert!(text(&dir.task_md()).ends_with(body));
     assert!(text(&copy).contains("status: working") && text(&copy).ends_with(body));
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn every_byte_of_a_save_is_kept() {
     let odd =
         text(&copy).replacen("---\n", "---\n# mine\nmood: \"good\"   # today\n", 1) + "\n\t\u{3000} \n\n";
     fs::write(&copy, &odd).unwrap();
-    drop(LockedTask::lock(&home, &dir).unwrap());
+    drop(LockedWorkItem::lock(&home, &dir).unwrap());
     assert_eq!(text(&copy), odd);
     let clockless = |text: &str| -> Vec<String> {
         text.split('\n').filter(|line| !line.starts_with("updated_at")).map(str::to_owned).collect()
@@ -162,8 +162,8 @@ fn keys_of_people_are_taken_in() {
     let (_folder, home, dir, copy) = lab();
     change(&copy, "summary: Grind finer", "summary: Grind coarser");
     change(&dir.task_md(), "harness: claude", "harness: pi");
-    assert_eq!(Task::read(&home, &dir).unwrap().0.summary, "Grind coarser");
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.summary, "Grind coarser");
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!((locked.task().summary.as_str(), locked.task().harness.as_str()), ("Grind coarser", "pi"));
     drop(locked);
     assert_eq!(text(&copy), text(&dir.task_md()));
@@ -179,10 +179,10 @@ fn a_copy_that_lacks_only_the_time_is_left_alone() {
     };
     let before = state();
     let first = text(&dir.task_md());
-    let mut locked = LockedTask::lock(&home, &dir).unwrap();
+    let mut locked = LockedWorkItem::lock(&home, &dir).unwrap();
     locked.append(Event::Unknown, crate::store::Set::new().status("working")).unwrap();
     drop(locked);
-    drop(LockedTask::lock(&home, &dir).unwrap());
+    drop(LockedWorkItem::lock(&home, &dir).unwrap());
     assert_ne!(text(&dir.task_md()), first);
     assert_eq!(state(), before);
     count(&home);
@@ -195,7 +195,7 @@ fn check_refused(broken: &[u8], expect: &str) {
     let (_folder, home, dir, copy) = lab();
     fs::write(&copy, broken).unwrap();
     let events = text(&dir.history());
-    let errors = [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)];
+    let errors = [LockedWorkItem::lock(&home, &dir).map(drop), WorkItem::read(&home, &dir).map(drop)];
     for error in errors.map(Result::unwrap_err) {
         assert_eq!(error.kind, ErrorKind::Corrupt);
         let rest = error.message.strip_prefix(copy.to_str().unwrap());
@@ -204,7 +204,7 @@ fn check_refused(broken: &[u8], expect: &str) {
     }
     assert_eq!((fs::read(&copy).unwrap(), text(&dir.history())), (broken.to_vec(), events));
     fs::remove_file(&copy).unwrap();
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, BODY);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, BODY);
     assert_eq!(text(&copy), text(&dir.task_md()));
 }
 
@@ -224,14 +224,14 @@ fn a_copy_that_cannot_be_understood_is_refused() {
 fn check_unfit(unfit: &str) {
     let (_folder, home, dir, copy) = lab();
     fs::write(&copy, unfit).unwrap();
-    assert_eq!(Task::read(&home, &dir).unwrap().0.body, BODY);
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.body, BODY);
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!(locked.task().body, BODY);
     assert_eq!(locked.repairs().len(), usize::from(!unfit.is_empty()));
     drop(locked);
     assert_eq!(text(&copy), text(&dir.task_md()));
     assert_eq!(kept(&dir), Vec::from_iter((!unfit.is_empty()).then_some(unfit)));
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_worktree_of_another_task_is_left_alone() {
     drop(pool);
     let theirs = format!("---\nid: {other}\n---\nTheirs.\n");
     fs::write(&copy, &theirs).unwrap();
-    drop(LockedTask::lock(&home, &dir).unwrap());
+    drop(LockedWorkItem::lock(&home, &dir).unwrap());
     assert_eq!(text(&copy), theirs);
 }
 
@@ -266,8 +266,8 @@ fn a_change_in_the_store_is_published_to_the_copy() {
     append(&dir.task_md(), "## Feedback\n\nMore milk.\n");
     append(&copy, "## Handoff\n\nDONE: it\n");
     let expect = format!("{BODY}## Handoff\n\nDONE: it\n## Feedback\n\nMore milk.\n");
-    assert_eq!(Task::read(&home, &dir).unwrap().0.body, expect);
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, expect);
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.body, expect);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, expect);
     assert_eq!(text(&copy), text(&dir.task_md()));
     assert!(kept(&dir).is_empty());
 }
@@ -277,7 +277,7 @@ fn a_replaced_text_is_kept_and_named() {
     let (_folder, home, dir, copy) = lab();
     change(&dir.task_md(), "Too sour.", "Too bitter.");
     change(&copy, "Too sour.", "Too sweet.");
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!(locked.task().body, "\n## Context\n\nToo sweet.\n");
     let [Event::TaskRepaired { field, kept: Some(file), .. }] = locked.repairs() else {
         panic!("{:?}", locked.repairs());
@@ -287,7 +287,7 @@ fn a_replaced_text_is_kept_and_named() {
     assert!(locked.task().attention.as_ref().unwrap().contains(file));
     drop(locked);
     assert!(text(&copy).contains("Too sweet.") && text(&copy).contains("attention: "));
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), []);
     assert_eq!(kept(&dir).len(), 1);
 }
 
@@ -296,7 +296,7 @@ fn a_power_cut_brings_no_older_text_back() {
     let (_folder, home, dir, copy) = lab();
     let older = text(&copy);
     append(&dir.task_md(), "newer\n");
-    drop(LockedTask::lock(&home, &dir).unwrap());
+    drop(LockedWorkItem::lock(&home, &dir).unwrap());
     let record = text(&dir.base());
     let boot = record.split(' ').next().unwrap();
     let another_run = record.replacen(boot, "another-run", 1);
@@ -308,26 +308,29 @@ fn a_power_cut_brings_no_older_text_back() {
         fs::write(&copy, left).unwrap();
         fs::File::options().write(true).open(&copy).unwrap().set_modified(saved).unwrap();
         let expect = format!("{BODY}newer\n");
-        assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, expect);
+        assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, expect);
         assert!(text(&copy).ends_with(&expect));
     }
 
     // Saved after the last time that both were the same.
     fs::write(dir.base(), &another_run).unwrap();
     append(&copy, "and later\n");
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\n"));
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\n"));
 
     // The record itself is cut off.
     fs::write(dir.base(), &record[..record.len() / 2]).unwrap();
     append(&dir.task_md(), "own\n");
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, format!("{BODY}newer\nand later\nown\n"));
+    assert_eq!(
+        LockedWorkItem::lock(&home, &dir).unwrap().task().body,
+        format!("{BODY}newer\nand later\nown\n")
+    );
 }
 
 #[test]
 fn a_worktree_that_is_given_back_has_no_copy() {
     let (_folder, home, dir, copy) = lab();
     append(&copy, "the last words\n");
-    let mut locked = LockedTask::lock(&home, &dir).unwrap();
+    let mut locked = LockedWorkItem::lock(&home, &dir).unwrap();
     append(&copy, "and one more\n");
     locked.withdraw(copy.parent().unwrap()).unwrap();
     assert!(!copy.exists() && !dir.base().exists());

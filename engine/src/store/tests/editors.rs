@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::{TestProcess, home, task};
-use crate::store::{Event, Home, LockedTask, Set, Task, late_write};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, late_write};
 
 const EDITORS: usize = 4;
 const EDITS: usize = 21;
@@ -35,8 +35,8 @@ fn no_line_of_an_editor_is_lost() {
     fs::write(home.root().join("stop"), "").unwrap();
     assert!(engines.into_iter().all(TestProcess::succeeded));
 
-    let (read, _) = Task::read(&home, &dir).unwrap();
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let (read, _) = WorkItem::read(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!(read.body, locked.task().body, "a reader sees what the next writer keeps");
     for line in ["Too sour."].into_iter().chain(lines.iter().map(String::as_str)) {
         assert!(read.body.lines().any(|found| found == line), "{line} is lost:\n{}", read.body);
@@ -48,7 +48,7 @@ fn no_line_of_an_editor_is_lost() {
     assert_eq!(fs::read_to_string(&copy).unwrap(), text);
     let expect = format!("\nreview_round: {}\n", owned.counter("review_round"));
     assert!(text.contains("\nstatus: working\n") && text.contains(&expect), "{text}");
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), [], "nothing is left to be repaired");
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), [], "nothing is left to be repaired");
 }
 
 /// Changes the task's file through a descriptor that was opened before the engine replaced it.
@@ -62,12 +62,12 @@ fn check_late(write: impl Fn(&mut File), meanwhile: impl Fn(&Path), expect: &str
     }
     meanwhile(&copy);
     write(&mut old);
-    assert_eq!(Task::read(&home, &dir).unwrap().0.body, expect);
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.body, expect);
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!((locked.task().body.as_str(), locked.repairs().len()), (expect, 1));
     drop(locked);
     assert!(fs::read_to_string(dir.task_md()).unwrap().ends_with(expect));
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 fn at_the_end(text: &'static str) -> impl Fn(&mut File) {
@@ -105,11 +105,11 @@ fn what_is_half_written_late_is_carried_over_when_it_is_whole() {
     count(&home);
     old.set_len(0).unwrap();
     old.write_all(b"---\nstatus: ").unwrap();
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, "\n## Context\n\nToo sour.\n");
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, "\n## Context\n\nToo sour.\n");
     old.write_all(b"done\n---\nlate\n").unwrap();
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, "late\n");
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, "late\n");
     old.write_all(b"and later\n").unwrap();
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().task().body, "late\nand later\n");
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().task().body, "late\nand later\n");
 }
 
 #[test]
@@ -231,10 +231,10 @@ fn a_file_of_a_writer_killed_before_its_swap_is_no_late_write() {
     let (_folder, home, copy) = in_a_worktree();
     let dir = only_task(&home);
     let text = fs::read_to_string(&copy).unwrap();
-    let body = Task::read(&home, &dir).unwrap().0.body;
+    let body = WorkItem::read(&home, &dir).unwrap().0.body;
     let new = text.replacen("status: working", "status: reviewing", 1);
     assert_ne!(new, text);
     fs::write(late_write::name(&dir.task_md(), &body), new).unwrap();
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), []);
     assert_eq!(fs::read_to_string(&copy).unwrap(), text);
 }

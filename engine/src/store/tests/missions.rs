@@ -7,12 +7,12 @@ use crate::store::create::plan_hash;
 use crate::store::pool::{self, Pool, slot_of};
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, mission, mission_draft, task, usable};
-use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDraft, create, find, list};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDraft, WorkItemKind, create, find, list};
 
 #[test]
 fn a_new_mission_is_whole() {
     let (_folder, home) = home();
-    let unnamed = TaskDraft { branch: None, creator: Some("t1".to_owned()), ..mission_draft("brew") };
+    let unnamed = WorkItemDraft { branch: None, creator: Some("t1".to_owned()), ..mission_draft("brew") };
     let locked = create(&home, &unnamed, |_| Ok(())).unwrap();
     let dir = locked.dir().clone();
     assert_eq!(dir.path, home.missions().join("coffee").join(&dir.id));
@@ -26,10 +26,10 @@ fn a_new_mission_is_whole() {
     assert!(!dir.path.join("TASK.md").exists());
 
     let branch = format!("orange/grind-finer-{}", &dir.id[..8]);
-    assert_eq!((locked.task().kind, &locked.task().branch), (DirKind::Mission, &branch));
+    assert_eq!((locked.task().kind, &locked.task().branch), (WorkItemKind::Mission, &branch));
     assert_eq!((&locked.history().branch.name, locked.history().creator.as_deref()), (&branch, Some("t1")));
     drop(locked);
-    let (_, journal) = Task::read(&home, &dir).unwrap();
+    let (_, journal) = WorkItem::read(&home, &dir).unwrap();
     let Event::MissionCreated { plan_hash: hash, prompt, intervene, .. } = &journal.records[0].event else {
         panic!("{:?}", journal.records);
     };
@@ -48,8 +48,8 @@ fn values_of_a_mission_go_to_its_journal_and_its_text() {
     assert!(text.contains("\nstatus: running\n") && text.contains("\nsummary: Grind coarser\n"), "{text}");
 
     fs::write(dir.task_md(), text.replace("running", "completed")).unwrap();
-    assert_eq!(Task::read(&home, &dir).unwrap().0.status(), "running");
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs().len(), 1);
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.status(), "running");
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs().len(), 1);
     assert!(fs::read_to_string(dir.task_md()).unwrap().contains("\nstatus: running\n"));
 }
 
@@ -65,16 +65,16 @@ fn a_project_s_own_task_md_stays_as_it_is_in_a_mission() {
     let own = worktree.join("TASK.md");
     for text in ["", "---\nid: another\n", "# What to do\n"] {
         fs::write(&own, text).unwrap();
-        let mut locked = LockedTask::lock(&home, &dir).unwrap();
+        let mut locked = LockedWorkItem::lock(&home, &dir).unwrap();
         locked.edit(&[("attention", Value::Text(text))]).unwrap();
         locked.sync().unwrap();
         locked.withdraw(&worktree).unwrap();
         drop(locked);
-        assert!(!Task::read(&home, &dir).unwrap().0.body.contains("What to do"));
+        assert!(!WorkItem::read(&home, &dir).unwrap().0.body.contains("What to do"));
         assert_eq!(fs::read_to_string(&own).unwrap(), text);
     }
     fs::remove_file(&own).unwrap();
-    drop(LockedTask::lock(&home, &dir).unwrap());
+    drop(LockedWorkItem::lock(&home, &dir).unwrap());
     assert!(!own.exists());
     assert!(!dir.base().exists() && !dir.kept().exists());
 }
@@ -104,7 +104,7 @@ fn lists_have_one_kind_and_name_a_mission_that_cannot_be_read() {
     let second = mission(&home, "brew").dir().clone();
     let broken = mission(&home, "boil").dir().clone();
     fs::write(broken.task_md(), "").unwrap();
-    let dirs = |listed: Vec<list::TaskEntry>| listed.into_iter().map(|one| one.dir).collect::<Vec<_>>();
+    let dirs = |listed: Vec<list::WorkItemEntry>| listed.into_iter().map(|one| one.dir).collect::<Vec<_>>();
     assert_eq!(dirs(list::list(&home, None).unwrap()), [first]);
     let mut missions = list::missions(&home, Some("coffee")).unwrap();
     let error = missions.pop().unwrap().task.unwrap_err();
@@ -122,8 +122,8 @@ fn a_command_finds_its_own_kind_and_the_engine_finds_both() {
         assert_eq!(find::by_id(&home, &dir.id).unwrap(), *dir);
     }
     let named = |kind, name: &str| find::named(&home, kind, name, None, |_| false);
-    assert_eq!(named(DirKind::Task, &first.id).unwrap(), first);
-    assert_eq!(named(DirKind::Mission, "brew").unwrap(), second);
+    assert_eq!(named(WorkItemKind::Task, &first.id).unwrap(), first);
+    assert_eq!(named(WorkItemKind::Mission, "brew").unwrap(), second);
     let refused = |kind, name: &str| {
         let error = named(kind, name).unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotFound);
@@ -131,16 +131,16 @@ fn a_command_finds_its_own_kind_and_the_engine_finds_both() {
     };
     let (id, other) = (&first.id, &second.id);
     assert_eq!(
-        refused(DirKind::Mission, id),
+        refused(WorkItemKind::Mission, id),
         (format!("{id} is a task"), format!("`orange task show {id}`"))
     );
     assert_eq!(
-        refused(DirKind::Task, other),
+        refused(WorkItemKind::Task, other),
         (format!("{other} is a mission"), format!("`orange mission show {other}`"))
     );
-    assert_eq!(refused(DirKind::Task, "brew").0, "there is no task `brew`");
-    assert_eq!(refused(DirKind::Mission, "fix").0, "there is no mission `fix`");
-    let gone = LockedTask::lock(&home, &home.mission("coffee", "gone")).unwrap_err();
+    assert_eq!(refused(WorkItemKind::Task, "brew").0, "there is no task `brew`");
+    assert_eq!(refused(WorkItemKind::Mission, "fix").0, "there is no mission `fix`");
+    let gone = LockedWorkItem::lock(&home, &home.mission("coffee", "gone")).unwrap_err();
     assert_eq!(gone.message, "there is no mission gone in project coffee");
 }
 
@@ -176,7 +176,7 @@ fn a_mission_without_a_journal_is_reported_as_one() {
     let (_folder, home) = home();
     let dir = mission(&home, "brew").dir().clone();
     fs::remove_file(dir.history()).unwrap();
-    let error = Task::read(&home, &dir).unwrap_err();
+    let error = WorkItem::read(&home, &dir).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Corrupt);
     assert_eq!(error.help, "it is the engine's record of the mission: restore it from a backup");
 }

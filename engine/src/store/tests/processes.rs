@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::store::tests::{TestProcess, draft, editors, home, task};
 use crate::store::{
-    DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, create, index, journal, list,
+    Event, Home, LockedWorkItem, Pool, Set, WorkItem, WorkItemDir, WorkItemKind, activity, create, index,
+    journal, list,
 };
 use crate::{Error, ErrorKind};
 use orange_system::atomic;
@@ -83,15 +84,15 @@ fn a_killed_engine_leaves_a_task_that_is_as_its_journal_says() {
         let mut engine = TestProcess::start("append", &home);
         engine.wait_for("3");
         engine.kill();
-        let locked = LockedTask::lock(&home, &dir).unwrap();
+        let locked = LockedWorkItem::lock(&home, &dir).unwrap();
         let records = journal::read(&dir.history()).unwrap().records;
         assert!(records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
-        assert_eq!(locked.history(), &crate::store::TaskHistory::fold(&records));
+        assert_eq!(locked.history(), &crate::store::WorkItemHistory::fold(&records));
         let text = fs::read_to_string(dir.task_md()).unwrap();
         assert!(text.contains(&format!("\nreview_round: {}\n", locked.task().counter("review_round"))));
         assert!(text.ends_with("---\n\n## Context\n\nToo sour.\n"));
     }
-    drop(LockedTask::lock(&home, &dir).unwrap());
+    drop(LockedWorkItem::lock(&home, &dir).unwrap());
     let others: Vec<_> = names(&dir.path).into_iter().filter(|name| !name.ends_with(".old")).collect();
     assert_eq!(others, [".lock", "TASK.md", "history.jsonl"]);
 }
@@ -103,14 +104,14 @@ fn a_lock_is_held_until_its_holder_dies() {
     let mut holder = TestProcess::start("hold", &home);
     holder.wait_for("held");
     let impatient = home.clone().patient(Duration::from_millis(20));
-    let error = LockedTask::lock(&impatient, &dir).unwrap_err();
+    let error = LockedWorkItem::lock(&impatient, &dir).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Locked);
     let expect =
         format!("task {} is locked by process {} (`orange test hold`) since 20", dir.id, holder.id());
     assert!(error.message.starts_with(&expect), "{}", error.message);
-    Task::read(&home, &dir).unwrap();
+    WorkItem::read(&home, &dir).unwrap();
     holder.kill();
-    LockedTask::lock(&impatient, &dir).unwrap();
+    LockedWorkItem::lock(&impatient, &dir).unwrap();
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn a_lock_of_a_task_that_went_away_is_no_lock() {
     let locked = task(&home, "fix");
     let dir = locked.dir().clone();
     let waiting = std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| LockedTask::lock(&home, &dir).map(drop));
+        let waiter = scope.spawn(|| LockedWorkItem::lock(&home, &dir).map(drop));
         fs::rename(&dir.path, home.root().join("trash")).unwrap();
         drop(locked);
         waiter.join().unwrap()
@@ -133,7 +134,7 @@ fn no_update_is_lost() {
     let dir = task(&home, "fix").dir().clone();
     let processes: Vec<_> = (0..4).map(|_| TestProcess::start("count", &home)).collect();
     assert!(processes.into_iter().all(TestProcess::succeeded));
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!(locked.task().counter("review_round"), 4 * ROUNDS);
     assert_eq!(locked.history().last_seq, u64::from(1 + 4 * ROUNDS));
 }
@@ -162,7 +163,7 @@ fn a_thousand_tasks_are_made_and_changed_at_once() {
 }
 
 /// Makes as many tasks like this one that with those which are going to be created there are a thousand.
-fn copy_of(first: &TaskDir) {
+fn copy_of(first: &WorkItemDir) {
     for number in 1..1000 - MAKERS * MADE_BY_EACH {
         let copy = first.path.with_file_name(format!("{:0>21}", format!("copy{number}")));
         fs::create_dir(&copy).unwrap();
@@ -200,14 +201,14 @@ fn append_forever(home: &Home) {
 }
 
 fn hold_forever(home: &Home) {
-    let _open = LockedTask::lock(home, &only_task(home)).unwrap();
+    let _open = LockedWorkItem::lock(home, &only_task(home)).unwrap();
     println!("\nheld");
     std::thread::sleep(Duration::MAX);
 }
 
 /// Two events and a changed counter, as a transition writes them.
 pub(super) fn count(home: &Home) {
-    let mut locked = LockedTask::lock(home, &only_task(home)).unwrap();
+    let mut locked = LockedWorkItem::lock(home, &only_task(home)).unwrap();
     let round = locked.task().counter("review_round") + 1;
     locked.append(Event::Unknown, Set::new().counter("review_round", round)).unwrap();
 }
@@ -226,12 +227,12 @@ fn change_many(home: &Home) {
             create(home, &draft(&branch), |same| if same.is_empty() { Ok(()) } else { unreachable!() });
         change_once(&mut made.unwrap());
     }
-    for dir in list::dirs(home, &[DirKind::Task], None).unwrap() {
-        change_once(&mut LockedTask::lock(home, &dir).unwrap());
+    for dir in list::dirs(home, &[WorkItemKind::Task], None).unwrap() {
+        change_once(&mut LockedWorkItem::lock(home, &dir).unwrap());
     }
 }
 
-fn change_once(locked: &mut LockedTask) {
+fn change_once(locked: &mut LockedWorkItem) {
     if locked.task().counter("review_round") == 0 {
         locked.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
     }
@@ -247,8 +248,8 @@ fn bind(home: &Home) {
     assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == ErrorKind::Refused));
 }
 
-pub(super) fn only_task(home: &Home) -> TaskDir {
-    list::dirs(home, &[DirKind::Task], None).unwrap().remove(0)
+pub(super) fn only_task(home: &Home) -> WorkItemDir {
+    list::dirs(home, &[WorkItemKind::Task], None).unwrap().remove(0)
 }
 
 fn file(home: &Home) -> std::path::PathBuf {

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::ErrorKind;
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, task};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, create, edit, journal, list};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, create, edit, journal, list};
 
 #[test]
 fn a_new_task_is_whole() {
@@ -28,7 +28,7 @@ fn a_new_task_is_whole() {
 
     let dir = locked.dir().clone();
     drop(locked);
-    let (read, journal) = Task::read(&home, &dir).unwrap();
+    let (read, journal) = WorkItem::read(&home, &dir).unwrap();
     assert_eq!(read.owned.definition, "d1");
     assert_eq!(journal.records.len(), 1);
 }
@@ -62,7 +62,7 @@ fn values_go_to_the_journal_and_the_frontmatter() {
         line,
         r#"{"seq":,"timestamp":"--T::.Z","type":"auto.advanced","from":"pending","to":"working","reason":"test","set":{"review_round":,"status":"working","workspace":"coffee--"}}"#
     );
-    let again = LockedTask::lock(&home, &dir).unwrap();
+    let again = LockedWorkItem::lock(&home, &dir).unwrap();
     assert!(again.repairs().is_empty());
     assert_eq!(again.task().counter("review_round"), 1);
     assert_eq!(journal::read(&dir.history()).unwrap().records.len(), 2);
@@ -85,10 +85,10 @@ fn check_repairs(disturb: impl Fn(&str) -> String, expect: &[&str]) {
     let disturbed = disturb(&good);
     fs::write(dir.task_md(), &disturbed).unwrap();
 
-    assert_eq!(Task::read(&home, &dir).unwrap().0.status(), "working");
+    assert_eq!(WorkItem::read(&home, &dir).unwrap().0.status(), "working");
     assert_eq!(fs::read_to_string(dir.task_md()).unwrap(), disturbed, "a reader changes nothing");
 
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     let repairs: Vec<String> =
         locked.repairs().iter().map(|event| describe(event).replace(&dir.id, "ID")).collect();
     assert_eq!(repairs, expect);
@@ -96,7 +96,7 @@ fn check_repairs(disturb: impl Fn(&str) -> String, expect: &[&str]) {
     let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
     assert_eq!(locked.task().body, body(&disturbed));
     drop(locked);
-    assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
+    assert_eq!(LockedWorkItem::lock(&home, &dir).unwrap().repairs(), []);
 }
 
 fn describe(event: &Event) -> String {
@@ -137,14 +137,14 @@ fn the_journal_wins_over_the_frontmatter() {
 
 /// Breaks a file of a task and says what every command answers; the attempt may change nothing.
 #[track_caller]
-fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
+fn check_corrupt(break_it: impl Fn(&WorkItemDir), message: &str, help: &str) {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
     break_it(&dir);
     let files = || [dir.task_md(), dir.history()].map(|path| fs::read(path).ok());
     let before = files();
-    let errors =
-        [LockedTask::lock(&home, &dir).map(drop), Task::read(&home, &dir).map(drop)].map(Result::unwrap_err);
+    let errors = [LockedWorkItem::lock(&home, &dir).map(drop), WorkItem::read(&home, &dir).map(drop)]
+        .map(Result::unwrap_err);
     for error in errors {
         assert_eq!(error.kind, ErrorKind::Corrupt);
         let shown = error.message.replace(&format!("{}/", dir.path.display()), "");
@@ -158,7 +158,7 @@ fn check_corrupt(break_it: impl Fn(&TaskDir), message: &str, help: &str) {
 
 #[test]
 fn broken_tasks_say_how_to_mend_them() {
-    let write = |text: &'static [u8]| move |dir: &TaskDir| fs::write(dir.task_md(), text).unwrap();
+    let write = |text: &'static [u8]| move |dir: &WorkItemDir| fs::write(dir.task_md(), text).unwrap();
     let help = "with the three lines `---`, `branch: fix`, `---` and the text below them; the engine fills in what it \
                 knows (status pending, workflow default)";
     check_corrupt(|dir| fs::remove_file(dir.task_md()).unwrap(), "TASK.md is missing", help);
@@ -196,7 +196,7 @@ fn a_task_is_begun_again_as_the_help_says() {
     let (_folder, home) = home();
     let dir = task(&home, "fix").dir().clone();
     fs::write(dir.task_md(), "---\nbranch: fix\n---\nPlan.\n").unwrap();
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!(
         (locked.task().branch.as_str(), locked.task().status(), locked.task().body.as_str()),
         ("fix", "pending", "Plan.\n")
@@ -210,7 +210,7 @@ fn a_torn_journal_is_cut_and_reported() {
     let dir = task(&home, "fix").dir().clone();
     let whole = fs::read_to_string(dir.history()).unwrap();
     fs::write(dir.history(), format!("{whole}{{\"seq\":2,\"times")).unwrap();
-    let locked = LockedTask::lock(&home, &dir).unwrap();
+    let locked = LockedWorkItem::lock(&home, &dir).unwrap();
     assert_eq!(
         locked.repairs().iter().map(describe).collect::<Vec<_>>(),
         ["history.jsonl: {\"seq\":2,\"times → nothing"]
