@@ -13,6 +13,7 @@ pub const FORM: u64 = sum_of(&[
     include_bytes!("history/mission.rs"),
     include_bytes!("history/mod.rs"),
     include_bytes!("history/owned.rs"),
+    include_bytes!("history/seat.rs"),
     include_bytes!("history/transition.rs"),
     include_bytes!("history/worktree.rs"),
     include_bytes!("read.rs"),

@@ -217,14 +217,9 @@ pub fn kill_reviewer(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
 /// Ends the agents that a person has stopped and whose end is not recorded, with everything that they have started. The
 /// session ends with them if it has no other agent.
 pub fn end_stopped(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
-    let history = locked.history();
-    let stopped: Vec<_> = history
-        .agents
-        .stopped
-        .iter()
-        .filter_map(|number| history.agents.alive.get(number))
-        .cloned()
-        .collect();
+    let agents = &locked.history().agents;
+    let stopped: Vec<_> =
+        agents.stopped.iter().filter_map(|number| agents.alive.get(number)).cloned().collect();
     for Spawn { spawn, window, .. } in &stopped {
         fault::step("stop", format_args!("agent {spawn}"));
         kill_agent(app, locked, *spawn, window)?;

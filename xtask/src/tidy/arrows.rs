@@ -80,7 +80,12 @@ const ARROWS: &[Arrows] = &[
         build: &["orange-codegen", "orange-analysis"],
         dev: &["orange-testkit", "orange-tests"],
     },
-    Arrows { from: "orange-tests", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
+    Arrows {
+        from: "orange-tests",
+        normal: EVERYTHING,
+        build: &["orange-codegen", "orange-testkit"],
+        dev: EVERYTHING,
+    },
     Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
 ];
 

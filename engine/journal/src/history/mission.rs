@@ -1,4 +1,4 @@
-//! What only missions have.
+//! The part of the state that only missions have.
 
 use crate::event::{Event, StepEnd};
 use crate::record::Record;

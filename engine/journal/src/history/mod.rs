@@ -6,6 +6,7 @@ mod branch;
 mod gates;
 mod mission;
 mod owned;
+mod seat;
 mod transition;
 mod worktree;
 
@@ -14,11 +15,12 @@ use std::collections::BTreeMap;
 use crate::Record;
 use crate::event::Event;
 
-pub use agents::{AgentsHistory, Conversation, Seat};
+pub use agents::{AgentsHistory, Conversation};
 pub use branch::BranchHistory;
 pub use gates::GatesHistory;
 pub use mission::MissionHistory;
 pub use owned::{Owned, owned};
+pub use seat::Seat;
 pub use transition::{OpenTransition, TransitionHistory};
 pub use worktree::{Prepared, Reclaim, WorktreeHistory};
 
@@ -32,13 +34,13 @@ pub struct WorkItemHistory {
     pub transition: TransitionHistory,
     /// The agents, alive and ended.
     pub agents: AgentsHistory,
-    /// What gates have let pass and asked.
+    /// The sections that have passed a gate, and the programs that were asked.
     pub gates: GatesHistory,
     /// The worktree.
     pub worktree: WorktreeHistory,
     /// The branch, its merge and its pull request.
     pub branch: BranchHistory,
-    /// What only missions have.
+    /// The part that only missions have.
     pub mission: MissionHistory,
     /// The task whose agent created this one.
     pub creator: Option<String>,

@@ -136,7 +136,7 @@ impl FolderWatch {
     }
 
     /// Takes changes until none has come for a while (`quiet`), or for the longest time.
-    pub fn settle(&mut self, quiet: Duration, longest: Duration) -> Vec<FolderChange> {
+    pub fn take_until_quiet(&mut self, quiet: Duration, longest: Duration) -> Vec<FolderChange> {
         let begun = Instant::now();
         let mut changes = self.take();
         while self.reports.is_some()
@@ -254,6 +254,6 @@ mod tests {
         let mut watch = FolderWatch { reports: None, writes: ReportedWrites::Each, interval: SOON };
         assert_eq!(watch.add(Path::new("/")), None);
         assert_eq!(watch.wait(None, None), WaitEnd::Changed);
-        assert_eq!(watch.settle(HOUR, HOUR), [FolderChange::Lost]);
+        assert_eq!(watch.take_until_quiet(HOUR, HOUR), [FolderChange::Lost]);
     }
 }

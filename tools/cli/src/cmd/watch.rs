@@ -129,7 +129,7 @@ impl InputWatch {
             if self.watch.wait(Some(WaitStop::Unread(stdout.as_fd())), None) == WaitEnd::Stopped {
                 return false;
             }
-            if self.watch.settle(QUIET, LONGEST).iter().any(|change| self.matters(change)) {
+            if self.watch.take_until_quiet(QUIET, LONGEST).iter().any(|change| self.matters(change)) {
                 return true;
             }
         }

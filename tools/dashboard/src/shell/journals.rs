@@ -62,7 +62,7 @@ impl JournalFolders {
         }
         loop {
             self.watch.wait(None, None);
-            let changes = self.watch.settle(QUIET, LONGEST);
+            let changes = self.watch.take_until_quiet(QUIET, LONGEST);
             let folders = self.all();
             let changed = self.changed(changes, &folders);
             self.follow(&folders);
@@ -105,7 +105,7 @@ impl JournalFolders {
         }
     }
 
-    /// What these changes mean. Where reports are lost, everything in these folders may have changed.
+    /// Summary of these changes. Where reports are lost, everything in these folders may have changed.
     fn changed(&mut self, changes: Vec<FolderChange>, folders: &BTreeSet<PathBuf>) -> Changed {
         let mut changed = Changed::default();
         for change in changes {

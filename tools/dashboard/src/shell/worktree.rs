@@ -123,7 +123,7 @@ impl WatchedFolders {
     /// Waits until it is quiet. True if something of what has changed is shown.
     fn have_changed(&mut self) -> bool {
         let (mut is_shown, mut new) = (false, Vec::new());
-        for change in self.watch.settle(QUIET, LONGEST) {
+        for change in self.watch.take_until_quiet(QUIET, LONGEST) {
             match change {
                 FolderChange::Entry { folder, name, is_new_folder } => {
                     is_shown |= self.ignored.is_some() || name == "TASK.md";

@@ -241,7 +241,7 @@ fn a_file_behind_a_filter_is_released_at_once() {
     assert_eq!(fs::read(lab.pooled(1).join("a.txt")).unwrap(), b"ONE\n");
 }
 
-/// What stirs a worktree at random.
+/// Source of random changes to a worktree.
 struct Stir(Random);
 
 impl Stir {
