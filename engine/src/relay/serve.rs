@@ -44,11 +44,15 @@ pub fn serve(
     let mut counter = RequestCounter::new(app, dir, spawn, actor, check);
     let folder = place.open()?;
     counter.reply_to_interrupted(&folder);
+    // Before the agent begins, so that nothing that it saves is older.
+    let mut saved = TaskFileStamp::of(&place.path);
     ready().map_err(|cause| {
-        Error::new(ErrorKind::Environment, format!("nobody waits for the companion: {cause}"))
+        Error::new(
+            ErrorKind::Environment,
+            format!("the process that started the companion has ended: {cause}"),
+        )
     })?;
     let pipe = io::stdin();
-    let mut saved = TaskFileStamp::of(&place.path);
     loop {
         // The agent may have removed the folder. If it cannot be created now, the next change is another occasion.
         if let Ok(folder) = place.open() {
