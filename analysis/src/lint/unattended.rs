@@ -2,8 +2,8 @@
 //!
 //! Agents, declared actors and the engine move the task on, as `by` and the exit rules let them, until it is in a terminal state or nobody
 //! but a person can. An agent that is alive asks by itself, whatever the exit rules of its state say. Where one has ended, is
-//! not started again and leaves no other alive, the task waits for a person, too, whatever its state says. An agent that waits is
-//! started again only so often without a transition: a loop takes one.
+//! not started again and leaves no other alive, the task waits for a person, too, whatever its state says, unless a declared actor or
+//! the engine may take a transition there. An agent that waits is started again only so often without a transition: a loop takes one.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use orange_core::{Actor, TransitionId};
 use super::facts::Facts;
 use crate::search::components::Components;
 use crate::search::task::Event;
-use crate::search::{Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep};
+use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep};
 
 /// The steps of a search that nobody has to ask for.
 #[derive(Debug)]
@@ -154,9 +154,9 @@ pub fn transitions(edge: &Edge) -> u64 {
     u64::from(edge.step.begins().is_some())
 }
 
-/// 1 if a step takes this transition, else 0.
+/// 1 if a step takes this transition, whether all of its hooks run or only some; else 0.
 pub fn times(edge: &Edge, id: TransitionId) -> u64 {
-    u64::from(edge.step.transition() == Some(id))
+    u64::from(edge.step.begins() == Some(id))
 }
 
 /// True if the engine starts an agent again that has crashed.
@@ -224,9 +224,26 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> StepRole {
             ExitResult::Crash { respawned: false }
             | ExitResult::Marked
             | ExitResult::Waits { resumed: false } => {
-                let goes_on = facts.search.task(edge.to).live_agents() > 0;
-                if goes_on { StepRole::Stays } else { StepRole::NeedsPerson }
+                if goes_on(facts.search, edge.to) {
+                    StepRole::Stays
+                } else {
+                    StepRole::NeedsPerson
+                }
             }
         },
+    }
+}
+
+/// True if a run goes on from here without a person: an agent is alive, or another actor may take a transition.
+fn goes_on(search: &Search<'_>, at: ConfigurationId) -> bool {
+    search.task(at).live_agents() > 0 || search.edges_from(at).iter().any(is_taken_by_another)
+}
+
+/// True if neither a person nor the end of an agent takes this step.
+fn is_taken_by_another(edge: &Edge) -> bool {
+    match edge.step {
+        SearchStep::Request { by, .. } | SearchStep::Retry { by, .. } => by != Actor::Human,
+        SearchStep::Failure { failed, .. } => failed.by != Actor::Human && failed.exit.is_none(),
+        SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => false,
     }
 }

@@ -48,7 +48,7 @@ pub static PROPERTIES: &[Property] = &[
     Property {
         name: "gates-met",
         claim: "no exit rule leads to a gate that refuses what the rule asks for",
-        watched_by: &["C41"],
+        watched_by: &["C41", "C42"],
         broken: |_| None,
         unknown: nothing,
         argument: gates_met,

@@ -459,6 +459,19 @@ fn another_agent_goes_on_when_one_has_ended() {
 }
 
 #[test]
+fn an_actor_goes_on_when_an_agent_has_crashed() {
+    let leaves =
+        "from: working, to: checking, by: cron, when: 'crash_count > 0', hooks: [{action: kill_session}]";
+    let back = "from: checking, to: working, by: cron, hooks: [{action: spawn_agent, prompt: worker}]";
+    let states = "working: {respawn_prompt: worker}, checking: {}";
+    let rules = ["status: working, action: crash, stuck_after: 3"];
+    let text = flow(states, &[BEGINS, leaves, back, ENDS], &rules) + "actors: [cron]\n";
+    check_refuted(&text, "loops-bounded", &["C05"]);
+    let by_person = text.replace("to: checking, by: cron", "to: checking, by: human");
+    assert!(matches!(verdict(&proof(&by_person), "loops-bounded"), ProofVerdict::Proved { .. }));
+}
+
+#[test]
 fn contents_that_are_not_all_kept_prove_nothing() {
     let gates: Vec<String> = (0..8)
         .map(|it| format!("from: working, to: s{it}, gate: {{section: '## H', fields: [F{it}]}}"))
