@@ -221,7 +221,7 @@ impl<'t> Reader<'t> {
                     items.into_iter().filter_map(mapping_entries).collect()
                 }
                 NodeKind::Sequence(_) | NodeKind::Scalar(_) => {
-                    let message = "`<<` merges a mapping, and this is none";
+                    let message = "`<<` merges a mapping, but this value is not one";
                     self.found.push(Diagnostic::new(&S04, key.span.to(value.span), message));
                     continue;
                 }
@@ -312,8 +312,10 @@ impl Reader<'_> {
         let Some(anchor) = self.anchors.get_mut(&id) else { return nothing(span) };
         anchor.used = true;
         let Some((node, measure)) = &anchor.node else {
-            let message =
-                format!("`*{}` stands inside what it names, or names too much to repeat", anchor.name);
+            let message = format!(
+                "`*{}` refers to a value that contains it, or that is too large to repeat",
+                anchor.name
+            );
             self.found.push(Diagnostic::new(&S10, span, message).label(anchor.span, "the anchor"));
             return nothing(span);
         };

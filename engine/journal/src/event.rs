@@ -307,7 +307,7 @@ events! {
         /// Commit at which it stood.
         head: String,
     },
-    /// The worktree was reclaimed; its `set` has none.
+    /// The worktree was reclaimed: by its `set`, the task holds none.
     "worktree.reclaimed" WorktreeReclaimed {
         /// Name of the worktree.
         workspace: String,
@@ -318,7 +318,7 @@ events! {
         #[serde(default)]
         actor: Actor,
     },
-    /// The task gets a worktree again, in which its work is restored; its `set` has that.
+    /// The task gets the worktree that its `set` names, and its work is about to be restored there.
     "worktree.restoring" WorktreeRestoring {
         /// Name of the worktree.
         workspace: String,

@@ -52,7 +52,7 @@ fn finding(counter: &Counter, counted: Option<Span>) -> Option<Diagnostic> {
     let name = &counter.name;
     Some(match (counter.declared, counted) {
         (declared, Some(counted)) => {
-            let found = Diagnostic::new(&C28, counted, format!("`{name}` is counted and read nowhere"));
+            let found = Diagnostic::new(&C28, counted, format!("`{name}` is changed, but nothing reads it"));
             let found = match declared {
                 Some(declared) => found.label(declared, "declared"),
                 None => found,

@@ -35,7 +35,7 @@ super::group! {
 
 /// The finding that the search was cut. A counter that a guard compares with a large number is the usual reason.
 pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
-    let message = format!("what lies beyond the search was not decided: {cut}");
+    let message = format!("the search stopped before it had seen every case: {cut}");
     let guards = shared::guards(facts);
     let compared = guards.iter().flat_map(|it| it.guard.expr.comparisons());
     match compared.max_by_key(|it| it.value).filter(|it| it.value >= FAR) {
@@ -44,11 +44,11 @@ pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
             Diagnostic::new(&A10, it.span, message)
                 .label(it.span, format!("every value of `{name}` up to {} is a case of its own", it.value))
                 .help(format!(
-                    "what is proved holds for all that was looked at; compare `{name}` with a smaller number"
+                    "what is proved holds for every case that was searched; compare `{name}` with a smaller number"
                 ))
         }
         None => Diagnostic::new(&A10, facts.workflow.name.span, message).help(
-            "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
+            "what is proved holds for every case that was searched; compare fewer counters, or split the workflow",
         ),
     }
 }

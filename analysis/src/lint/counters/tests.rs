@@ -150,7 +150,7 @@ fn a_counter_that_nothing_counts_bounds_no_loop() {
 fn what_a_counter_is_read_by() {
     check(&flow("", "{tries}"), &[]);
     check(&flow("  - {from: working, to: pending, when: \"tries < 9\"}\n", "do"), &[]);
-    check(&flow("", "do"), &["C28 «tries» `tries` is counted and read nowhere"]);
+    check(&flow("", "do"), &["C28 «tries» `tries` is changed, but nothing reads it"]);
     check(
         &flow("", "do").replace(", increment: tries", ""),
         &["C28 «tries» `tries` is declared and used nowhere"],

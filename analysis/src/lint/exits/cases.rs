@@ -154,7 +154,7 @@ impl Cases {
             SectionStanding::Empty => format!("an empty `{heading}`"),
             SectionStanding::Written if label.starts_with("without") => format!("a `{heading}` {label}"),
             SectionStanding::Written => format!("a `{heading}` with {}", label.replace(" with ", " and ")),
-            SectionStanding::Stale => format!("a `{heading}` that is as it was before"),
+            SectionStanding::Stale => format!("a `{heading}` that has not changed"),
         })
     }
 

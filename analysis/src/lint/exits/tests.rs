@@ -77,7 +77,7 @@ fn content_that_a_gate_has_seen_is_a_case_where_it_can_stand() {
     let rules = r###"
     - {status: agent-review, has_artifact: {section: "## Review", verdict: FAIL}, then: stuck}
     - {status: agent-review, action: mark_dead}"###;
-    let expect = "this exit rule applies with a `## Review` that is as it was before, and the gate of \
+    let expect = "this exit rule applies with a `## Review` that has not changed, and the gate of \
                   `agent-review → stuck` then refuses";
     check("C42", &reviewed([PASS, fresh], rules), &[expect]);
     // Where the task comes but once, an agent that is started again finds it.

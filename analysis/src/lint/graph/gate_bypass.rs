@@ -120,15 +120,14 @@ fn round_review(facts: &Facts<'_>, id: TransitionId, review: &Transition, gate: 
     let (arrow, place) = (facts.arrow(direct), facts.first_line(direct.span));
     let (from, to) = (facts.name(direct.from.value), facts.name(direct.to.value));
     let judge = facts.name(review.from.value);
-    let message =
-        format!("{arrow} leads round the review in `{judge}`: an agent takes its own work to `{to}`");
+    let message = format!("{arrow} bypasses the review in `{judge}`: an agent moves its own work to `{to}`");
     let takes = |edge: &Edge| is_agents(facts, edge) && edge.step.transition() == Some(id);
     let found = Diagnostic::new(&C12, place, message)
         .label(
             facts.first_line(gate.place),
             format!("1. {} asks for the verdict in `{}`", facts.arrow(review), gate.section.value),
         )
-        .label(place, format!("2. {arrow} asks nobody"));
+        .label(place, format!("2. {arrow} asks for no verdict"));
     let run = facts.search.first_edge(takes).map(|it| facts.search.run_through(it));
     let found = match run {
         Some(run) => found.trace(facts.tell(&run, "no review".to_owned())),
@@ -234,7 +233,7 @@ fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic
     let last = path.last().copied().unwrap_or(gated.transition);
     let (section, to) = (&gated.wants, facts.name(last.to.value));
     let message = format!(
-        "{} leads round the gate of {}: a task comes to `{to}` without `{section}`",
+        "{} bypasses the gate of {}: a task comes to `{to}` without `{section}`",
         facts.arrow(last),
         facts.arrow(gated.transition)
     );

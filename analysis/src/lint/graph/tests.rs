@@ -249,7 +249,8 @@ fn c12_no_agent_goes_round_a_gate_where_none_is_alive() {
 #[test]
 fn c12_a_worker_that_passes_its_own_work_goes_round_the_review() {
     let direct = "{from: working, to: reviewing, hooks: [{action: kill_session}]}";
-    let found = "`working → reviewing` leads round the review in `review`: an agent takes its own work to `reviewing`";
+    let found =
+        "`working → reviewing` bypasses the review in `review`: an agent moves its own work to `reviewing`";
     check("C12", &reviewed(direct), &[found]);
     check("C12", &reviewed(&direct.replace("to: reviewing,", "to: reviewing, by: human,")), &[]);
 }
@@ -271,7 +272,7 @@ prompts: {{worker: work}}
 "
         )
     };
-    let found = "`stuck → reviewing` leads round the gate of `working → reviewing`: a task comes to `reviewing` without `make test`";
+    let found = "`stuck → reviewing` bypasses the gate of `working → reviewing`: a task comes to `reviewing` without `make test`";
     check("C12", &text(""), &[found]);
     check("C12", &text("by: human, "), &[]);
 }

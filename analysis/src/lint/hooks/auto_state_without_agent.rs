@@ -96,7 +96,7 @@ fn finding(facts: &Facts<'_>, id: TransitionId, seen: TransitionFacts) -> Option
     );
     let help = match is_always {
         true => start,
-        false => format!("{start}; or let only the agent that goes on itself ask: `by: {}`", state.agent),
+        false => format!("{start}; or let only the agent that stays alive ask: `by: {}`", state.agent),
     };
     let run = facts.search.run_through(edge);
     let trace = facts.tell(&run, format!("no {} is alive", state.agent));

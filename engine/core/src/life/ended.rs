@@ -91,7 +91,7 @@ impl<'m> Machine<'m> {
         let is_wait = matches!(exit, ExitDecision::Wait { .. });
         if let Some(lost) = end.lost.filter(|_| !is_wait) {
             let story = format!("agent {}: {lost}{}", end.spawn, end.how());
-            let attention = LifeEvent::Attention(format!("{story}; the agent begins a new one"));
+            let attention = LifeEvent::Attention(format!("{story}; the agent begins a new conversation"));
             return self.restart_after(
                 facts,
                 Vec::from([attention, LifeEvent::NotResumed]),

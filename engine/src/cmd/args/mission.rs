@@ -231,7 +231,7 @@ pub struct StartArgs {
     /// The harness of steps that name none [default: the project's]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
-    /// The harness of steps of the role `reviewer` that name none [default: the project's]
+    /// The harness of steps of the role `reviewer` that name no harness [default: the project's]
     #[arg(long, value_name = "HARNESS")]
     pub review_harness: Option<String>,
 }

@@ -83,7 +83,7 @@ fn heading(found: &Transcript) -> String {
 fn nothing(dir: &WorkItemDir, found: &Transcript) -> Error {
     let spawn = found.agent.spawn;
     Error::new(ErrorKind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
-        "it has shown nothing, or newer ones have taken its place; `orange {} show {}` has its end",
+        "it has written nothing, or newer transcripts have replaced it; `orange {} show {}` has its end",
         dir.kind.word(),
         dir.id
     ))

@@ -33,7 +33,7 @@ pub struct MissionWishes<'a> {
     pub attempts_before: u32,
     /// The harness of steps that name none.
     pub harness: &'a str,
-    /// The harness of steps of the role `reviewer` that name none.
+    /// The harness of steps of the role `reviewer` that name no harness.
     pub review_harness: &'a str,
 }
 

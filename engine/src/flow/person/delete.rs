@@ -51,7 +51,7 @@ fn check_idle(app: &App, dir: &WorkItemDir, task: &WorkItem) -> Result<()> {
     // A mission that has completed cannot be cancelled.
     let is_leaving = dir.kind == WorkItemKind::Mission && app.is_done_with_worktree(task);
     let help = if is_leaving {
-        "`orange monitor --once` gives that back; then repeat this".to_owned()
+        "run `orange monitor --once`, which gives them back, and repeat this command".to_owned()
     } else {
         cancel()
     };

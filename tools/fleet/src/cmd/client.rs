@@ -29,7 +29,7 @@ pub struct ClientArgs {
     /// The file with the token [default: the token in ORANGE_FLEET_TOKEN, else the administrator's on the gateway's machine]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// A PEM file with the authority of the gateway's certificate [default: the public ones]
+    /// A PEM file with the certificate authority of the gateway [default: the public authorities]
     #[arg(long, value_name = "FILE")]
     pub authority: Option<PathBuf>,
     /// The gateway's folder, on its machine [env: ORANGE_FLEET_DIR; default: ~/orange-fleet/gateway]

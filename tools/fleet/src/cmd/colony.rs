@@ -18,7 +18,7 @@ Examples:
   orange-fleet colony create coffee --repository git@example.org:coffee.git
   orange-fleet colony create tea --repository /srv/git/tea.git --base develop
 
-The same colony again changes nothing.")]
+If the colony exists with these values, the command changes nothing.")]
     Create {
         /// Its name
         #[arg(value_name = "NAME")]
@@ -53,7 +53,7 @@ Examples:
         #[command(flatten)]
         client: ClientArgs,
     },
-    /// Take a crab out of its colony whose machine is gone: its roles are free, and its step goes to another one
+    /// Remove a crab whose machine is gone from its colony: another crab may take its roles and its step
     #[command(after_help = "\
 Example:
   orange-fleet colony remove-crab crab-0mgd1x0s5000k3v9q2w1z

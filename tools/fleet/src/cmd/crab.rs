@@ -18,13 +18,13 @@ use crate::serve::settings::PORT;
 /// Address of the gateway, and the token for it, of a crab or a script.
 #[derive(Clone, Debug, Args)]
 pub struct GatewayArgs {
-    /// The address of the gateway; once for each of several, the best one first [env: ORANGE_FLEET_GATEWAY; default: http://127.0.0.1:8800]
+    /// The address of the gateway; give the option once for each of several, the preferred one first [env: ORANGE_FLEET_GATEWAY; default: http://127.0.0.1:8800]
     #[arg(long, value_name = "URL")]
     pub gateway: Vec<String>,
     /// The file with the token [default: the token in ORANGE_FLEET_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// A PEM file with the authority of the gateway's certificate [default: the public ones]
+    /// A PEM file with the certificate authority of the gateway [default: the public authorities]
     #[arg(long, value_name = "FILE")]
     pub authority: Option<PathBuf>,
 }
@@ -35,10 +35,10 @@ pub struct RunArgs {
     /// The program `orange` [default: the one beside this program, else the one on PATH]
     #[arg(long, value_name = "FILE")]
     pub orange: Option<PathBuf>,
-    /// The harness of steps that name none [default: `claude`]
+    /// The harness of steps that name no harness [default: `claude`]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
-    /// The harness of steps of the role `reviewer` that name none
+    /// The harness of steps of the role `reviewer` that name no harness
     #[arg(long, value_name = "HARNESS")]
     pub review_harness: Option<String>,
     /// Agree to what the harnesses ask before they work, as `orange setup --yes` does
@@ -53,7 +53,7 @@ pub struct RunArgs {
     /// Seconds between two looks for agents that have died without a report
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub look: u64,
-    /// Seconds without work after a step that could not start here; they double with each further one
+    /// Seconds for which the crab takes no step after one that could not start here; each further one doubles them
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub fault_pause: u64,
 }
@@ -66,7 +66,7 @@ Examples:
   orange-fleet crab --gateway https://fleet.example.org --token-file coffee.token --colony coffee --role planner,worker --name atlas
   orange-fleet crab --token-file coffee.token --colony coffee --role any --leave
 
-It runs until it is interrupted. Its agents go on without it, and a crab that is started again in the same folder takes its step up.")]
+The crab runs until it is interrupted. Its agents go on without it. A crab that is started again in the same folder takes over its step.")]
 pub struct CrabArgs {
     #[command(flatten)]
     pub gateway: GatewayArgs,
