@@ -46,4 +46,16 @@ mod tests {
         assert_eq!(sum_of(&[b"foo", b"", b"bar"]), orange_core::fnv1a(*b"foobar"));
         assert_ne!(FORM, sum_of(&[]));
     }
+
+    #[test]
+    fn every_source_that_folds_is_in_it() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        for folder in ["event", "history"] {
+            let files = std::fs::read_dir(format!("{source}/{folder}")).unwrap();
+            for name in files.map(|file| file.unwrap().file_name().into_string().unwrap()) {
+                let is_in_it = include_str!("form.rs").contains(&format!("\"{folder}/{name}\""));
+                assert!(is_in_it || ["sample.rs", "tests.rs"].contains(&&*name), "{folder}/{name}");
+            }
+        }
+    }
 }
