@@ -1,7 +1,7 @@
 //! Journals of real runs of every kind (`journals/*.jsonl`) stay readable: each of their lines is written again as it is, and they fold
 //! to the same state, line by line (`journals/*.fold`).
 //!
-//! `ORANGE_REWRITE=1 cargo test -p orange-journal` writes the sums again; read the diff, since running tasks depend on them.
+//! `ORANGE_REWRITE=1 cargo test -p orange-journal` writes the states again; read the diff, since running tasks depend on them.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 
@@ -27,8 +27,8 @@ fn records(path: &Path) -> Vec<(String, Record)> {
     text.lines().map(read).collect()
 }
 
-/// Changes of the sum by each record.
-fn sums(path: &Path) -> String {
+/// Changes of the state by each record.
+fn states(path: &Path) -> String {
     let mut history = WorkItemHistory::default();
     let mut before = Map::new();
     let mut lines = String::new();
@@ -47,11 +47,11 @@ fn sums(path: &Path) -> String {
 #[test]
 fn old_journals_add_up_to_what_they_did() {
     for path in journals() {
-        let (sums, golden) = (sums(&path), path.with_extension("fold"));
+        let (states, golden) = (states(&path), path.with_extension("fold"));
         if std::env::var_os("ORANGE_REWRITE").is_some() {
-            fs::write(&golden, &sums).unwrap();
+            fs::write(&golden, &states).unwrap();
         }
-        assert_eq!(fs::read_to_string(&golden).unwrap(), sums, "{}", path.display());
+        assert_eq!(fs::read_to_string(&golden).unwrap(), states, "{}", path.display());
     }
 }
 

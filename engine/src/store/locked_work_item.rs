@@ -33,7 +33,7 @@ impl LockedWorkItem {
     /// Locks the task, loads it, merges what was saved in its worktree, and repairs what differs from the journal: an
     /// incomplete last line, engine-owned values in the frontmatter. A `corrupt` error changes nothing.
     ///
-    /// The caller decides about an open transition: see [`WorkItemHistory::open`].
+    /// The caller decides about an open transition: see [`WorkItemHistory::transition`].
     pub fn lock(home: &Home, dir: &WorkItemDir) -> Result<LockedWorkItem> {
         work_item::exists(dir)?;
         let lock = lock::acquire(home, &dir.lock_file(), LockRank::Task, &dir.shown())?;

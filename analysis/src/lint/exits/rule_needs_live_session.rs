@@ -105,7 +105,7 @@ fn finding(facts: &Facts<'_>, (id, index): At, edge: EdgeId) -> Option<Diagnosti
 fn part_of(hook: &Hook) -> Option<String> {
     let part = match hook.action.traits().starts? {
         Starts::MissingWorker => "finds no worker",
-        Starts::BesideWorker => "starts a reviewer beside a worker that does not live",
+        Starts::BesideWorker => "starts a reviewer beside a worker that is not alive",
         Starts::New => return None,
     };
     Some(format!("its `{}` {part}", hook.action.name()))
