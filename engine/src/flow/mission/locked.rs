@@ -68,7 +68,7 @@ impl LockedMission {
         self.ask(event).map(|(after, _)| after.mission)
     }
 
-    /// The events that journal this one, for a caller who journals them with others and then calls [`Self::again`].
+    /// The events that journal this one, for a caller who journals them with others and then calls [`Self::reload`].
     pub(super) fn planned(&self, event: Event) -> Result<Vec<(Event, Set)>> {
         let (after, effects) = self.ask(&event)?;
         Ok(self.events(event, &after, &effects))
