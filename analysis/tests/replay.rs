@@ -3,8 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot read its files has failed")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod sources;
 
 use orange_analysis::lint;
 use orange_analysis::plan_walk::{self, PlanWalk};
@@ -12,8 +11,10 @@ use orange_analysis::walk::command::Command;
 use orange_analysis::walk::{Happened, Walk};
 use orange_codegen::diag::TraceStep;
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
-use orange_codegen::{Diagnostic, PromptFiles, Source, Trace, compile};
+use orange_codegen::{Diagnostic, Source, Trace, compile};
 use orange_core::plan::{Execution, Intervene, Policy};
+
+use self::sources::sources;
 
 /// A section whose heading reads like the beginning of its text.
 const COLON: &str = "\
@@ -27,36 +28,6 @@ transitions:
 prompts:
   worker: 'Write ## Done: all, then run: orange task update --status reviewing'
 ";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
-    let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
-    let mut paths: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
-    paths.sort();
-    paths.retain(|it| it.extension().is_some_and(|it| it == extension));
-    let read = |it: PathBuf| Some((it.display().to_string(), fs::read_to_string(&it).ok()?));
-    paths.into_iter().filter_map(read).collect()
-}
-
-/// Every workflow of this language that this repository has, those in the examples of its pages included.
-fn sources(language: &str, extension: &str) -> Vec<Source> {
-    let folders = ["workflows", "tests/fixtures", "tests/diagnostics"];
-    let whole = folders.into_iter().flat_map(|it| files(it, extension));
-    let pages = files("docs/lints", "md");
-    let begin = format!("```{language}\n");
-    let examples = pages.iter().flat_map(|(path, page)| {
-        let blocks = page.split(&begin).skip(1).filter_map(|it| it.split("```").next());
-        blocks.map(move |it| (format!("{path}.{extension}"), it.to_owned()))
-    });
-    let all = whole.chain(examples).map(|(path, text)| {
-        let files = PromptFiles::beside(Path::new(&path));
-        Source::new(path, text).with_files(files)
-    });
-    all.collect()
-}
 
 /// Replays a trace in a walk; the error says where the two differ.
 fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {

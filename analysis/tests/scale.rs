@@ -120,19 +120,74 @@ fn traces_have_a_bound_however_many_findings_there_are() {
     assert!(found.iter().all(|it| it.trace.as_ref().is_none_or(|it| !it.steps.is_empty())));
 }
 
+/// Help of the finding that a search was cut.
+#[track_caller]
+fn help_of_a_cut(text: &str) -> String {
+    let found = lint(&Source::new("flow.yml", text)).diagnostics;
+    let cut = found.into_iter().find(|it| it.code() == "A10").expect("a finding that the search was cut");
+    cut.help.expect("help")
+}
+
+#[test]
+fn a_search_that_is_cut_says_what_makes_it_large() {
+    let counted = help_of_a_cut(&counters(8, 1_000));
+    assert!(counted.contains("compare `c7` with a smaller number"), "{counted}");
+    let kept = sections(8).replace(", fresh: true", "");
+    assert_eq!(count(&kept).cut, Some(Cut::Steps(MAX_STEPS)));
+    let kept = help_of_a_cut(&kept);
+    assert!(kept.contains("write `fresh: true` in the gates on `## S0`, `## S1`"), "{kept}");
+    assert!(help_of_a_cut(&counters(20, 5)).contains("compare fewer counters"));
+    assert!(help_of_a_cut(&sections(20)).contains("let gates read fewer sections"));
+}
+
+/// A worker, and a panel of this many reviewers who judge its work at most twice.
+fn panel(reviewers: usize) -> String {
+    let spawn = |at| format!(", {{action: spawn_agent, as: reviewer, name: r{at}, prompt: review}}");
+    let spawns: String = (0..reviewers).map(spawn).collect();
+    format!(
+        "\
+name: flow
+states: {{working: {{}}, review: {{respawn_prompt: review}}, stuck: {{}}, done: {{terminal: true}}}}
+gates:
+  handoff: {{section: '## Handoff', required: true, fresh: true}}
+  passed: {{section: '## Review', verdict: PASS, verdicts: all, strict: true, fresh: true}}
+  failed: {{section: '## Review', verdict: FAIL, verdicts: any, strict: true, fresh: true}}
+transitions:
+  - {{from: working, to: review, gate: handoff, hooks: [{{action: kill_session}}, {{action: acquire_workspace}}, {{action: increment, field: review_round}}{spawns}]}}
+  - {{from: review, to: done, gate: passed, hooks: {END}}}
+  - {{from: review, to: working, gate: failed, when: 'review_round < 2', hooks: [{{action: kill_session}}]}}
+  - {{from: review, to: stuck, gate: failed, when: 'review_round >= 2', hooks: [{{action: kill_session}}]}}
+  - {{from: stuck, to: done, by: human, hooks: {END}}}
+exit_monitoring:
+  rules:
+    - {{status: review, has_artifact: passed, then: done}}
+    - {{status: review, no_artifact: true, action: crash, stuck_after: 3, respawn: true}}
+prompts: {{review: hi}}
+"
+    )
+}
+
+#[test]
+fn a_panel_grows_with_the_number_of_its_reviewers_and_not_with_their_sets() {
+    let [four, eight] = [4, 8].map(|reviewers| count(&panel(reviewers)));
+    assert_eq!((four.cut, eight.cut), (None, None));
+    assert!(eight.configurations < 16 * four.configurations, "{four:?} {eight:?}");
+    assert!(eight.configurations < 10_000 && eight.edges < 200_000, "{eight:?}");
+}
+
 #[test]
 fn many_counters_are_left_undecided() {
     assert_eq!(count(&counters(20, 5)), Count { configurations: 0, edges: 0, cut: Some(Cut::Counters(20)) });
     assert!(codes(&counters(20, 5)).contains(&"A10"));
     let found = count(&counters(8, 1_000));
-    assert_eq!(found.cut, Some(Cut::Configurations));
+    assert_eq!(found.cut, Some(Cut::Configurations(MAX_CONFIGURATIONS)));
     assert!(found.configurations <= MAX_CONFIGURATIONS + 100, "{found:?}");
 }
 
 #[test]
 fn many_sections_are_left_undecided() {
-    assert_eq!(count(&sections(10)), Count { configurations: 0, edges: 0, cut: Some(Cut::Sections(10)) });
-    assert!(codes(&sections(10)).contains(&"A10"));
+    assert_eq!(count(&sections(20)), Count { configurations: 0, edges: 0, cut: Some(Cut::Sections(20)) });
+    assert!(codes(&sections(20)).contains(&"A10"));
     let found = count(&sections(8));
     assert!(found.cut.is_none() || found.configurations <= MAX_CONFIGURATIONS + 1_000, "{found:?}");
 }
@@ -155,6 +210,6 @@ fn hooks_count_as_steps() {
     let hooks = vec!["{action: push_branch}"; 99].join(", ");
     let keys = |at| format!("when: \"c{at} < 30\", hooks: [{{action: increment, field: c{at}}}, {hooks}]");
     let found = count(&star("fields: {c0: 0, c1: 0, c2: 0, c3: 0}\n", (0..4).map(keys)));
-    assert_eq!(found.cut, Some(Cut::Steps));
+    assert_eq!(found.cut, Some(Cut::Steps(MAX_STEPS)));
     assert!(found.edges < MAX_STEPS / 20, "{found:?}");
 }

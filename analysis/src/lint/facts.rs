@@ -1,7 +1,7 @@
 //! Facts that every lint may ask for: the workflow with its places, its machine, its search, and who does what.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
@@ -10,6 +10,7 @@ use super::state_graph::StateGraph;
 use super::{authority, exits, prompts};
 use crate::search::ends::RuleIndex;
 use crate::search::sections::{OutsideCheck, SUCCEEDS};
+use crate::search::task::{ABSENT, ContentId, Task};
 use crate::search::{self, ConfigurationId, Edge, EdgeId, FailedHook, Search, SearchStep, ends};
 use crate::walk::{Act, WalkEnd};
 use orange_codegen::diag;
@@ -23,8 +24,14 @@ use orange_codegen::span::Span;
 /// with a thousand steps each would be more than there is room for.
 pub const MAX_TRACED: usize = 50_000;
 
-/// By section: how often it was written in a run so far.
-type WriteCounts = BTreeMap<u8, u32>;
+/// What was told of a run so far.
+#[derive(Debug, Default)]
+struct ToldSoFar {
+    /// By section: how often it was written.
+    written: BTreeMap<u8, u32>,
+    /// The programs and checks that have answered well, by the number of their section.
+    answered: BTreeSet<u8>,
+}
 
 /// Everything about one checked workflow.
 #[derive(Debug)]
@@ -177,20 +184,21 @@ impl<'f> Facts<'f> {
     pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let to = run.last().map_or(0, |last| self.search.edge(*last).to);
-        let mut written = WriteCounts::new();
+        let mut told = ToldSoFar::default();
         let usual = run.len().saturating_sub(last);
-        let steps = run.iter().enumerate().map(|(at, id)| {
-            let edge = self.search.edge(*id);
+        let steps = self.search.named(run).into_iter().enumerate().map(|(at, edge)| {
             let by = if at < usual { self.by(&edge.step) } else { self.asks(&edge.step) };
-            self.step(edge, by, &mut written)
+            self.step(&edge, by, &mut told)
         });
         let mut steps: Vec<diag::TraceStep> = steps.collect();
-        // The engine goes on at once from a hook that fails: that the next one fails, too, is to be said before.
+        // The engine goes on at once from a hook that fails, and from an end that is judged once more: that the next hook fails, and
+        // what a program answers, is to be said before.
         for at in (1..steps.len()).rev() {
             let edge = self.search.edge(run[at]);
             let is_engines =
                 matches!(edge.step, SearchStep::Failure { failed, .. } if failed.by == Actor::Engine);
-            if is_engines && self.search.task(edge.from).waiting.is_some() {
+            let before = self.search.task(edge.from);
+            if is_engines && before.waiting.is_some() || is_judged_again(before) {
                 let lines = std::mem::take(&mut steps[at].script);
                 let before = &mut steps[at - 1].script;
                 let last = before.len().saturating_sub(1);
@@ -222,7 +230,7 @@ impl<'f> Facts<'f> {
         total <= MAX_TRACED
     }
 
-    fn step(&self, edge: &Edge, by: &str, written: &mut WriteCounts) -> diag::TraceStep {
+    fn step(&self, edge: &Edge, by: &str, told: &mut ToldSoFar) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
         diag::TraceStep {
@@ -233,12 +241,12 @@ impl<'f> Facts<'f> {
                 .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
                 .unwrap_or_default(),
             span: transition.map(|id| self.first_line(self.transition(id).span)),
-            script: self.acts(edge, by, written).iter().map(Act::to_string).collect(),
+            script: self.acts(edge, by, told).iter().map(Act::to_string).collect(),
         }
     }
 
     /// Acts of a walk that have the effect of a step. An end that is judged once more follows from the first by itself.
-    fn acts(&self, edge: &Edge, by: &str, written: &mut WriteCounts) -> Vec<Act> {
+    fn acts(&self, edge: &Edge, by: &str, told: &mut ToldSoFar) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let is_engines = match &edge.step {
             SearchStep::Request { by, .. } => *by == Actor::Engine,
@@ -250,25 +258,10 @@ impl<'f> Facts<'f> {
             | SearchStep::Retry { .. } => false,
         };
         let is_request = matches!(edge.step, SearchStep::Request { .. });
-        if before.unhandled_exit.is_some() && before.waiting.is_none()
-            || before.waiting.is_some() && is_engines && is_request
-        {
-            return Vec::new();
+        let wrote = self.writes(edge, told);
+        if is_judged_again(before) || before.waiting.is_some() && is_engines && is_request {
+            return wrote;
         }
-        let wrote = edge.step.wrote().map(|it| {
-            let section = self.search.sections.get(usize::from(it.section));
-            let text = section.written(it.content).text.clone().unwrap_or_default();
-            match section.asked {
-                Some(OutsideCheck::Program(argv)) => {
-                    return Act::Answer { program: argv.join(" "), succeeds: text == SUCCEEDS };
-                }
-                Some(OutsideCheck::Checks) => return Act::Checks { word: text },
-                None => {}
-            }
-            let times = written.entry(it.section).or_insert(0);
-            *times += 1;
-            Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) }
-        });
         let request = |transition: TransitionId| {
             if is_engines {
                 return Act::Elapse { after: self.time_of(transition) };
@@ -310,6 +303,55 @@ impl<'f> Facts<'f> {
             SearchStep::Exit { outcome: search::ExitResult::Waits { resumed: true }, .. }
         );
         wrote.into_iter().chain(fails).chain(then).chain(is_resumed.then_some(Act::Respawn)).collect()
+    }
+
+    /// Acts of a walk by which sections and answers stand as a step finds them. The walk keeps an answer, and the search asks anew in each
+    /// state.
+    fn writes(&self, edge: &Edge, told: &mut ToldSoFar) -> Vec<Act> {
+        let before = self.search.task(edge.from);
+        let wrote = edge.step.wrote();
+        let is_asked = |section: usize| {
+            let mut gates = self.machine.gates_of(before.status);
+            gates.any(|gate| self.search.sections.asked_by(gate) == Some(section))
+        };
+        let is_outdated = |section: &u8| {
+            let at = usize::from(*section);
+            let is_written = wrote.is_some_and(|it| it.section == *section);
+            !is_written && before.section(at).content == ABSENT && is_asked(at)
+        };
+        let outdated: Vec<u8> = told.answered.iter().copied().filter(is_outdated).collect();
+        let mut acts = Vec::new();
+        for section in outdated {
+            told.answered.remove(&section);
+            acts.extend(self.answer(section, ABSENT));
+        }
+        let Some(wrote) = wrote else { return acts };
+        if let Some(answer) = self.answer(wrote.section, wrote.content) {
+            match wrote.content {
+                ABSENT => told.answered.remove(&wrote.section),
+                _ => told.answered.insert(wrote.section),
+            };
+            acts.push(answer);
+            return acts;
+        }
+        let section = self.search.sections.get(usize::from(wrote.section));
+        let text = section.written(wrote.content).text.clone().unwrap_or_default();
+        let times = told.written.entry(wrote.section).or_insert(0);
+        *times += 1;
+        acts.push(Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) });
+        acts
+    }
+
+    /// The act by which a program or checks answer; none for a section of the body.
+    fn answer(&self, section: u8, content: ContentId) -> Option<Act> {
+        let section = self.search.sections.get(usize::from(section));
+        let text = section.written(content).text.clone().unwrap_or_default();
+        Some(match section.asked? {
+            OutsideCheck::Program(argv) => {
+                Act::Answer { program: argv.join(" "), succeeds: text == SUCCEEDS }
+            }
+            OutsideCheck::Checks => Act::Checks { word: text },
+        })
     }
 
     /// After how many seconds the task takes a transition by itself, where its state has several times.
@@ -398,6 +440,11 @@ impl<'f> Facts<'f> {
         };
         wrote.into_iter().chain(then).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// True if the end of an agent is judged once more, after a transition that it was for.
+fn is_judged_again(task: &Task) -> bool {
+    task.unhandled_exit.is_some() && task.waiting.is_none()
 }
 
 /// A text that is the same to every gate, and another one to a gate that asks for something fresh.

@@ -16,6 +16,7 @@ pub mod hooks;
 pub mod prompts;
 pub mod steps;
 pub mod unattended;
+mod undecided;
 
 pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{
@@ -171,7 +172,7 @@ pub fn with_facts<T>(
 
 /// Findings of every lint of state machines, and one more if the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let cut = facts.search.cut().map(|cut| counters::undecided(facts, cut));
+    let cut = facts.search.cut().map(|cut| undecided::finding(facts, cut));
     let finds = lints().filter_map(|lint| match lint.find {
         Find::Machine(find) => Some(find),
         Find::Steps(_) => None,

@@ -84,6 +84,8 @@ pub const RESTS_ON: &[&str] = &[
      ask for whatever `by:` allows it, without a person and whatever the exit rules of its state are, and so may a person.",
     "A counter is followed up to one above the largest number that a guard compares it with: no guard can tell larger \
      values apart.",
+    "What stands in a section and lets no gate open any more is as good as nothing. Reviewers of which the workflow tells only names and \
+     prompts apart are exchanged: a configuration stands for all that differ in which of them is which.",
     "Hooks do what they are for. What becomes of a task when tmux, git or a disk fails is the engine's matter, and so \
      is a pool without a free worktree.",
     "A verdict is read alike by strict gates and by others, where it stands in a line `Verdict: …`: nobody writes one for the ones and \

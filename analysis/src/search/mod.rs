@@ -15,11 +15,13 @@ mod hash;
 mod numbers;
 mod reads;
 mod steps;
+mod symmetry;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use orange_core::{Actor, CounterId, Effect, Machine, StateId, TransitionId, names_window};
 
@@ -30,6 +32,8 @@ pub(crate) use self::hash::Quick;
 use self::numbers::Numbers;
 use self::reviewers::{ReviewerIndex, Reviewers};
 use self::sections::{MAX_CONTENTS, Sections};
+use self::steps::Origin;
+use self::symmetry::{Exchange, Repeated, Symmetry};
 use self::task::ContentId;
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
 
@@ -57,6 +61,7 @@ pub struct Search<'m> {
     pub reviewers: Reviewers<'m>,
     /// The counters that are followed.
     pub counters: SearchCounters,
+    symmetry: Symmetry,
     configurations: Vec<Task>,
     /// Number of those that a task created in the initial state can come to.
     ordinary: usize,
@@ -66,6 +71,8 @@ pub struct Search<'m> {
     /// By configuration: where its steps begin in `edges`.
     rows: Vec<u32>,
     events: Vec<(HookIndex, Event)>,
+    /// By state: the sections that can stand there from before, a bit each.
+    stale: Vec<u16>,
     cut: Option<Cut>,
 }
 
@@ -84,6 +91,8 @@ pub struct Edge {
     pub to: ConfigurationId,
     pub step: SearchStep,
     events: Range<u32>,
+    /// Exchange of reviewers after the step: the configuration to which it leads stands for the one that it comes to.
+    exchange: Exchange,
 }
 
 /// Step that a task can take.
@@ -179,25 +188,72 @@ pub enum ExitResult {
 /// Reason why a search is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// There are more configurations than [`MAX_CONFIGURATIONS`].
-    Configurations,
-    /// There are more steps, hooks and decisions than [`MAX_STEPS`].
-    Steps,
+    /// There are more configurations than this.
+    Configurations(usize),
+    /// There are more steps, hooks and decisions than this.
+    Steps(usize),
     /// Guards tell the values of more counters apart than [`MAX_COUNTERS`].
     Counters(usize),
     /// Gates read more sections than [`MAX_SECTIONS`].
     Sections(usize),
     /// The gates on some section tell more contents apart than this.
     Contents(usize),
+    /// Somebody has stopped it.
+    Stopped,
+}
+
+/// Limits of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchLimits<'a> {
+    /// More configurations than this are not looked at.
+    pub configurations: usize,
+    /// More steps than this are not looked at.
+    pub steps: usize,
+    /// Flag by which another thread stops the search.
+    pub stop: Option<&'a AtomicBool>,
+    /// False to tell apart what no decision does: reviewers that can be exchanged, and sections that count for nothing any more.
+    pub is_reduced: bool,
+}
+
+impl Default for SearchLimits<'_> {
+    fn default() -> Self {
+        Self { configurations: MAX_CONFIGURATIONS, steps: MAX_STEPS, stop: None, is_reduced: true }
+    }
 }
 
 impl<'m> Search<'m> {
     /// Searches a machine.
     pub fn run(machine: &'m Machine<'m>) -> Self {
-        let mut search = Self {
+        Self::within(machine, &SearchLimits::default())
+    }
+
+    /// Searches a machine as far as the limits allow.
+    pub fn within(machine: &'m Machine<'m>, limits: &SearchLimits<'_>) -> Self {
+        let mut search = Self::new(machine, limits.is_reduced);
+        if search.explore(limits) {
+            return search;
+        }
+        // A reviewer was alive when it was started: which of them matters.
+        let mut search = Self { symmetry: Symmetry::default(), ..Self::new(machine, limits.is_reduced) };
+        search.explore(limits);
+        search
+    }
+
+    fn new(machine: &'m Machine<'m>, is_reduced: bool) -> Self {
+        let mut sections = Sections::of(machine);
+        let reviewers = Reviewers::of(machine);
+        let symmetry = match is_reduced {
+            true => Symmetry::of(machine, &sections, &reviewers),
+            false => Symmetry::default(),
+        };
+        if !is_reduced {
+            sections.forget_nothing();
+        }
+        Self {
             machine,
-            sections: Sections::of(machine),
-            reviewers: Reviewers::of(machine),
+            sections,
+            reviewers,
+            symmetry,
             counters: SearchCounters::of(machine),
             configurations: Vec::new(),
             ordinary: 0,
@@ -205,24 +261,39 @@ impl<'m> Search<'m> {
             edges: Vec::new(),
             rows: vec![0],
             events: Vec::new(),
+            stale: vec![0; machine.states.len()],
             cut: None,
-        };
-        if search.counters.len() > MAX_COUNTERS {
-            search.cut = Some(Cut::Counters(search.counters.len()));
-        } else if search.sections.len() > MAX_SECTIONS {
-            search.cut = Some(Cut::Sections(search.sections.len()));
-        } else if search.sections.iter().any(|it| it.is_cut) {
-            search.cut = Some(Cut::Contents(MAX_CONTENTS));
-        } else {
-            Explorer {
-                numbers: Numbers::new(),
-                decisions: Decisions::new(&search),
-                hooks: 0,
-                search: &mut search,
-            }
-            .explore();
         }
-        search
+    }
+
+    /// Looks at every configuration within the limits; false if reviewers were exchanged that cannot be.
+    fn explore(&mut self, limits: &SearchLimits<'_>) -> bool {
+        self.cut = self.too_large();
+        if self.cut.is_some() {
+            return true;
+        }
+        let mut explorer = Explorer {
+            numbers: Numbers::new(),
+            decisions: Decisions::new(self),
+            hooks: 0,
+            limits,
+            repeated: Repeated::default(),
+            is_wrong: false,
+            search: self,
+        };
+        explorer.explore();
+        !explorer.is_wrong
+    }
+
+    /// The limit of what a configuration can hold that the machine exceeds, if any.
+    fn too_large(&self) -> Option<Cut> {
+        if self.counters.len() > MAX_COUNTERS {
+            Some(Cut::Counters(self.counters.len()))
+        } else if self.sections.len() > MAX_SECTIONS {
+            Some(Cut::Sections(self.sections.len()))
+        } else {
+            self.sections.iter().any(|it| it.is_cut).then_some(Cut::Contents(MAX_CONTENTS))
+        }
     }
 
     /// Reason why not everything was looked at; `None` if everything was. With a reason, a thing that was not found may still exist.
@@ -318,6 +389,11 @@ impl<'m> Search<'m> {
         (id as usize) < self.ordinary
     }
 
+    /// True if a task in this state can have a section that stood there before: one that a gate which wants something new refuses.
+    pub fn can_be_stale(&self, state: StateId, section: usize) -> bool {
+        self.stale[usize::from(state.0)] >> section & 1 == 1
+    }
+
     /// True if some hook of some step has an event that `wanted` accepts.
     pub fn happens(&self, wanted: impl Fn(Event) -> bool) -> bool {
         self.events.iter().any(|(_, event)| wanted(*event))
@@ -350,6 +426,23 @@ impl<'m> Search<'m> {
         let mut run = self.run_to(self.edge(id).from);
         run.push(id);
         run
+    }
+
+    /// The steps of a run, in which each reviewer keeps its name. The configurations are those that stand for the run's.
+    pub fn named(&self, run: &[EdgeId]) -> Vec<Edge> {
+        let mut exchange = Exchange::default();
+        let step = |id: &EdgeId| {
+            let edge = self.edge(*id).clone();
+            let step = self.symmetry.exchanged(edge.step, exchange);
+            exchange = edge.exchange.after(exchange);
+            Edge { step, ..edge }
+        };
+        run.iter().map(step).collect()
+    }
+
+    /// The reviewers that are exchanged with each other: one configuration stands for all that differ only in which of them is which.
+    pub fn exchangeable(&self) -> impl Iterator<Item = impl Iterator<Item = ReviewerIndex>> {
+        self.symmetry.classes()
     }
 
     /// The step that first led to a configuration; none for a task as it is created.
@@ -484,8 +577,8 @@ impl SearchStep {
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Configurations => write!(f, "there are more than {MAX_CONFIGURATIONS} configurations"),
-            Self::Steps => write!(f, "there are more than {MAX_STEPS} steps, hooks and decisions"),
+            Self::Configurations(limit) => write!(f, "there are more than {limit} configurations"),
+            Self::Steps(limit) => write!(f, "there are more than {limit} steps, hooks and decisions"),
             Self::Counters(found) => {
                 write!(f, "guards compare {found} counters that rise, and the limit is {MAX_COUNTERS}")
             }
@@ -493,6 +586,7 @@ impl fmt::Display for Cut {
                 write!(f, "gates read {found} sections, and the limit is {MAX_SECTIONS}")
             }
             Self::Contents(most) => write!(f, "gates tell more than {most} contents of a section apart"),
+            Self::Stopped => f.write_str("it was stopped"),
         }
     }
 }
@@ -503,6 +597,11 @@ struct Explorer<'s, 'm> {
     decisions: Decisions<'m>,
     /// Number of hooks that were run.
     hooks: usize,
+    limits: &'s SearchLimits<'s>,
+    /// What needs no step of its own in the configuration that is looked at.
+    repeated: Repeated,
+    /// True if a reviewer that was exchanged was alive when it was started.
+    is_wrong: bool,
     search: &'s mut Search<'m>,
 }
 
@@ -525,7 +624,10 @@ impl Explorer<'_, '_> {
         let mut task = Task::new(status);
         self.search.counters.start(&mut task);
         self.visit(task);
-        while self.search.cut.is_none() && self.search.rows.len() <= self.search.configurations.len() {
+        while self.search.cut.is_none()
+            && !self.is_wrong
+            && self.search.rows.len() <= self.search.configurations.len()
+        {
             self.steps_from(self.search.rows.len() as ConfigurationId - 1);
             self.search.rows.push(self.search.edges.len() as u32);
             self.search.cut = self.too_much();
@@ -535,9 +637,13 @@ impl Explorer<'_, '_> {
     /// Limit that the search has exceeded, if any: nothing more is looked at then.
     fn too_much(&self) -> Option<Cut> {
         let steps = self.search.edges.len() + self.hooks + self.decisions.made;
-        match self.search.configurations.len() {
-            configurations if configurations > MAX_CONFIGURATIONS => Some(Cut::Configurations),
-            _ => (steps > MAX_STEPS).then_some(Cut::Steps),
+        let is_stopped = || self.limits.stop.is_some_and(|it| it.load(Ordering::Relaxed));
+        if self.search.configurations.len() > self.limits.configurations {
+            Some(Cut::Configurations(self.limits.configurations))
+        } else if steps > self.limits.steps {
+            Some(Cut::Steps(self.limits.steps))
+        } else {
+            is_stopped().then_some(Cut::Stopped)
         }
     }
 
@@ -550,7 +656,8 @@ impl Explorer<'_, '_> {
         (number, is_new)
     }
 
-    fn add(&mut self, from: ConfigurationId, step: SearchStep, task: Task, events: Vec<(HookIndex, Event)>) {
+    fn add(&mut self, from: Origin, step: SearchStep, task: Task, events: Vec<(HookIndex, Event)>) {
+        let (task, exchange) = self.search.symmetry.canonical(&task);
         let (to, is_new) = self.visit(task);
         let id = self.search.edges.len() as EdgeId;
         if is_new {
@@ -559,6 +666,7 @@ impl Explorer<'_, '_> {
         let start = self.search.events.len() as u32;
         self.search.events.extend(events);
         let events = start..self.search.events.len() as u32;
-        self.search.edges.push(Edge { from, to, step, events });
+        let (from, exchange) = (from.configuration, exchange.after(from.exchange));
+        self.search.edges.push(Edge { from, to, step, events, exchange });
     }
 }

@@ -21,14 +21,14 @@ pub(super) struct Reads {
     /// The slots of the counters that decisions depend on.
     counters: ReadSet,
     /// The bytes of all these sections.
-    bytes: u64,
+    bytes: u128,
     /// Number of transitions and exit rules to decide about.
     pub decisions: u32,
 }
 
 /// A set of small numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReadSet(u8);
+pub(super) struct ReadSet(u16);
 
 impl Reads {
     /// Reads of each state of a machine, by the state's number.
@@ -79,7 +79,7 @@ impl ReadSet {
 
     /// Its numbers, the smallest first.
     pub(super) fn iter(self) -> impl Iterator<Item = usize> {
-        let rest = |it: &u8| Some(it & (it - 1)).filter(|it| *it != 0);
+        let rest = |it: &u16| Some(it & (it - 1)).filter(|it| *it != 0);
         let first = Some(self.0).filter(|it| *it != 0);
         std::iter::successors(first, rest).map(|it| it.trailing_zeros() as usize)
     }

@@ -10,8 +10,9 @@ use orange_core::{Actor, AgentEnd, Hook, Input, LifeFacts, LifeTurn, Machine};
 
 use super::decisions::CoreTask;
 use super::ends::{self, RuleIndex};
+use super::steps::Origin;
 use super::task::{Agent, Task};
-use super::{ConfigurationId, ExitResult, Explorer, FailedHook, Search, SearchStep};
+use super::{ExitResult, Explorer, FailedHook, Search, SearchStep};
 
 /// The names of a machine's reviewers, each once; the compiler refuses more than fit into a byte.
 #[derive(Clone, Debug, Default)]
@@ -51,13 +52,14 @@ impl<'m> Reviewers<'m> {
 
 impl<'m> Explorer<'_, 'm> {
     /// The end of one reviewer that has not judged, while others are alive.
-    pub(super) fn one_of_several_exits(&mut self, from: ConfigurationId, task: &Task) {
+    pub(super) fn one_of_several_exits(&mut self, from: Origin, task: &Task) {
         let machine = self.search.machine;
         if task.reviewer != Agent::Live || machine.state(task.status).agent != Actor::Reviewer {
             return;
         }
         let rules: Vec<RuleIndex> = ends::rules(machine, task.status).collect();
-        for one in lacking(self.search, task) {
+        let lacking = lacking(self.search, task).into_iter();
+        for one in lacking.filter(|it| self.repeated.reviewers >> it & 1 == 0).collect::<Vec<_>>() {
             for end in std::iter::once(None).chain(rules.iter().copied().map(Some)) {
                 self.decisions.made += 1;
                 let turn = ended(self.search, task, one, end).filter(|turn| !turn.events.is_empty());
@@ -70,7 +72,7 @@ impl<'m> Explorer<'_, 'm> {
 
     fn one_ended(
         &mut self,
-        from: ConfigurationId,
+        from: Origin,
         task: &Task,
         one: ReviewerIndex,
         end: Option<RuleIndex>,

@@ -34,6 +34,9 @@ pub struct Section<'m> {
     pub blank: Option<Content>,
     /// True if its gates tell more contents apart than are kept.
     pub is_cut: bool,
+    /// True if what stands there when a task comes to a state is as good as nothing: every gate on it wants something new, or it is an
+    /// answer that is asked for anew.
+    pub is_forgotten: bool,
 }
 
 /// Program or checks that gates ask outside of the body.
@@ -76,6 +79,11 @@ impl<'m> Sections<'m> {
         }
         order.sort_by_key(|at| std::cmp::Reverse(level(all[*at].heading)));
         Self { all, order }
+    }
+
+    /// From now on what stands in a section is told apart even if no gate lets it through any more.
+    pub(super) fn forget_nothing(&mut self) {
+        self.all.iter_mut().for_each(|it| it.is_forgotten = false);
     }
 
     /// Number of sections.
@@ -204,7 +212,8 @@ impl<'m> Section<'m> {
         kept.truncate(MAX_CONTENTS);
         let contents = kept.into_iter().map(|(content, _)| content).collect();
         let reviewer = gates.iter().find_map(|gate| gate.reviewer);
-        Self { heading, asked: None, reviewer, contents, blank, is_cut }
+        let is_forgotten = gates.iter().all(|gate| gate.fresh);
+        Self { heading, asked: None, reviewer, contents, blank, is_cut, is_forgotten }
     }
 
     /// Failure, which is where everything begins, and success.
@@ -222,6 +231,7 @@ impl<'m> Section<'m> {
             contents,
             blank: Some(content(bad)),
             is_cut: false,
+            is_forgotten: true,
         }
     }
 

@@ -4,6 +4,8 @@ use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, O
 
 use super::decisions;
 use super::ends::{self, RuleIndex};
+use super::reviewers::ReviewerIndex;
+use super::symmetry::Exchange;
 use super::task::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, WaitingHooks, WrittenSection};
 use super::{ConfigurationId, ExitResult, Explorer, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
@@ -12,12 +14,20 @@ impl<'m> Explorer<'_, 'm> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
     pub(super) fn steps_from(&mut self, from: ConfigurationId) {
         let task = *self.search.task(from);
+        let from = Origin { configuration: from, exchange: Exchange::default() };
+        self.repeated = self.search.symmetry.repeated(&task);
         if let Some(waiting) = task.waiting {
             self.while_hooks_wait(from, &task, waiting);
             return;
         }
         if let Some(agent) = task.unhandled_exit {
             self.judge(from, &task, agent, None);
+            let asked = |section: &usize| self.search.sections.get(*section).asked.is_some();
+            let asked: Vec<usize> = self.decisions.reads(&task).ruled.iter().filter(asked).collect();
+            let answered: Vec<_> = asked.into_iter().flat_map(|it| self.rewritten(from, &task, it)).collect();
+            for it in answered {
+                self.judge(it.from, &it.task, agent, Some(it.wrote));
+            }
             return;
         }
         if self.search.machine.state(task.status).terminal {
@@ -32,7 +42,7 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// A time is over, and no agent of the state is there to be ended; with an agent, it is one of its ends.
-    fn elapses(&mut self, from: ConfigurationId, task: &Task) {
+    fn elapses(&mut self, from: Origin, task: &Task) {
         let machine = self.search.machine;
         if task.agent(machine.state(task.status).agent) == Agent::Live {
             return;
@@ -40,14 +50,14 @@ impl<'m> Explorer<'_, 'm> {
         for rule in ends::timed(machine, task.status) {
             self.elapsed(from, task, rule, None);
             for section in self.decisions.reads(task).gated.iter() {
-                for (wrote, written) in self.rewritten(task, section) {
-                    self.elapsed(from, &written, rule, Some(wrote));
+                for it in self.rewritten(from, task, section) {
+                    self.elapsed(it.from, &it.task, rule, Some(it.wrote));
                 }
             }
         }
     }
 
-    fn elapsed(&mut self, from: ConfigurationId, task: &Task, rule: RuleIndex, wrote: Option<Wrote>) {
+    fn elapsed(&mut self, from: Origin, task: &Task, rule: RuleIndex, wrote: Option<Wrote>) {
         self.decisions.made += 1;
         if let Some(decision) = decisions::elapsed(self.search, task, rule) {
             self.request(from, task, &decision, Actor::Engine, wrote);
@@ -56,7 +66,7 @@ impl<'m> Explorer<'_, 'm> {
 
     /// A task that was created past the initial state gets its worktree and its agent. Later that agent is started again, by a
     /// person or after a wait.
-    fn start(&mut self, from: ConfigurationId, task: &Task) {
+    fn start(&mut self, from: Origin, task: &Task) {
         let Some(turn) = decisions::start(self.search, task) else { return };
         // What leads out of the initial state is among the requests.
         if turn.decision().is_none() {
@@ -68,21 +78,22 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// Every transition that can fire, as things stand or after somebody has written what its gate reads.
-    fn requests(&mut self, from: ConfigurationId, task: &Task) {
+    fn requests(&mut self, from: Origin, task: &Task) {
         for request in self.decisions.requests(self.search, task).iter() {
             if let Some(by) = self.asker(task, request.by) {
                 self.request(from, task, &request.decision, by, None);
             }
         }
         for section in self.decisions.reads(task).gated.iter() {
-            for (wrote, written) in self.rewritten(task, section) {
+            for it in self.rewritten(from, task, section) {
                 if self.too_much().is_some() {
                     return;
                 }
-                let requests = self.decisions.requests(self.search, &written);
-                for request in requests.iter().filter(|it| it.sections.contains(&section)) {
+                let stands = self.search.symmetry.place_of(section, it.from.exchange);
+                let requests = self.decisions.requests(self.search, &it.task);
+                for request in requests.iter().filter(|it| it.sections.contains(&stands)) {
                     if let Some(by) = self.asker(task, request.by) {
-                        self.request(from, &written, &request.decision, by, Some(wrote));
+                        self.request(it.from, &it.task, &request.decision, by, Some(it.wrote));
                     }
                 }
             }
@@ -95,7 +106,7 @@ impl<'m> Explorer<'_, 'm> {
 
     fn request(
         &mut self,
-        from: ConfigurationId,
+        from: Origin,
         task: &Task,
         decision: &Decision<'m>,
         by: Actor,
@@ -107,13 +118,7 @@ impl<'m> Explorer<'_, 'm> {
         self.failures(from, task, decision, failed);
     }
 
-    fn take_transition(
-        &mut self,
-        from: ConfigurationId,
-        task: &Task,
-        decision: &Decision<'m>,
-        step: SearchStep,
-    ) {
+    fn take_transition(&mut self, from: Origin, task: &Task, decision: &Decision<'m>, step: SearchStep) {
         let (mut next, mut events) = (*task, Vec::new());
         self.fire(&mut next, decision, &mut events);
         if next.waiting.is_none() {
@@ -126,7 +131,7 @@ impl<'m> Explorer<'_, 'm> {
     /// itself always does.
     pub(super) fn failures(
         &mut self,
-        from: ConfigurationId,
+        from: Origin,
         task: &Task,
         decision: &Decision<'m>,
         failed: FailedHook,
@@ -148,7 +153,7 @@ impl<'m> Explorer<'_, 'm> {
 
     /// The task goes on by itself where its transition says how. Else somebody has the hooks run, or the task is cancelled, perhaps after
     /// something was written. The ends of agents are left out: they are judged once the hooks have run, as if they came then.
-    fn while_hooks_wait(&mut self, from: ConfigurationId, task: &Task, waiting: WaitingHooks) {
+    fn while_hooks_wait(&mut self, from: Origin, task: &Task, waiting: WaitingHooks) {
         let machine = self.search.machine;
         let plain = Task { waiting: None, ..*task };
         if waiting.goes_on {
@@ -167,14 +172,14 @@ impl<'m> Explorer<'_, 'm> {
         self.retry(from, task, waiting);
         let reads = self.decisions.reads(task);
         for section in reads.gated.with(reads.ruled).iter() {
-            for (wrote, written) in self.rewritten(task, section) {
-                self.add(from, SearchStep::Write(wrote), written, Vec::new());
+            for it in self.rewritten(from, task, section) {
+                self.add(it.from, SearchStep::Write(it.wrote), it.task, Vec::new());
             }
         }
     }
 
     /// The hooks that wait run again, and each of them can fail again. A person may always ask for that.
-    fn retry(&mut self, from: ConfigurationId, task: &Task, waiting: WaitingHooks) {
+    fn retry(&mut self, from: Origin, task: &Task, waiting: WaitingHooks) {
         let WaitingHooks { transition, hook: first, follows_failure, .. } = waiting;
         let plain = Task { waiting: None, ..*task };
         let by = self.asker(task, self.search.machine.transition(transition).by).unwrap_or(Actor::Human);
@@ -230,7 +235,7 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// Each agent that is alive can end, whatever it has written before.
-    fn exits(&mut self, from: ConfigurationId, task: &Task) {
+    fn exits(&mut self, from: Origin, task: &Task) {
         for agent in [Actor::Worker, Actor::Reviewer] {
             if task.agent(agent) != Agent::Live {
                 continue;
@@ -240,8 +245,8 @@ impl<'m> Explorer<'_, 'm> {
             self.judge(from, &ended, agent, None);
             if self.search.machine.state(task.status).agent == agent {
                 for section in self.decisions.reads(task).ruled.iter() {
-                    for (wrote, written) in self.rewritten(&ended, section) {
-                        self.judge(from, &written, agent, Some(wrote));
+                    for it in self.rewritten(from, &ended, section) {
+                        self.judge(it.from, &it.task, agent, Some(it.wrote));
                     }
                 }
             }
@@ -249,7 +254,7 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// Asks what becomes of the task, for every end of the agent that its exit rules tell apart.
-    fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
+    fn judge(&mut self, from: Origin, task: &Task, agent: Actor, wrote: Option<Wrote>) {
         // Where hooks wait then, it is judged again when they have run, but only once more.
         let is_first = task.unhandled_exit.is_none();
         let task = &Task { unhandled_exit: is_first.then_some(agent), ..*task };
@@ -290,7 +295,7 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// Adds the end of an agent with the start of the next one after the wait.
-    pub(super) fn resumes(&mut self, from: ConfigurationId, waiting: &Task, step: SearchStep) {
+    pub(super) fn resumes(&mut self, from: Origin, waiting: &Task, step: SearchStep) {
         if let Some(turn) = decisions::start(self.search, waiting).filter(|turn| turn.decision().is_none()) {
             let (next, _, events) = self.carried(waiting, &turn);
             self.add(from, step, next, events);
@@ -330,7 +335,9 @@ impl<'m> Explorer<'_, 'm> {
             }
         }
         for effect in &turn.effects {
-            events.extend(self.take(&mut next, effect).map(|event| (OWN_HOOK, event)));
+            let event = self.take(&mut next, effect);
+            self.is_wrong |= self.starts_a_living_one(effect, event);
+            events.extend(event.map(|event| (OWN_HOOK, event)));
             if effect.hook.spawn().is_some() {
                 self.note_verdicts(&mut next, effect.hook.reviewer());
             }
@@ -339,15 +346,15 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// Adds the steps that only write: where several sections matter, they are written one after the other.
-    fn writes(&mut self, from: ConfigurationId, task: &Task) {
+    fn writes(&mut self, from: Origin, task: &Task) {
         let reads = self.decisions.reads(task);
         let sections = reads.gated.with(reads.ruled);
         if sections.len() < 2 {
             return;
         }
         for section in sections.iter() {
-            for (wrote, written) in self.rewritten(task, section) {
-                self.add(from, SearchStep::Write(wrote), written, Vec::new());
+            for it in self.rewritten(from, task, section) {
+                self.add(it.from, SearchStep::Write(it.wrote), it.task, Vec::new());
             }
         }
     }
@@ -370,12 +377,26 @@ impl<'m> Explorer<'_, 'm> {
             let written = task.section(section);
             task.write(section, WrittenSection { seen: written.content != ABSENT, ..written });
         }
+        if self.search.machine.state(task.status).terminal {
+            task.sections = 0;
+            return;
+        }
         let fresh = self.decisions.reads(task).fresh;
         for section in 0..self.search.sections.len() {
-            let written = task.section(section);
-            let stood = fresh.has(section) && written.content != ABSENT;
-            task.write(section, WrittenSection { stood, ..written });
+            self.stood(task, section, fresh.has(section));
         }
+    }
+
+    /// A section stood there before; whether that counts for a gate that wants something new.
+    fn stood(&mut self, task: &mut Task, section: usize, counts: bool) {
+        let written = task.section(section);
+        let old = match self.search.sections.get(section).is_forgotten {
+            true => WrittenSection { content: ABSENT, seen: false, stood: false },
+            false => WrittenSection { stood: counts && written.content != ABSENT, ..written },
+        };
+        let is_stale = written.content != ABSENT && (old.content == ABSENT || old.is_stale());
+        self.search.stale[usize::from(task.status.0)] |= u16::from(is_stale) << section;
+        task.write(section, old);
     }
 
     /// Runs hooks, of which the first has this index, up to one that fails by itself and stops the others.
@@ -391,6 +412,7 @@ impl<'m> Explorer<'_, 'm> {
             let before = *task;
             let event = self.take(task, effect);
             events.extend(event.map(|event| (index, event)));
+            self.is_wrong |= self.starts_a_living_one(effect, event);
             if task.has_started(&before) {
                 task.unhandled_exit = None;
             }
@@ -399,6 +421,14 @@ impl<'m> Explorer<'_, 'm> {
             }
         }
         None
+    }
+
+    /// True if a hook starts a reviewer that can be exchanged and is alive.
+    fn starts_a_living_one(&self, effect: &Effect<'m>, event: Option<Event>) -> bool {
+        let bit = self.search.reviewers.bit(&effect.hook);
+        event == Some(Event::SpawnWhileAlive(Actor::Reviewer))
+            && bit != 0
+            && self.search.symmetry.has(bit.trailing_zeros() as ReviewerIndex)
     }
 
     fn take(&self, task: &mut Task, effect: &Effect<'m>) -> Option<Event> {
@@ -410,28 +440,48 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// A verdict that an agent finds at its start is not its own; another reviewer's section is none of its business.
-    fn note_verdicts(&self, task: &mut Task, reviewer: Option<&str>) {
+    fn note_verdicts(&mut self, task: &mut Task, reviewer: Option<&str>) {
         let is_own = |it: Option<&str>| it.is_none() || it == reviewer;
-        let judged = self.decisions.reads(task).judged.iter();
-        for section in judged.filter(|it| is_own(self.search.sections.get(*it).reviewer)) {
-            let written = task.section(section);
-            task.write(section, WrittenSection { stood: written.content != ABSENT, ..written });
+        for section in self.decisions.reads(task).judged.iter() {
+            if is_own(self.search.sections.get(section).reviewer) {
+                self.stood(task, section, true);
+            }
         }
     }
 
     /// The task with every content that can be written to a section and that no gate has seen yet.
-    fn rewritten(&self, task: &Task, section: usize) -> impl Iterator<Item = (Wrote, Task)> + use<> {
+    fn rewritten(&self, from: Origin, task: &Task, section: usize) -> Vec<Rewritten> {
+        if self.repeated.sections >> section & 1 == 1 {
+            return Vec::new();
+        }
         let known = self.search.sections.get(section);
         let fresh = ABSENT + 1..known.contents.len() as ContentId;
         let blank = known.blank.is_some().then_some(ABSENT);
         let fresh = fresh.chain(blank).map(|content| WrittenSection { content, seen: false, stood: false });
-        let task = *task;
-        fresh.filter(move |it| *it != task.section(section)).map(move |written| {
-            let mut next = task;
+        let written = fresh.filter(|it| *it != task.section(section)).map(|written| {
+            let mut next = *task;
             next.write(section, written);
-            (Wrote { section: section as u8, content: written.content }, next)
-        })
+            let (task, exchange) = self.search.symmetry.canonical(&next);
+            let from = Origin { exchange: exchange.after(from.exchange), ..from };
+            Rewritten { from, wrote: Wrote { section: section as u8, content: written.content }, task }
+        });
+        written.collect()
     }
+}
+
+/// Configuration in which a step begins.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    pub configuration: ConfigurationId,
+    /// The reviewers that were exchanged after what the step has written.
+    pub exchange: Exchange,
+}
+
+/// A task after a section was written.
+struct Rewritten {
+    from: Origin,
+    wrote: Wrote,
+    task: Task,
 }
 
 #[cfg(test)]

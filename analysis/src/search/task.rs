@@ -9,7 +9,7 @@ use orange_core::{Actor, Hook, OnFailure, Spawn, StateId, TransitionId, Workspac
 pub const MAX_COUNTERS: usize = 8;
 
 /// More sections than this are not searched; each has a byte of a word.
-pub const MAX_SECTIONS: usize = 8;
+pub const MAX_SECTIONS: usize = 16;
 
 /// The number of a content among those of its section; 0 is the section that does not exist.
 pub type ContentId = u8;
@@ -43,7 +43,7 @@ pub struct Task {
     /// The values of the counters that some guard can tell apart, by their slot.
     pub(super) counters: [u32; MAX_COUNTERS],
     /// Contents of the sections: a byte for each, by their number.
-    pub(super) sections: u64,
+    pub(super) sections: u128,
 }
 
 /// Hooks that wait, because one of them has failed.
@@ -170,7 +170,8 @@ impl Hash for Task {
             | agents << 8
             | flags;
         state.write_u64(waiting << 32 ^ rest);
-        state.write_u64(self.sections);
+        state.write_u64(self.sections as u64);
+        state.write_u64((self.sections >> 64) as u64);
         // Apart from each other, so that no product waits for the one before.
         let mixed = (0..).zip(&self.counters).fold(0, |sum: u64, (slot, value)| {
             let odd = (2 * slot + 1_u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -233,7 +234,7 @@ impl Task {
     pub(super) fn write(&mut self, section: usize, written: WrittenSection) {
         let byte = written.content << 2 | u8::from(written.stood) << 1 | u8::from(written.seen);
         self.sections &= !(0xff << (8 * section));
-        self.sections |= u64::from(byte) << (8 * section);
+        self.sections |= u128::from(byte) << (8 * section);
     }
 
     /// The value of the counter in this slot.

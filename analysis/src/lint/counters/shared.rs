@@ -87,7 +87,7 @@ pub(super) fn counted(facts: &Facts<'_>) -> BTreeSet<CounterId> {
 }
 
 /// The name of a counter.
-pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
+pub(in crate::lint) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
     &facts.workflow.counters[usize::from(counter.0)].name
 }
 

@@ -79,28 +79,16 @@ enum SectionAsker {
 
 /// The cases of every state whose exit rules decide about an end, in the order of the states.
 pub fn of(facts: &Facts<'_>) -> Vec<Cases> {
-    let stale = stale_sections(facts);
     let decides = |rule: usize| !facts.machine.exit_rules[rule].only_notifies();
     let states = facts.states().map(|(state, _)| state);
     states
         .filter(|state| facts.machine.exit_rules_of(*state).any(decides))
-        .map(|state| Cases::of(facts, state, stale[usize::from(state.0)]))
+        .map(|state| Cases::of(facts, state))
         .collect()
 }
 
-/// By state: the sections that can be stale there, one bit each.
-fn stale_sections(facts: &Facts<'_>) -> Vec<u8> {
-    let mut stale = vec![0; facts.workflow.states.len()];
-    for (_, task) in facts.search.configurations() {
-        for at in 0..facts.search.sections.len() {
-            stale[usize::from(task.status.0)] |= u8::from(task.section(at).is_stale()) << at;
-        }
-    }
-    stale
-}
-
 impl Cases {
-    fn of(facts: &Facts<'_>, state: StateId, stale: u8) -> Self {
+    fn of(facts: &Facts<'_>, state: StateId) -> Self {
         let mut cases = Self { state, all: Vec::new(), cut: false, parts: Vec::new(), readers: Vec::new() };
         let askers = askers(facts, state);
         for (asker, number, gate) in &askers {
@@ -108,7 +96,7 @@ impl Cases {
         }
         for part in &mut cases.parts {
             let number = facts.search.sections.find(&part.heading);
-            let can_be_stale = number.is_some_and(|number| stale >> number & 1 == 1);
+            let can_be_stale = number.is_some_and(|number| facts.search.can_be_stale(state, number));
             let gates: Vec<&SectionGate<'_>> =
                 askers.iter().map(|(.., gate)| *gate).filter(|gate| gate.section == part.heading).collect();
             part.contents = contents(&gates, can_be_stale);

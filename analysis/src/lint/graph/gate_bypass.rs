@@ -191,10 +191,12 @@ impl StateEntries {
     }
 }
 
-/// True if an agent that is alive may ask for this step, and the section is absent before it and after it.
+/// True if an agent that is alive may ask for this step, and the section is absent before it and not written in it.
 fn asks_nothing(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
-    let absent = |id: ConfigurationId| facts.search.task(id).section(section).content == ABSENT;
-    is_agents(facts, edge) && absent(edge.from) && absent(edge.to)
+    let is_absent = facts.search.task(edge.from).section(section).content == ABSENT;
+    is_absent
+        && is_agents(facts, edge)
+        && edge.step.wrote().is_none_or(|it| usize::from(it.section) != section)
 }
 
 /// True if an agent that is alive may ask for this step.

@@ -1,0 +1,292 @@
+//! The search against one that reduces nothing: both come to the same configurations by the same steps, as far as decisions tell them
+//! apart.
+
+#![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
+
+mod sources;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use orange_analysis::search::task::{ABSENT, Task};
+use orange_analysis::search::{Edge, FailedHook, Search, SearchLimits, SearchStep, Wrote};
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::{Source, compile};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use self::sources::sources;
+
+/// Workflows with more configurations than this are left out.
+const MAX_CONFIGURATIONS: usize = 20_000;
+
+/// A search, seen without what the reduced one leaves out: in whose place a reviewer stands, sections that count for nothing any more,
+/// and answers of programs.
+struct Seen<'s, 'm> {
+    search: &'s Search<'m>,
+    /// The reviewers that the reduced search exchanges with each other.
+    classes: Vec<Vec<u8>>,
+}
+
+impl Seen<'_, '_> {
+    fn all(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let configurations = self.search.configurations().map(|(_, task)| self.task(task)).collect();
+        let steps = self.search.edges().filter_map(|(_, edge)| self.edge(edge)).collect();
+        (configurations, steps)
+    }
+
+    fn task(&self, task: &Task) -> String {
+        let shared: Vec<_> = (0..self.search.sections.len()).filter(|at| self.owner(*at).is_none()).collect();
+        let shared: Vec<_> = shared.into_iter().map(|at| self.section(task, at)).collect();
+        let classes = self.classes.iter().map(|class| {
+            let mut states: Vec<_> = class.iter().map(|it| self.reviewer(task, *it)).collect();
+            states.sort();
+            states
+        });
+        let classes: Vec<_> = classes.collect();
+        let others = self.classes.iter().flatten().fold(task.reviewers, |bits, it| bits & !(1 << it));
+        let counters: Vec<_> = (0..8).map(|slot| task.counter(slot)).collect();
+        let agents = (task.worker, task.reviewer, others, task.session, task.beside, task.renamed);
+        let rest = (task.status, task.workspace, task.unhandled_exit, task.waiting);
+        format!("{rest:?} {agents:?} {counters:?} {shared:?} {classes:?}")
+    }
+
+    /// The reviewer of a class that writes a section.
+    fn owner(&self, section: usize) -> Option<u8> {
+        let name = self.search.sections.get(section).reviewer?;
+        let mut all = self.classes.iter().flatten().copied();
+        all.find(|it| self.search.reviewers.name(*it) == name)
+    }
+
+    fn owned(&self, reviewer: u8) -> Vec<usize> {
+        (0..self.search.sections.len()).filter(|at| self.owner(*at) == Some(reviewer)).collect()
+    }
+
+    /// State of a reviewer that others can be exchanged with.
+    fn reviewer(&self, task: &Task, it: u8) -> (bool, Vec<(u8, bool, bool)>) {
+        let sections = self.owned(it).into_iter().map(|at| self.section(task, at)).collect();
+        (task.reviewers >> it & 1 == 1, sections)
+    }
+
+    fn section(&self, task: &Task, at: usize) -> (u8, bool, bool) {
+        let (section, written) = (self.search.sections.get(at), task.section(at));
+        let is_terminal = self.search.machine.state(task.status).terminal;
+        let gates = self.search.machine.transitions.iter().flat_map(|it| it.section_gates());
+        let rules = self.search.machine.exit_rules.iter().flat_map(|it| it.condition.section_gates());
+        let mut gates = gates.chain(rules).filter(|gate| gate.section == section.heading);
+        let is_read =
+            self.search.machine.section_gates_of(task.status).any(|gate| gate.section == section.heading);
+        let counts_for_nothing = (written.is_stale() || !is_read) && gates.all(|gate| gate.fresh);
+        if section.asked.is_some() || is_terminal || counts_for_nothing {
+            return (ABSENT, false, false);
+        }
+        (written.content, written.seen, written.stood)
+    }
+
+    /// A step; none if it changes nothing that is seen.
+    fn edge(&self, edge: &Edge) -> Option<String> {
+        let before = self.search.task(edge.from);
+        let (from, to) = (self.task(before), self.task(self.search.task(edge.to)));
+        let is_seen = from != to || !matches!(edge.step, SearchStep::Write(_));
+        is_seen.then(|| format!("{from} {} {to}", self.step(before, &edge.step)))
+    }
+
+    fn step(&self, before: &Task, step: &SearchStep) -> String {
+        let wrote = |it: Option<Wrote>| {
+            let it = it.filter(|it| it.content != ABSENT)?;
+            let at = usize::from(it.section);
+            let is_asked = self.search.sections.get(at).asked.is_some();
+            let owner = self.owner(at).map(|owner| {
+                let which = self.owned(owner).iter().position(|it| *it == at);
+                (self.reviewer(before, owner), which)
+            });
+            (!is_asked).then(|| format!("{owner:?} {:?} {}", owner.is_none().then_some(at), it.content))
+        };
+        let one = |it: Option<u8>| {
+            let is_exchanged = |it: u8| self.classes.iter().flatten().any(|other| *other == it);
+            it.map(|it| {
+                (is_exchanged(it).then(|| self.reviewer(before, it)), (!is_exchanged(it)).then_some(it))
+            })
+        };
+        match *step {
+            SearchStep::Write(it) => format!("write {:?}", wrote(Some(it))),
+            SearchStep::Request { transition, by, wrote: it } => {
+                format!("request {transition:?} {by:?} {:?}", wrote(it))
+            }
+            SearchStep::Exit { agent, one: it, wrote: of, end, outcome } => {
+                format!("exit {agent:?} {:?} {:?} {end:?} {outcome:?}", one(it), wrote(of))
+            }
+            SearchStep::Failure { transition, hook, failed: FailedHook { by, one: it, wrote: of, exit } } => {
+                format!("failure {transition:?} {hook} {by:?} {:?} {:?} {exit:?}", one(it), wrote(of))
+            }
+            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => format!("{step:?}"),
+        }
+    }
+}
+
+/// Number of configurations of the search and of the one that reduces nothing; none if a workflow is too large to compare them.
+fn compared(source: &Source) -> Option<(usize, usize)> {
+    let checked = compile(source).checked?;
+    let arena = Arena::default();
+    let machine = lower(&checked, &arena).ok()?;
+    let limits =
+        SearchLimits { configurations: MAX_CONFIGURATIONS, is_reduced: false, ..SearchLimits::default() };
+    let whole = Search::within(&machine, &limits);
+    if whole.cut().is_some() {
+        return None;
+    }
+    let reduced = Search::run(&machine);
+    assert_eq!(reduced.cut(), None, "{}", source.path);
+    let classes: Vec<Vec<u8>> = reduced.exchangeable().map(Iterator::collect).collect();
+    let [one, other] = [&reduced, &whole].map(|search| Seen { search, classes: classes.clone() }.all());
+    for (what, one, other) in [("configuration", one.0, other.0), ("step", one.1, other.1)] {
+        let lost: Vec<_> = other.difference(&one).take(3).collect();
+        assert!(lost.is_empty(), "{}: the reduced search lacks a {what}: {lost:#?}", source.path);
+        let more: Vec<_> = one.difference(&other).take(3).collect();
+        assert!(more.is_empty(), "{}: only the reduced search has a {what}: {more:#?}", source.path);
+    }
+    Some((reduced.size(), whole.size()))
+}
+
+#[test]
+fn a_reduced_search_takes_every_step_and_no_other() {
+    let all: Vec<_> = sources("yaml", "yml").iter().filter_map(compared).collect();
+    let smaller = all.iter().filter(|(reduced, whole)| reduced < whole).count();
+    assert!(all.len() > 300 && smaller > 50, "{} compared, {smaller} of them smaller", all.len());
+}
+
+/// A workflow with a panel of reviewers.
+#[derive(Clone, Debug)]
+struct Panel {
+    /// By reviewer: keys of the hook that starts it.
+    reviewers: Vec<&'static str>,
+    /// Hook after the first of those.
+    between: &'static str,
+    /// Hooks before those.
+    before: &'static str,
+    /// Keys of the gates that ask for PASS, and for FAIL.
+    gates: [&'static str; 2],
+    /// A gate beside that for PASS.
+    beside: &'static str,
+    /// Keys of the rule for a reviewer that crashes.
+    crash: &'static str,
+    /// True if a person starts the panel a second time.
+    again: bool,
+}
+
+/// Keys of a reviewer's hook; one that stops the others makes a difference between reviewers.
+const OF_HOOKS: [&str; 4] = ["", ", increment: review_round", ", on_failure: stop", ", permissions: reduced"];
+const BETWEEN: [&str; 3] = [
+    "",
+    ", {action: run_command, argv: [make], on_failure: stop}",
+    ", {action: increment, field: review_round}",
+];
+const BEFORE: [&str; 3] =
+    ["{action: kill_session}, ", "", "{action: run_command, argv: [make], on_failure: stop}, "];
+const OF_GATES: [&str; 4] =
+    ["verdicts: all, fresh: true", "verdicts: any, fresh: true", "verdicts: all", "verdicts: any"];
+const BESIDE: [&str; 4] = [
+    "",
+    "{command: {argv: [make]}}",
+    "{section: '## R: r0', verdict: PASS, strict: true, fresh: true}",
+    "{section: '## Notes', required: true}",
+];
+const CRASH: [&str; 3] = ["stuck_after: 2, respawn: true", "stuck_after: 3", "stuck_after: 1"];
+
+impl Panel {
+    fn source(&self) -> Source {
+        let mut hooks = String::new();
+        for (at, keys) in self.reviewers.iter().enumerate() {
+            let spawn = "action: spawn_agent, as: reviewer, prompt: review";
+            let between = if at == 0 { self.between } else { "" };
+            write!(hooks, ", {{{spawn}, name: r{at}{keys}}}{between}").expect("memory");
+        }
+        let Self { before, gates: [pass, fail], crash, .. } = self;
+        let beside = if self.beside.is_empty() { String::new() } else { format!(", {}", self.beside) };
+        let again = if self.again { hooks.as_str() } else { "" };
+        Source::new(
+            "flow.yml",
+            format!(
+                "\
+name: flow
+states: {{working: {{}}, review: {{respawn_prompt: review}}, ready: {{terminal: true}}, stuck: {{}}}}
+commands: {{crash: stuck}}
+gates:
+  passed: {{section: '## R', verdict: PASS, strict: true, {pass}}}
+  failed: {{section: '## R', verdict: FAIL, strict: true, {fail}}}
+transitions:
+  - {{from: working, to: review, hooks: [{before}{{action: acquire_workspace}}{hooks}]}}
+  - {{from: review, to: ready, gate: {{all: [passed{beside}]}}}}
+  - {{from: review, to: working, gate: failed, when: 'review_round < 2', hooks: [{{action: kill_session}}]}}
+  - {{from: review, to: stuck, gate: failed, when: 'review_round >= 2'}}
+  - {{from: stuck, to: review, by: human, hooks: [{{action: acquire_workspace}}{again}]}}
+exit_monitoring:
+  rules:
+    - {{status: review, has_artifact: passed, then: ready}}
+    - {{status: review, no_artifact: true, action: crash, {crash}}}
+prompts: {{review: hi}}
+"
+            ),
+        )
+    }
+}
+
+fn any_panel() -> impl Strategy<Value = Panel> {
+    let reviewers = proptest::collection::vec(select(&OF_HOOKS[..]), 2..4);
+    let gates = [select(&OF_GATES[..]), select(&OF_GATES[..])];
+    let hooks = (reviewers, select(&BETWEEN[..]), select(&BEFORE[..]));
+    let rest = (select(&BESIDE[..]), select(&CRASH[..]), any::<bool>());
+    (hooks, gates, rest).prop_map(|((reviewers, between, before), gates, (beside, crash, again))| Panel {
+        reviewers,
+        between,
+        before,
+        gates,
+        beside,
+        crash,
+        again,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_global_rejects: 60, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn a_panel_of_any_kind_is_reduced_without_a_loss(panel in any_panel()) {
+        prop_assume!(compared(&panel.source()).is_some());
+    }
+}
+
+#[test]
+fn panels_are_reduced_where_their_reviewers_can_be_exchanged() {
+    let plain = Panel {
+        reviewers: vec![OF_HOOKS[1], "", ""],
+        between: "",
+        before: BEFORE[0],
+        gates: [OF_GATES[0], OF_GATES[1]],
+        beside: "",
+        crash: CRASH[0],
+        again: false,
+    };
+    let classes = |panel: &Panel| {
+        let checked = compile(&panel.source()).checked.expect("a panel that compiles");
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).expect("a state machine");
+        let search = Search::run(&machine);
+        let classes: Vec<Vec<u8>> = search.exchangeable().map(Iterator::collect).collect();
+        classes
+    };
+    assert_eq!(classes(&plain), [[0, 1, 2]]);
+    let (reduced, whole) = compared(&plain.source()).expect("a panel that compiles");
+    assert!(10 * reduced < whole, "{reduced} of {whole}");
+    let none: [Vec<u8>; 0] = [];
+    assert_eq!(classes(&Panel { gates: [OF_GATES[2], OF_GATES[3]], ..plain.clone() }), [[0, 1, 2]]);
+    // A hook that stops the others leaves them behind, and a reviewer of which a gate speaks is not like another.
+    assert_eq!(classes(&Panel { between: BETWEEN[1], ..plain.clone() }), [[1, 2]]);
+    assert_eq!(classes(&Panel { reviewers: vec!["", "", OF_HOOKS[2]], ..plain.clone() }), [[0, 1]]);
+    assert_eq!(
+        classes(&Panel { beside: BESIDE[2], gates: [OF_GATES[1], OF_GATES[1]], ..plain.clone() }),
+        [[1, 2]]
+    );
+    // A reviewer that is alive is started again.
+    assert_eq!(classes(&Panel { again: true, ..plain.clone() }), none);
+}
