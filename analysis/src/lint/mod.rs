@@ -27,7 +27,7 @@ pub use steps::StepFacts;
 
 use std::ops::RangeInclusive;
 
-use crate::search::Search;
+use crate::search::{Search, SearchLimits};
 use orange_codegen::catalogue::CheckPage;
 use orange_codegen::check::Checked;
 use orange_codegen::diag::Diagnostic;
@@ -141,8 +141,13 @@ pub fn lints() -> impl Iterator<Item = &'static Lint> {
 
 /// Findings of the lints in a checked workflow; for one that has no tables, the reasons for that.
 pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
+    findings_within(checked, source, &SearchLimits::default())
+}
+
+/// Findings of the lints in a checked workflow after a search within these limits.
+pub fn findings_within(checked: &Checked, source: &Source, limits: &SearchLimits<'_>) -> Vec<Diagnostic> {
     with_step_facts(checked, steps::all)
-        .unwrap_or_else(|| with_facts(checked, source, all).unwrap_or_else(|refused| refused))
+        .unwrap_or_else(|| with_facts_within(checked, source, limits, all).unwrap_or_else(|refused| refused))
 }
 
 /// Result of a function on all facts about a checked step workflow; `None` for a state machine workflow.
@@ -162,11 +167,20 @@ pub fn with_facts<T>(
     source: &Source,
     tell: impl FnOnce(&Facts<'_>) -> T,
 ) -> Result<T, Vec<Diagnostic>> {
+    with_facts_within(checked, source, &SearchLimits::default(), tell)
+}
+
+fn with_facts_within<T>(
+    checked: &Checked,
+    source: &Source,
+    limits: &SearchLimits<'_>,
+    tell: impl FnOnce(&Facts<'_>) -> T,
+) -> Result<T, Vec<Diagnostic>> {
     let arena = Arena::default();
     let workflow = lower::state_machine(checked)?;
     let machine = lower::lower(checked, &arena)?;
     let prompt_facts = PromptFacts::of(workflow, &machine);
-    let search = Search::run(&machine);
+    let search = Search::within(&machine, limits);
     Ok(tell(&Facts::new(workflow, source, &machine, &search, &prompt_facts)))
 }
 

@@ -132,8 +132,20 @@ fn silent(known: &PlanProofFacts<'_>) -> Option<Trace> {
 
 fn no_silence(known: &PlanProofFacts<'_>) -> String {
     let completed = |it: &Mission| it.status == MissionStatus::Completed;
-    let count = known.search.configurations().filter(|(_, it)| completed(it)).count();
-    format!("no end `completed` without {}, in {count} configurations", names(known.plan, &last(known.plan)))
+    let ends: Vec<&Mission> =
+        known.search.configurations().map(|(_, it)| it).filter(|it| completed(it)).collect();
+    let last = last(known.plan);
+    let is_handled = |id: &StepId| ends.iter().any(|it| it.step(*id).is_handled);
+    let handled: Vec<StepId> = last.iter().copied().filter(is_handled).collect();
+    let or_handled = match &handled[..] {
+        [] => String::new(),
+        handled => format!(", or {} has failed and its handler has completed", names(known.plan, handled)),
+    };
+    let count = ends.len();
+    format!(
+        "in each of the {count} configurations that end as `completed`, {} has completed{or_handled}",
+        names(known.plan, &last)
+    )
 }
 
 /// A step that no run reaches. Lints say why; without them, its name is all.

@@ -38,7 +38,7 @@ fn everything_is_proved_of_dev_task() {
         argument(&proof, "attempts-bounded"),
         "at most 10 attempts beside retries by hand, each at most 2 agents; by step: plan 1, implement 1, review 4, fix 3, pr 1"
     );
-    assert!(argument(&proof, "no-silent-success").starts_with("no end `completed` without `pr`"));
+    assert!(argument(&proof, "no-silent-success").ends_with("`pr` has completed"));
 }
 
 #[test]

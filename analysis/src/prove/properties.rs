@@ -50,7 +50,7 @@ pub static PROPERTIES: &[Property] = &[
         claim: "no exit rule leads to a gate that refuses what the rule asks for",
         watched_by: &["C41", "C42"],
         broken: |_| None,
-        unknown: nothing,
+        unknown: too_many_cases,
         argument: gates_met,
     },
     Property {
@@ -206,9 +206,22 @@ fn gates_met(known: &ProofFacts<'_, '_>) -> String {
     match gated.count() {
         0 => "there is no gate".to_owned(),
         count => {
-            format!("exit rules lead to {ruled} of {count} gates, and each lets some end of an agent through")
+            format!(
+                "exit rules lead to {ruled} of {count} gates, and each lets through whatever a rule that leads to it asks for"
+            )
         }
     }
+}
+
+/// What the exit rules of a state tell apart, where that is too much to look at.
+fn too_many_cases(known: &ProofFacts<'_, '_>) -> Option<String> {
+    let facts = known.facts;
+    let cut = facts.asked_cases().find(|it| it.cut)?;
+    Some(format!(
+        "the exit rules of `{}` and the gates behind them tell more than {} cases apart",
+        facts.name(cut.state),
+        cut.all.len()
+    ))
 }
 
 fn endless(known: &ProofFacts<'_, '_>) -> Option<Trace> {
@@ -220,12 +233,19 @@ fn endless(known: &ProofFacts<'_, '_>) -> Option<Trace> {
 
 fn unknown_writer(known: &ProofFacts<'_, '_>) -> Option<String> {
     let facts = known.facts;
-    let mut writers = facts.judges().writers(facts);
-    let (state, heading, _) = writers.find(|(.., writer)| matches!(writer, VerdictWriter::Unknown(_)))?;
-    Some(format!(
-        "nothing says who writes the verdict in `{heading}` that `{}` goes by (CA1)",
-        facts.name(state)
-    ))
+    facts.judges().writers(facts).find_map(|(state, heading, writer)| {
+        let state = facts.name(state);
+        match writer {
+            VerdictWriter::Unknown(_) => {
+                Some(format!("nothing says who writes the verdict in `{heading}` that `{state}` goes by (CA1)"))
+            }
+            VerdictWriter::Judged(agent) => Some(format!(
+                "`written_by` lets a {agent} write the verdict in `{heading}` that `{state}` goes by, and a {agent} has worked on the task",
+                agent = agent.kind()
+            )),
+            VerdictWriter::OfPersons | VerdictWriter::Declared | VerdictWriter::Follows => None,
+        }
+    })
 }
 
 fn judged(known: &ProofFacts<'_, '_>) -> String {

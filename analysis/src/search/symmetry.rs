@@ -2,7 +2,8 @@
 //!
 //! Two reviewers can be exchanged if the workflow stays the same when their names are, prompts and counters of hooks aside. Then each
 //! step from a configuration has its counterpart from the exchanged one, and leads to the exchanged end. This holds because
-//! - their sections have the same gates;
+//! - their sections have the same gates, and what stands there is forgotten when a task comes to a state, so that nobody follows it
+//!   from state to state;
 //! - a transition starts both or none, by hooks that do the same, and between these no hook stops the others, so that no configuration
 //!   has one started and the other not;
 //! - neither is alive when a transition starts it. The search notices where one is, and begins anew without exchanging any.
@@ -230,8 +231,8 @@ fn nameless<'a>(hook: &Hook<'a>) -> Hook<'a> {
 }
 
 fn have_the_same_contents(one: &Section<'_>, other: &Section<'_>) -> bool {
-    let contents = |it: &Section<'_>| (it.contents.clone(), it.blank.clone(), it.is_forgotten);
-    contents(one) == contents(other)
+    let contents = |it: &Section<'_>| (it.contents.clone(), it.blank.clone());
+    one.is_forgotten && other.is_forgotten && contents(one) == contents(other)
 }
 
 /// True if gates that must all hold are the same when two reviewers and their sections are exchanged.

@@ -219,6 +219,9 @@ impl Judges {
         let may = |agent: &Actor| it.declared.is_none_or(|by| by.allows(*agent));
         let places = facts.search.configurations().filter(|(_, task)| !it.is_fresh || task.status == state);
         let worked = places.flat_map(|(id, _)| self.have_worked(id)).find(may);
+        // An agent that is declared can have written it before it ended, and in another state.
+        let anywhere = || facts.search.configurations().flat_map(|(id, _)| self.have_worked(id)).find(may);
+        let worked = worked.or_else(|| it.declared.and_then(|_| anywhere()));
         match (worked, it.declared) {
             (None, Some(_)) => VerdictWriter::Declared,
             (None, None) => VerdictWriter::Follows,

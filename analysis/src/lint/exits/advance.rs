@@ -1,6 +1,6 @@
 //! The transitions that an exit rule can take, and what their gates say of that with which it applies.
 
-use orange_core::{StateId, TransitionId};
+use orange_core::{Actor, Actors, StateId, TransitionId};
 
 use super::cases::{Cases, EndCase};
 use crate::lint::Facts;
@@ -53,7 +53,31 @@ impl Advance<'_> {
     /// The transitions that it can take. What guards leave undecided is not among them.
     pub fn candidates<'c>(&self, facts: &Facts<'_>, cases: &'c Cases) -> Vec<Candidate<'c>> {
         let declared = facts.machine.between(cases.state, self.to);
-        declared.filter(|id| self.can_take(facts, *id)).map(|id| self.candidate(cases, id)).collect()
+        let open: Vec<TransitionId> = declared.filter(|id| self.can_take(facts, *id)).collect();
+        let by = |id: &TransitionId| facts.machine.transition(*id).by;
+        let taker = self.taker(facts, &open);
+        let taken: Vec<TransitionId> =
+            open.iter().copied().filter(|id| taker.is_none_or(|it| by(id).names(it))).collect();
+        let mut candidates: Vec<Candidate<'c>> = taken.iter().map(|id| self.candidate(cases, *id)).collect();
+        // The engine takes whichever gate lets it through.
+        if taken.iter().all(|id| is_unguarded(facts, *id)) {
+            let refused = |case: &&EndCase| taken.iter().all(|id| !cases.passes(case, *id));
+            candidates.iter_mut().for_each(|it| it.refused.retain(refused));
+        }
+        candidates
+    }
+
+    /// Actor as whom the engine takes one of these transitions: itself where one is for it, else the first for whom one is. `None` if
+    /// that depends on guards.
+    fn taker(&self, facts: &Facts<'_>, open: &[TransitionId]) -> Option<Actor> {
+        let by = |ids: &mut dyn Iterator<Item = &TransitionId>| {
+            ids.fold(Actors::NONE, |by, id| by.joined(facts.machine.transition(*id).by))
+        };
+        if by(&mut open.iter().filter(|id| is_unguarded(facts, **id))).names(Actor::Engine) {
+            return Some(Actor::Engine);
+        }
+        let is_certain = open.iter().all(|id| is_unguarded(facts, *id));
+        by(&mut open.iter()).iter().next().filter(|_| is_certain)
     }
 
     fn candidate<'c>(&self, cases: &'c Cases, transition: TransitionId) -> Candidate<'c> {
@@ -70,4 +94,8 @@ impl Advance<'_> {
         let overlaps = decide::overlaps(&both, &facts.workflow.counters, &mut facts.work.borrow_mut());
         overlaps.is_ok_and(|it| !it.is_empty())
     }
+}
+
+fn is_unguarded(facts: &Facts<'_>, id: TransitionId) -> bool {
+    facts.transition(id).when.is_none()
 }

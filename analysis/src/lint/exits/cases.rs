@@ -9,7 +9,7 @@ use crate::search::ends::{self, RuleIndex};
 use crate::search::sections::{Content, candidates};
 
 /// The most combinations of one state that are looked at.
-const MAX_CASES: usize = 4096;
+const MAX_CASES: usize = 10_000;
 
 /// Every combination of contents and ends that the exit rules of one state and the gates of their transitions can tell apart.
 #[derive(Debug)]
@@ -183,8 +183,10 @@ impl Cases {
         self.readers.push(SectionReader { asker, gate, part, place });
     }
 
-    /// Adds every choice of one content for each section, with every end. The last section varies fastest.
+    /// Adds every choice of one content for each section, with every end. The last section varies fastest. Of choices that differ only
+    /// in which of the reviewers that can be exchanged has written what, one is enough.
     fn combine(&mut self, facts: &Facts<'_>) {
+        let alike = alike(facts, &self.parts);
         let mut choice = vec![0; self.parts.len()];
         loop {
             for end in std::iter::once(None).chain(ends::rules(facts.machine, self.state).map(Some)) {
@@ -202,9 +204,32 @@ impl Cases {
                 return;
             }
             choice[next] += 1;
-            choice[next + 1..].fill(0);
+            for at in next + 1..choice.len() {
+                choice[at] = alike[at].map_or(0, |before| choice[before]);
+            }
         }
     }
+}
+
+/// By section: the one before it that another reviewer writes who can be exchanged with the writer of this one.
+fn alike(facts: &Facts<'_>, parts: &[SectionOptions]) -> Vec<Option<usize>> {
+    let reviewer = |part: &SectionOptions| {
+        let section = facts.search.sections.find(&part.heading)?;
+        facts.search.sections.get(section).reviewer
+    };
+    let mut alike = vec![None; parts.len()];
+    for class in facts.search.exchangeable() {
+        let names: Vec<&str> = class.map(|it| facts.search.reviewers.name(it)).collect();
+        let own = |name: &&str| parts.iter().filter(|part| reviewer(part) == Some(*name)).count();
+        // Sections of one reviewer are exchanged together, so that each for itself says nothing.
+        if names.iter().all(|name| own(name) == 1) {
+            let written: Vec<usize> = (0..parts.len())
+                .filter(|at| reviewer(&parts[*at]).is_some_and(|it| names.contains(&it)))
+                .collect();
+            written.windows(2).for_each(|pair| alike[pair[1]] = Some(pair[0]));
+        }
+    }
+    alike
 }
 
 /// The artifacts of a state's rules, and the gates of the transitions that these can take, each with its number.

@@ -70,7 +70,7 @@ impl Facts<'_> {
     }
 
     /// Cases of the states in which some agent can end; rules of others are never asked.
-    fn asked_cases(&self) -> impl Iterator<Item = &Cases> {
+    pub(crate) fn asked_cases(&self) -> impl Iterator<Item = &Cases> {
         let is_known = self.search.cut().is_none();
         self.exit_cases().iter().filter(move |it| !is_known || self.lives().ends(it.state).is_some())
     }

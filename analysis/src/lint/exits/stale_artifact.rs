@@ -86,6 +86,10 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, SectionVisits> {
         let gated = facts.deciding().let_through_by(facts, transition, edge);
         let rule = facts.deciding().rule(facts, edge);
         let ruled = rule.map(|it| facts.deciding().ruled_by(facts, it, edge)).unwrap_or_default();
+        // Gates that want something new accept nothing of an earlier visit.
+        let is_gated = !gated.is_empty();
+        let counts = |section: &usize| !facts.search.sections.get(*section).is_forgotten;
+        let [gated, ruled] = [gated, ruled].map(|it| it.into_iter().filter(counts).collect::<BTreeSet<_>>());
         for section in gated.iter().copied() {
             let visits = places.entry((status, section)).or_default();
             visits.steps.passing.push(id);
@@ -99,10 +103,10 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, SectionVisits> {
         for section in ruled.difference(&gated).copied() {
             let visits = places.entry((status, section)).or_default();
             // Without a gate, the transition does not record what it has accepted.
-            if gated.is_empty() {
+            if !is_gated {
                 visits.steps.passing.push(id);
             }
-            if is_stale(facts, edge, section) || (gated.is_empty() && stands(edge, section)) {
+            if is_stale(facts, edge, section) || (!is_gated && stands(edge, section)) {
                 visits.steps.accepting.insert(id, Owner::Rule(rule));
             }
         }

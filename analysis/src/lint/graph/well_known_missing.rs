@@ -43,21 +43,28 @@ fn spawn(facts: &Facts<'_>) -> Option<Diagnostic> {
     Some(found.help(format!("say which: `commands: {{spawn: {}}}`", facts.name(first))))
 }
 
-/// The finding that new tasks can only be ended, since no transition leads from their state to the one where agents start.
+/// The finding that no task can be started, since no transition leads from the state of new ones to the one where agents start.
 fn unstartable(facts: &Facts<'_>) -> Option<Diagnostic> {
     let initial = facts.workflow.initial;
     let spawn = facts.workflow.commands.spawn.filter(|it| *it != initial)?;
-    let mut leaving = facts.leaving(initial).map(|(_, it)| it.to.value).peekable();
-    leaving.peek()?;
-    if !leaving.all(|to| facts.state(to).terminal) {
+    let leaving: Vec<StateId> = facts.leaving(initial).map(|(_, it)| it.to.value).collect();
+    if leaving.is_empty() || leaving.contains(&spawn) {
         return None;
     }
     let (from, to) = (facts.name(initial), facts.name(spawn));
+    let is_clarified = facts.workflow.commands.clarify.is_some_and(|it| leaving.contains(&it));
+    let fails = if is_clarified { "of a task with a summary fails" } else { "always fails" };
     let message = format!(
-        "`orange task spawn` always fails: it goes to `{to}`, and no transition leads there from `{from}`"
+        "`orange task spawn` {fails}: it goes to `{to}`, and no transition leads there from `{from}`"
     );
+    let can_be_started = leaving.iter().find(|to| !facts.state(**to).terminal);
+    let words = match can_be_started {
+        Some(other) => format!("1. new tasks go from here to `{}`", facts.name(*other)),
+        None => "1. new tasks can only be ended".to_owned(),
+    };
     let found = Diagnostic::new(&C08, facts.state(initial).name.span, message)
-        .label(facts.state(initial).name.span, "new tasks can only be ended");
+        .label(facts.state(initial).name.span, words)
+        .label(facts.state(spawn).name.span, "2. they are to start here");
     Some(found.help(format!("declare `- {{from: {from}, to: {to}}}`, with the hooks that start an agent")))
 }
 
