@@ -82,13 +82,15 @@ fn top_keys(tree: &Node) -> Vec<&str> {
 fn written_keys(source: &Source) -> Vec<&str> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(&source.text);
     match source.format {
-        Format::Yaml => yaml_keys(text),
+        Format::Yaml => {
+            Some(yaml_keys(text)).filter(|keys| !keys.is_empty()).unwrap_or_else(|| toml_keys(text).collect())
+        }
         Format::Toml => toml_keys(text).collect(),
     }
 }
 
-/// The keys of the lines that are indented like the first; of a text in braces, every word, for it has no lines
-/// to go by.
+/// The keys of the lines that are indented like the first, or by one blank more, which is a slip; of a text in braces, every word, for it
+/// has no lines to go by.
 fn yaml_keys(text: &str) -> Vec<&str> {
     let lines = || text.lines().filter(|line| is_content(line));
     let first = lines().next().unwrap_or_default();
@@ -96,7 +98,12 @@ fn yaml_keys(text: &str) -> Vec<&str> {
         return text.split(|it: char| !is_word(it)).filter(|it| !it.is_empty()).collect();
     }
     let indent = first.len() - first.trim_start().len();
-    lines().filter_map(|line| key(line.get(indent..)?, ':')).collect()
+    lines()
+        .filter_map(|line| {
+            let line = line.get(indent..)?;
+            key(line.strip_prefix(' ').unwrap_or(line), ':')
+        })
+        .collect()
 }
 
 fn is_content(line: &str) -> bool {
@@ -104,14 +111,15 @@ fn is_content(line: &str) -> bool {
     !start.is_empty() && !start.starts_with('#') && !line.starts_with("---") && !line.starts_with('%')
 }
 
-/// The first words of the table headers, and the keys before the first of them.
+/// The first words of the table headers, whose last bracket may be missing, and the keys before the first of them.
 fn toml_keys(text: &str) -> impl Iterator<Item = &str> {
     let mut in_table = false;
     text.lines().map(str::trim_start).filter_map(move |line| match line.strip_prefix('[') {
         Some(header) => {
             in_table = true;
             let header = header.trim_start_matches(['[', ' ', '\t']);
-            key(header, ']').or_else(|| key(header, '.'))
+            let open = || Some(header.trim_end()).filter(|it| !it.is_empty() && it.chars().all(is_word));
+            key(header, ']').or_else(|| key(header, '.')).or_else(open)
         }
         None if in_table => None,
         None => key(line, '=').or_else(|| key(line, '.')),
@@ -160,6 +168,10 @@ mod tests {
         check("a.toml", "[workflow]\nname = 'x\n[[steps]]\nid = 'a'", STEPS);
         check("a.toml", "[[transitions]]\nfrom = \n", MACHINE);
         check("a.yml", "jobs: [unclosed\n", Likeness::Other);
+        check("a.toml", "[workflow\nname = 'x'\n[[steps]]\nid = 'a'", STEPS);
+        check("a.yml", "workflow:\n  name: x\n steps:\n  - {id: a}\n", STEPS);
+        check("a.yml", "[workflow]\nname = 'x'\n[[steps]]\nid = 'a'", STEPS);
+        check("a.yml", "[package]\nname = 'x'\n", Likeness::Other);
     }
 
     #[test]

@@ -24,9 +24,9 @@ use orange_codegen::span::Span;
 /// with a thousand steps each would be more than there is room for.
 pub const MAX_TRACED: usize = 50_000;
 
-/// What was told of a run so far.
+/// The part of a run that its trace has reported.
 #[derive(Debug, Default)]
-struct ToldSoFar {
+struct RunSoFar {
     /// By section: how often it was written.
     written: BTreeMap<u8, u32>,
     /// The programs and checks that have answered well, by the number of their section.
@@ -184,11 +184,11 @@ impl<'f> Facts<'f> {
     pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let to = run.last().map_or(0, |last| self.search.edge(*last).to);
-        let mut told = ToldSoFar::default();
+        let mut so_far = RunSoFar::default();
         let usual = run.len().saturating_sub(last);
         let steps = self.search.named(run).into_iter().enumerate().map(|(at, edge)| {
             let by = if at < usual { self.by(&edge.step) } else { self.asks(&edge.step) };
-            self.step(&edge, by, &mut told)
+            self.step(&edge, by, &mut so_far)
         });
         let mut steps: Vec<diag::TraceStep> = steps.collect();
         // The engine goes on at once from a hook that fails, and from an end that is judged once more: that the next hook fails, and
@@ -230,7 +230,7 @@ impl<'f> Facts<'f> {
         total <= MAX_TRACED
     }
 
-    fn step(&self, edge: &Edge, by: &str, told: &mut ToldSoFar) -> diag::TraceStep {
+    fn step(&self, edge: &Edge, by: &str, so_far: &mut RunSoFar) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
         diag::TraceStep {
@@ -241,12 +241,12 @@ impl<'f> Facts<'f> {
                 .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
                 .unwrap_or_default(),
             span: transition.map(|id| self.first_line(self.transition(id).span)),
-            script: self.acts(edge, by, told).iter().map(Act::to_string).collect(),
+            script: self.acts(edge, by, so_far).iter().map(Act::to_string).collect(),
         }
     }
 
     /// Acts of a walk that have the effect of a step. An end that is judged once more follows from the first by itself.
-    fn acts(&self, edge: &Edge, by: &str, told: &mut ToldSoFar) -> Vec<Act> {
+    fn acts(&self, edge: &Edge, by: &str, so_far: &mut RunSoFar) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let is_engines = match &edge.step {
             SearchStep::Request { by, .. } => *by == Actor::Engine,
@@ -258,7 +258,7 @@ impl<'f> Facts<'f> {
             | SearchStep::Retry { .. } => false,
         };
         let is_request = matches!(edge.step, SearchStep::Request { .. });
-        let wrote = self.writes(edge, told);
+        let wrote = self.writes(edge, so_far);
         if is_judged_again(before) || before.waiting.is_some() && is_engines && is_request {
             return wrote;
         }
@@ -305,9 +305,9 @@ impl<'f> Facts<'f> {
         wrote.into_iter().chain(fails).chain(then).chain(is_resumed.then_some(Act::Respawn)).collect()
     }
 
-    /// Acts of a walk by which sections and answers stand as a step finds them. The walk keeps an answer, and the search asks anew in each
-    /// state.
-    fn writes(&self, edge: &Edge, told: &mut ToldSoFar) -> Vec<Act> {
+    /// Acts of a walk by which sections and answers stand as a step finds them. The walk keeps an answer, and the search asks again in
+    /// each state.
+    fn writes(&self, edge: &Edge, so_far: &mut RunSoFar) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let wrote = edge.step.wrote();
         let is_asked = |section: usize| {
@@ -319,24 +319,24 @@ impl<'f> Facts<'f> {
             let is_written = wrote.is_some_and(|it| it.section == *section);
             !is_written && before.section(at).content == ABSENT && is_asked(at)
         };
-        let outdated: Vec<u8> = told.answered.iter().copied().filter(is_outdated).collect();
+        let outdated: Vec<u8> = so_far.answered.iter().copied().filter(is_outdated).collect();
         let mut acts = Vec::new();
         for section in outdated {
-            told.answered.remove(&section);
+            so_far.answered.remove(&section);
             acts.extend(self.answer(section, ABSENT));
         }
         let Some(wrote) = wrote else { return acts };
         if let Some(answer) = self.answer(wrote.section, wrote.content) {
             match wrote.content {
-                ABSENT => told.answered.remove(&wrote.section),
-                _ => told.answered.insert(wrote.section),
+                ABSENT => so_far.answered.remove(&wrote.section),
+                _ => so_far.answered.insert(wrote.section),
             };
             acts.push(answer);
             return acts;
         }
         let section = self.search.sections.get(usize::from(wrote.section));
         let text = section.written(wrote.content).text.clone().unwrap_or_default();
-        let times = told.written.entry(wrote.section).or_insert(0);
+        let times = so_far.written.entry(wrote.section).or_insert(0);
         *times += 1;
         acts.push(Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) });
         acts

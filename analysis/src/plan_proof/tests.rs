@@ -79,6 +79,21 @@ fn a_result_that_no_step_reads_ends_in_silence() {
 }
 
 #[test]
+fn an_end_after_a_handler_says_so() {
+    let text = "[workflow]\nname = \"w\"\n[[steps]]\nid = \"publish\"\nprompt = \"p\"\non_fail = \"sorry\"\n\
+                [[steps]]\nid = \"sorry\"\nprompt = \"p\"\n";
+    let proof = proof(text);
+    assert_eq!(
+        argument(&proof, "no-silent-success"),
+        "in each of the 2 configurations that end as `completed`, `publish` has completed, or `publish` has failed and its \
+         handler has completed"
+    );
+    let ends = proof.figures.ends.iter().filter(|it| it.status == "completed");
+    let failed: Vec<_> = ends.map(|it| it.failed.join(" ")).collect();
+    assert_eq!(failed, ["", "publish"], "one end of each kind");
+}
+
+#[test]
 fn a_silent_end_has_a_run() {
     let text = DEV_TASK.replace(
         "depends_on = [\"implement\"]",

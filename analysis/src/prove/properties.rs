@@ -213,7 +213,7 @@ fn gates_met(known: &ProofFacts<'_, '_>) -> String {
     }
 }
 
-/// What the exit rules of a state tell apart, where that is too much to look at.
+/// Reason why the gates are not decided: the exit rules of a state distinguish more cases than are looked at.
 fn too_many_cases(known: &ProofFacts<'_, '_>) -> Option<String> {
     let facts = known.facts;
     let cut = facts.asked_cases().find(|it| it.cut)?;

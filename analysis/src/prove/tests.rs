@@ -568,3 +568,21 @@ fn a_run_without_a_person_names_none() {
     let merged = askers(&engine, "person-asked");
     assert_eq!(merged.last().unwrap(), "engine: elapse");
 }
+
+#[test]
+fn a_verdict_that_the_worker_writes_is_not_by_another() {
+    let text = "
+name: own-verdict
+actors: [ci]
+states: {pending: {}, working: {respawn_prompt: worker}, review: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: working, to: review, by: worker, hooks: [{action: kill_session}]}
+  - {from: review, to: done, by: ci, gate: {section: '## Review', verdict: PASS, strict: true, written_by: worker}, hooks: [{action: release_workspace}]}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
+prompts: {worker: Do it.}
+";
+    check_refuted(text, "judged-apart", &["CA0"]);
+    let by_ci = text.replace("written_by: worker", "written_by: ci");
+    assert!(matches!(verdict(&proof(&by_ci), "judged-apart"), ProofVerdict::Proved { .. }));
+}

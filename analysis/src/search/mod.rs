@@ -11,7 +11,9 @@ pub mod sections;
 pub mod task;
 
 mod decisions;
+mod explore;
 mod hash;
+mod limits;
 mod numbers;
 mod reads;
 mod steps;
@@ -19,30 +21,20 @@ mod symmetry;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use orange_core::{Actor, CounterId, Effect, Machine, StateId, TransitionId, names_window};
 
 use self::counters::SearchCounters;
-use self::decisions::Decisions;
 use self::ends::RuleIndex;
+use self::explore::Explorer;
 pub(crate) use self::hash::Quick;
-use self::numbers::Numbers;
+pub use self::limits::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, SearchLimits};
 use self::reviewers::{ReviewerIndex, Reviewers};
 use self::sections::{MAX_CONTENTS, Sections};
-use self::steps::Origin;
-use self::symmetry::{Exchange, Repeated, Symmetry};
+use self::symmetry::{Exchange, Symmetry};
 use self::task::ContentId;
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
-
-/// More configurations than this are not looked at.
-pub const MAX_CONFIGURATIONS: usize = 100_000;
-
-/// More steps than this are not looked at. Every hook of a step counts as one, and so does every transition and exit rule
-/// that the core is asked about.
-pub const MAX_STEPS: usize = 2_000_000;
 
 /// The number of a configuration, in the order of distance.
 pub type ConfigurationId = u32;
@@ -185,42 +177,6 @@ pub enum ExitResult {
     },
 }
 
-/// Reason why a search is not complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// There are more configurations than this.
-    Configurations(usize),
-    /// There are more steps, hooks and decisions than this.
-    Steps(usize),
-    /// Guards tell the values of more counters apart than [`MAX_COUNTERS`].
-    Counters(usize),
-    /// Gates read more sections than [`MAX_SECTIONS`].
-    Sections(usize),
-    /// The gates on some section tell more contents apart than this.
-    Contents(usize),
-    /// Somebody has stopped it.
-    Stopped,
-}
-
-/// Limits of a search.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchLimits<'a> {
-    /// More configurations than this are not looked at.
-    pub configurations: usize,
-    /// More steps than this are not looked at.
-    pub steps: usize,
-    /// Flag by which another thread stops the search.
-    pub stop: Option<&'a AtomicBool>,
-    /// False to tell apart what no decision does: reviewers that can be exchanged, and sections that count for nothing any more.
-    pub is_reduced: bool,
-}
-
-impl Default for SearchLimits<'_> {
-    fn default() -> Self {
-        Self { configurations: MAX_CONFIGURATIONS, steps: MAX_STEPS, stop: None, is_reduced: true }
-    }
-}
-
 impl<'m> Search<'m> {
     /// Searches a machine.
     pub fn run(machine: &'m Machine<'m>) -> Self {
@@ -272,17 +228,7 @@ impl<'m> Search<'m> {
         if self.cut.is_some() {
             return true;
         }
-        let mut explorer = Explorer {
-            numbers: Numbers::new(),
-            decisions: Decisions::new(self),
-            hooks: 0,
-            limits,
-            repeated: Repeated::default(),
-            is_wrong: false,
-            search: self,
-        };
-        explorer.explore();
-        !explorer.is_wrong
+        Explorer::new(self, limits).explore()
     }
 
     /// The limit of what a configuration can hold that the machine exceeds, if any.
@@ -571,102 +517,5 @@ impl SearchStep {
             Self::Failure { failed, .. } => failed.wrote,
             Self::Start | Self::Respawn | Self::Retry { .. } => None,
         }
-    }
-}
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Configurations(limit) => write!(f, "there are more than {limit} configurations"),
-            Self::Steps(limit) => write!(f, "there are more than {limit} steps, hooks and decisions"),
-            Self::Counters(found) => {
-                write!(f, "guards compare {found} counters that rise, and the limit is {MAX_COUNTERS}")
-            }
-            Self::Sections(found) => {
-                write!(f, "gates read {found} sections, and the limit is {MAX_SECTIONS}")
-            }
-            Self::Contents(most) => write!(f, "gates tell more than {most} contents of a section apart"),
-            Self::Stopped => f.write_str("it was stopped"),
-        }
-    }
-}
-
-/// Data that the search needs only while it runs.
-struct Explorer<'s, 'm> {
-    numbers: Numbers,
-    decisions: Decisions<'m>,
-    /// Number of hooks that were run.
-    hooks: usize,
-    limits: &'s SearchLimits<'s>,
-    /// What needs no step of its own in the configuration that is looked at.
-    repeated: Repeated,
-    /// True if a reviewer that was exchanged was alive when it was started.
-    is_wrong: bool,
-    search: &'s mut Search<'m>,
-}
-
-impl Explorer<'_, '_> {
-    fn explore(&mut self) {
-        let machine = self.search.machine;
-        self.explore_from(machine.initial);
-        self.search.ordinary = self.search.configurations.len();
-        let states = (0u16..).map(StateId).zip(machine.states);
-        // Where a transition leads from the initial state, a new task begins there and takes it.
-        let created =
-            states.filter(|(id, it)| it.entry && machine.between(machine.initial, *id).next().is_none());
-        for (status, _) in created.filter(|(id, _)| *id != machine.initial) {
-            self.explore_from(status);
-        }
-    }
-
-    /// Looks at everything that a task comes to which is created in this state, and that is not known yet.
-    fn explore_from(&mut self, status: StateId) {
-        let mut task = Task::new(status);
-        self.search.counters.start(&mut task);
-        self.visit(task);
-        while self.search.cut.is_none()
-            && !self.is_wrong
-            && self.search.rows.len() <= self.search.configurations.len()
-        {
-            self.steps_from(self.search.rows.len() as ConfigurationId - 1);
-            self.search.rows.push(self.search.edges.len() as u32);
-            self.search.cut = self.too_much();
-        }
-    }
-
-    /// Limit that the search has exceeded, if any: nothing more is looked at then.
-    fn too_much(&self) -> Option<Cut> {
-        let steps = self.search.edges.len() + self.hooks + self.decisions.made;
-        let is_stopped = || self.limits.stop.is_some_and(|it| it.load(Ordering::Relaxed));
-        if self.search.configurations.len() > self.limits.configurations {
-            Some(Cut::Configurations(self.limits.configurations))
-        } else if steps > self.limits.steps {
-            Some(Cut::Steps(self.limits.steps))
-        } else {
-            is_stopped().then_some(Cut::Stopped)
-        }
-    }
-
-    /// The number of a configuration, a new one if need be.
-    fn visit(&mut self, task: Task) -> (ConfigurationId, bool) {
-        let (number, is_new) = self.numbers.number(&mut self.search.configurations, task);
-        if is_new {
-            self.search.arrivals.push(None);
-        }
-        (number, is_new)
-    }
-
-    fn add(&mut self, from: Origin, step: SearchStep, task: Task, events: Vec<(HookIndex, Event)>) {
-        let (task, exchange) = self.search.symmetry.canonical(&task);
-        let (to, is_new) = self.visit(task);
-        let id = self.search.edges.len() as EdgeId;
-        if is_new {
-            self.search.arrivals[to as usize] = Some(id);
-        }
-        let start = self.search.events.len() as u32;
-        self.search.events.extend(events);
-        let events = start..self.search.events.len() as u32;
-        let (from, exchange) = (from.configuration, exchange.after(from.exchange));
-        self.search.edges.push(Edge { from, to, step, events, exchange });
     }
 }

@@ -10,9 +10,10 @@ use orange_core::{Actor, AgentEnd, Hook, Input, LifeFacts, LifeTurn, Machine};
 
 use super::decisions::CoreTask;
 use super::ends::{self, RuleIndex};
+use super::explore::Explorer;
 use super::steps::Origin;
 use super::task::{Agent, Task};
-use super::{ExitResult, Explorer, FailedHook, Search, SearchStep};
+use super::{ExitResult, FailedHook, Search, SearchStep};
 
 /// The names of a machine's reviewers, each once; the compiler refuses more than fit into a byte.
 #[derive(Clone, Debug, Default)]

@@ -35,7 +35,7 @@ pub struct Section<'m> {
     /// True if its gates tell more contents apart than are kept.
     pub is_cut: bool,
     /// True if what stands there when a task comes to a state is as good as nothing: every gate on it wants something new, or it is an
-    /// answer that is asked for anew.
+    /// answer that is asked for again.
     pub is_forgotten: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'m> Sections<'m> {
         Self { all, order }
     }
 
-    /// From now on what stands in a section is told apart even if no gate lets it through any more.
+    /// Distinguishes what stands in a section from nothing even if no gate lets it through any more.
     pub(super) fn forget_nothing(&mut self) {
         self.all.iter_mut().for_each(|it| it.is_forgotten = false);
     }

@@ -4,11 +4,12 @@ use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, O
 
 use super::decisions;
 use super::ends::{self, RuleIndex};
+use super::explore::Explorer;
 use super::reviewers::ReviewerIndex;
 use super::symmetry::Exchange;
 use super::task::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, WaitingHooks, WrittenSection};
-use super::{ConfigurationId, ExitResult, Explorer, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
+use super::{ConfigurationId, ExitResult, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
 
 impl<'m> Explorer<'_, 'm> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.

@@ -6,7 +6,7 @@
 //!   from state to state;
 //! - a transition starts both or none, by hooks that do the same, and between these no hook stops the others, so that no configuration
 //!   has one started and the other not;
-//! - neither is alive when a transition starts it. The search notices where one is, and begins anew without exchanging any.
+//! - neither is alive when a transition starts it. The search notices where one is, and begins again without exchanging any.
 //!
 //! `analysis/tests/reduced.rs` compares the steps with those of a search that exchanges and forgets nothing.
 
@@ -31,11 +31,11 @@ struct Reviewer {
     sections: Vec<u8>,
 }
 
-/// Where reviewers were exchanged: which of them stands in whose place. It has three bits for each place.
+/// Exchange of reviewers: for each place, the reviewer that stands there. It has three bits for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange(u32);
 
-/// What an earlier one of the exchangeable reviewers has in common: a step of this one is one of the other's.
+/// Reviewers, and their sections, of which an earlier one is in the same condition: a step of theirs is one of the other's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Repeated {
     pub reviewers: u8,
@@ -164,7 +164,7 @@ impl Symmetry {
 }
 
 impl Reviewer {
-    /// What distinguishes it from another one in a configuration.
+    /// Its part of a configuration.
     fn state(&self, task: &Task) -> (bool, u128) {
         let sections = self.sections.iter().fold(0, |all, it| all << 8 | task.sections >> (8 * it) & 0xff);
         (task.reviewers >> self.index & 1 == 1, sections)

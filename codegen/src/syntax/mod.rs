@@ -13,6 +13,9 @@ mod yaml_error;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
+use crate::catalogue::S01;
 use crate::diag::Diagnostic;
 use crate::source::{Format, Source};
 use crate::span::Span;
@@ -68,9 +71,22 @@ pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
         return (None, vec![limits::too_large()]);
     }
     match source.format {
-        Format::Yaml => yaml::read(&source.text),
+        Format::Yaml => match yaml::read(&source.text) {
+            (None, found) if !found.is_empty() && toml::read(&source.text).0.is_some() => {
+                (None, vec![is_toml(source)])
+            }
+            read => read,
+        },
         Format::Toml => toml::read(&source.text),
     }
+}
+
+/// The finding that a file has the other language than its name says.
+fn is_toml(source: &Source) -> Diagnostic {
+    let name = Path::new(&source.path).with_extension("toml");
+    let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Diagnostic::new(&S01, Span::at(0), "this file is TOML, and its name says that it is YAML")
+        .help(format!("name it `{name}`"))
 }
 
 impl Scalar {

@@ -237,6 +237,15 @@ fn broken_toml_says_where() {
 }
 
 #[test]
+fn toml_in_a_file_of_yaml_is_recognised() {
+    let source = Source::new("flows/a.yml", "[workflow]\nname = 'a'\n[[steps]]\nid = 'x'\n");
+    let (tree, found) = parse(&source);
+    assert!(tree.is_none());
+    assert_eq!(found[0].message, "this file is TOML, and its name says that it is YAML");
+    assert_eq!(found[0].help.as_deref(), Some("name it `a.toml`"));
+}
+
+#[test]
 fn nothing_is_no_tree() {
     for path in ["a.yml", "a.toml"] {
         for text in ["", "\u{feff}", "# only a comment\n"] {

@@ -3,6 +3,7 @@
 //! Everything is built once. What runs afterwards runs beside each other: tests that wait for programs leave the processors to
 //! what computes.
 
+mod disk;
 mod orphans;
 mod programs;
 mod step;
@@ -11,6 +12,8 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use clap::Args;
+
+use orange_system::files::size;
 
 use self::step::{CiResult, CiStep, StepWork, run_beside, run_in_order, summary};
 use crate::Result;
@@ -37,6 +40,8 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Ci) -> Result<ExitCode>
     if let Some(code) = orphans::collect()? {
         return Ok(code);
     }
+    let free = disk::free(workspace)?;
+    disk::refuse_if_full(workspace, free)?;
     let started = Instant::now();
     let mut outcomes = run_in_order(workspace, before(workspace, arguments.quick)?);
     // Without programs there is nothing that could run.
@@ -46,7 +51,8 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Ci) -> Result<ExitCode>
     } else {
         println!("\n── nothing else has run: mend this first");
     }
-    print!("\n{}", summary(&outcomes, started.elapsed()));
+    println!("\n{} were free on the disk, {} are", size(free), size(disk::free(workspace)?));
+    print!("{}", summary(&outcomes, started.elapsed()));
     Ok(if outcomes.iter().all(CiResult::is_ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

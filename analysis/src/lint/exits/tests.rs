@@ -401,3 +401,29 @@ fn a_deadline_is_called_one() {
         "this deadline applies with no `## Review`, and the gate of `agent-review → stuck` then refuses";
     check("C42", &text, &[message]);
 }
+
+#[test]
+fn a_deadline_takes_the_transition_that_names_the_engine() {
+    let text = |by: &str| {
+        format!(
+            "
+name: flow
+states: {{pending: {{}}, review: {{respawn_prompt: reviewer}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: review, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: reviewer, as: reviewer}}]}}
+  - {{from: review, to: stuck, by: reviewer, gate: {{section: '## Review', verdict: FAIL, fresh: true}}, hooks: [{{action: kill_session}}]}}
+  - {{from: review, to: stuck, by: {by}, hooks: [{{action: kill_session}}]}}
+  - {{from: stuck, to: done, by: human, hooks: [{{action: release_workspace}}]}}
+deadlines: [{{states: [review], after: 8h, then: stuck}}]
+exit_monitoring: {{rules: [{{status: review, action: mark_dead}}]}}
+prompts: {{reviewer: Review it.}}
+"
+        )
+    };
+    check("C42", &text("[engine, human]"), &[]);
+    check(
+        "C42",
+        &text("human"),
+        &["this deadline applies with no `## Review`, and the gate of `review → stuck` then refuses"],
+    );
+}
