@@ -139,8 +139,12 @@ impl Setting {
             bash.env("ORANGE_SECRET", self.secret(folder));
         }
         let said = self.world.said(&mut bash);
-        // A mission ends its agent, and with it this script, which has the variables of the agent.
-        let is_ended = self.agent_of.is_some() && said.out.contains("recorded; stop here");
+        // A mission ends its agent, and with it this script, which has the variables of the agent, perhaps before the answer is printed.
+        let is_ended = self.agent_of.as_ref().is_some_and(|folder| {
+            let is_recorded =
+                || fs::read_to_string(folder.join("history.jsonl")).unwrap().contains("\"step.ended\"");
+            said.out.contains("recorded; stop here") || (said.status == -1 && is_recorded())
+        });
         assert!(said.status == 0 || is_ended, "{what}\n{}{}", said.out, said.err);
     }
 
