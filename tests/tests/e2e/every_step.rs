@@ -28,6 +28,7 @@ fn stop_at(world: &World, call: usize, moment: KillMoment) {
         let before = if moment == KillMoment::After { format!("{real} \"$@\"") } else { ":".to_owned() };
         let script = format!(
             "#!/bin/sh\n\
+             if [ -e {root}/killed ]; then exec {real} \"$@\"; fi\n\
              case $(tr '\\0' ' ' </proc/$PPID/cmdline) in\n\
              *' task finish '*)\n  \
                echo \"$PPID {program} $*\" >>{root}/calls\n  \
@@ -56,12 +57,11 @@ fn killed_at(world: &World, call: usize, moment: KillMoment, args: &[&str]) -> b
     let killed = stopped.exists();
     if killed {
         let calls = fs::read_to_string(&stopped).unwrap();
+        // Both stay where they are, since another finisher may be about to run them.
+        fs::write(world.path("killed"), "").unwrap();
         kill(calls.lines().last().unwrap().split(' ').next().unwrap().parse().unwrap());
     }
     running.wait().unwrap();
-    for program in ["git", "tmux"] {
-        fs::remove_file(world.path("agents").join(program)).unwrap();
-    }
     killed
 }
 
