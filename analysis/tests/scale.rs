@@ -194,6 +194,14 @@ fn many_sections_are_left_undecided() {
 }
 
 #[test]
+fn exit_rules_on_many_sections_are_left_undecided() {
+    let rules: String =
+        (0..20).map(|at| format!("    - {{status: a, has_artifact: {{section: \"## S{at}\", verdict: PASS, fresh: true}}, then: s{at}}}\n")).collect();
+    let text = format!("{}exit_monitoring:\n  rules:\n{rules}", sections(20));
+    assert!(codes(&text).contains(&"A10"), "{:?}", codes(&text));
+}
+
+#[test]
 fn a_hundred_thousand_transitions_are_decided() {
     let names: Vec<String> = (0..316).map(|at| format!("s{at}")).collect();
     let states: String = names.iter().map(|it| format!("  {it}: {{}}\n")).collect();

@@ -337,7 +337,7 @@ impl<'m> Search<'m> {
 
     /// True if a task in this state can have a section that stood there before: one that a gate which wants something new refuses.
     pub fn can_be_stale(&self, state: StateId, section: usize) -> bool {
-        self.stale[usize::from(state.0)] >> section & 1 == 1
+        self.stale[usize::from(state.0)].checked_shr(section as u32).is_some_and(|it| it & 1 == 1)
     }
 
     /// True if some hook of some step has an event that `wanted` accepts.

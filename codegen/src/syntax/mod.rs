@@ -13,8 +13,6 @@ mod yaml_error;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use crate::catalogue::S01;
 use crate::diag::Diagnostic;
 use crate::source::{Format, Source};
@@ -73,7 +71,7 @@ pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
     match source.format {
         Format::Yaml => match yaml::read(&source.text) {
             (None, found) if !found.is_empty() && toml::read(&source.text).0.is_some() => {
-                (None, vec![is_toml(source)])
+                (None, vec![is_toml()])
             }
             read => read,
         },
@@ -82,11 +80,9 @@ pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
 }
 
 /// The finding that a file has the other language than its name says.
-fn is_toml(source: &Source) -> Diagnostic {
-    let name = Path::new(&source.path).with_extension("toml");
-    let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+fn is_toml() -> Diagnostic {
     Diagnostic::new(&S01, Span::at(0), "this file is TOML, and its name says that it is YAML")
-        .help(format!("name it `{name}`"))
+        .help("give it a name that ends with `.toml`")
 }
 
 impl Scalar {

@@ -242,7 +242,7 @@ fn toml_in_a_file_of_yaml_is_recognised() {
     let (tree, found) = parse(&source);
     assert!(tree.is_none());
     assert_eq!(found[0].message, "this file is TOML, and its name says that it is YAML");
-    assert_eq!(found[0].help.as_deref(), Some("name it `a.toml`"));
+    assert_eq!(found[0].help.as_deref(), Some("give it a name that ends with `.toml`"));
 }
 
 #[test]
