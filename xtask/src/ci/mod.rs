@@ -51,7 +51,8 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Ci) -> Result<ExitCode>
     } else {
         println!("\n── nothing else has run: mend this first");
     }
-    println!("\n{} were free on the disk, {} are", size(free), size(disk::free(workspace)?));
+    let left = disk::free(workspace).map_or_else(|error| error, size);
+    println!("\n{} were free on the disk, now: {left}", size(free));
     print!("{}", summary(&outcomes, started.elapsed()));
     Ok(if outcomes.iter().all(CiResult::is_ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
