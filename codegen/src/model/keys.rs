@@ -53,6 +53,8 @@ pub enum Takes {
     Guard,
     /// A section heading: `## Review`.
     Heading,
+    /// A whole number with its unit, seconds, minutes, hours or days: `90s`.
+    Duration,
     /// Any scalar, taken as text.
     Scalar,
     /// An object.
@@ -175,7 +177,7 @@ pub static STATE: Object = Object {
             "A claim that is checked: nothing moves a task on from here but a person.",
         ),
         key("entry", Takes::Boolean, "Whether a task may be created here."),
-        key("timeout", Takes::Text, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
+        key("timeout", Takes::Duration, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
         key("on_timeout", Takes::Text, "The state that it then goes to, or `notify`, the default."),
         key("agent", Takes::Object(&AGENT), "What runs the agents that are started for this state."),
     ],
@@ -408,7 +410,7 @@ pub static DEADLINE: Object = Object {
         required("states", Takes::OneOrList(&STATE_NAME), "The states that it is for."),
         required(
             "after",
-            Takes::Text,
+            Takes::Duration,
             "The time from the arrival in the first of them: `90s`, `20m`, `4h`, `1d`.",
         ),
         key("then", Takes::Text, "The state that the task then goes to, or `notify`, the default."),
@@ -579,6 +581,7 @@ mod tests {
             | Takes::Name(_)
             | Takes::Guard
             | Takes::Heading
+            | Takes::Duration
             | Takes::Scalar => {}
         }
     }

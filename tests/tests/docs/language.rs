@@ -169,6 +169,7 @@ fn keys_inside(takes: &'static Takes, keys: &mut BTreeSet<&'static str>) {
         | Takes::Name(_)
         | Takes::Guard
         | Takes::Heading
+        | Takes::Duration
         | Takes::Scalar => {}
     }
 }

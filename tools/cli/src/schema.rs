@@ -114,6 +114,11 @@ impl Defs {
                 examples: vec!["## Handoff"],
                 ..Schema::of("string")
             },
+            Takes::Duration => Schema {
+                pattern: Some("^[0-9]+[smhd]$"),
+                examples: vec!["90s", "2h"],
+                ..Schema::of("string")
+            },
             Takes::Scalar => {
                 Schema { kind: Some(ValueType::Any(&["string", "number", "boolean"])), ..Schema::default() }
             }
@@ -185,9 +190,13 @@ fn shape(takes: &Takes) -> Schema {
         Takes::Tagged(..) | Takes::Map(_) => Schema::of("object"),
         Takes::Boolean => Schema::of("boolean"),
         Takes::Integer(_) => Schema::of("integer"),
-        Takes::Text | Takes::Word(_) | Takes::Actor(_) | Takes::Name(_) | Takes::Guard | Takes::Heading => {
-            Schema::of("string")
-        }
+        Takes::Text
+        | Takes::Word(_)
+        | Takes::Actor(_)
+        | Takes::Name(_)
+        | Takes::Guard
+        | Takes::Heading
+        | Takes::Duration => Schema::of("string"),
         Takes::Scalar | Takes::OneOrList(_) | Takes::OneOf(_) => Schema::default(),
     }
 }

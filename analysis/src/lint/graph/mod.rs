@@ -13,6 +13,7 @@ mod no_path_to_terminal;
 mod no_terminal;
 mod one_way_human_gate;
 mod reasons;
+mod reviewers_disagree;
 #[cfg(test)]
 mod tests;
 mod unbounded_auto_loop;
@@ -38,6 +39,7 @@ super::group! {
     C13 "unused-gate" Warn unused_gate;
     C14 "actor-unused" Warn actor_unused;
     C15 "near-duplicate-section" Warn near_duplicate_section;
+    C16 "reviewers-disagree" Warn reviewers_disagree;
 }
 
 /// The state that a task is most easily ended in; `None` where no state is terminal.

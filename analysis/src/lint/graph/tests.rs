@@ -351,3 +351,56 @@ prompts: {{worker: work}}
     check("C01", &text("then: stuck"), &[]);
     check("C01", &text("then: done"), &["`stuck` is never entered: no transition leads there"]);
 }
+
+/// Two reviewers with gates on their verdicts: PASS leads to `ready`, FAIL to `stuck`.
+fn panel(pass: &str, fail: &str) -> String {
+    format!(
+        "
+states: {{working: {{}}, review: {{}}, ready: {{}}, stuck: {{}}, done: {{terminal: true}}}}
+gates:
+  passed: {{section: \"## Review\", verdict: PASS, verdicts: {pass}, strict: true, fresh: true}}
+  failed: {{section: \"## Review\", verdict: FAIL, verdicts: {fail}, strict: true, fresh: true}}
+transitions:
+  - from: working
+    to: review
+    hooks:
+      - {{action: acquire_workspace}}
+      - {{action: spawn_agent, as: reviewer, name: a, prompt: reviewer}}
+      - {{action: spawn_agent, as: reviewer, name: b, prompt: reviewer}}
+  - {{from: review, to: ready, by: reviewer, gate: passed, hooks: [{{action: kill_session}}]}}
+  - {{from: review, to: stuck, by: reviewer, gate: failed, hooks: [{{action: kill_session}}]}}
+  - {{from: [working, review, ready, stuck], to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring:
+  rules: [{{status: review, action: mark_dead}}]
+prompts: {{reviewer: review}}
+"
+    )
+}
+
+#[test]
+fn c16_two_verdicts_have_one_answer() {
+    check(
+        "C16",
+        &panel("any", "any"),
+        &["where `a` says FAIL and `b` says PASS, `review → ready` and `review → stuck` are both open"],
+    );
+    check(
+        "C16",
+        &panel("all", "all"),
+        &["where `a` says FAIL and `b` says PASS, neither `review → ready` nor `review → stuck` is open"],
+    );
+    check(
+        "C16",
+        &panel("any", "all"),
+        &["`review → ready` is open although `a` says FAIL and `b` says PASS"],
+    );
+    check("C16", &panel("all", "any"), &[]);
+}
+
+#[test]
+fn c16_two_transitions_to_one_state_do_not_disagree() {
+    let panel = panel("any", "any")
+        .replace("to: ready, by", "to: ready, when: \"crash_count == 0\", by")
+        .replace("to: stuck, by", "to: ready, when: \"crash_count > 0\", by");
+    check("C16", &panel, &[]);
+}

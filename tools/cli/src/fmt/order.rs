@@ -98,6 +98,7 @@ fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
         | Takes::Name(_)
         | Takes::Guard
         | Takes::Heading
+        | Takes::Duration
         | Takes::Scalar
         | Takes::Tagged(..)
         | Takes::OneOrList(_)

@@ -140,6 +140,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     refuses(", prompt: p", "", "\"prompt\" is a required property at /transitions/0/hooks/0");
     refuses("spawn_agent, prompt: p", "kill_session, prompt: p", "at /transitions/0/hooks/0");
     refuses("spawn_agent", "spawn_agent, harness: two words", "at /transitions/0/hooks/0/harness");
+    refuses("terminal: true", "terminal: true, timeout: 2 hours", "at /states/done/timeout");
     refuses("{p: x}", "[p]", "at /prompts");
 }
 
