@@ -53,7 +53,7 @@ fn removed(both: &Both<'_>, id: StateId, state: &State) -> ChangeFinding {
     };
     let finding = Diagnostic::new(&D01, state.name.span, message).label(state.name.span, "gone").help(help);
     let finding = match both.old.nearest[usize::from(id.0)] {
-        Some(at) => finding.trace(both.old.tell(&both.old.search.run_to(at), "which is gone".to_owned())),
+        Some(at) => finding.trace(both.old.tell_to(at, "which is gone".to_owned())),
         None => finding,
     };
     ChangeFinding::on(Side::Old, finding).beside(renamed.and_then(|new| label(new.name.span, "a new name?")))

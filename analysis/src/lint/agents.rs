@@ -21,13 +21,19 @@ impl<'f> Facts<'f> {
     /// The agent that is still alive when a step has ended its task, or has given its worktree away.
     pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
-        // Waiting hooks may still end the agent, unless the first of them can never work.
-        let is_over = (after.waiting.is_none() || self.search.has_failed_by_itself(edge))
+        let is_over = self.is_done(edge)
             && (after.workspace.is_none()
                 || self.releases_under_agent(edge)
                 || self.machine.state(after.status).terminal);
         let was_over = || before.live_agents() > 0 && before.workspace.is_none() && before.waiting.is_none();
         if is_over && !was_over() { after.alive() } else { None }
+    }
+
+    /// True if nothing follows from a step by itself. Hooks that wait may still end an agent or give its worktree back, unless the first
+    /// of them can never work and the task does not go on without them.
+    fn is_done(&self, edge: &Edge) -> bool {
+        let waiting = self.search.task(edge.to).waiting;
+        waiting.is_none_or(|it| !it.goes_on && self.search.has_failed_by_itself(edge))
     }
 
     /// True if a hook of a step is to give back the worktree in which an agent is alive.
@@ -46,8 +52,7 @@ impl<'f> Facts<'f> {
     /// True if a step ends its task and leaves the worktree bound to it.
     pub(crate) fn keeps_workspace(&self, edge: &Edge) -> bool {
         let after = self.search.task(edge.to);
-        let is_over = after.waiting.is_none() || self.search.has_failed_by_itself(edge);
-        after.has_worktree() && is_over && self.machine.state(after.status).terminal
+        after.has_worktree() && self.is_done(edge) && self.machine.state(after.status).terminal
     }
 
     /// The hooks of a step that start an agent while another one is alive in the same worktree, each with the living agent.

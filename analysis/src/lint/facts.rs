@@ -179,6 +179,16 @@ impl<'f> Facts<'f> {
         self.tell_unasked(run, 0, end)
     }
 
+    /// The shortest run to a configuration, which may be one that a task is created in.
+    pub fn tell_to(&self, at: ConfigurationId, end: impl Into<Option<String>>) -> diag::Trace {
+        let run = self.search.run_to(at);
+        let mut trace = self.tell(&run, end);
+        if run.is_empty() {
+            self.name(self.search.task(at).status).clone_into(&mut trace.start);
+        }
+        trace
+    }
+
     /// A run as readers see it, in whose last steps no person takes part: the actor that asks there is named, although
     /// a person usually does.
     pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {

@@ -67,28 +67,43 @@ impl<'f> Unattended<'f> {
         self.facts.search.edges().filter(|(id, _)| self.part[*id as usize] == StepRole::Moves)
     }
 
-    /// The loops that have no end, each set of states once, those that begin soonest first.
+    /// The loops that have no end, each set of states once, those that begin soonest first. One in which every write is followed at once
+    /// by what it is for is shorter to tell.
     pub fn loops(&self) -> Vec<Lasso> {
-        let (mut seen, mut reported) = (BTreeSet::new(), BTreeSet::new());
         let mut loops = Vec::new();
-        for (id, edge) in self.turning() {
-            if !seen.insert(self.components.number(edge.from)) {
-                continue;
-            }
-            let turn = self.turn(id);
-            let states: BTreeSet<_> =
-                turn.iter().map(|it| self.search().task(self.search().edge(*it).from).status).collect();
-            if reported.insert(states) {
-                loops.push(Lasso { run: self.search().run_to(edge.from), turn });
+        if self.turning(&self.components).next().is_none() {
+            return loops;
+        }
+        let mut reported = BTreeSet::new();
+        for components in [&self.without_writes(), &self.components] {
+            let mut seen = BTreeSet::new();
+            for (id, edge) in self.turning(components) {
+                if !seen.insert(components.number(edge.from)) {
+                    continue;
+                }
+                let turn = self.turn(id, components);
+                let states: BTreeSet<_> =
+                    turn.iter().map(|it| self.search().task(self.search().edge(*it).from).status).collect();
+                if reported.insert(states) {
+                    loops.push(Lasso { run: self.search().run_to(edge.from), turn });
+                }
             }
         }
         loops
     }
 
+    /// The components without the steps that only write.
+    fn without_writes(&self) -> Components {
+        let arrows = self.search().edges().zip(&self.part).filter(|((_, edge), part)| {
+            **part != StepRole::NeedsPerson && !matches!(edge.step, SearchStep::Write(_))
+        });
+        Components::of(self.search().size(), arrows.map(|((_, edge), _)| (edge.from, edge.to)))
+    }
+
     /// The run without a person, and the person's step before it, over which the sum of these weights is largest;
     /// `None` where some loop has no end.
     pub fn longest(&self, weight: impl Fn(EdgeId, &Edge) -> u64) -> Option<Longest> {
-        if self.turning().next().is_some() {
+        if self.turning(&self.components).next().is_some() {
             return None;
         }
         let best = self.best(&weight);
@@ -122,8 +137,9 @@ impl<'f> Unattended<'f> {
     }
 
     /// The steps that take a transition in a loop.
-    fn turning(&self) -> impl Iterator<Item = (EdgeId, &'f Edge)> {
-        self.moves().filter(|(_, edge)| edge.step.begins().is_some() && self.turns(edge))
+    fn turning(&self, components: &Components) -> impl Iterator<Item = (EdgeId, &'f Edge)> {
+        let turns = |edge: &Edge| components.together(edge.from, edge.to);
+        self.moves().filter(move |(_, edge)| edge.step.begins().is_some() && turns(edge))
     }
 
     /// True if the run can come back from the step to where it began.
@@ -132,12 +148,14 @@ impl<'f> Unattended<'f> {
     }
 
     /// The step and a shortest path back to where it began.
-    fn turn(&self, first: EdgeId) -> Vec<EdgeId> {
+    fn turn(&self, first: EdgeId, components: &Components) -> Vec<EdgeId> {
         let Edge { from: start, to, .. } = *self.search().edge(first);
         if to == start {
             return vec![first];
         }
-        let goes_on = |edge: &Edge| part(self.facts, edge) != StepRole::NeedsPerson && self.turns(edge);
+        let goes_on = |edge: &Edge| {
+            part(self.facts, edge) != StepRole::NeedsPerson && components.together(edge.from, edge.to)
+        };
         // The component is looked through once, and only once for every loop that is reported.
         let mut budget = usize::MAX;
         let back = self.search().walk(to, goes_on, |edge| edge.to == start, &mut budget);

@@ -53,7 +53,7 @@ pub struct MissionEnd {
 
 impl PlanFigures {
     pub(super) fn of(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Self {
-        let order = order(search);
+        let order = order(search).filter(|_| !search.is_cut());
         let most = |counts: &dyn Fn(&MissionEdge) -> bool| Some(longest(search, order.as_ref()?, counts));
         let by_step = plan.step_ids().map(|id| Attempts {
             step: plan.step(id).id.to_owned(),

@@ -1,6 +1,6 @@
 //! The properties: what each claims, which run breaks it, and why it holds where none does.
 
-use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, StateId, TransitionId};
+use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, Gate, StateId, TransitionId};
 
 use super::{ProofFacts, Property, bounds};
 use crate::lint::authority::{VerdictWriter, unasked, unasked_run};
@@ -91,7 +91,7 @@ fn no_end(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
     let ending = components.reaching(|id| facts.state(search.task(id).status).terminal);
     let trap = search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])?;
-    Some(facts.tell(&search.run_to(trap), "no transition to an end is open".to_owned()))
+    Some(facts.tell_to(trap, "no transition to an end is open".to_owned()))
 }
 
 fn ends(known: &ProofFacts<'_, '_>) -> String {
@@ -202,14 +202,18 @@ fn every_end_counts(known: &ProofFacts<'_, '_>) -> String {
 fn gates_met(known: &ProofFacts<'_, '_>) -> String {
     let facts = known.facts;
     let gated = (0u32..).map(TransitionId).zip(&facts.transitions).filter(|(_, it)| !it.gates.is_empty());
-    let ruled = gated.clone().filter(|(id, _)| facts.is_ruled(*id)).count();
-    match gated.count() {
-        0 => "there is no gate".to_owned(),
-        count => {
-            format!(
-                "exit rules lead to {ruled} of {count} gates, and each lets through whatever a rule that leads to it asks for"
-            )
-        }
+    let ruled = gated.clone().map(|(id, _)| id).filter(|id| facts.is_ruled(*id));
+    let asks_outside = |id: TransitionId| {
+        let mut gates = facts.machine.transition(id).gates.iter();
+        gates.any(|gate| matches!(gate, Gate::Command(_) | Gate::Checks))
+    };
+    let where_so =
+        if ruled.clone().any(asks_outside) { ", where its program or its checks agree" } else { "" };
+    match (gated.count(), ruled.count()) {
+        (0, _) => "there is no gate".to_owned(),
+        (count, ruled) => format!(
+            "exit rules lead to {ruled} of {count} gates, and each lets through whatever a rule that leads to it asks for{where_so}"
+        ),
     }
 }
 

@@ -92,7 +92,7 @@ impl ReadSet {
         self.0.count_ones()
     }
 
-    fn extend(&mut self, number: Option<usize>) {
+    pub(super) fn extend(&mut self, number: Option<usize>) {
         number.into_iter().for_each(|at| self.0 |= 1 << at);
     }
 }

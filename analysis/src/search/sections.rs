@@ -6,6 +6,7 @@ use orange_core::{
     check_section, fingerprint, section,
 };
 
+use super::reads::ReadSet;
 use super::task::{ABSENT, ContentId, Task};
 
 /// Contents of one section that the search still distinguishes.
@@ -37,6 +38,8 @@ pub struct Section<'m> {
     /// True if what stands there when a task comes to a state is as good as nothing: every gate on it wants something new, or it is an
     /// answer that is asked for again.
     pub is_forgotten: bool,
+    /// True if every gate on it wants something new.
+    pub is_always_fresh: bool,
 }
 
 /// Program or checks that gates ask outside of the body.
@@ -84,6 +87,16 @@ impl<'m> Sections<'m> {
     /// Distinguishes what stands in a section from nothing even if no gate lets it through any more.
     pub(super) fn forget_nothing(&mut self) {
         self.all.iter_mut().for_each(|it| it.is_forgotten = false);
+    }
+
+    /// The sections whose old content can count.
+    pub(super) fn kept(&self) -> ReadSet {
+        let mut kept = ReadSet::default();
+        (0..)
+            .zip(&self.all)
+            .filter(|(_, it)| it.asked.is_none() && !it.is_always_fresh)
+            .for_each(|(at, _)| kept.extend(Some(at)));
+        kept
     }
 
     /// Number of sections.
@@ -212,8 +225,9 @@ impl<'m> Section<'m> {
         kept.truncate(MAX_CONTENTS);
         let contents = kept.into_iter().map(|(content, _)| content).collect();
         let reviewer = gates.iter().find_map(|gate| gate.reviewer);
-        let is_forgotten = gates.iter().all(|gate| gate.fresh);
-        Self { heading, asked: None, reviewer, contents, blank, is_cut, is_forgotten }
+        let is_always_fresh = gates.iter().all(|gate| gate.fresh);
+        let is_forgotten = is_always_fresh;
+        Self { heading, asked: None, reviewer, contents, blank, is_cut, is_forgotten, is_always_fresh }
     }
 
     /// Failure, which is where everything begins, and success.
@@ -232,6 +246,7 @@ impl<'m> Section<'m> {
             blank: Some(content(bad)),
             is_cut: false,
             is_forgotten: true,
+            is_always_fresh: false,
         }
     }
 

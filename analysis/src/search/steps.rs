@@ -336,23 +336,24 @@ impl<'m> Explorer<'_, 'm> {
             }
         }
         for effect in &turn.effects {
+            let before = next;
             let event = self.take(&mut next, effect);
             self.is_wrong |= self.starts_a_living_one(effect, event);
             events.extend(event.map(|event| (OWN_HOOK, event)));
-            if effect.hook.spawn().is_some() {
+            if next.has_started(&before) {
                 self.note_verdicts(&mut next, effect.hook.reviewer());
             }
         }
         (next, outcome, events)
     }
 
-    /// Adds the steps that only write: where several sections matter, they are written one after the other.
+    /// Adds the steps that only write: where several sections matter, they are written one after the other; and what stands in a section
+    /// may count later, in any state, where not every gate on it wants something new.
     fn writes(&mut self, from: Origin, task: &Task) {
         let reads = self.decisions.reads(task);
-        let sections = reads.gated.with(reads.ruled);
-        if sections.len() < 2 {
-            return;
-        }
+        let here = reads.gated.with(reads.ruled);
+        let all = self.search.sections.kept();
+        let sections = if here.len() < 2 { all } else { all.with(here) };
         for section in sections.iter() {
             for it in self.rewritten(from, task, section) {
                 self.add(it.from, SearchStep::Write(it.wrote), it.task, Vec::new());
@@ -416,6 +417,7 @@ impl<'m> Explorer<'_, 'm> {
             self.is_wrong |= self.starts_a_living_one(effect, event);
             if task.has_started(&before) {
                 task.unhandled_exit = None;
+                self.note_verdicts(task, effect.hook.reviewer());
             }
             if task.is_stopped_by(&effect.hook, event) {
                 return Some(index);

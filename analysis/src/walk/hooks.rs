@@ -101,12 +101,12 @@ impl<'m> Walk<'m> {
         if let Some((id, value)) = effect.counter {
             self.set_counter(id, value);
         }
-        if effect.hook.spawn().is_some() {
-            self.stood.extend(self.machine.found(self.status(), &self.body, effect.hook.reviewer()));
-        }
         let before = self.task;
         let event = self.task.apply_with(&effect.hook, self.reviewers.bit(&effect.hook));
         let has_started = self.task.has_started(&before);
+        if has_started {
+            self.stood.extend(self.machine.found(self.status(), &self.body, effect.hook.reviewer()));
+        }
         HookRun { hook: effect.hook.name(), event, has_failed: false, has_started }
     }
 }

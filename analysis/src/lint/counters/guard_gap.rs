@@ -175,9 +175,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
     });
     let found = found.witness(witness).help(help);
     Some(match met {
-        Some((id, _)) => {
-            found.trace(facts.tell(&facts.search.run_to(id), "every transition is closed".to_owned()))
-        }
+        Some((id, _)) => found.trace(facts.tell_to(id, "every transition is closed".to_owned())),
         None => found,
     })
 }

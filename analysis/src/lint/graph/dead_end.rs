@@ -27,7 +27,7 @@ fn finding(facts: &Facts<'_>, id: StateId, state: &State, end: &str) -> Diagnost
         .label(state.name.span, "neither terminal nor left")
         .help(format!("mark it `terminal: true`, or add a transition: `- {{from: {name}, to: {end}}}`"));
     if let Some(nearest) = facts.nearest[usize::from(id.0)] {
-        found = found.trace(facts.tell(&facts.search.run_to(nearest), "for ever".to_owned()));
+        found = found.trace(facts.tell_to(nearest, "for ever".to_owned()));
     }
     found
 }

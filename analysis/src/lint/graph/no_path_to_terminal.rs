@@ -61,10 +61,9 @@ fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
     let found = labelled
         .fold(found, |found, it| found.label(facts.state(*it).name.span, format!("leads only to {only}")));
     match nearest {
-        Some(nearest) => found.trace(facts.tell(
-            &facts.search.run_to(nearest),
-            format!("from here on only {}", listed(facts, states, "and")),
-        )),
+        Some(nearest) => {
+            found.trace(facts.tell_to(nearest, format!("from here on only {}", listed(facts, states, "and"))))
+        }
         None => found,
     }
 }
@@ -98,7 +97,7 @@ fn caught(facts: &Facts<'_>, trap: &ConfigurationId) -> Diagnostic {
     );
     let found = Diagnostic::new(&C03, state.name.span, message)
         .label(state.name.span, "1. a task here, after the run below")
-        .trace(facts.tell(&facts.search.run_to(*trap), "no transition to an end is open".to_owned()))
+        .trace(facts.tell_to(*trap, "no transition to an end is open".to_owned()))
         .help("open one of these transitions, or add one that is always open");
     let leaving = states.iter().flat_map(|it| facts.leaving(*it)).filter(|(id, _)| !taken.contains(id));
     (2..).zip(leaving.take(MAX_LABELS)).fold(found, |found, (number, (id, transition))| {
