@@ -3,6 +3,8 @@
 //! Each is a workflow that somebody could write, and then careless here and there: a hook is forgotten, an actor too many
 //! may ask, a rule is missing. How careless depends on the seed, so that each property holds of some and fails in others.
 
+mod wide;
+
 use crate::plan::{
     Applies, GuardTree, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedHook,
     PlannedOutcome, PlannedRule, PlannedState, PlannedTransition,
@@ -41,12 +43,24 @@ const SHAPES: [&[(&str, StateRole)]; 7] = [
 
 /// A workflow that compiles, most of the time.
 pub fn flow(seed: u64) -> Plan {
+    author(seed).plan
+}
+
+/// A workflow as [`flow`] writes it, and then every key of the language that there is a use for: programs and checks in gates, commands
+/// with other states, declared actors that act where a task waits.
+pub fn wide_flow(seed: u64) -> Plan {
+    let mut author = author(seed);
+    author.widen();
+    author.plan
+}
+
+fn author(seed: u64) -> Author {
     let mut random = Random::new(seed.wrapping_add(0xa77a));
     let care = *random.pick(&[99, 97, 92, 80]);
     let mut author = Author { random, care, states: Vec::new(), plan: Plan::default() };
     author.plan.name = format!("flow-{seed}");
     author.write();
-    author.plan
+    author
 }
 
 /// Author of a workflow.

@@ -4,7 +4,7 @@
 //! The test that takes the run says what happens, one thing after the other; the monitor has its own idea of the task's agents and
 //! its worktree, and notes each breach of a property.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{
     Applies, Plan, PlannedDeadline, PlannedGate, PlannedHook, PlannedOutcome, PlannedRule, PlannedTransition,
@@ -100,7 +100,9 @@ pub struct RunMonitor<'p> {
     /// True if the last hook has failed by itself, and those after it wait.
     is_stopped: bool,
     agents: [Option<Agent>; 2],
-    ended: Option<(TaskActor, Option<Agent>)>,
+    /// By agent: what it was when it ended. The ends that come while hooks wait are judged once these have run.
+    ended: [Option<Agent>; 2],
+    last_ended: Option<TaskActor>,
     decided: Option<DecidingRule>,
     /// By section: who wrote it last, if that was an agent that has worked.
     writers: BTreeMap<String, Option<TaskActor>>,
@@ -114,6 +116,12 @@ pub struct RunMonitor<'p> {
     pub started: u64,
     /// The agents that were started again after a crash since then.
     pub restarted: u64,
+    /// The transitions since then, by their place in the plan, and how often each was taken.
+    pub taken: BTreeMap<usize, u64>,
+    /// True if the task has come back, without a person, to a state that it had left.
+    pub has_returned: bool,
+    /// The states that it has left without a person.
+    left: BTreeSet<usize>,
     breaches: Vec<Breach>,
 }
 
@@ -142,7 +150,8 @@ impl<'p> RunMonitor<'p> {
             is_kept: false,
             is_stopped: false,
             agents: [None, None],
-            ended: None,
+            ended: [None, None],
+            last_ended: None,
             decided: None,
             writers: BTreeMap::new(),
             last: None,
@@ -151,6 +160,9 @@ impl<'p> RunMonitor<'p> {
             unattended: 0,
             started: 0,
             restarted: 0,
+            taken: BTreeMap::new(),
+            has_returned: false,
+            left: BTreeSet::new(),
             breaches: Vec::new(),
         }
     }
@@ -191,7 +203,7 @@ impl<'p> RunMonitor<'p> {
     pub fn see(&mut self, happening: &TaskHappening<'_>) {
         match happening {
             TaskHappening::Wrote(who, section) => self.writes(*who, section),
-            TaskHappening::PersonActs => (self.unattended, self.started, self.restarted) = (0, 0, 0),
+            TaskHappening::PersonActs => self.begin_unattended(),
             TaskHappening::Took(transition, cause) => self.takes(*transition, *cause),
             TaskHappening::Hook(at, has_failed) => self.runs(*at, *has_failed),
             TaskHappening::Started(start) => self.starts(*start),
@@ -199,6 +211,14 @@ impl<'p> RunMonitor<'p> {
             TaskHappening::Crashed(count) => self.crashes(*count),
             TaskHappening::Done { hooks_wait } => self.is_done(*hooks_wait),
         }
+    }
+
+    /// What follows is counted from here.
+    fn begin_unattended(&mut self) {
+        (self.unattended, self.started, self.restarted) = (0, 0, 0);
+        self.taken.clear();
+        self.left.clear();
+        self.has_returned = false;
     }
 
     fn breach(&mut self, property: &'static str, what: String) {
@@ -212,7 +232,10 @@ impl<'p> RunMonitor<'p> {
 
     fn ends(&mut self, who: TaskActor, decides: Option<DecidingRule>) {
         let ended = slot(who).and_then(|at| self.agents[at].take());
-        (self.ended, self.decided) = (Some((who, ended)), decides);
+        if let Some(at) = slot(who) {
+            self.ended[at] = ended;
+        }
+        (self.last_ended, self.decided) = (Some(who), decides);
         if self.hooks_wait || self.plan.states[self.status].terminal {
             return;
         }
@@ -271,6 +294,11 @@ impl<'p> RunMonitor<'p> {
         self.is_asked &= self.agents == [None, None];
         self.is_asked |= by_person;
         self.unattended += 1;
+        *self.taken.entry(at).or_default() += 1;
+        if !by_person {
+            self.left.insert(it.from);
+        }
+        self.has_returned |= self.left.contains(&it.to);
         (self.status, self.is_kept, self.is_stopped) = (it.to, false, false);
         self.last = Some(at);
         for agent in self.agents.iter_mut().flatten() {
@@ -303,7 +331,7 @@ impl<'p> RunMonitor<'p> {
         }
         let actor = match cause {
             TransitionCause::Asked(who) => self.agent(who).map(|agent| (who, agent)),
-            TransitionCause::Ended => self.ended.and_then(|(who, agent)| Some((who, agent?))),
+            TransitionCause::Ended => self.judged_end(it.from),
             TransitionCause::Escalated | TransitionCause::Elapsed | TransitionCause::HookFailed => None,
         };
         if let Some((who, _)) = actor.filter(|(_, agent)| agent.has_worked) {
@@ -321,6 +349,12 @@ impl<'p> RunMonitor<'p> {
                 self.breach("judged-apart", what);
             }
         }
+    }
+
+    /// The agent about whose end the exit rules of a state decide: the state's own, or the one that has ended last.
+    fn judged_end(&self, state: usize) -> Option<(TaskActor, Agent)> {
+        let of = |who: TaskActor| Some((who, self.ended[slot(who)?]?));
+        of(own(self.plan, state)).or_else(|| of(self.last_ended?))
     }
 
     /// Effect of a hook, by its row in `docs/workflow.md`.
@@ -341,8 +375,7 @@ impl<'p> RunMonitor<'p> {
             "kill_reviewer" => self.agents[1] = None,
             "notify_worker" if self.agents[0].is_some() || hook.prompt.is_none() => {}
             "spawn_agent" | "spawn_reviewer" | "notify_worker" => {
-                let is_reviewer = hook.harness.map_or(hook.action == "spawn_reviewer", |it| it == "review");
-                let who = if is_reviewer { TaskActor::Reviewer } else { TaskActor::Worker };
+                let who = if is_review(&hook) { TaskActor::Reviewer } else { TaskActor::Worker };
                 let is_beside = hook.action == "spawn_reviewer";
                 let is_second = self.agent(who).is_some();
                 if is_second && self.has_place() {
@@ -401,6 +434,7 @@ impl<'p> RunMonitor<'p> {
         }
         let has_worked = works(self.plan, self.status) || prompt.is_some_and(|it| is_for_work(self.plan, it));
         self.agents[at] = Some(Agent { has_worked, is_beside, is_new: true });
+        self.ended[at] = None;
         true
     }
 
@@ -440,6 +474,7 @@ impl<'p> RunMonitor<'p> {
         if state.terminal && self.worktree {
             self.breach("nothing-left-behind", format!("the worktree stays bound in {}", state.name));
         }
+        self.is_kept &= is_alive;
     }
 }
 
@@ -488,8 +523,10 @@ fn spawns(transition: &PlannedTransition) -> impl Iterator<Item = &PlannedHook> 
     transition.hooks.iter().filter(|it| it.prompt.is_some())
 }
 
+/// The actor of an agent: "by `as`, or else by `harness: task` or `harness: review`, or else by its action".
 fn is_review(hook: &PlannedHook) -> bool {
-    hook.harness.map_or(hook.action == "spawn_reviewer", |it| it == "review")
+    let by_harness = hook.harness.map(|it| it == "review");
+    hook.role.map(|it| it == "reviewer").or(by_harness).unwrap_or(hook.action == "spawn_reviewer")
 }
 
 /// The hook that a respawn in a state is like: one that starts an agent on a transition there with the same prompt, or anywhere, or
@@ -522,10 +559,14 @@ fn works(plan: &Plan, state: usize) -> bool {
     let name = plan.states[state].name.as_str();
     let first = || plan.transitions.iter().filter(|it| it.from == 0);
     let is_led_to = first().any(|it| it.to == state);
-    let spawning =
-        first().filter(|it| plan.states[it.to].name != "clarification" && spawns(it).next().is_some());
-    let is_spawned = name == "clarification" || (name == "working" && (is_led_to || spawning.count() != 1));
-    !judges || is_spawned || (begins && name != "agent-review")
+    let clarifies = |at: usize| {
+        plan.commands.get("clarify").map_or(plan.states[at].name == "clarification", |it| *it == at)
+    };
+    let spawning = first().filter(|it| !clarifies(it.to) && spawns(it).next().is_some());
+    let named = |command, or: bool| plan.commands.get(command).map_or(or, |it| *it == state);
+    let is_spawned =
+        clarifies(state) || named("spawn", name == "working" && (is_led_to || spawning.count() != 1));
+    !judges || ((is_spawned || begins) && !named("review", name == "agent-review"))
 }
 
 /// True if agents that work are started with a prompt.

@@ -1,5 +1,6 @@
 //! A workflow for the tests, and its YAML. It shares no code with the compiler that it tests.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 /// The actors that every plan declares.
@@ -18,6 +19,12 @@ pub struct Plan {
     pub crash: Option<usize>,
     /// The target of `orange task merge`, where the workflow names one.
     pub merge: Option<usize>,
+    /// The targets of the other commands that the workflow names: `spawn`, `clarify`, `review`, `cancel`.
+    pub commands: BTreeMap<&'static str, usize>,
+    /// True if its first state is named by `initial`, and if it has texts and numbers that decide nothing.
+    pub is_wordy: bool,
+    /// True if its gates have names, which transitions and exit rules use.
+    pub names_gates: bool,
     /// `unattended`
     pub unattended: bool,
     /// The names of the prompts.
@@ -56,6 +63,8 @@ pub struct PlannedState {
     pub waits: bool,
     /// `agent: {workspace: none}`
     pub in_folder: bool,
+    /// The other keys of `agent`, as they are written: `model: opus`.
+    pub agent: Vec<&'static str>,
     /// `timeout`, in seconds, and the state of `on_timeout`.
     pub timeout: Option<(u32, Option<usize>)>,
 }
@@ -94,6 +103,8 @@ pub struct PlannedHook {
     pub prompt: Option<&'static str>,
     /// `harness: review`, or `task`.
     pub harness: Option<&'static str>,
+    /// `as: reviewer`, or `worker`.
+    pub role: Option<&'static str>,
     /// The counter of `increment`.
     pub increment: Option<usize>,
     /// `on_failure`
@@ -279,6 +290,40 @@ impl Plan {
     fn state(&self, index: usize) -> &str {
         &self.states[index].name
     }
+
+    /// Every gate of its transitions and exit rules.
+    pub fn gates(&self) -> impl Iterator<Item = &PlannedGate> {
+        let artifacts = self.rules.iter().flat_map(|it| match &it.applies {
+            Applies::HasArtifact(gates) => gates.as_slice(),
+            Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &[],
+        });
+        self.transitions.iter().flat_map(|it| &it.gates).chain(artifacts)
+    }
+
+    /// The gates that have names, as they are written, each once.
+    fn named_gates(&self) -> Vec<String> {
+        let mut named: Vec<String> = Vec::new();
+        for gate in self.gates().filter(|_| self.names_gates).map(PlannedGate::to_string) {
+            if !named.contains(&gate) {
+                named.push(gate);
+            }
+        }
+        named
+    }
+
+    /// Gates as a workflow has them: one, or `all` of several; by name where they have one.
+    fn all_of(&self, gates: &[PlannedGate]) -> String {
+        let named = self.named_gates();
+        let name = |gate: String| match named.iter().position(|it| *it == gate) {
+            Some(at) => format!("gate-{at}"),
+            None => gate,
+        };
+        let each: Vec<String> = gates.iter().map(|gate| name(gate.to_string())).collect();
+        match &each[..] {
+            [one] => one.clone(),
+            several => format!("{{all: [{}]}}", several.join(", ")),
+        }
+    }
 }
 
 /// The plan as a workflow file.
@@ -294,10 +339,18 @@ impl Display for Plan {
         if self.unattended {
             writeln!(f, "unattended: true")?;
         }
-        let commands = [("crash", self.crash), ("merge", self.merge)];
-        let named = commands.iter().filter_map(|(command, state)| Some((command, self.state((*state)?))));
-        for (at, (command, state)) in named.enumerate() {
-            writeln!(f, "{}  {command}: {state}", if at == 0 { "commands:\n" } else { "" })?;
+        if self.is_wordy {
+            writeln!(f, "description: Some work.\ninitial: {}", self.state(0))?;
+        }
+        let commands = [("crash", self.crash), ("merge", self.merge)].into_iter();
+        let named = commands.filter_map(|(command, state)| Some((command, state?)));
+        let others = self.commands.iter().map(|(command, state)| (*command, *state));
+        for (at, (command, state)) in named.chain(others).enumerate() {
+            writeln!(f, "{}  {command}: {}", if at == 0 { "commands:\n" } else { "" }, self.state(state))?;
+        }
+        let gates = self.named_gates();
+        for (at, gate) in gates.iter().enumerate() {
+            writeln!(f, "{}  gate-{at}: {gate}", if at == 0 { "\ngates:\n" } else { "" })?;
         }
         writeln!(f, "\nstates:")?;
         for state in &self.states {
@@ -318,7 +371,8 @@ impl Display for Plan {
             writeln!(f, "  - {{states: [{}], after: {after}s{then}}}", states.join(", "))?;
         }
         if !self.rules.is_empty() {
-            writeln!(f, "\nexit_monitoring:\n  rules:")?;
+            let poll_interval = if self.is_wordy { "  poll_interval: 5\n" } else { "" };
+            writeln!(f, "\nexit_monitoring:\n{poll_interval}  rules:")?;
         }
         for rule in &self.rules {
             rule.write(f, self)?;
@@ -334,11 +388,14 @@ impl PlannedState {
             let target = to.map_or(String::new(), |it| format!("\n    on_timeout: {}", plan.state(it)));
             format!("timeout: {seconds}s{target}")
         });
+        let folder = self.in_folder.then_some("workspace: none");
+        let agent: Vec<&str> = folder.into_iter().chain(self.agent.iter().copied()).collect();
         let keys = [
             self.respawn.map(|it| format!("respawn_prompt: {it}")),
             self.entry.then(|| "entry: true".to_owned()),
             self.waits.then(|| "wait: human".to_owned()),
-            self.in_folder.then(|| "agent: {workspace: none}".to_owned()),
+            (!agent.is_empty()).then(|| format!("agent: {{{}}}", agent.join(", "))),
+            plan.is_wordy.then(|| format!("description: What is done in {}.", self.name)),
             timeout,
         ];
         keys.iter().flatten().try_for_each(|it| writeln!(f, "    {it}"))
@@ -355,7 +412,7 @@ impl PlannedTransition {
             writeln!(f, "    when: \"{}\"", when.text(&plan.counters))?;
         }
         if !self.gates.is_empty() {
-            writeln!(f, "    gate: {}", all_of(&self.gates))?;
+            writeln!(f, "    gate: {}", plan.all_of(&self.gates))?;
         }
         if !self.reset.is_empty() {
             let reset: Vec<&str> = self.reset.iter().map(|it| plan.counters[*it].as_str()).collect();
@@ -385,6 +442,7 @@ impl PlannedHook {
         let keys = [
             self.prompt.map(|it| format!("prompt: {it}")),
             self.harness.map(|it| format!("harness: {it}")),
+            self.role.map(|it| format!("as: {it}")),
             self.increment.map(|it| format!("increment: {}", plan.counters[it])),
             self.on_failure.map(|it| format!("on_failure: {it}")),
         ];
@@ -398,7 +456,7 @@ impl PlannedRule {
         writeln!(f, "    - status: {}", plan.state(self.status))?;
         match &self.applies {
             Applies::Always => {}
-            Applies::HasArtifact(gates) => writeln!(f, "      has_artifact: {}", all_of(gates))?,
+            Applies::HasArtifact(gates) => writeln!(f, "      has_artifact: {}", plan.all_of(gates))?,
             Applies::NoArtifact => writeln!(f, "      no_artifact: true")?,
             Applies::Ended(ending) => write!(f, "{ending}")?,
         }
@@ -443,19 +501,10 @@ impl Display for PlannedEnding {
     }
 }
 
-/// Gates as a workflow has them: one, or `all` of several.
-fn all_of(gates: &[PlannedGate]) -> String {
-    let each: Vec<String> = gates.iter().map(PlannedGate::to_string).collect();
-    match &each[..] {
-        [one] => one.clone(),
-        several => format!("{{all: [{}]}}", several.join(", ")),
-    }
-}
-
 impl Display for PlannedGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.outside {
-            Some(Outside::Command(argv)) => return write!(f, "{{command: {{argv: {argv:?}}}}}"),
+            Some(Outside::Command(argv)) => return write!(f, "{{command: {{argv: {argv:?}, timeout: 60}}}}"),
             Some(Outside::Checks) => return write!(f, "{{checks: green}}"),
             None => {}
         }

@@ -178,8 +178,11 @@ fn handlers(random: &mut Random, steps: &mut Vec<PlannedStep>) {
 
 impl Display for PlannedSteps {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { name, description, execution, intervene, notices, .. } = self;
+        let Self { name, description, execution, intervene, notices, steps } = self;
         writeln!(f, "[workflow]\nname = {}\ndescription = {}", text(name), text(description))?;
+        if steps.len().is_multiple_of(2) {
+            writeln!(f, "version = 3\nroles = [\"worker\", \"self\"]")?;
+        }
         writeln!(f, "execution = \"{execution}\"\nintervene = \"{intervene}\"\nnotices = {notices}")?;
         self.steps.iter().try_for_each(|step| self.write(f, step))
     }
@@ -222,6 +225,7 @@ impl PlannedSteps {
             step.on_fail.map(|it| format!("on_fail = {}", name(&it))),
             step.harness.map(|it| format!("harness = {}", text(it))),
             step.timeout.map(|it| format!("timeout = {it}")),
+            (self.steps.len() == 1).then(|| "independent = true".to_owned()),
         ];
         optional.iter().flatten().try_for_each(|line| writeln!(f, "{line}"))
     }

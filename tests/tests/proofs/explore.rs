@@ -8,9 +8,9 @@ use orange_analysis::walk::{Act, WalkEnd};
 use orange_core::Actor;
 use orange_testkit::Random;
 use orange_tests::monitor::{self, TaskActor};
-use orange_tests::plan::{Applies, DECLARED, Plan};
+use orange_tests::plan::{Applies, DECLARED, Outside, Plan};
 
-use crate::run::{WatchedWalk, who};
+use crate::run::{WatchedWalk, command_line, who};
 
 /// One thing to do: the act, who writes, whether the engine does it.
 #[derive(Clone, Debug)]
@@ -25,8 +25,15 @@ const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
 const TURNS: usize = 8;
 /// The tasks from which it is tried what a gate lets through.
 const MOST_TRIED: usize = 40;
-const TEXTS: [&str; 6] =
-    ["", "Something.", "DONE: all", "Verdict: PASS", "Verdict: FAIL", "The result is PASS."];
+const TEXTS: [&str; 7] = [
+    "",
+    "Something.",
+    "DONE: all",
+    "DONE: all\nREMAINING: none",
+    "Verdict: PASS",
+    "Verdict: FAIL",
+    "The result is PASS.",
+];
 
 fn deed(act: Act) -> ExploredAct {
     ExploredAct { act, author: TaskActor::Person, by_engine: false }
@@ -61,6 +68,7 @@ pub(crate) fn deeds(plan: &Plan, run: &WatchedWalk<'_>) -> Vec<ExploredAct> {
     if run.is_awaited {
         deeds.push(ExploredAct { by_engine: true, ..deed(Act::Respawn) });
     }
+    deeds.extend(answers(plan, run).map(deed));
     for section in run.sections().filter(|it| is_read(plan, status, it)) {
         for author in alive.iter().map(|it| who(*it)).chain([TaskActor::Person]) {
             for text in TEXTS {
@@ -70,6 +78,19 @@ pub(crate) fn deeds(plan: &Plan, run: &WatchedWalk<'_>) -> Vec<ExploredAct> {
         }
     }
     deeds
+}
+
+/// The other answers of the programs and checks that gates of a state ask.
+fn answers(plan: &Plan, run: &WatchedWalk<'_>) -> impl Iterator<Item = Act> {
+    let (succeeding, is_green) = run.answered();
+    monitor::gates(plan, run.monitor.status).filter_map(|it| it.outside).map(move |outside| match outside {
+        Outside::Command(argv) => {
+            let program = command_line(argv);
+            let succeeds = !succeeding.contains(&program);
+            Act::Answer { program, succeeds }
+        }
+        Outside::Checks => Act::Checks { word: if is_green { "red" } else { "green" }.to_owned() },
+    })
 }
 
 /// True if a gate or a rule of a state reads a section.
@@ -207,7 +228,8 @@ impl<'r> Explored<'r> {
             return true;
         }
         let there = self.runs.iter().filter(|it| it.monitor.status == plan.rules[rule].status);
-        let mut written = there.take(MOST_TRIED).flat_map(|run| after(plan, run, is_write)).flat_map(|run| {
+        let there = there.take(MOST_TRIED).map(|run| agreed(plan, run));
+        let mut written = there.flat_map(|run| after(plan, &run, is_write)).flat_map(|run| {
             let again = after(plan, &run, is_write);
             std::iter::once(run).chain(again).collect::<Vec<_>>()
         });
@@ -320,6 +342,20 @@ fn after<'r>(plan: &'r Plan, run: &WatchedWalk<'r>, is_meant: fn(&Act) -> bool) 
     deeds.filter_map(next).collect()
 }
 
+/// The run after the programs and checks that gates ask have agreed.
+fn agreed<'r>(plan: &'r Plan, run: &WatchedWalk<'r>) -> WatchedWalk<'r> {
+    let mut run = run.clone();
+    let disagrees = |act: &Act| match act {
+        Act::Answer { succeeds, .. } => *succeeds,
+        Act::Checks { word } => word == "green",
+        _ => false,
+    };
+    for act in answers(plan, &run).filter(disagrees).collect::<Vec<_>>() {
+        perform(&mut run, &deed(act), false);
+    }
+    run
+}
+
 fn is_write(act: &Act) -> bool {
     matches!(act, Act::Write { .. })
 }
@@ -357,10 +393,12 @@ fn key(plan: &Plan, run: &WatchedWalk<'_>) -> u64 {
     for section in run.sections() {
         let content = run.walk.section(section);
         content.and_then(|it| it.lines().next()).hash(&mut hash);
+        run.is_stale(section).hash(&mut hash);
     }
     for agent in AGENTS {
         run.walk.agent(agent).hash(&mut hash);
     }
+    run.answered().hash(&mut hash);
     (run.walk.has_workspace(), run.hooks_wait(), run.is_awaited).hash(&mut hash);
     run.monitor.key().hash(&mut hash);
     hash.finish()

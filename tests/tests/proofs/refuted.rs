@@ -19,9 +19,9 @@ pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
     found.chain(trace.iter().map(|it| (it, true))).collect()
 }
 
-/// Ends the agents that are alive.
-pub(crate) fn end_all(run: &mut WatchedWalk<'_>) {
-    for agent in [Actor::Worker, Actor::Reviewer] {
+/// Ends the agents that are alive, in this order.
+pub(crate) fn end_all(run: &mut WatchedWalk<'_>, order: [Actor; 2]) {
+    for agent in order {
         if run.is_alive(agent) {
             let act = Act::End { agent, name: None, ended: WalkEnd::default() };
             run.act(&act, TaskActor::Person, false).map_or_else(|it| panic!("{}", it.0), drop);

@@ -1,14 +1,25 @@
 //! One run of a generated workflow: a walk of `simulate`, and the monitor that watches it.
 
+use std::collections::BTreeSet;
+
 use orange_analysis::search::task::Agent;
 use orange_analysis::walk::{Act, Happened, Impossible, Walk, WalkEnd};
 use orange_core as core;
 use orange_core::{Actor, Machine};
+use orange_tests::generate::PROGRAMS;
 use orange_tests::monitor::{
     self, Breach, DecidingRule, RunMonitor, StartCause, TaskActor, TaskHappening, TransitionCause,
 };
 use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate, PlannedOutcome};
 use orange_tests::reference::{self, Resolution, Task, VisitedStates};
+
+/// What followed from the end of the state's own agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SeenEnd {
+    pub moved: bool,
+    pub crashed: bool,
+    pub waits: bool,
+}
 
 /// A walk and what is known of it.
 #[derive(Clone)]
@@ -42,6 +53,10 @@ pub(crate) struct WatchedWalk<'r> {
     started: Vec<(&'static str, String)>,
     /// The time in each state.
     visits: VisitedStates,
+    /// The programs of gates that succeed, and whether the checks are green.
+    succeeding: BTreeSet<String>,
+    is_green: bool,
+    last_end: Option<SeenEnd>,
 }
 
 /// By transition of a machine: its place in the plan that it was made of.
@@ -49,6 +64,20 @@ pub(crate) fn places(plan: &Plan) -> Vec<usize> {
     let mut places: Vec<usize> = (0..plan.transitions.len()).collect();
     places.sort_by_key(|at| (plan.transitions[*at].from, plan.transitions[*at].to));
     places
+}
+
+fn seen_end(story: &[Happened]) -> SeenEnd {
+    let has = |is_it: fn(&Happened) -> bool| story.iter().any(is_it);
+    SeenEnd {
+        moved: has(|it| matches!(it, Happened::Transitioned { .. })),
+        crashed: has(|it| matches!(it, Happened::Crashed { .. })),
+        waits: has(|it| matches!(it, Happened::Waits { .. })),
+    }
+}
+
+/// A program as `simulate` names it.
+pub(crate) fn command_line(argv: &[&str]) -> String {
+    argv.join(" ")
 }
 
 pub(crate) fn who(actor: Actor) -> TaskActor {
@@ -87,6 +116,9 @@ impl<'r> WatchedWalk<'r> {
             entered: Vec::new(),
             started: Vec::new(),
             visits: vec![(usize::from(status.0), 0)],
+            succeeding: BTreeSet::new(),
+            is_green: false,
+            last_end: None,
         }
     }
 
@@ -116,15 +148,18 @@ impl<'r> WatchedWalk<'r> {
     ) -> Result<Vec<Happened>, Impossible> {
         let visits = self.visits_after(act);
         let decides = self.ended(act, &visits);
+        let is_own = matches!(act, Act::End { agent, .. } if monitor::own(self.plan, self.monitor.status) == who(*agent));
         let led = decides.and_then(|(_, decides)| self.led_by(decides?));
+        let is_persons = self.is_persons(act, by_engine);
         let story = self.walk.act(act)?;
+        self.answers(act);
         (self.visits, self.led) = (visits, led);
         let suffix = match author {
             TaskActor::Person | TaskActor::Program => String::new(),
             TaskActor::Worker | TaskActor::Reviewer => format!("   # by the {author:?}"),
         };
         self.script.push(format!("{act}{suffix}"));
-        if self.is_persons(act, by_engine) && !matches!(story[..], [Happened::Refused { .. }]) {
+        if is_persons && !matches!(story[..], [Happened::Refused { .. }]) {
             self.monitor.see(&TaskHappening::PersonActs);
             self.by_person += 1;
         }
@@ -132,6 +167,7 @@ impl<'r> WatchedWalk<'r> {
         if let Some((agent, decides)) = decides {
             self.monitor.see(&TaskHappening::Ends(who(agent), decides));
         }
+        self.last_end = is_own.then(|| seen_end(&story));
         let mut first = if matches!(act, Act::RetryHooks) { self.waiting.take() } else { None };
         let mut was_awaited = std::mem::take(&mut self.is_awaited);
         for happened in &story {
@@ -143,6 +179,26 @@ impl<'r> WatchedWalk<'r> {
         self.breaches.extend(self.monitor.breaches());
         self.compare();
         Ok(story)
+    }
+
+    /// What followed from the last act, if an agent of the state itself ended with it.
+    pub(crate) fn last_end(&self) -> Option<SeenEnd> {
+        self.last_end
+    }
+
+    /// Notes the answer of a program, or of the checks.
+    fn answers(&mut self, act: &Act) {
+        match act {
+            Act::Answer { program, succeeds: true } => _ = self.succeeding.insert(program.clone()),
+            Act::Answer { program, succeeds: false } => _ = self.succeeding.remove(program),
+            Act::Checks { word } => self.is_green = word == "green",
+            _ => {}
+        }
+    }
+
+    /// The answers that gates get now.
+    pub(crate) fn answered(&self) -> (&BTreeSet<String>, bool) {
+        (&self.succeeding, self.is_green)
     }
 
     fn is_persons(&self, act: &Act, by_engine: bool) -> bool {
@@ -245,15 +301,13 @@ impl<'r> WatchedWalk<'r> {
                     let with_worktree = matches!(act, Act::Spawn);
                     let by_person = StartCause::ByPerson { with_worktree };
                     let start = if by_engine { StartCause::AfterWait } else { by_person };
-                    self.monitor.see(&TaskHappening::Started(start));
-                    self.note_start();
+                    self.see_start(&TaskHappening::Started(start));
                 }
             },
             Happened::Crashed { count, respawned, .. } => {
                 self.monitor.see(&TaskHappening::Crashed(*count));
                 if respawned.is_some() {
-                    self.monitor.see(&TaskHappening::Started(StartCause::AfterCrash));
-                    self.note_start();
+                    self.see_start(&TaskHappening::Started(StartCause::AfterCrash));
                 }
             }
             Happened::Waits { .. } => *was_awaited = true,
@@ -289,8 +343,7 @@ impl<'r> WatchedWalk<'r> {
         for (at, has_failed) in (first..).zip(hooks) {
             self.is_armed &= !has_failed;
             self.has_failed_softly |= has_failed && !all[at].stops();
-            self.monitor.see(&TaskHappening::Hook(at, has_failed));
-            self.note_start();
+            self.see_start(&TaskHappening::Hook(at, has_failed));
         }
     }
 
@@ -304,10 +357,22 @@ impl<'r> WatchedWalk<'r> {
         self.started = Vec::new();
     }
 
-    /// Notes the present content, which is not a verdict of an agent that may have been started.
-    fn note_start(&mut self) {
-        let now: Vec<_> = self.sections().filter_map(|it| self.content(it)).collect();
-        self.started.extend(now);
+    /// Sees something that may start an agent. What stands there then is not a verdict of that agent.
+    fn see_start(&mut self, happening: &TaskHappening<'_>) {
+        let alive = |it: &Self| AGENTS.map(|agent| it.monitor.agent(who(agent)).is_some());
+        let before = alive(self);
+        self.monitor.see(happening);
+        if alive(self).into_iter().zip(before).any(|(is, was)| is && !was) {
+            let now: Vec<_> = self.sections().filter_map(|it| self.content(it)).collect();
+            self.started.extend(now);
+        }
+    }
+
+    /// True if gates that want new content do not take the present content of a section.
+    pub(crate) fn is_stale(&self, section: &'static str) -> bool {
+        let now = self.content(section);
+        let mut seen = self.passed.iter().chain(&self.entered).chain(&self.started);
+        now.is_some_and(|now| seen.any(|it| *it == now))
     }
 
     fn content(&self, section: &'static str) -> Option<(&'static str, String)> {
@@ -323,7 +388,9 @@ impl<'r> WatchedWalk<'r> {
         let started = self.started.iter().filter(|_| gate.verdict.is_some());
         let seen = self.passed.iter().chain(&self.entered).chain(started).cloned().collect();
         let body = self.walk.body().to_owned();
-        let task = Task { body, seen, ..Task::default() };
+        let succeeds = |argv| self.succeeding.contains(&command_line(argv));
+        let asked = PROGRAMS.into_iter().map(|argv| (argv, succeeds(argv))).collect();
+        let task = Task { body, seen, asked, is_green: self.is_green, ..Task::default() };
         reference::lack(gate, &task).is_some()
     }
 

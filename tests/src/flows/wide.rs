@@ -1,0 +1,158 @@
+//! What a wide flow has beside.
+
+use super::Author;
+use super::StateRole::{Ends, Idle, Judges, Works};
+use crate::generate::PROGRAMS;
+use crate::plan::{Applies, GuardTree, Operator, Outside, PlannedGate, PlannedHook, PlannedOutcome};
+
+impl Author {
+    pub(super) fn widen(&mut self) {
+        (self.plan.is_wordy, self.plan.names_gates) = (self.random.chance(50), self.random.chance(50));
+        self.commands();
+        self.programs_act();
+        self.more_gates();
+        self.roles();
+        self.more_hooks();
+        self.longer_guards();
+        self.endings();
+    }
+
+    /// Commands whose states have other names than usual.
+    fn commands(&mut self) {
+        let first: Vec<usize> = self.targets(0);
+        let of = |roles: &[_]| -> Vec<usize> {
+            first.iter().copied().filter(|it| roles.contains(&self.states[*it])).collect()
+        };
+        let (working, ends) = (of(&[Works]), of(&[Ends]));
+        let judging = self.of_role(Judges);
+        let choices =
+            [("spawn", working.clone()), ("clarify", working), ("review", judging), ("cancel", ends)];
+        for (command, states) in choices {
+            if !states.is_empty() && self.random.chance(30) {
+                let state = *self.random.pick(&states);
+                self.plan.commands.insert(command, state);
+            }
+        }
+        self.plan.merge = self.named("done").filter(|_| self.random.chance(30));
+    }
+
+    /// Declared actors take a task on where it waits, also after a crash.
+    fn programs_act(&mut self) {
+        let idle = self.of_role(Idle);
+        for it in self.plan.transitions.iter_mut().filter(|it| idle.contains(&it.from)) {
+            if !it.by.is_empty() && self.random.chance(12) {
+                it.by.push(*self.random.pick(&["ci", "bot-2"]));
+                it.by.sort_unstable();
+                it.by.dedup();
+            }
+        }
+        let is_acted_in = |at: usize| {
+            let mut leaving = self.plan.transitions.iter().filter(|it| it.from == at);
+            leaving.any(|it| it.by != ["human"])
+        };
+        let acted_in: Vec<bool> = (0..self.states.len()).map(is_acted_in).collect();
+        for (state, is_acted_in) in self.plan.states.iter_mut().zip(acted_in) {
+            state.waits &= !is_acted_in;
+        }
+    }
+
+    /// Some gates ask for something outside of the body, too, or for all fields.
+    fn more_gates(&mut self) {
+        for at in 0..self.plan.transitions.len() {
+            if !self.random.chance(12) {
+                continue;
+            }
+            let outside = if self.random.chance(60) {
+                Outside::Command(PROGRAMS[self.random.below(PROGRAMS.len())])
+            } else {
+                Outside::Checks
+            };
+            let gate = PlannedGate { outside: Some(outside), ..PlannedGate::default() };
+            self.plan.transitions[at].gates.push(gate);
+        }
+        let every = self.random.chance(30);
+        let artifacts = self.plan.rules.iter_mut().flat_map(|it| match &mut it.applies {
+            Applies::HasArtifact(gates) => gates.as_mut_slice(),
+            Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &mut [],
+        });
+        let gates = self.plan.transitions.iter_mut().flat_map(|it| &mut it.gates).chain(artifacts);
+        gates.filter(|it| !it.fields.is_empty()).for_each(|it| it.every_field = every);
+    }
+
+    /// Hooks and states say what their agents are in other words.
+    fn roles(&mut self) {
+        let states = self.states.clone();
+        for it in &mut self.plan.transitions {
+            let to = states[it.to];
+            for hook in it.hooks.iter_mut().filter(|it| it.action.starts_with("spawn_")) {
+                if self.random.chance(30) {
+                    hook.role = Some(if to == Judges { "reviewer" } else { "worker" });
+                    hook.harness = if self.random.chance(50) { Some("codex") } else { None };
+                }
+                for text in ["model: opus", "effort: high", "permissions: reduced"] {
+                    if self.random.chance(10) {
+                        hook.parameters.push(text.to_owned());
+                    }
+                }
+            }
+        }
+        for (state, role) in self.plan.states.iter_mut().zip(states) {
+            if matches!(role, Works | Judges) && self.random.chance(15) {
+                state.agent = vec!["harness: codex", "model: opus", "effort: high"];
+            }
+        }
+    }
+
+    /// Hooks that act on the remote, on a counter or on another task.
+    fn more_hooks(&mut self) {
+        for it in &mut self.plan.transitions {
+            for hook in &mut it.hooks {
+                match hook.action {
+                    "run_command" => hook.parameters.push("timeout: 60".to_owned()),
+                    "notify_worker" if hook.prompt.is_some() => {
+                        let agent = ["harness: codex", "model: opus", "effort: high"].map(str::to_owned);
+                        hook.parameters.extend(agent);
+                    }
+                    _ => {}
+                }
+            }
+            if self.random.chance(10) {
+                let actions = ["create_pr", "delete_remote_branch", "increment_review_round", "spawn_next"];
+                let on_failure = self.random.chance(50).then_some("go-on");
+                let action = *self.random.pick(&actions);
+                it.hooks.push(PlannedHook { action, on_failure, ..PlannedHook::default() });
+            }
+        }
+    }
+
+    /// Guards of several comparisons, none of which asks for other counters than before.
+    fn longer_guards(&mut self) {
+        for it in &mut self.plan.transitions {
+            let Some(GuardTree::Compare(counter, operator, value)) = it.when else { continue };
+            let one = || GuardTree::Compare(counter, operator, value);
+            let other = GuardTree::Compare(counter, Operator::GreaterOrEqual, value + 2);
+            it.when = match self.random.below(8) {
+                0 => Some(GuardTree::Not(Box::new(GuardTree::Not(Box::new(one()))))),
+                1 => Some(GuardTree::Any(vec![one(), other])),
+                2 => Some(GuardTree::All(vec![one(), GuardTree::Not(Box::new(other))])),
+                _ => continue,
+            };
+        }
+    }
+
+    /// Rules for several exit statuses, for signals and for words.
+    fn endings(&mut self) {
+        for rule in &mut self.plan.rules {
+            match (&mut rule.applies, &mut rule.outcome) {
+                (Applies::Ended(ending), _) => match self.random.below(4) {
+                    0 => (ending.codes, ending.signals) = (Vec::new(), vec![9, 15]),
+                    1 => (ending.codes, ending.output) = (Vec::new(), Some("rate limit")),
+                    2 => ending.codes.push(77),
+                    _ => {}
+                },
+                (_, PlannedOutcome::Wait(seconds)) => *seconds = 120,
+                _ => {}
+            }
+        }
+    }
+}

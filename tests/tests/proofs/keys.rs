@@ -1,0 +1,104 @@
+//! The keys of the language that the random workflows use: a key that none of them has cannot be attacked.
+
+use std::collections::BTreeSet;
+
+use orange_codegen::Source;
+use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
+use orange_codegen::syntax::{Node, NodeKind, parse};
+use orange_tests::flows::wide_flow;
+use orange_tests::steps::small_steps;
+
+/// The keys that no random workflow has, with the reason.
+const UNUSED: &[(&str, &str)] = &[
+    ("a gate: verdicts", "`analysis/tests/reduced.rs` has random panels of reviewers with names"),
+    ("spawn_agent: name", "as `verdicts`"),
+    ("spawn_reviewer: name", "as `verdicts`"),
+    ("a prompt: include", "no proof reads prompts"),
+    ("a step: prompt_file", "as `include`"),
+];
+
+#[test]
+fn every_key_stands_in_some_random_workflow() {
+    let (mut used, mut known) = (BTreeSet::new(), BTreeSet::new());
+    every_key(&Takes::Object(&WORKFLOW), &mut known);
+    every_key(&Takes::Object(&STEP_WORKFLOW), &mut known);
+    for seed in 0..400 {
+        let machine = Source::new("flow.yml", wide_flow(seed).to_string());
+        used_keys(&tree(&machine), &Takes::Object(&WORKFLOW), &mut used);
+        let steps = Source::new("flow.toml", small_steps(seed).to_string());
+        used_keys(&tree(&steps), &Takes::Object(&STEP_WORKFLOW), &mut used);
+    }
+    let unused: BTreeSet<String> = known.difference(&used).cloned().collect();
+    let expected: BTreeSet<String> = UNUSED.iter().map(|(key, _)| (*key).to_owned()).collect();
+    assert_eq!(unused, expected);
+}
+
+fn tree(source: &Source) -> Node {
+    parse(source).0.unwrap_or_else(|| panic!("{}", source.text))
+}
+
+fn every_key(takes: &Takes, keys: &mut BTreeSet<String>) {
+    match takes {
+        Takes::Object(object) => every_key_of(object, keys),
+        Takes::Tagged(_, objects) => objects.iter().for_each(|it| every_key_of(it, keys)),
+        Takes::List(inner) | Takes::OneOrList(inner) | Takes::Map(inner) => every_key(inner, keys),
+        Takes::OneOf(several) => several.iter().for_each(|it| every_key(it, keys)),
+        _ => {}
+    }
+}
+
+fn every_key_of(object: &Object, keys: &mut BTreeSet<String>) {
+    for key in object.keys {
+        keys.insert(format!("{}: {}", object.what, key.name));
+        every_key(&key.takes, keys);
+    }
+}
+
+fn used_keys(node: &Node, takes: &Takes, keys: &mut BTreeSet<String>) {
+    match (takes, &node.kind) {
+        (Takes::Object(object), NodeKind::Mapping(pairs)) => {
+            for (name, value) in pairs {
+                if let Some(key) = object.keys.iter().find(|key| Some(key.name) == text(name)) {
+                    keys.insert(format!("{}: {}", object.what, key.name));
+                    used_keys(value, &key.takes, keys);
+                }
+            }
+        }
+        (Takes::Tagged(tag, objects), NodeKind::Mapping(pairs)) => {
+            let named = pairs.iter().find(|(name, _)| text(name) == Some(tag)).and_then(|(_, it)| text(it));
+            if let Some(object) = objects.iter().find(|it| Some(it.what) == named) {
+                used_keys(node, &Takes::Object(object), keys);
+            }
+        }
+        (Takes::Map(inner), NodeKind::Mapping(pairs)) => {
+            pairs.iter().for_each(|(_, value)| used_keys(value, inner, keys));
+        }
+        (Takes::List(inner) | Takes::OneOrList(inner), NodeKind::Sequence(items)) => {
+            items.iter().for_each(|item| used_keys(item, inner, keys));
+        }
+        (Takes::OneOrList(inner), _) => used_keys(node, inner, keys),
+        (Takes::OneOf(several), _) => {
+            several.iter().filter(|it| has_shape(node, it)).for_each(|it| used_keys(node, it, keys));
+        }
+        _ => {}
+    }
+}
+
+/// True if a node is an object with every key that it must have, or a list where one is meant.
+fn has_shape(node: &Node, takes: &Takes) -> bool {
+    match (takes, &node.kind) {
+        (Takes::Object(object), NodeKind::Mapping(pairs)) => {
+            let mut required = object.keys.iter().filter(|key| key.required);
+            required.all(|key| pairs.iter().any(|(name, _)| text(name) == Some(key.name)))
+        }
+        (Takes::List(_), NodeKind::Sequence(_)) => true,
+        _ => false,
+    }
+}
+
+fn text(node: &Node) -> Option<&str> {
+    match &node.kind {
+        NodeKind::Scalar(it) => Some(&it.text.value),
+        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
+    }
+}
