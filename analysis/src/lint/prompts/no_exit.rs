@@ -28,18 +28,21 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     {
         let it = prompt(facts, granted.prompt);
         let (Some(start), Some(place)) = (it.starts.first(), granted.to) else { continue };
-        let is_alone = !facts.waits(place.state) && !reported.contains(&it.id);
+        let missing = missing(facts, &it, place);
+        let is_alone = !facts.waits(place.state) && !missing.is_empty() && !reported.contains(&it.id);
         if is_alone && stays(facts, &it, place, &mut walker) {
             reported.insert(it.id);
-            found.push(alone(facts, &it, start, (granted.command, place)));
+            found.push(alone(facts, &it, start, (granted.command, place), &missing));
         }
     }
     for it in prompts(facts).filter(|it| !refused.contains(&InstructionOrigin::Prompt(it.id))) {
         // Where only some starts lack a command, `respawn-branch-missing` says so.
         let mut starts = it.starts.iter().filter(|start| !targets(facts, start.place).is_empty()).peekable();
         let Some(first) = starts.peek().copied() else { continue };
-        if reported.insert(it.id) && starts.all(|start| stays(facts, &it, start.place, &mut walker)) {
-            found.push(silent(facts, &it, first));
+        let missing = missing(facts, &it, first.place);
+        let is_silent = !missing.is_empty() && reported.insert(it.id);
+        if is_silent && starts.all(|start| stays(facts, &it, start.place, &mut walker)) {
+            found.push(silent(facts, &it, first, &missing));
         }
     }
     found.extend(unnamed(facts));
@@ -76,10 +79,18 @@ fn targets(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
     targets.filter(|to| place.may_request(facts.machine, *to)).collect()
 }
 
-fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart) -> Diagnostic {
+/// The targets that the prompt does not name yet; none where no other command of these leads on.
+fn missing(facts: &Facts<'_>, it: &Prompted<'_>, place: AgentInState) -> Vec<StateId> {
+    let named: BTreeSet<StateId> = it.reading.targets().map(|(_, to)| to).collect();
+    let missing: Vec<StateId> =
+        targets(facts, place).into_iter().filter(|target| !named.contains(target)).collect();
+    let leads_on = missing.iter().any(|to| facts.machine.commands.crash != Some(*to));
+    if leads_on { missing } else { Vec::new() }
+}
+
+fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart, targets: &[StateId]) -> Diagnostic {
     let Prompted { name, prompt, .. } = it;
     let state = facts.name(start.place.state);
-    let targets = targets(facts, start.place);
     let named = names(facts, targets.iter().copied());
     let message = format!(
         "`{name}` has no command `orange task update --status …` that leads on: from `{state}` it could be {}",
@@ -89,7 +100,7 @@ fn silent(facts: &Facts<'_>, it: &Prompted<'_>, start: &PromptStart) -> Diagnost
     Diagnostic::new(&C82, prompt.name.span, message)
         .label(place, format!("1. {words}"))
         .label(prompt.name.span, "2. names no command that leads on")
-        .help(format!("write what to run at the end: {}", lines(facts, start.place, &targets)))
+        .help(format!("write what to run at the end: {}", lines(facts, start.place, targets)))
 }
 
 fn alone(
@@ -97,9 +108,9 @@ fn alone(
     it: &Prompted<'_>,
     start: &PromptStart,
     (command, left): (usize, AgentInState),
+    targets: &[StateId],
 ) -> Diagnostic {
     let (name, state, last) = (it.name, facts.name(left.state), it.reading.commands[command].span);
-    let targets = targets(facts, left);
     let named = names(facts, targets.iter().copied());
     let message = format!(
         "`{name}` leads its agent to `{state}` and has no command that leads on from there: it could be {}",
@@ -111,7 +122,7 @@ fn alone(
         .label(last, format!("2. the same agent goes on in `{state}`, and has no command there"))
         .help(format!(
             "write what it does there, and what to run at the end: {}",
-            lines(facts, left, &targets)
+            lines(facts, left, targets)
         ))
 }
 

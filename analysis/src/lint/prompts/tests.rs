@@ -167,6 +167,36 @@ fn a_prompt_without_a_command_is_reported() {
     check(&format!("{WRITE}Never set --status done, and exit."), &["warn C82 worker"]);
 }
 
+/// The help of the finding C82 of this workflow; none without one.
+fn help_without_exit(text: &str) -> Option<String> {
+    let found = every_finding(&Source::new("flow.yml", text)).diagnostics;
+    found.into_iter().find(|it| it.code() == "C82").and_then(|it| it.help)
+}
+
+#[test]
+fn the_help_leaves_out_what_the_prompt_has() {
+    let with =
+        |prompt: &str| help_without_exit(&format!("{MACHINE}  worker: \"Write ## Plan (GOAL). {prompt}\"\n"));
+    let working = "`orange task update --status working` when ## Plan is written";
+    let both = format!("write what to run at the end: `{SET} clarification`; {working}");
+    let one = format!("write what to run at the end: {working}");
+    assert_eq!(with("Stop."), Some(both));
+    assert_eq!(with(&format!("{SET} clarification")), Some(one));
+}
+
+#[test]
+fn giving_up_is_no_command_that_is_missing() {
+    let crash = MACHINE.replace(", to: stuck, by: human", ", to: stuck");
+    let only = crash.replace(
+        "  - {from: planning, to: working, ",
+        "  - {from: planning, to: stuck}\n  - {from: clarification, to: working, ",
+    );
+    let only = only.replace("  - {from: planning, to: clarification}\n", "");
+    let with = |prompt: &str| help_without_exit(&format!("{only}  worker: \"{prompt}\"\n"));
+    assert_eq!(with("Stop."), None);
+    assert_eq!(with(&format!("{SET} stuck")), None);
+}
+
 #[test]
 fn states_of_a_shared_prompt_need_a_command_each() {
     let shared = MACHINE.replace("planning: {respawn_prompt: other}", "planning: {respawn_prompt: worker}");
