@@ -20,7 +20,9 @@ fn timeouts(context: &mut CheckContext<'_>) {
         let finding = Diagnostic::new(&S09, ending.span, message)
             .label(ending.span, "ends an agent")
             .label(state.name.span, "has none")
-            .help(format!("delete the timeout, or start an agent on a transition to `{name}`"));
+            .help(format!(
+                "start an agent on a transition to `{name}`, limit the time there with `deadlines`, which need no agent, or delete the timeout"
+            ));
         context.found.push(finding);
     }
 }
@@ -71,6 +73,18 @@ mod tests {
         let found = compile(&Source::new("w.yml", text)).diagnostics;
         let messages: Vec<_> = found.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(messages, expect);
+    }
+
+    #[test]
+    fn a_time_without_an_agent_is_a_deadline() {
+        let text =
+            "name: w\nstates: {a: {timeout: 2h}, c: {terminal: true}}\ntransitions: [{from: a, to: c}]\n";
+        let found = compile(&Source::new("w.yml", text)).diagnostics;
+        let help = found[0].help.as_deref().unwrap_or_default();
+        assert!(help.contains("`deadlines`, which need no agent"), "{help}");
+        let deadline = "deadlines: [{states: a, after: 2h, then: c}]\n";
+        let mended = format!("{}{deadline}", text.replace("timeout: 2h", ""));
+        assert!(compile(&Source::new("w.yml", mended)).diagnostics.is_empty());
     }
 
     #[test]
