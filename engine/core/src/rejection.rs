@@ -144,7 +144,11 @@ impl Rejection {
                 let by = |by: Actors, id| by.joined(machine.transition(id).by);
                 let open = machine.open(from, to, view.counters).fold(Actors::NONE, by);
                 let by = if open == Actors::NONE { machine.between(from, to).fold(open, by) } else { open };
-                let who = by.iter().filter(|actor| *actor != Actor::Engine);
+                let mut who = by.iter().filter(|actor| *actor != Actor::Engine).peekable();
+                if who.peek().is_none() {
+                    return "the engine alone takes this transition; `orange task next` says what you can ask for"
+                        .to_string();
+                }
                 format!("this is for: {}", join(who.map(|actor| machine.actor_name(actor))))
             }
             Rejection::GuardFailed { from, to } => {

@@ -551,3 +551,15 @@ fn forward_is_what_the_gate_of_the_state_leads_to() {
     check_forward(STUCK, "", 0, Actor::Human, &[DONE]);
     check_forward(DONE, "", 0, Actor::Human, &[]);
 }
+
+#[test]
+fn a_transition_of_the_engine_is_for_no_one_who_asks() {
+    let by = Actors::NONE.with(Actor::Engine);
+    let transitions = [Transition { by, ..transition(PENDING, WORKING) }];
+    let machine = Machine { transitions: &transitions, rows: &[0, 1, 1, 1, 1, 1], ..MACHINE };
+    let rejection = Rejection::NotAllowed { from: PENDING, to: WORKING, actor: Actor::Worker };
+    assert_eq!(
+        rejection.help(&machine, &view(PENDING, &[], ""), "orange task update"),
+        "the engine alone takes this transition; `orange task next` says what you can ask for"
+    );
+}
