@@ -17,6 +17,7 @@ macro_rules! check_typed {
                 for to in State::ALL {
                     let typed = resolve(from, to, &counters);
                     let typed = typed.map(|open| open.iter().map(|it| it.id()).collect::<Vec<_>>());
+                    let typed = typed.map_err(|it| it.rejection(State::id));
                     let values = counters.values();
                     let table = MACHINE.resolve(from.id(), to.id(), &values).map(Vec::from_iter);
                     assert_eq!(typed, table, "{NAME}: {from} to {to} with {counters:?}");

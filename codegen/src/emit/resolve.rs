@@ -29,19 +29,19 @@ pub(super) fn resolve(emission: &Emission<'_>) -> TokenStream {
             from: State,
             to: State,
             counters: &Counters,
-        ) -> Result<&'static [Transition], orange::Rejection> {
+        ) -> Result<&'static [Transition], orange::NotOpen<State>> {
             match from {
                 #(#arms)*
                 #closed
             }
         }
 
-        const fn no_transition(from: State, to: State) -> Result<&'static [Transition], orange::Rejection> {
-            Err(orange::Rejection::NoTransition { from: from.id(), to: to.id() })
+        const fn no_transition(from: State, to: State) -> Result<&'static [Transition], orange::NotOpen<State>> {
+            Err(orange::NotOpen::NoTransition { from, to })
         }
 
-        const fn guard_failed(from: State, to: State) -> Result<&'static [Transition], orange::Rejection> {
-            Err(orange::Rejection::GuardFailed { from: from.id(), to: to.id() })
+        const fn guard_failed(from: State, to: State) -> Result<&'static [Transition], orange::NotOpen<State>> {
+            Err(orange::NotOpen::GuardFailed { from, to })
         }
     }
 }

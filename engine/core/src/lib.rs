@@ -28,6 +28,7 @@ mod life;
 mod machine;
 pub mod mission;
 pub mod need;
+mod not_open;
 pub mod notify;
 pub mod plan;
 mod program;
@@ -63,6 +64,7 @@ pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
     TransitionId,
 };
+pub use not_open::NotOpen;
 pub use program::{Answers, Checks, Program, ProgramAnswer};
 pub use prompt::{ORIGIN_HEAD, Piece, Prompt, Value, Values};
 pub use rejection::{Asker, Rejection};
@@ -73,7 +75,7 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 11;
+pub const ABI: u32 = 12;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -28,9 +28,13 @@ fn main() {
 
     let too_often = Counters { review_round: 2, ..Counters::default() };
     let refused = resolve(State::AgentReview, State::Working, &too_often);
-    assert!(matches!(refused, Err(orange_core::Rejection::GuardFailed { .. })));
+    assert!(matches!(refused, Err(orange_core::NotOpen::GuardFailed { .. })));
     let illegal = resolve(State::Done, State::Working, &too_often);
-    assert!(matches!(illegal, Err(orange_core::Rejection::NoTransition { .. })));
+    let illegal = illegal.unwrap_err();
+    assert_eq!(illegal.to_string(), "no transition leads from done to working");
+    assert_eq!(format!("{illegal:?}"), "NoTransition { from: Done, to: Working }");
+    let rejection = orange_core::Rejection::NoTransition { from: State::Done.id(), to: State::Working.id() };
+    assert_eq!(illegal.rejection(State::id), rejection);
 
     assert_eq!("agent-review".parse(), Ok(State::AgentReview));
     assert_eq!(State::try_from("stuck"), Ok(State::Stuck));

@@ -1,6 +1,6 @@
 //! Ours, twice: the generated, typed function, and the tables of the engine.
 
-use orange_core::{Rejection, TransitionId};
+use orange_core::{NotOpen, Rejection, TransitionId};
 use orange_macros::workflow;
 
 use super::ResolveQuestion;
@@ -16,7 +16,7 @@ pub fn ask((from, to, round): ResolveQuestion) -> (State, State, u32) {
 
 /// The answer of the generated function.
 #[inline(never)]
-pub fn resolve((from, to, review_round): (State, State, u32)) -> Result<&'static [Transition], Rejection> {
+pub fn resolve((from, to, review_round): (State, State, u32)) -> Result<&'static [Transition], NotOpen<State>> {
     default::resolve(from, to, &Counters { review_round, ..Counters::START })
 }
 
