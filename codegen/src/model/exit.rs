@@ -10,7 +10,7 @@ use super::{
     Clause, Condition, DEFAULT_STUCK_AFTER, Ending, ExitMonitoring, ExitRule, Gate, MAX_RESUME_AFTER,
     Outcome, SectionGate, StateId,
 };
-use crate::catalogue::{A06, S04, S09};
+use crate::catalogue::{A06, C4D, Level, S04, S09};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::span::{Span, Spanned};
@@ -194,6 +194,9 @@ fn action(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Outcom
         Some((RuleAction::Crash, named)) => {
             without(decoder, fields, &OF_WAIT, Some(named));
             let stuck_after = stuck_after.unwrap_or(DEFAULT_STUCK_AFTER);
+            if respawn && stuck_after == 1 {
+                never_respawns(decoder, fields);
+            }
             Some(Outcome::Crash { named, stuck_after, respawn })
         }
         Some((RuleAction::MarkDead, named)) => {
@@ -215,6 +218,22 @@ fn action(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Outcom
         }
         None => None,
     }
+}
+
+/// The first crash escalates, or calls for a person: no agent is started again before.
+fn never_respawns(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) {
+    let (Some(stuck_after), Some(respawn)) = (fields.get("stuck_after"), fields.get("respawn")) else {
+        return;
+    };
+    let span = stuck_after.key.to(stuck_after.value.span);
+    let message = "`stuck_after: 1` leaves nothing to `respawn: true`: the first crash is one too many";
+    decoder.report(
+        Diagnostic::new(&C4D, span, message)
+            .at_level(Level::Warn)
+            .label(span, "escalates after the first crash")
+            .label(respawn.key.to(respawn.value.span), "starts the agent again before that")
+            .help("write `stuck_after: 2` or more, or delete `respawn`"),
+    );
 }
 
 fn resume_after(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {

@@ -86,6 +86,22 @@ fn c4d_thresholds_begin_at_one() {
 }
 
 #[test]
+fn c4d_a_respawn_needs_a_crash_that_does_not_escalate() {
+    let added_rule = |rule: &str, expect: &[&str]| {
+        added(&format!("exit_monitoring: {{rules: [{{status: working, {rule}}}]}}\n"), expect)
+    };
+    added_rule(
+        "action: crash, stuck_after: 1, respawn: true",
+        &[
+            "C4D warn «stuck_after: 1» `stuck_after: 1` leaves nothing to `respawn: true`: the first crash is one too many",
+        ],
+    );
+    added_rule("action: crash, stuck_after: 1, respawn: false", &[]);
+    added_rule("action: crash, stuck_after: 2, respawn: true", &[]);
+    added_rule("action: crash, respawn: true", &[]);
+}
+
+#[test]
 fn exit_rules_say_one_thing() {
     let rule = |rule: &str| format!("{SOUND}exit_monitoring: {{rules: [{{status: working, {rule}}}]}}\n");
     check(

@@ -21,6 +21,7 @@ mod stale_artifact;
 #[cfg(test)]
 mod tests;
 pub(super) mod text;
+mod timeout_after_deadline;
 
 use std::cell::OnceCell;
 
@@ -43,6 +44,7 @@ super::group! {
     C4C "probe-gap" Warn probe_gap;
     C4E "exit-disagrees" Warn exit_disagrees;
     C4F "agent-in-wait" Error agent_in_wait;
+    C50 "timeout-after-deadline" Warn timeout_after_deadline;
 }
 
 /// Facts that several of these lints ask for, computed when the first one does.

@@ -427,3 +427,26 @@ prompts: {{reviewer: Review it.}}
         &["this deadline applies with no `## Review`, and the gate of `review → stuck` then refuses"],
     );
 }
+
+#[test]
+fn a_timeout_is_over_before_a_deadline_that_moves_the_task() {
+    let flow = |timeout: &str, deadline: &str, gate: &str| {
+        format!(
+            "name: flow\nstates:\n  a: {{respawn_prompt: p}}\n  b: {{respawn_prompt: p, timeout: {timeout}}}\n  c: {{}}\n  d: {{terminal: true}}\n\
+             transitions:\n- {{from: a, to: b}}\n- {{from: a, to: c}}\n- {{from: b, to: c{gate}}}\n- {{from: c, to: d}}\n\
+             deadlines:\n- {{{deadline}}}\nprompts: {{p: go}}\n"
+        )
+    };
+    let of =
+        |timeout: &str, deadline: &str, expect: &[&str]| check("C50", &flow(timeout, deadline, ""), expect);
+    let never = ["the timeout of `b` is never over: a deadline moves the task on after 2 h at the latest"];
+    let both = "states: [a, b], after: 2h, then: c";
+    of("2h, on_timeout: c", both, &never);
+    of("3h", both, &never);
+    of("1h", both, &[]);
+    of("3h", "states: a, after: 2h, then: c", &[]);
+    of("3h", "states: [a, b], after: 2h", &[]);
+    of("3h", "states: [a, b], after: 4h, then: c}\n- {states: b, after: 2h, then: c", &never);
+    check("C50", &flow("3h", both, ", when: \"review_round < 2\""), &[]);
+    check("C50", &flow("3h", both, ", gate: {section: \"## Notes\", required: true}"), &[]);
+}
