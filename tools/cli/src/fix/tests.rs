@@ -113,6 +113,40 @@ fn mending_ends_whatever_the_fixes_do() {
     assert!(mended.made < MAX_CHECKS && mended.refused.is_empty());
 }
 
+/// The findings of these checks, those of a list as one fault.
+fn faults(faults: &[&[&'static orange_codegen::catalogue::Check]]) -> Vec<Diagnostic> {
+    let finding = |check| Diagnostic::new(check, orange_codegen::Span::at(0), "wrong");
+    let one = |fault: &&[&'static _]| {
+        let all: Vec<Diagnostic> = fault.iter().copied().map(finding).collect();
+        Diagnostic { fault: if all.len() > 1 { all.clone() } else { Vec::new() }, ..all[0].clone() }
+    };
+    faults.iter().map(one).collect()
+}
+
+#[test]
+fn a_finding_behind_its_cause_is_not_new() {
+    use orange_codegen::catalogue::{C46, S06, S07};
+    let before = faults(&[&[&C46, &S07]]);
+    assert_eq!(judge(&before, &faults(&[&[&S07]])), EditEffect::Better);
+    assert_eq!(judge(&before, &faults(&[&[&C46], &[&S07]])), worse("there would be no less to find"));
+    let new = "there would be a new warn[S06 name-mismatch]: wrong";
+    assert_eq!(judge(&before, &faults(&[&[&S06]])), worse(new));
+    assert_eq!(judge(&before, &faults(&[&[&S07, &S06]])), worse(new));
+}
+
+fn worse(why: &str) -> EditEffect {
+    EditEffect::Worse(why.to_owned())
+}
+
+#[test]
+fn errors_hide_what_is_not_an_error() {
+    use orange_codegen::catalogue::{A01, A07, S06};
+    let before = faults(&[&[&A01]]);
+    assert_eq!(judge(&before, &faults(&[&[&S06], &[&S06]])), EditEffect::Better);
+    let new = "there would be a new error[A07 ambiguous-transitions]: wrong";
+    assert_eq!(judge(&before, &faults(&[&[&A07]])), worse(new));
+}
+
 #[test]
 fn a_diff_says_what_changes() {
     let diff = unified("flow.yml", FLOW, &FLOW.replace("'done'", "done"));

@@ -172,6 +172,17 @@ fn broken_syntax_is_left_alone() {
 }
 
 #[test]
+fn a_fix_that_causes_a_warning_is_left_out() {
+    let seed = include_str!("../../../../tests/fixtures/seed-default.yml");
+    let scratch = Scratch::with(&[("default.yml", seed)]);
+    let run = scratch.run(&["check", "default.yml", "--unsafe-fixes", "--format", "json"]);
+    let refused = "not fixed in default.yml: put `kill_session` before this hook: there would be a new warn[";
+    assert!(run.err.contains(refused), "{}", run.err);
+    assert!(scratch.read("default.yml").contains("strict: true"));
+    assert!(run.err.starts_with("made 3 fixes in default.yml\n"), "{}", run.err);
+}
+
+#[test]
 fn mutilated_files_are_mended_or_laid_out_or_left() {
     let scratch = Scratch::new();
     let names: Vec<String> = (0..200).map(|seed| format!("{seed}.yml")).collect();
