@@ -36,6 +36,13 @@ pub(crate) struct Skipped {
     pub almost: bool,
 }
 
+impl Skipped {
+    /// Reason for which it is not checked.
+    pub(crate) fn reason(&self) -> &'static str {
+        if self.almost { "no workflow, though almost one: name it to have it checked" } else { "no workflow" }
+    }
+}
+
 /// The findings in one file.
 #[derive(Debug)]
 pub(crate) struct File {

@@ -169,10 +169,8 @@ fn shown(
 
 fn skipped(skipped: &[Skipped]) -> String {
     let mut out = String::new();
-    for Skipped { path, almost } in skipped {
-        let path = printable(path);
-        let why = if *almost { ", though almost one: name it to have it checked" } else { "" };
-        put(&mut out, format_args!("skipped {path}: no workflow{why}\n"));
+    for file in skipped {
+        put(&mut out, format_args!("skipped {}: {}\n", printable(&file.path), file.reason()));
     }
     out
 }

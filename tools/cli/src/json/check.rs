@@ -4,7 +4,7 @@ use orange_codegen::LineIndex;
 use serde::Serialize;
 
 use super::{Finding, VERSION};
-use crate::report::{File, Report};
+use crate::report::{File, Report, Skipped};
 
 /// Answer of `orange-workflow check`.
 #[derive(Debug, Serialize)]
@@ -16,11 +16,23 @@ pub(crate) struct CheckAnswer<'l> {
     pub files: usize,
     /// The findings, by file and place.
     pub diagnostics: Vec<Finding<'l>>,
+    /// The files of a searched folder that are not checked.
+    pub skipped: Vec<SkippedFile<'l>>,
     /// Number of findings of each level.
     pub summary: Counts,
     /// With `--statistics`: how often each check found something, the most frequent first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Vec<Statistic>>,
+}
+
+/// A file that is not checked.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct SkippedFile<'l> {
+    /// The file.
+    pub file: &'l str,
+    /// Why it is not checked.
+    pub reason: &'static str,
 }
 
 /// Number of findings of one check.
@@ -58,9 +70,16 @@ impl<'l> CheckAnswer<'l> {
             version: VERSION,
             files: report.files.len(),
             diagnostics: report.files.iter().flat_map(found).collect(),
+            skipped: report.skipped.iter().map(SkippedFile::new).collect(),
             summary: report.counts(),
             statistics: None,
         }
+    }
+}
+
+impl<'l> SkippedFile<'l> {
+    fn new(skipped: &'l Skipped) -> Self {
+        Self { file: &skipped.path, reason: skipped.reason() }
     }
 }
 
