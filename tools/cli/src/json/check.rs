@@ -31,7 +31,7 @@ pub(crate) struct CheckAnswer<'l> {
 pub(crate) struct SkippedFile<'l> {
     /// The file.
     pub file: &'l str,
-    /// Why it is not checked.
+    /// Reason for which it is not checked.
     pub reason: &'static str,
 }
 

@@ -109,9 +109,9 @@ fn a_folder_is_searched_and_what_is_no_workflow_is_named() {
     assert_eq!(broken.as_ref().unwrap()["file"], "flows/deep/er/broken.yaml");
     let skipped = run.json()["skipped"].clone();
     let of = |at: usize, key: &str| skipped[at][key].as_str().unwrap().to_owned();
-    let told: Vec<String> =
+    let shown: Vec<String> =
         (0..3).map(|at| format!("skipped {}: {}", of(at, "file"), of(at, "reason"))).collect();
-    assert_eq!(told, run.err.lines().collect::<Vec<_>>());
+    assert_eq!(shown, run.err.lines().collect::<Vec<_>>());
     let skipped: Vec<&str> = run.err.lines().collect();
     assert_eq!(
         skipped,
