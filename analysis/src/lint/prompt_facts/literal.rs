@@ -136,7 +136,9 @@ fn is_any(word: Option<&str>, of: &[&str]) -> bool {
 /// True if the words directly before a command forbid it: "do NOT run", "never call".
 fn is_forbidden(before: &str) -> bool {
     const NOT: [&str; 7] = ["not", "never", "don't", "don’t", "cannot", "can't", "mustn't"];
-    let mut words = sentence(before).rev();
+    // After "if you cannot, run" the agent runs it.
+    let clause = before.rsplit(',').next().unwrap_or_default();
+    let mut words = sentence(clause).rev();
     is_any(words.next(), &RUN) && is_any(words.next(), &NOT)
 }
 

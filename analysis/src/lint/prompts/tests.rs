@@ -181,7 +181,9 @@ fn the_help_leaves_out_what_the_prompt_has() {
     let both = format!("write what to run at the end: `{SET} clarification`; {working}");
     let one = format!("write what to run at the end: {working}");
     assert_eq!(with("Stop."), Some(both));
-    assert_eq!(with(&format!("{SET} clarification")), Some(one));
+    assert_eq!(with(&format!("{SET} clarification")), Some(one.clone()));
+    assert_eq!(with(&format!("If you cannot, run {SET} clarification")), Some(one.clone()));
+    assert_ne!(with(&format!("You cannot run {SET} clarification")), Some(one));
 }
 
 #[test]
