@@ -81,10 +81,11 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
 }
 
 /// The checks that read text of prompts, and the codes of those that read comparisons or calls there.
-const OF_TEXT: [&str; 13] =
-    ["B28", "C2A", "C2B", "C80", "C81", "C82", "C85", "C86", "C87", "C88", "C8B", "C8C", "D02"];
+const OF_TEXT: [&str; 14] =
+    ["B28", "B29", "C2A", "C2B", "C80", "C81", "C82", "C85", "C86", "C87", "C88", "C8B", "C8C", "D02"];
 const OF_COMPARISONS: [&str; 3] = ["C2A", "C2B", "C85"];
 const OF_CALLS: [&str; 2] = ["B28", "C8C"];
+const OF_ORDERS: [&str; 1] = ["B29"];
 
 #[test]
 fn checks_that_read_text_are_called_heuristics_and_never_deny() {
@@ -94,6 +95,8 @@ fn checks_that_read_text_are_called_heuristics_and_never_deny() {
             "comparisons of a counter with a number,"
         } else if OF_CALLS.contains(&check.code) {
             "calls of `orange`"
+        } else if OF_ORDERS.contains(&check.code) {
+            "orders to fix something (`fix`, `mend`, `correct` and the like),"
         } else {
             "complete commands (`orange task update … --status STATE`), headings (`## Section`), verdicts (`Verdict: WORD`, `PASS`, `FAIL`) \
              and fields of gates,"

@@ -197,6 +197,7 @@ const IN_DEV_TASK: &[Mistake] = &[
         "condition = \"review.result == 'PASS'\"",
         "condition = \"review.result == 'FAIL'\"",
     ),
+    ("nobody judges the fix", "max_retries = 3\nrequeue = [\"review\"]\n", ""),
     ("the loop has no bound", "max_retries = 3\n", ""),
     ("the bound is 0", "max_retries = 3\n", "max_retries = 0\n"),
     ("nobody hears of the last failure", "on_fail = \"hand-over\"\n", ""),

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use orange_codegen::diag::{Diagnostic, Trace};
-use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
+use orange_codegen::model::{Field, Step, StepCondition, StepId, StepPiece, StepPrompt, Steps};
 use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
 use crate::lint::MAX_TRACED;
@@ -174,4 +174,13 @@ pub(super) fn each<T>(
     find: impl Fn(T) -> Option<Diagnostic>,
 ) -> Vec<Diagnostic> {
     items.into_iter().filter_map(find).collect()
+}
+
+/// The prompt with its placeholders, as it is written.
+pub(in crate::lint) fn prompt_text(prompt: &StepPrompt) -> String {
+    let pieces = prompt.pieces.iter().map(|piece| match piece {
+        StepPiece::Text(text) => text.clone(),
+        StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
+    });
+    pieces.collect()
 }

@@ -10,6 +10,7 @@ mod duplicate_role_parallel;
 mod exhaustion_silent;
 mod facts;
 mod lost_branch;
+mod orders;
 mod redundant_dep;
 mod runs_after_skip;
 mod same_prompt_two_jobs;
@@ -17,6 +18,7 @@ mod same_prompt_two_jobs;
 mod tests;
 mod unknown_command;
 mod unordered_writers;
+mod unreviewed_fix;
 
 pub use facts::StepFacts;
 
@@ -39,6 +41,7 @@ super::group! {
     B24 "same-prompt-two-jobs" Info same_prompt_two_jobs;
     B25 "disconnected" Warn disconnected;
     B28 "unknown-command-of-step" Warn unknown_command;
+    B29 "unreviewed-fix" Warn unreviewed_fix;
 }
 
 /// Findings of every lint of step workflows, and one more if the search was cut.

@@ -132,3 +132,45 @@ fn too_many_runs_are_reported() {
     let steps: String = (0..18).map(fan).chain((0..18).map(after)).collect();
     check(&steps, &["A10 \"flow\""]);
 }
+
+/// A review with a step after each result, and what else the step after FAIL has.
+fn two_ends(fix: &str, more: &str) -> String {
+    let review = "[[steps]]\nid = \"review\"\nprompt = \"Review.\"\nresults = [\"PASS\", \"FAIL\"]\n";
+    let fix =
+        step("fix", &format!("depends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\"\n{fix}"));
+    let ship = step("ship", "depends_on = [\"review\"]\ncondition = \"review.result == 'PASS'\"");
+    [review, &fix, &ship, more].concat()
+}
+
+#[track_caller]
+fn check_b29(steps: &str, expect: &[&str]) {
+    let found = found(&Source::new("flow.toml", format!("[workflow]\nname = \"flow\"\n{steps}")));
+    let found: Vec<&str> = found.iter().filter_map(|it| it.strip_prefix("B29 ")).collect();
+    assert_eq!(found, expect);
+}
+
+#[test]
+fn b29_a_fix_that_nobody_judges_is_found() {
+    check_b29(&two_ends("", ""), &["\"review.result == 'FAIL'\""]);
+    check_b29(&two_ends("", "").replace("FAIL", "CHANGES"), &["\"review.result == 'CHANGES'\""]);
+    let notes = step("notes", "depends_on = [\"fix\", \"ship\"]");
+    check_b29(&two_ends("", &notes), &["\"review.result == 'FAIL'\""]);
+}
+
+#[test]
+fn b29_a_fix_that_something_follows_is_left_alone() {
+    check_b29(&two_ends("permissions = \"reduced\"", ""), &[]);
+    check_b29(&two_ends("max_retries = 2\non_fail = \"rescue\"", &step("rescue", "")), &[]);
+    for more in
+        ["\"fix\"]", "\"fix\"]\nresults = [\"A\", \"B\"]", "\"fix\", \"ship\"]\nresults = [\"A\", \"B\"]"]
+    {
+        check_b29(&two_ends("", &step("again", &format!("depends_on = [{more}"))), &[]);
+    }
+    check_b29(&two_ends("", "").replace("FAIL", "SMALL").replace("PASS", "LARGE"), &[]);
+}
+
+#[test]
+fn b29_a_loop_behind_the_fix_judges_it() {
+    let again = "depends_on = [\"fix\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 2\nrequeue = [\"review\"]\non_fail = \"rescue\"";
+    check_b29(&two_ends("", &[step("again", again), step("rescue", "")].concat()), &[]);
+}
