@@ -50,14 +50,36 @@ pub enum Find {
     Machine(fn(&Facts<'_>) -> Vec<Diagnostic>),
     /// A step workflow.
     Steps(fn(&StepFacts<'_>) -> Vec<Diagnostic>),
+    /// Either: what is wrong in a state machine is wrong in steps, too.
+    Both(fn(&Facts<'_>) -> Vec<Diagnostic>, fn(&StepFacts<'_>) -> Vec<Diagnostic>),
 }
 
-/// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it.
+impl Find {
+    fn in_machine(self) -> Option<fn(&Facts<'_>) -> Vec<Diagnostic>> {
+        match self {
+            Find::Machine(find) | Find::Both(find, _) => Some(find),
+            Find::Steps(_) => None,
+        }
+    }
+
+    fn in_steps(self) -> Option<fn(&StepFacts<'_>) -> Vec<Diagnostic>> {
+        match self {
+            Find::Steps(find) | Find::Both(_, find) => Some(find),
+            Find::Machine(_) => None,
+        }
+    }
+}
+
+/// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it; `, steps` after it where
+/// it decides steps, too.
 macro_rules! group {
-    ($($code:ident $name:literal $level:ident $module:ident;)*) => {
-        $crate::lint::group! { Machine: $($code $name $level $module;)* }
+    (@find Machine $module:ident) => { $crate::lint::Find::Machine($module::find) };
+    (@find Machine $module:ident steps) => { $crate::lint::Find::Both($module::find, $module::find_in_steps) };
+    (@find Steps $module:ident) => { $crate::lint::Find::Steps($module::find) };
+    ($($code:ident $name:literal $level:ident $module:ident $(, $steps:ident)?;)*) => {
+        $crate::lint::group! { Machine: $($code $name $level $module $(, $steps)?;)* }
     };
-    ($kind:ident: $($code:ident $name:literal $level:ident $module:ident;)*) => {
+    ($kind:ident: $($code:ident $name:literal $level:ident $module:ident $(, $steps:ident)?;)*) => {
         $(
             #[doc = concat!("`", $name, "`: its page says what it means.")]
             pub static $code: orange_codegen::catalogue::Check = orange_codegen::catalogue::Check {
@@ -70,7 +92,7 @@ macro_rules! group {
         /// The lints of this group, in the order of their codes.
         pub static LINTS: &[$crate::lint::Lint] = &[$($crate::lint::Lint {
             page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
-            find: $crate::lint::Find::$kind($module::find),
+            find: $crate::lint::group!(@find $kind $module $($steps)?),
         }),*];
     };
 }
@@ -187,10 +209,7 @@ fn with_facts_within<T>(
 /// Findings of every lint of state machines, and one more if the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cut = facts.search.cut().map(|cut| undecided::finding(facts, cut));
-    let finds = lints().filter_map(|lint| match lint.find {
-        Find::Machine(find) => Some(find),
-        Find::Steps(_) => None,
-    });
+    let finds = lints().filter_map(|lint| lint.find.in_machine());
     let mut found: Vec<Diagnostic> = finds.flat_map(|find| find(facts)).chain(cut).collect();
     facts.workflow.included.relocate(&mut found);
     found

@@ -2,6 +2,7 @@
 
 mod commands;
 mod literal;
+mod results;
 mod runs;
 
 use std::collections::HashMap;
@@ -10,6 +11,7 @@ use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
 pub use self::commands::{UnknownCommand, unknown_commands};
 pub use self::literal::{Command, Reading, StatusTarget, VerdictWord, find_heading};
+pub use self::results::asked_results;
 pub use self::runs::{AgentInState, PromptStart, Walker, survives};
 
 use crate::search::Quick;

@@ -208,6 +208,8 @@ const IN_DEV_TASK: &[Mistake] = &[
         "depends_on = [\"review\"]\ncondition = \"review.result == 'PASS'\"",
         "depends_on = [\"implement\"]",
     ),
+    ("a reviewer may write", "permissions = \"reduced\"\n", ""),
+    ("the worker may not write", "depends_on = [\"plan\"]\n", "depends_on = [\"plan\"]\npermissions = \"reduced\"\n"),
     ("a word that `execution` does not have", "execution = \"auto\"", "execution = \"manual\""),
 ];
 

@@ -6,7 +6,8 @@ use orange_core::{Hook, Permissions, Transition, TransitionId};
 
 use super::C6C;
 use super::places::numbered;
-use crate::lint::Facts;
+use crate::lint::steps::each;
+use crate::lint::{Facts, StepFacts};
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
 use orange_codegen::span::Span;
@@ -21,6 +22,17 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// The steps that review with full permissions.
+pub(super) fn find_in_steps(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
+    let full = facts.all().filter(|(_, it)| it.permissions == Permissions::Full);
+    each(full.filter(|(id, _)| facts.is_reviewer(*id)), |(_, step)| {
+        let (name, place) = (&step.id.value, step.id.span);
+        let found = Diagnostic::new(&C6C, place, format!("`{name}` reviews with full permissions"))
+            .label(place, "may change the code that it judges");
+        Some(found.help(format!("write `permissions = \"reduced\"` in `{name}`: without it, they are full")))
+    })
 }
 
 /// True if it starts the agent of the state that the transition leads to, with full permissions. Whether that one judges is asked

@@ -35,8 +35,8 @@ super::group! {
     C68 "auto-state-without-agent" Warn auto_state_without_agent;
     C69 "fallible-hook-uncovered" Warn fallible_hook_uncovered;
     C6B "destructive-ungated" Warn destructive_ungated;
-    C6C "full-permission-reviewer" Warn full_permission_reviewer;
-    C6D "reduced-permission-worker" Warn reduced_permission_worker;
+    C6C "full-permission-reviewer" Warn full_permission_reviewer, steps;
+    C6D "reduced-permission-worker" Warn reduced_permission_worker, steps;
     C70 "argv-shell" Warn argv_shell;
     C71 "publishes-after-failure" Warn publishes_after_failure;
     C72 "command-after-the-move" Warn command_after_the_move;

@@ -6,7 +6,8 @@ use orange_core::{Actor, Hook, Permissions, Transition, TransitionId};
 
 use super::C6D;
 use super::places::numbered;
-use crate::lint::Facts;
+use crate::lint::steps::each;
+use crate::lint::{Facts, StepFacts};
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
 use orange_codegen::span::Span;
@@ -21,6 +22,34 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// The steps of workers with reduced permissions whose work a review judges, or that are to correct what it found.
+pub(super) fn find_in_steps(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
+    let reduced = facts.all().filter(|(_, it)| it.permissions == Permissions::Reduced);
+    let workers = reduced.filter(|(id, _)| facts.has_role(*id, "worker") && !facts.is_reviewer(*id));
+    each(workers, |(id, step)| {
+        let reviewers = facts.all().filter(|(id, _)| facts.is_reviewer(*id));
+        let mut edges = reviewers.flat_map(|(_, it)| it.depends_on.iter().map(move |on| (it, on)));
+        let judged = edges.find(|(_, on)| on.value == id).map(|(it, on)| (&it.id.value, on.span));
+        let sent = step.requeue.first().map(|it| facts.name(it.value));
+        let (name, place) = (&step.id.value, step.id.span);
+        let (message, second) = match (judged, sent) {
+            (Some((judge, span)), _) => (
+                format!("`{name}` has reduced permissions for the work that `{judge}` judges"),
+                Some((span, "waits for the result of its work".to_owned())),
+            ),
+            (None, Some(sent)) => (
+                format!("`{name}` has reduced permissions, and corrects what `{sent}` then looks at again"),
+                None,
+            ),
+            (None, None) => return None,
+        };
+        let first = (place, "cannot commit in a sandbox, or is asked before each command".to_owned());
+        let story = std::iter::once(first).chain(second).collect();
+        let found = numbered(Diagnostic::new(&C6D, place, message), story);
+        Some(found.help(format!("delete `permissions` in `{name}`: without it, they are full")))
+    })
 }
 
 /// True if it starts the worker of the state that the transition leads to, with reduced permissions.

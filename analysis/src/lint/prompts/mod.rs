@@ -31,7 +31,7 @@ super::group! {
     C83 "unused-prompt" Warn unused_prompt;
     C85 "prompt-stale-guard" Warn stale_guard;
     C86 "respawn-branch-missing" Warn respawn_branch_missing;
-    C87 "verdict-vocabulary" Warn verdict_vocabulary;
+    C87 "verdict-vocabulary" Warn verdict_vocabulary, steps;
     C88 "verdict-by-prose" Warn verdict_by_prose;
     C89 "same-prompt-respawn" Allow same_prompt_respawn;
     C8A "loose-verdict" Warn loose_verdict;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::{Field, Step, StepCondition, StepId, StepPiece, StepPrompt, Steps};
+use orange_core::Verdict;
 use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
 use crate::lint::MAX_TRACED;
@@ -49,16 +50,34 @@ impl<'f> StepFacts<'f> {
     }
 
     /// Every step with its number.
-    pub(super) fn all(&self) -> impl Iterator<Item = (StepId, &'f Step)> + use<'f> {
+    pub(in crate::lint) fn all(&self) -> impl Iterator<Item = (StepId, &'f Step)> + use<'f> {
         (0..).zip(&self.steps.steps).map(|(id, step)| (StepId(id), step))
     }
 
-    pub(super) fn step(&self, id: StepId) -> &'f Step {
+    pub(in crate::lint) fn step(&self, id: StepId) -> &'f Step {
         &self.steps.steps[id.index()]
     }
 
-    pub(super) fn name(&self, id: StepId) -> &'f str {
+    pub(in crate::lint) fn name(&self, id: StepId) -> &'f str {
         &self.step(id).id.value
+    }
+
+    pub(in crate::lint) fn has_role(&self, id: StepId, role: &str) -> bool {
+        self.plan.role(self.plan.step(id).role).eq_ignore_ascii_case(role)
+    }
+
+    /// True if a step reviews: it has the role `reviewer`, or is called a review and reports a verdict. One that tests the work has to run
+    /// programs, and one that sends others back works itself.
+    pub(in crate::lint) fn is_reviewer(&self, id: StepId) -> bool {
+        let is_verdict =
+            |it: &&str| [Verdict::Pass, Verdict::Fail].iter().any(|verdict| verdict.as_str() == *it);
+        let is_called_review = || {
+            self.name(id)
+                .split(['-', '_'])
+                .any(|it| ["review", "reviewer"].contains(&it.to_ascii_lowercase().as_str()))
+        };
+        let judges = || is_called_review() && self.plan.results_of(id).iter().any(is_verdict);
+        !self.plan.step(id).is_loop() && (self.has_role(id, "reviewer") || judges())
     }
 
     /// The first run to this mission, as readers see it; none beyond [`MAX_TRACED`] acts of all traces.
@@ -169,7 +188,7 @@ impl EarlierSteps {
 }
 
 /// The findings of many, each with its own.
-pub(super) fn each<T>(
+pub(in crate::lint) fn each<T>(
     items: impl IntoIterator<Item = T>,
     find: impl Fn(T) -> Option<Diagnostic>,
 ) -> Vec<Diagnostic> {

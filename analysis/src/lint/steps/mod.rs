@@ -21,6 +21,7 @@ mod unordered_writers;
 mod unreviewed_fix;
 
 pub use facts::StepFacts;
+pub(super) use facts::{each, prompt_text};
 
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
@@ -46,10 +47,7 @@ super::group! {
 
 /// Findings of every lint of step workflows, and one more if the search was cut.
 pub fn all(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
-    let finds = super::lints().filter_map(|lint| match lint.find {
-        super::Find::Steps(find) => Some(find),
-        super::Find::Machine(_) => None,
-    });
+    let finds = super::lints().filter_map(|lint| lint.find.in_steps());
     let cut = facts.search.is_cut().then(|| {
         let message = "some runs of these steps were not looked at: there are too many";
         let help =

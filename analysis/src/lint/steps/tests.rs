@@ -8,10 +8,23 @@ use orange_codegen::source::Source;
 
 /// The codes that are found, each with what it stands at.
 fn found(source: &Source) -> Vec<String> {
+    of_codes(source, |code| code.starts_with('B') || code == "A10")
+}
+
+fn of_codes(source: &Source, has: impl Fn(&str) -> bool) -> Vec<String> {
     let compilation = every_finding(source);
     assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
-    let found = compilation.diagnostics.iter().filter(|it| it.code().starts_with('B') || it.code() == "A10");
+    let found = compilation.diagnostics.iter().filter(|it| has(it.code()));
     found.map(|it| format!("{} {}", it.code(), &source.text[it.span.range()])).collect()
+}
+
+/// What one check finds, without its code.
+#[track_caller]
+fn check_one(code: &str, steps: &str, expect: &[&str]) {
+    let source = Source::new("flow.toml", format!("[workflow]\nname = \"flow\"\n{steps}"));
+    let found = of_codes(&source, |it| it == code);
+    let found: Vec<&str> = found.iter().filter_map(|it| it.split_once(' ')).map(|(_, place)| place).collect();
+    assert_eq!(found, expect);
 }
 
 #[track_caller]
@@ -142,35 +155,73 @@ fn two_ends(fix: &str, more: &str) -> String {
     [review, &fix, &ship, more].concat()
 }
 
-#[track_caller]
-fn check_b29(steps: &str, expect: &[&str]) {
-    let found = found(&Source::new("flow.toml", format!("[workflow]\nname = \"flow\"\n{steps}")));
-    let found: Vec<&str> = found.iter().filter_map(|it| it.strip_prefix("B29 ")).collect();
-    assert_eq!(found, expect);
-}
-
 #[test]
 fn b29_a_fix_that_nobody_judges_is_found() {
-    check_b29(&two_ends("", ""), &["\"review.result == 'FAIL'\""]);
-    check_b29(&two_ends("", "").replace("FAIL", "CHANGES"), &["\"review.result == 'CHANGES'\""]);
+    check_one("B29", &two_ends("", ""), &["\"review.result == 'FAIL'\""]);
+    check_one("B29", &two_ends("", "").replace("FAIL", "CHANGES"), &["\"review.result == 'CHANGES'\""]);
     let notes = step("notes", "depends_on = [\"fix\", \"ship\"]");
-    check_b29(&two_ends("", &notes), &["\"review.result == 'FAIL'\""]);
+    check_one("B29", &two_ends("", &notes), &["\"review.result == 'FAIL'\""]);
 }
 
 #[test]
 fn b29_a_fix_that_something_follows_is_left_alone() {
-    check_b29(&two_ends("permissions = \"reduced\"", ""), &[]);
-    check_b29(&two_ends("max_retries = 2\non_fail = \"rescue\"", &step("rescue", "")), &[]);
+    check_one("B29", &two_ends("permissions = \"reduced\"", ""), &[]);
+    check_one("B29", &two_ends("max_retries = 2\non_fail = \"rescue\"", &step("rescue", "")), &[]);
     for more in
         ["\"fix\"]", "\"fix\"]\nresults = [\"A\", \"B\"]", "\"fix\", \"ship\"]\nresults = [\"A\", \"B\"]"]
     {
-        check_b29(&two_ends("", &step("again", &format!("depends_on = [{more}"))), &[]);
+        check_one("B29", &two_ends("", &step("again", &format!("depends_on = [{more}"))), &[]);
     }
-    check_b29(&two_ends("", "").replace("FAIL", "SMALL").replace("PASS", "LARGE"), &[]);
+    check_one("B29", &two_ends("", "").replace("FAIL", "SMALL").replace("PASS", "LARGE"), &[]);
 }
 
 #[test]
 fn b29_a_loop_behind_the_fix_judges_it() {
     let again = "depends_on = [\"fix\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 2\nrequeue = [\"review\"]\non_fail = \"rescue\"";
-    check_b29(&two_ends("", &[step("again", again), step("rescue", "")].concat()), &[]);
+    check_one("B29", &two_ends("", &[step("again", again), step("rescue", "")].concat()), &[]);
+}
+
+const VERDICTS: &str = "results = [\"PASS\", \"FAIL\"]";
+
+#[test]
+fn c6c_a_step_that_reviews_has_reduced_permissions() {
+    let reviewer = step("look", "role = \"reviewer\"");
+    check_one("C6C", &reviewer, &["\"look\""]);
+    check_one("C6C", &step("code-review", VERDICTS), &["\"code-review\""]);
+    check_one("C6C", &step("review", &format!("{VERDICTS}\npermissions = \"reduced\"")), &[]);
+    check_one("C6C", &step("test", &format!("role = \"worker\"\n{VERDICTS}")), &[]);
+    check_one("C6C", &step("review", "results = [\"SMALL\", \"LARGE\"]"), &[]);
+}
+
+#[test]
+fn c6d_a_step_that_works_has_full_permissions() {
+    let reduced = "permissions = \"reduced\"";
+    let review =
+        step("review", "role = \"reviewer\"\ndepends_on = [\"work\"]\nresults = [\"PASS\", \"FAIL\"]");
+    let work = |role: &str| step("work", &format!("role = \"{role}\"\n{reduced}"));
+    check_one("C6D", &(work("worker") + &review), &["\"work\""]);
+    check_one("C6D", &(work("planner") + &review), &[]);
+    check_one("C6D", &work("worker"), &[]);
+    let looped = format!(
+        "role = \"worker\"\n{reduced}\ndepends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\""
+    );
+    let fix = step("fix", &format!("{looped}\nmax_retries = 2\non_fail = \"rescue\""));
+    let rescue = step("rescue", &format!("role = \"worker\"\n{reduced}"));
+    check_one("C6D", &[step("work", ""), review, fix, rescue].concat(), &["\"fix\""]);
+}
+
+#[test]
+fn c87_a_prompt_asks_for_results_that_its_step_has() {
+    let review = |prompt: &str, results: &str| {
+        format!("[[steps]]\nid = \"review\"\nprompt = \"{prompt}\"\n{results}\n")
+    };
+    let fix = step("fix", "depends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\"");
+    let approved = "Report APPROVED or REJECTED.";
+    check_one("C87", &review(approved, VERDICTS), &["\"Report APPROVED or REJECTED.\""]);
+    check_one("C87", &(review(approved, "") + &fix), &["\"Report APPROVED or REJECTED.\""]);
+    check_one("C87", &review(approved, ""), &[]);
+    check_one("C87", &review(approved, "results = [\"APPROVED\", \"REJECTED\"]"), &[]);
+    check_one("C87", &review("Report PASS or FAIL.", VERDICTS), &[]);
+    let call = "orange step complete --result OK";
+    check_one("C87", &review(call, VERDICTS), &["\"orange step complete --result OK\""]);
 }
