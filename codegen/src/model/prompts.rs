@@ -4,12 +4,15 @@ use super::decoder::{Decoder, Field, NamedEntry};
 use super::keys::PROMPT;
 use super::prompt_file;
 use super::scope::Scope;
-use super::{Prompt, PromptPiece, Value};
+use super::{Prompt, PromptPiece, StepValue, Value};
 use crate::catalogue::C84;
 use crate::diag::Diagnostic;
 use crate::prompt_files::PromptFiles;
 use crate::suggest;
 use crate::syntax::{NodeKind, Text};
+
+/// What a task has for the `{{mission_prompt}}` of a step.
+const SUMMARY: &str = "{summary}";
 
 /// The prompts, in the order of the scope's table. One whose value is not a text is empty.
 pub(super) fn prompts(
@@ -93,22 +96,35 @@ pub(super) fn without_placeholders(
 }
 
 /// Reports names of values that stand in the text as other programs write placeholders: `{{summary}}`, `{Summary}`, `$summary`,
-/// `${summary}`, `<summary>`.
+/// `${summary}`, `<summary>`; and `{{mission_prompt}}`, which prompts of steps have for `{summary}`.
 fn look_alikes(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) {
+    report_look_alikes(decoder, text, |written, name| {
+        let own = format!("{{{name}}}");
+        let is_known = written != own && value(scope, name).is_some();
+        let is_of_steps = written != own && name == StepValue::MissionPrompt.name();
+        is_known.then_some(own).or_else(|| is_of_steps.then(|| SUMMARY.to_owned()))
+    });
+}
+
+/// Reports what is written like a placeholder and is none, if `meant` says what to write for it.
+pub(super) fn report_look_alikes(
+    decoder: &mut Decoder<'_>,
+    text: &Text,
+    meant: impl Fn(&str, &str) -> Option<String>,
+) {
     let value_of = text.value.as_str();
     for (at, _) in
         value_of.match_indices(['{', '$', '<']).filter(|(at, _)| !value_of[..*at].ends_with(['{', '$']))
     {
         let Some((written, word)) = look_alike(&value_of[at..]) else { continue };
-        let name = word.to_ascii_lowercase();
         let is_left_open = written.starts_with('<') && is_for_readers(value_of, at, word);
-        if is_left_open || value(scope, &name).is_none() {
+        let Some(meant) = meant(written, &word.to_ascii_lowercase()).filter(|_| !is_left_open) else {
             continue;
-        }
+        };
         let span = text.locate(at, at + written.len());
         let message = format!("`{written}` is not a placeholder: agents will not read its value there");
-        let fix = decoder.rewritten(span, written, &format!("{{{name}}}"));
-        decoder.report(Diagnostic::new(&C84, span, message).help(format!("write `{{{name}}}`")).fix_if(fix));
+        let fix = decoder.rewritten(span, written, &meant);
+        decoder.report(Diagnostic::new(&C84, span, message).help(format!("write `{meant}`")).fix_if(fix));
     }
 }
 
@@ -118,7 +134,7 @@ fn is_for_readers(text: &str, at: usize, word: &str) -> bool {
     line.contains("orange") || text.contains(&format!("</{word}>"))
 }
 
-/// The start of a text, and the word in it, if it is written like a placeholder and is none.
+/// The start of a text, and the word in it, if it is written like a placeholder in some language.
 fn look_alike(text: &str) -> Option<(&str, &str)> {
     const FORMS: [(&str, &str); 5] = [("{{", "}}"), ("${", "}"), ("$", ""), ("<", ">"), ("{", "}")];
     FORMS.iter().find_map(|(open, close)| {
@@ -126,8 +142,7 @@ fn look_alike(text: &str) -> Option<(&str, &str)> {
         let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
         let word = &inside[..inside.find(|it| !is_part(it)).unwrap_or(inside.len())];
         let is_whole = inside[word.len()..].starts_with(close);
-        let is_one = *open == "{" && !word.bytes().any(|it| it.is_ascii_uppercase());
-        (is_whole && !is_one).then(|| (&text[..open.len() + word.len() + close.len()], word))
+        (is_whole && !word.is_empty()).then(|| (&text[..open.len() + word.len() + close.len()], word))
     })
 }
 
@@ -186,6 +201,9 @@ fn report(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text, word: &str,
     let close = suggest::closest(word, known.clone());
     let meant = suggest::only(word, known.clone());
     let help = match (close, suggest::list(known)) {
+        _ if word == StepValue::MissionPrompt.name() => {
+            format!("prompts of steps have it; the request of a task is `{SUMMARY}`")
+        }
         (Some(close), _) => {
             format!("did you mean `{{{close}}}`? To write braces, double them: `{{{{{word}}}}}`")
         }
@@ -257,6 +275,7 @@ mod tests {
             let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
             assert_eq!(found, expect, "{text}");
         };
+        check("{{mission_prompt}} {mission_prompt} {{context}}", &["{{mission_prompt}}"]);
         check("{{summary}} {Summary} {BRANCH}", &["{{summary}}", "{Summary}", "{BRANCH}"]);
         check("$summary, ${branch} and <branch>.", &["$summary", "${branch}", "<branch>"]);
         check("{summary} {{{summary}}} {{sumary}} $HOME <details> $ {} < {", &[]);

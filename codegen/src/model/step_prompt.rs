@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, ObjectFields, shortened};
 use super::prompt_file::{self, WRITE};
-use super::{StepPiece, StepPrompt, StepValue};
+use super::{StepPiece, StepPrompt, StepValue, prompts};
 use crate::catalogue::{B19, S04, S09};
 use crate::diag::Diagnostic;
 use crate::prompt_files::PromptFiles;
@@ -30,6 +30,7 @@ pub(super) fn prompt(
                 decoder.report(Diagnostic::new(&S09, text.span, message).help(WRITE));
             }
             let pieces = pieces(decoder, &text);
+            look_alikes(decoder, &text);
             StepPrompt { span: text.span, file: None, pieces }
         }
         (None, Some(file)) => match decoder.string(&file) {
@@ -51,7 +52,25 @@ fn empty(span: Span) -> StepPrompt {
 
 fn from_file(decoder: &mut Decoder<'_>, files: &PromptFiles, name: Spanned<String>) -> StepPrompt {
     let Some(text) = prompt_file::read(decoder, files, &name) else { return empty(name.span) };
-    StepPrompt { span: name.span, pieces: pieces(decoder, &text), file: Some(name.value) }
+    let pieces = pieces(decoder, &text);
+    look_alikes(decoder, &text);
+    StepPrompt { span: name.span, pieces, file: Some(name.value) }
+}
+
+/// Reports what other programs or prompts of tasks write for a placeholder of steps: `{branch}`, `${branch}`, `$branch`, `<branch>`, and
+/// `{summary}` for the request. Of words that texts have for much else, only those in braces are reported.
+fn look_alikes(decoder: &mut Decoder<'_>, text: &Text) {
+    const CLEAR: [StepValue; 3] = [StepValue::MissionPrompt, StepValue::WorktreePath, StepValue::Branch];
+    prompts::report_look_alikes(decoder, text, |written, name| match name {
+        _ if written.starts_with("{{") => None,
+        "summary" if written.starts_with('{') => Some("{{mission_prompt}}".to_owned()),
+        "orange" if written.starts_with('{') => Some("orange".to_owned()),
+        _ => {
+            let value = StepValue::ALL.into_iter().find(|it| it.name() == name)?;
+            let is_clear = written.starts_with('{') || CLEAR.contains(&value);
+            is_clear.then(|| format!("{{{{{name}}}}}"))
+        }
+    });
 }
 
 /// Cuts a text at its placeholders.
@@ -123,5 +142,22 @@ mod tests {
     #[test]
     fn unknown_placeholders_are_reported_and_stay() {
         check("{{misson_prompt}}", &[text("{{misson_prompt}}")], &["{{misson_prompt}}"]);
+    }
+
+    #[test]
+    fn placeholders_of_other_programs_are_reported() {
+        let check = |text: &str, expect: &[&str]| {
+            let source = Source::new("flow.toml", text);
+            let mut decoder = Decoder::new(&source);
+            let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
+            look_alikes(&mut decoder, &decoded);
+            let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        check("Do {mission_prompt} on {branch}", &["{mission_prompt}", "{branch}"]);
+        check("{summary}, `{orange} step complete`, {Context}", &["{summary}", "{orange}", "{Context}"]);
+        check("$branch, ${branch} and <branch>.", &["$branch", "${branch}", "<branch>"]);
+        check("{{branch}} {{ context }} {{{step}}} {{Branch}} {id} {status} {}", &[]);
+        check("$step $base <step> <context>{{context}}</context> orange step <branch>", &[]);
     }
 }
