@@ -2,9 +2,48 @@
 
 use std::sync::LazyLock;
 
-pub use orange_codegen::catalogue::{Check, CheckPage};
+pub use orange_codegen::catalogue::{Check, CheckPage, Language};
 
 use crate::{evolution, lint};
+
+/// Checks of one language, each with the check that asks the same of the other one, or the reason why none does.
+static OTHER_LANGUAGE: &[(&str, &str)] = &[
+    ("A09", "B09"),
+    ("B09", "A09"),
+    ("B11", "C01"),
+    ("B13", "C05"),
+    ("B14", "a transition names the state in which a task goes on"),
+    ("B15", "C23"),
+    ("B19", "C84"),
+    ("B21", "C62"),
+    ("B24", "states may share a prompt"),
+    ("B28", "C8C"),
+    ("B29", "each state of a task has transitions, which say what follows a fix"),
+    ("C01", "B11"),
+    ("C05", "B13"),
+    ("C23", "B15"),
+    ("C60", "a mission ends its agents by itself"),
+    ("C61", "a mission that is over returns its worktree by itself"),
+    ("C62", "B21"),
+    ("C70", "steps run no programs"),
+    ("C81", "a step reports a summary and writes no section"),
+    ("C82", "the skill of agents says how a step ends"),
+    ("C83", "a prompt belongs to its step"),
+    ("C88", "a step reports its result as an option of a command"),
+    ("C8A", "a step reports its result as an option of a command"),
+    ("C8C", "B28"),
+    ("CA0", "each attempt at a step has an agent of its own"),
+    ("CA2", "a mission merges nothing by itself"),
+    ("D01", "a mission keeps the plan with which it was started"),
+    ("D02", "a mission keeps the plan with which it was started"),
+    ("D05", "a mission keeps the plan with which it was started"),
+    ("D06", "a mission keeps the plan with which it was started"),
+];
+
+/// The check that asks the same of the other language, or the reason why none does; `None` where nobody would expect one.
+pub fn other_language(check: &Check) -> Option<&'static str> {
+    OTHER_LANGUAGE.iter().find(|(code, _)| *code == check.code).map(|(_, other)| *other)
+}
 
 /// All checks, in the order of their groups and codes.
 pub fn all() -> &'static [&'static Check] {
@@ -52,5 +91,33 @@ pub fn title(check: &Check) -> &'static str {
         ("A", _) => "Names, guards and exits",
         ("D", _) => "Changes",
         (_, group) => group.map_or("Others", |group| group.title),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_twin_is_of_the_other_language_and_leads_back() {
+        for (code, other) in OTHER_LANGUAGE {
+            let check = find(code).unwrap_or_else(|| panic!("{code} is the code of no check"));
+            assert_ne!(check.language, Language::Both, "{code}");
+            let Some(twin) = find(other) else {
+                assert!(other.contains(' '), "{other} of {code} is neither a check nor a reason");
+                continue;
+            };
+            assert_ne!(twin.language, check.language, "{code}");
+            let leads_back = other_language(twin) == Some(code) || twin.language == Language::Both;
+            assert!(leads_back, "{other} of {code}");
+        }
+    }
+
+    #[test]
+    fn lints_are_for_the_languages_in_which_they_look() {
+        let of = |name: &str| find(name).map(|it| it.language);
+        assert_eq!(of("full-permission-reviewer"), Some(Language::Both));
+        assert_eq!(of("session-leak"), Some(Language::Machines));
+        assert_eq!(of("unreviewed-fix"), Some(Language::Steps));
     }
 }

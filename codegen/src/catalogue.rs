@@ -9,6 +9,30 @@ pub struct Check {
     pub name: &'static str,
     /// The level of its findings unless they say otherwise.
     pub level: Level,
+    /// The workflows that it looks at.
+    pub language: Language,
+}
+
+/// Workflows that a check looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Workflows for tasks: state machines.
+    Machines,
+    /// Step workflows.
+    Steps,
+    /// All workflows.
+    Both,
+}
+
+impl Language {
+    /// Its name in lists of checks.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Machines => "tasks",
+            Self::Steps => "steps",
+            Self::Both => "both",
+        }
+    }
 }
 
 /// Level of a finding, the worst first.
@@ -45,13 +69,14 @@ impl Level {
 pub type CheckPage = (&'static Check, &'static str);
 
 macro_rules! catalogue {
-    ($($code:ident $name:literal $level:ident;)*) => {
+    ($($code:ident $name:literal $level:ident $language:ident;)*) => {
         $(
             #[doc = concat!("`", $name, "`: its page says what it means.")]
             pub static $code: Check = Check {
                 code: stringify!($code),
                 name: $name,
                 level: Level::$level,
+                language: Language::$language,
             };
         )*
 
@@ -65,55 +90,55 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    S01 "syntax-error" Error;
-    S02 "unknown-key" Error;
-    S03 "duplicate-key" Error;
-    S04 "invalid-value" Error;
-    S05 "unsupported-version" Error;
-    S06 "name-mismatch" Warn;
-    S07 "yaml-trap" Warn;
-    S08 "unreadable-file" Error;
-    S09 "missing-key" Error;
-    S10 "limit-exceeded" Error;
-    S11 "suppression-without-reason" Warn;
-    S12 "unused-suppression" Warn;
-    S13 "invalid-suppression" Warn;
-    A01 "unknown-to" Error;
-    A02 "unknown-from" Error;
-    A03 "from-terminal" Error;
-    A04 "unknown-prompt" Error;
-    A05 "unknown-respawn-prompt" Error;
-    A06 "unknown-then" Error;
-    A07 "ambiguous-transitions" Error;
-    A08 "when-syntax" Error;
-    A09 "then-when-gap" Error;
-    A10 "undecided" Warn;
-    A11 "name-collision" Error;
-    A12 "unknown-state" Error;
-    A13 "false-wait" Error;
-    A14 "terminal-initial" Error;
-    A15 "command-not-final" Error;
-    A16 "hook-failure-target" Error;
-    A17 "unknown-gate" Error;
-    A18 "pointless-deadline" Error;
-    A19 "inconsistent-reviewers" Error;
-    B01 "cycle" Error;
-    B02 "unknown-dep" Error;
-    B03 "duplicate-step" Error;
-    B04 "condition-syntax" Error;
-    B05 "condition-unknown-step" Error;
-    B06 "condition-unknown-field" Error;
-    B07 "condition-not-ancestor" Error;
-    B13 "loop-unbounded" Error;
-    B16 "unknown-role" Error;
-    B18 "missing-prompt-file" Error;
-    B19 "unknown-template-var" Error;
-    B26 "handler-misplaced" Error;
-    B27 "requeue-not-upstream" Error;
-    C40 "exit-target-illegal" Deny;
-    C46 "crash-no-stuck" Warn;
-    C4D "bad-threshold" Deny;
-    C84 "unknown-placeholder" Warn;
+    S01 "syntax-error" Error Both;
+    S02 "unknown-key" Error Both;
+    S03 "duplicate-key" Error Both;
+    S04 "invalid-value" Error Both;
+    S05 "unsupported-version" Error Machines;
+    S06 "name-mismatch" Warn Both;
+    S07 "yaml-trap" Warn Both;
+    S08 "unreadable-file" Error Both;
+    S09 "missing-key" Error Both;
+    S10 "limit-exceeded" Error Both;
+    S11 "suppression-without-reason" Warn Both;
+    S12 "unused-suppression" Warn Both;
+    S13 "invalid-suppression" Warn Both;
+    A01 "unknown-to" Error Machines;
+    A02 "unknown-from" Error Machines;
+    A03 "from-terminal" Error Machines;
+    A04 "unknown-prompt" Error Machines;
+    A05 "unknown-respawn-prompt" Error Machines;
+    A06 "unknown-then" Error Machines;
+    A07 "ambiguous-transitions" Error Machines;
+    A08 "when-syntax" Error Machines;
+    A09 "then-when-gap" Error Machines;
+    A10 "undecided" Warn Both;
+    A11 "name-collision" Error Both;
+    A12 "unknown-state" Error Machines;
+    A13 "false-wait" Error Machines;
+    A14 "terminal-initial" Error Machines;
+    A15 "command-not-final" Error Machines;
+    A16 "hook-failure-target" Error Machines;
+    A17 "unknown-gate" Error Machines;
+    A18 "pointless-deadline" Error Machines;
+    A19 "inconsistent-reviewers" Error Machines;
+    B01 "cycle" Error Steps;
+    B02 "unknown-dep" Error Steps;
+    B03 "duplicate-step" Error Steps;
+    B04 "condition-syntax" Error Steps;
+    B05 "condition-unknown-step" Error Steps;
+    B06 "condition-unknown-field" Error Steps;
+    B07 "condition-not-ancestor" Error Steps;
+    B13 "loop-unbounded" Error Steps;
+    B16 "unknown-role" Error Steps;
+    B18 "missing-prompt-file" Error Both;
+    B19 "unknown-template-var" Error Steps;
+    B26 "handler-misplaced" Error Steps;
+    B27 "requeue-not-upstream" Error Steps;
+    C40 "exit-target-illegal" Deny Machines;
+    C46 "crash-no-stuck" Warn Machines;
+    C4D "bad-threshold" Deny Machines;
+    C84 "unknown-placeholder" Warn Both;
 }
 
 impl Check {

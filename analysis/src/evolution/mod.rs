@@ -74,6 +74,7 @@ macro_rules! kinds {
                 code: stringify!($code),
                 name: $name,
                 level: orange_codegen::diag::Level::$level,
+                language: orange_codegen::catalogue::Language::Machines,
             };
         )*
 

@@ -73,6 +73,9 @@ impl Find {
 /// Declares the lints of a group: for each its code, its name, its default level, and the module that decides it; `, steps` after it where
 /// it decides steps, too.
 macro_rules! group {
+    (@language Machine) => { orange_codegen::catalogue::Language::Machines };
+    (@language Machine steps) => { orange_codegen::catalogue::Language::Both };
+    (@language Steps) => { orange_codegen::catalogue::Language::Steps };
     (@find Machine $module:ident) => { $crate::lint::Find::Machine($module::find) };
     (@find Machine $module:ident steps) => { $crate::lint::Find::Both($module::find, $module::find_in_steps) };
     (@find Steps $module:ident) => { $crate::lint::Find::Steps($module::find) };
@@ -86,6 +89,7 @@ macro_rules! group {
                 code: stringify!($code),
                 name: $name,
                 level: orange_codegen::diag::Level::$level,
+                language: $crate::lint::group!(@language $kind $($steps)?),
             };
         )*
 

@@ -209,7 +209,11 @@ const IN_DEV_TASK: &[Mistake] = &[
         "depends_on = [\"implement\"]",
     ),
     ("a reviewer may write", "permissions = \"reduced\"\n", ""),
-    ("the worker may not write", "depends_on = [\"plan\"]\n", "depends_on = [\"plan\"]\npermissions = \"reduced\"\n"),
+    (
+        "the worker may not write",
+        "depends_on = [\"plan\"]\n",
+        "depends_on = [\"plan\"]\npermissions = \"reduced\"\n",
+    ),
     ("a word that `execution` does not have", "execution = \"auto\"", "execution = \"manual\""),
 ];
 

@@ -1,6 +1,6 @@
 //! The pages of the checks as a small site of Markdown: an index, and pages with links to each other.
 
-use orange_analysis::catalogue::{self, Check};
+use orange_analysis::catalogue::{self, Check, Language};
 
 use crate::output::put;
 
@@ -27,24 +27,46 @@ fn index(checks: &[&Check]) -> String {
          What `orange-workflow check` finds. `error` means that nothing can be made of the workflow, `deny` fails the \
          run,\n`warn` and `info` are printed, `allow` is off; flags and `orange-workflow.toml` change every level but \
          `error`.\n\
-         `orange-workflow explain CODE` prints a page.\n",
+         `orange-workflow explain CODE` prints a page. A check is for workflows of `tasks`, for `steps`, or for both. Where one could expect\n\
+         it in the other language, its line has the check that asks the same there, or the reason why none does.\n",
     );
     for group in checks.chunk_by(|a, b| catalogue::title(a) == catalogue::title(b)) {
         let title = group.first().map_or("", |it| catalogue::title(it));
         put(
             &mut out,
-            format_args!("\n## {title}\n\n| code | check | level | what it finds |\n|---|---|---|---|\n"),
+            format_args!(
+                "\n## {title}\n\n| code | check | level | for | what it finds |\n|---|---|---|---|---|\n"
+            ),
         );
         for check in group {
             let Check { code, name, level, .. } = check;
             let summary = catalogue::summary(check).replace('\n', " ").replace('|', "\\|");
             put(
                 &mut out,
-                format_args!("| {code} | [{name}]({name}.md) | {} | {summary} |\n", level.as_str()),
+                format_args!(
+                    "| {code} | [{name}]({name}.md) | {} | {} | {summary} |\n",
+                    level.as_str(),
+                    languages(check)
+                ),
             );
         }
     }
     out
+}
+
+/// The language that a check is for, and what is said of it in the other one.
+fn languages(check: &Check) -> String {
+    let (language, other) = match check.language {
+        Language::Machines => (Language::Machines, Language::Steps),
+        Language::Steps => (Language::Steps, Language::Machines),
+        Language::Both => return Language::Both.as_str().to_owned(),
+    };
+    let [language, other] = [language, other].map(Language::as_str);
+    match catalogue::other_language(check).map(|it| (it, catalogue::find(it))) {
+        Some((_, Some(twin))) => format!("{language}; {other}: [{}]({}.md)", twin.code, twin.name),
+        Some((reason, None)) => format!("{language}; {other}: {reason}"),
+        None => language.to_owned(),
+    }
 }
 
 fn page(checks: &[&Check], at: usize) -> SitePage {
