@@ -11,7 +11,7 @@ use crate::prompt_files::PromptFiles;
 use crate::suggest;
 use crate::syntax::{NodeKind, Text};
 
-/// What a task has for the `{{mission_prompt}}` of a step.
+/// Placeholder of a task for the `{{mission_prompt}}` of a step.
 const SUMMARY: &str = "{summary}";
 
 /// The prompts, in the order of the scope's table. One whose value is not a text is empty.

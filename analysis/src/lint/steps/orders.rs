@@ -26,7 +26,7 @@ fn has_order(text: &str) -> bool {
         let mut is_open = true;
         clause.split(" and ").any(|part| {
             let is_order = is_open && begins_with_order(part);
-            // "Say how to find and fix it" is no order to fix.
+            // "Say how to find and fix it" orders nothing to be fixed.
             is_open &= !part.contains(" to ");
             is_order
         })
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_to_fix_is_told_from_words_about_it() {
+    fn words_about_a_fix_are_not_an_order_to_fix() {
         for text in [
             "Fix it.",
             "You fix what a review found.",

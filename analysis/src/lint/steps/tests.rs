@@ -18,7 +18,7 @@ fn of_codes(source: &Source, has: impl Fn(&str) -> bool) -> Vec<String> {
     found.map(|it| format!("{} {}", it.code(), &source.text[it.span.range()])).collect()
 }
 
-/// What one check finds, without its code.
+/// Compares the findings of one check, without its code.
 #[track_caller]
 fn check_one(code: &str, steps: &str, expect: &[&str]) {
     let source = Source::new("flow.toml", format!("[workflow]\nname = \"flow\"\n{steps}"));

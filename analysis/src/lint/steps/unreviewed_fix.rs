@@ -20,7 +20,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
             return None;
         }
         let (skipped, accepting) = accepting(facts, condition)?;
-        let at = unjudged(facts, id, condition, skipped)?;
+        let at = completed_without_judge(facts, id, condition, skipped)?;
         let (name, judge, skipped) = (&step.id.value, facts.name(condition.step.value), facts.name(skipped));
         let message = format!(
             "`{judge}` does not judge again after `{name}`: the mission completes without `{skipped}`"
@@ -51,7 +51,7 @@ fn accepting<'f>(facts: &StepFacts<'f>, condition: &StepCondition) -> Option<(St
 
 /// First mission that completes after the fix, with the result that asked for it. A step that goes on with the fix alone, or judges it,
 /// shows that its author has thought of what follows.
-fn unjudged(
+fn completed_without_judge(
     facts: &StepFacts<'_>,
     fixing: StepId,
     condition: &StepCondition,
