@@ -213,7 +213,7 @@ impl<'p> RunMonitor<'p> {
         }
     }
 
-    /// What follows is counted from here.
+    /// Counts from here on.
     fn begin_unattended(&mut self) {
         (self.unattended, self.started, self.restarted) = (0, 0, 0);
         self.taken.clear();

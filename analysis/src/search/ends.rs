@@ -25,7 +25,12 @@ pub fn rules<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item
 
 /// The rules of a state about a time after which the task moves on.
 pub fn timed<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item = RuleIndex> + use<'m> {
-    rules(machine, state).filter(|rule| machine.exit_rules[usize::from(*rule)].after().is_some())
+    rules(machine, state).filter(|rule| is_timed(machine, *rule))
+}
+
+/// True if a rule is about a time after which the task moves on.
+pub fn is_timed(machine: &Machine<'_>, rule: RuleIndex) -> bool {
+    machine.exit_rules[usize::from(rule)].after().is_some()
 }
 
 /// An end that this rule is for and, if there is any, none before it; an ordinary one without a rule.

@@ -260,6 +260,10 @@ impl<'m> Explorer<'_, 'm> {
         let is_first = task.unhandled_exit.is_none();
         let task = &Task { unhandled_exit: is_first.then_some(agent), ..*task };
         for (end, turn) in self.decisions.exits(self.search, task, agent).iter() {
+            // A task that has just come to its state has not been there for long.
+            if !is_first && end.is_some_and(|rule| ends::is_timed(self.search.machine, rule)) {
+                continue;
+            }
             let (mut next, outcome, events) = self.carried(task, turn);
             if next.waiting.is_none() {
                 let is_missed = next.status != task.status && self.is_missed(&next, agent);

@@ -1,4 +1,4 @@
-//! What a wide flow has beside.
+//! Keys of a wide flow that others lack.
 
 use super::Author;
 use super::StateRole::{Ends, Idle, Judges, Works};

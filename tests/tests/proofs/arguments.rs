@@ -7,7 +7,7 @@ use orange_tests::plan::{Plan, PlannedOutcome};
 
 use crate::run::WatchedWalk;
 
-/// What the arguments of one proof say.
+/// The claims in the arguments of one proof.
 #[derive(Default)]
 pub(crate) struct Arguments {
     claims: Vec<ArguedClaim>,

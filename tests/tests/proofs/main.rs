@@ -231,7 +231,7 @@ fn what_is_refuted_is_broken_by_its_run() {
                     "loops-bounded" => refuted::goes_round(&run, &trace.steps),
                     "ends-reachable" => {
                         let random = &mut Random::new(1);
-                        Explored::from(plan, vec![run.clone()], 400, random).trapped().is_some()
+                        Explored::from(plan, vec![run.clone()], 2000, random).trapped().is_some()
                     }
                     _ => is_broken,
                 };

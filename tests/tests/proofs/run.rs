@@ -13,7 +13,7 @@ use orange_tests::monitor::{
 use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate, PlannedOutcome};
 use orange_tests::reference::{self, Resolution, Task, VisitedStates};
 
-/// What followed from the end of the state's own agent.
+/// Effects of the end of the state's own agent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SeenEnd {
     pub moved: bool,
@@ -181,7 +181,7 @@ impl<'r> WatchedWalk<'r> {
         Ok(story)
     }
 
-    /// What followed from the last act, if an agent of the state itself ended with it.
+    /// Effects of the last act, if an agent of the state itself ended with it.
     pub(crate) fn last_end(&self) -> Option<SeenEnd> {
         self.last_end
     }

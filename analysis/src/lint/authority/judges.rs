@@ -173,7 +173,7 @@ impl Judges {
         let Some(transition) = self.decided(edge) else { return Vec::new() };
         let by = facts.machine.transition(transition).by;
         let passes = |agent: &Actor| match edge.step {
-            // Where a time is over or a hook has failed, the engine takes it, whoever is alive.
+            // Where a time is over or a hook has failed, the engine takes it, although an agent is alive.
             SearchStep::Request { by: Actor::Engine, .. } => false,
             SearchStep::Request { .. } => {
                 by.allows(*agent) && facts.search.task(edge.from).agent(*agent) == Agent::Live

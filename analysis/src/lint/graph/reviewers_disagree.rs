@@ -75,7 +75,7 @@ impl<'m> Judged<'m> {
         }
     }
 
-    /// What the reviewers have written.
+    /// The body with the sections of the reviewers.
     fn body(&self, verdicts: Verdicts) -> String {
         let section = |(at, (_, heading)): (usize, &(&str, &str))| {
             let verdict = if verdicts.fails(at) { "FAIL" } else { "PASS" };

@@ -1,0 +1,122 @@
+//! Small workflows of which the attack on proofs (`tests/tests/proofs`) found the proof or its run wrong.
+
+use orange_analysis::prove::{Judged, Proof, ProofVerdict, prove};
+use orange_analysis::walk::Walk;
+use orange_analysis::walk::command::Command;
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::{Source, compile};
+
+fn proof(text: &str) -> Proof {
+    let source = Source::new("flow.yml", format!("name: flow\n{text}"));
+    let compilation = compile(&source);
+    let checked = compilation.checked.unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics));
+    prove(&checked, &source).expect("it has tables")
+}
+
+#[track_caller]
+fn judged<'p>(proof: &'p Proof, name: &str) -> &'p Judged {
+    proof.properties.iter().find(|it| it.name == name).expect("there is such a property")
+}
+
+#[track_caller]
+fn argument<'p>(proof: &'p Proof, name: &str) -> &'p str {
+    match &judged(proof, name).verdict {
+        ProofVerdict::Proved { argument } => argument,
+        other => panic!("{other:#?}"),
+    }
+}
+
+/// A handoff of an earlier visit meets the rule, and its gate wants a new one: that end counts as a crash.
+#[test]
+fn a_section_of_an_earlier_visit_is_not_forgotten() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {}, stuck: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}]}
+  - {from: working, to: done, by: human, gate: {section: \"## Handoff\", required: true, fresh: true}, hooks: [{action: kill_session}, {action: release_workspace}]}
+  - {from: working, to: stuck, hooks: [{action: kill_session}]}
+  - {from: stuck, to: working, by: human, hooks: [{action: spawn_agent, prompt: p}]}
+exit_monitoring:
+  rules:
+    - {status: working, has_artifact: {section: \"## Handoff\", required: true}, then: done}
+    - {status: working, action: mark_dead}
+prompts: {p: work}
+",
+    );
+    let ProofVerdict::Refuted { findings, .. } = &judged(&proof, "gates-met").verdict else {
+        panic!("{proof:#?}")
+    };
+    assert!(findings.iter().any(|it| it.code() == "C42"), "{findings:#?}");
+    let argument = argument(&proof, "no-lost-agent");
+    assert!(!argument.contains(" 0 count as crashes"), "{argument}");
+}
+
+/// The worktree cannot be given back under a live agent, and the task goes on to where the agent is ended.
+#[test]
+fn a_hook_that_fails_leaves_nothing_where_the_task_goes_on() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {}, cancelled: {terminal: true}}
+transitions:
+  - from: pending
+    to: working
+    by: human
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}, {action: release_workspace, on_failure: stop}]
+    on_hook_failure: cancelled
+  - {from: working, to: cancelled, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
+prompts: {p: work}
+",
+    );
+    argument(&proof, "nothing-left-behind");
+}
+
+/// A task can be created in a state that nothing leads out of: its run begins there.
+#[test]
+fn a_trap_where_a_task_begins_has_its_run() {
+    let proof = proof(
+        "
+states: {pending: {}, agent-review: {}, done: {terminal: true}}
+commands: {review: agent-review}
+transitions:
+  - {from: pending, to: done, by: human}
+  - {from: agent-review, to: done, by: reviewer}
+",
+    );
+    let ProofVerdict::Refuted { findings, trace } = &judged(&proof, "ends-reachable").verdict else {
+        panic!("{proof:#?}")
+    };
+    let found = findings.iter().find_map(|it| it.trace.as_ref()).or(trace.as_ref());
+    assert_eq!(found.map(|it| it.start.as_str()), Some("agent-review"), "{proof:#?}");
+}
+
+/// An agent that cannot be started finds no verdict, so that one that was written before it is still new.
+#[test]
+fn an_agent_that_is_not_started_finds_nothing() {
+    let source = Source::new(
+        "flow.yml",
+        "
+name: flow
+states: {pending: {}, review: {}, refused: {}, done: {terminal: true}}
+transitions:
+  - from: pending
+    to: review
+    by: human
+    hooks: [{action: spawn_agent, as: reviewer, prompt: p, on_failure: stop}]
+    on_hook_failure: refused
+  - {from: review, to: refused, gate: {section: \"## Review\", verdict: FAIL, strict: true, fresh: true}}
+  - {from: refused, to: done, by: human}
+prompts: {p: review}
+",
+    );
+    let checked = compile(&source).checked.expect("it compiles");
+    let arena = Arena::default();
+    let machine = lower(&checked, &arena).expect("it has tables");
+    let mut walk = Walk::new(&machine);
+    for line in ["status review", "write ## Review: Verdict: FAIL", "retry-hooks"] {
+        let Ok(Some(Command::Act(act))) = Command::parse(line) else { panic!("{line}") };
+        walk.act(&act).unwrap_or_else(|it| panic!("{line}: {}", it.0));
+    }
+    assert_eq!(machine.state(walk.status()).name, "refused");
+}
