@@ -75,7 +75,14 @@ impl Arguments {
             ArguedClaim::Gated { ruled, gated } => [*ruled, *gated] != gates(plan),
             ArguedClaim::Unattended => !plan.unattended,
             ArguedClaim::NoMerge => plan.merge.is_some() || plan.states.iter().any(|it| it.name == "done"),
-            _ => false,
+            ArguedClaim::Ends(_)
+            | ArguedClaim::Alive(_)
+            | ArguedClaim::BesideWorker
+            | ArguedClaim::Taken { .. }
+            | ArguedClaim::Restarted(_)
+            | ArguedClaim::NoReturn
+            | ArguedClaim::NoLoop
+            | ArguedClaim::NoEnd(_) => false,
         };
         self.claims.iter().find(is_wrong).map(|it| format!("{it:?}"))
     }

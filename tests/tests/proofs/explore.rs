@@ -345,12 +345,11 @@ fn after<'r>(plan: &'r Plan, run: &WatchedWalk<'r>, is_meant: fn(&Act) -> bool) 
 /// The run after the programs and checks that gates ask have agreed.
 fn agreed<'r>(plan: &'r Plan, run: &WatchedWalk<'r>) -> WatchedWalk<'r> {
     let mut run = run.clone();
-    let disagrees = |act: &Act| match act {
-        Act::Answer { succeeds, .. } => *succeeds,
-        Act::Checks { word } => word == "green",
-        _ => false,
+    let agrees = |act: &Act| {
+        matches!(act, Act::Answer { succeeds: true, .. })
+            || matches!(act, Act::Checks { word } if word == "green")
     };
-    for act in answers(plan, &run).filter(disagrees).collect::<Vec<_>>() {
+    for act in answers(plan, &run).filter(agrees).collect::<Vec<_>>() {
         perform(&mut run, &deed(act), false);
     }
     run

@@ -43,7 +43,16 @@ fn every_key(takes: &Takes, keys: &mut BTreeSet<String>) {
         Takes::Tagged(_, objects) => objects.iter().for_each(|it| every_key_of(it, keys)),
         Takes::List(inner) | Takes::OneOrList(inner) | Takes::Map(inner) => every_key(inner, keys),
         Takes::OneOf(several) => several.iter().for_each(|it| every_key(it, keys)),
-        _ => {}
+        Takes::Text
+        | Takes::Boolean
+        | Takes::Integer(_)
+        | Takes::Word(_)
+        | Takes::Actor(_)
+        | Takes::Name(_)
+        | Takes::Guard
+        | Takes::Heading
+        | Takes::Duration
+        | Takes::Scalar => {}
     }
 }
 

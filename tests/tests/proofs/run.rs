@@ -188,11 +188,12 @@ impl<'r> WatchedWalk<'r> {
 
     /// Notes the answer of a program, or of the checks.
     fn answers(&mut self, act: &Act) {
-        match act {
-            Act::Answer { program, succeeds: true } => _ = self.succeeding.insert(program.clone()),
-            Act::Answer { program, succeeds: false } => _ = self.succeeding.remove(program),
-            Act::Checks { word } => self.is_green = word == "green",
-            _ => {}
+        if let Act::Answer { program, succeeds } = act {
+            self.succeeding.remove(program);
+            self.succeeding.extend(succeeds.then(|| program.clone()));
+        }
+        if let Act::Checks { word } = act {
+            self.is_green = word == "green";
         }
     }
 
