@@ -196,7 +196,11 @@ pub fn with_facts<T>(
     with_facts_within(checked, source, &SearchLimits::default(), tell)
 }
 
-fn with_facts_within<T>(
+/// Result of a function on all facts about a checked workflow, after a search within these limits.
+///
+/// # Errors
+/// As those of [`with_facts`].
+pub fn with_facts_within<T>(
     checked: &Checked,
     source: &Source,
     limits: &SearchLimits<'_>,
@@ -213,7 +217,20 @@ fn with_facts_within<T>(
 /// Findings of every lint of state machines, and one more if the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cut = facts.search.cut().map(|cut| undecided::finding(facts, cut));
-    let finds = lints().filter_map(|lint| lint.find.in_machine());
+    found_by(facts, lints(), cut)
+}
+
+/// Findings of the lints of state machines with these codes.
+pub fn of_codes(facts: &Facts<'_>, codes: &[&str]) -> Vec<Diagnostic> {
+    found_by(facts, lints().filter(|it| codes.contains(&it.page.0.code)), None)
+}
+
+fn found_by(
+    facts: &Facts<'_>,
+    lints: impl Iterator<Item = &'static Lint>,
+    cut: Option<Diagnostic>,
+) -> Vec<Diagnostic> {
+    let finds = lints.filter_map(|lint| lint.find.in_machine());
     let mut found: Vec<Diagnostic> = finds.flat_map(|find| find(facts)).chain(cut).collect();
     facts.workflow.included.relocate(&mut found);
     found

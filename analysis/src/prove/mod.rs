@@ -14,6 +14,7 @@ pub use properties::PROPERTIES;
 
 use crate::lint::unattended::Unattended;
 use crate::lint::{self, Facts};
+use crate::search::SearchLimits;
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::{Checked, Source, compile};
 
@@ -111,17 +112,36 @@ pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
         let unattended = Unattended::of(facts);
         let known = ProofFacts { facts, unattended: &unattended };
-        let judge = |property: &Property| Judged {
-            name: property.name,
-            claim: property.claim,
-            verdict: judge(property, &known, &found),
-        };
         Proof {
             workflow: facts.workflow.name.value.clone(),
-            properties: PROPERTIES.iter().map(judge).collect(),
+            properties: PROPERTIES.iter().map(|property| judged(property, &known, &found)).collect(),
             figures: Figures::of(&known),
         }
     })
+}
+
+/// Proves one property of a checked workflow, or refutes it, after a search within these limits. No lint runs but those that watch
+/// over it.
+///
+/// # Errors
+/// As those of [`prove`].
+pub fn prove_one(
+    property: &Property,
+    checked: &Checked,
+    source: &Source,
+    limits: &SearchLimits<'_>,
+) -> Result<Judged, Vec<Diagnostic>> {
+    let of_checks = compile(source).diagnostics;
+    lint::with_facts_within(checked, source, limits, |facts| {
+        let watching = lint::of_codes(facts, property.watched_by);
+        let found: Vec<Diagnostic> = of_checks.into_iter().chain(watching).collect();
+        let unattended = Unattended::of(facts);
+        judged(property, &ProofFacts { facts, unattended: &unattended }, &found)
+    })
+}
+
+fn judged(property: &Property, known: &ProofFacts<'_, '_>, found: &[Diagnostic]) -> Judged {
+    Judged { name: property.name, claim: property.claim, verdict: judge(property, known, found) }
 }
 
 fn judge(property: &Property, known: &ProofFacts<'_, '_>, found: &[Diagnostic]) -> ProofVerdict {
