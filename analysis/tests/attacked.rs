@@ -93,6 +93,29 @@ transitions:
     assert_eq!(found.map(|it| it.start.as_str()), Some("agent-review"), "{proof:#?}");
 }
 
+/// A program that a gate asks has answered before, and nobody asks it when a hook fails: the worker can go round for ever.
+#[test]
+fn an_earlier_answer_lets_a_failed_hook_lead_on() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {}, stuck: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}]}
+  - from: working
+    to: stuck
+    by: worker
+    hooks: [{action: kill_session}, {action: run_command, argv: [make]}]
+    on_hook_failure: working
+  - {from: stuck, to: working, by: human, gate: {command: {argv: [make, test]}}, hooks: [{action: spawn_agent, prompt: p}]}
+  - {from: [pending, working, stuck], to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
+prompts: {p: work}
+",
+    );
+    let verdict = &judged(&proof, "loops-bounded").verdict;
+    assert!(matches!(verdict, ProofVerdict::Refuted { .. }), "{verdict:#?}");
+}
+
 /// An agent that cannot be started finds no verdict, so that one that was written before it is still new.
 #[test]
 fn an_agent_that_is_not_started_finds_nothing() {

@@ -77,7 +77,7 @@ impl<'m> Sections<'m> {
             machine.transitions.iter().flat_map(|it| it.gates).chain(rules).filter_map(OutsideCheck::by)
         {
             if all.iter().all(|it| it.asked != Some(asked)) {
-                all.push(Section::answered(asked));
+                all.push(Section::answered(asked, !decides_after_failure(machine, asked)));
             }
         }
         order.sort_by_key(|at| std::cmp::Reverse(level(all[*at].heading)));
@@ -231,7 +231,7 @@ impl<'m> Section<'m> {
     }
 
     /// Failure, which is where everything begins, and success.
-    fn answered(asked: OutsideCheck<'m>) -> Self {
+    fn answered(asked: OutsideCheck<'m>, is_forgotten: bool) -> Self {
         let content = |label: &str| Content { label: label.to_owned(), text: Some(label.to_owned()) };
         let (bad, good) = match asked {
             OutsideCheck::Program(_) => (FAILS, SUCCEEDS),
@@ -245,7 +245,7 @@ impl<'m> Section<'m> {
             contents,
             blank: Some(content(bad)),
             is_cut: false,
-            is_forgotten: true,
+            is_forgotten,
             is_always_fresh: false,
         }
     }
@@ -318,4 +318,11 @@ fn field_sets<'g>(gates: &[&SectionGate<'g>]) -> Vec<Vec<&'g str>> {
     }
     sets.remove(0);
     sets
+}
+
+/// True if a transition that follows a failed hook has this in its gate: nobody is asked then, and an earlier answer decides.
+fn decides_after_failure(machine: &Machine<'_>, asked: OutsideCheck<'_>) -> bool {
+    let failing = machine.transitions.iter().filter_map(|it| Some((it.to, it.on_hook_failure?)));
+    let mut next = failing.flat_map(|(from, to)| machine.between(from, to));
+    next.any(|id| machine.transition(id).gates.iter().filter_map(OutsideCheck::by).any(|it| it == asked))
 }
