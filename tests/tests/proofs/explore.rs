@@ -29,7 +29,7 @@ const TEXTS: [&str; 7] = [
     "",
     "Something.",
     "DONE: all",
-    "DONE: all\nREMAINING: none",
+    "REMAINING: none\nDONE: all",
     "Verdict: PASS",
     "Verdict: FAIL",
     "The result is PASS.",
@@ -229,10 +229,11 @@ impl<'r> Explored<'r> {
         }
         let there = self.runs.iter().filter(|it| it.monitor.status == plan.rules[rule].status);
         let there = there.take(MOST_TRIED).map(|run| agreed(plan, run));
-        let mut written = there.flat_map(|run| after(plan, &run, is_write)).flat_map(|run| {
-            let again = after(plan, &run, is_write);
-            std::iter::once(run).chain(again).collect::<Vec<_>>()
-        });
+        let with_written = |run: WatchedWalk<'r>| {
+            let written = after(plan, &run, is_write);
+            std::iter::once(run).chain(written).collect::<Vec<_>>()
+        };
+        let mut written = there.flat_map(with_written).flat_map(with_written);
         let ends = |act: &Act| matches!(act, Act::End { .. });
         written.any(|run| after(plan, &run, ends).iter().any(|it| it.led == Some((rule, true))))
     }
