@@ -52,7 +52,10 @@ fn bound(known: &ProofFacts<'_, '_>, id: TransitionId, turning: &[TransitionId])
         .collect();
     let counter = turning.iter().flat_map(|it| reads(known, *it)).find(|it| rises(*it))?;
     let name = &facts.workflow.counters[usize::from(counter.0)].name;
-    let most = known.unattended.longest(|_, edge| times(edge, id))?.sum;
+    // The sentence names two states, and several transitions may lead from one to the other.
+    let same = facts.machine.between(facts.machine.transition(id).from, facts.machine.transition(id).to);
+    let same: Vec<TransitionId> = same.collect();
+    let most = known.unattended.longest(|_, edge| same.iter().map(|it| times(edge, *it)).sum())?.sum;
     let arrow = facts.arrow(facts.transition(id));
     let needs = needs.join(" and ");
     Some(format!("`{name}` rises on {arrow}, and {needs}: so {arrow} is taken at most {}", often(most)))
