@@ -116,6 +116,78 @@ prompts: {p: work}
     assert!(matches!(verdict, ProofVerdict::Refuted { .. }), "{verdict:#?}");
 }
 
+/// The hooks wait for ever, and the agent that alone may give the task up has ended.
+#[test]
+fn no_end_hangs_on_an_agent_while_hooks_wait() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {agent: {workspace: none}}, cancelled: {terminal: true}}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: spawn_agent, prompt: p}, {action: run_command, argv: [make]}]}
+  - {from: working, to: cancelled, by: worker, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
+prompts: {p: work}
+",
+    );
+    let verdict = &judged(&proof, "ends-reachable").verdict;
+    assert!(matches!(verdict, ProofVerdict::Refuted { .. }), "{verdict:#?}");
+}
+
+/// A failed hook takes the task on, although the gate there reads a verdict that the live worker could ask by.
+#[test]
+fn the_engine_goes_on_for_no_agent() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {}, review: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}]}
+  - from: working
+    to: review
+    by: [worker, human]
+    hooks: [{action: kill_session, on_failure: stop}, {action: spawn_agent, as: reviewer, prompt: r}]
+    on_hook_failure: working
+  - from: review
+    to: working
+    by: [reviewer, human, worker]
+    gate: {section: \"## Review\", verdict: FAIL, strict: true, fresh: true, written_by: reviewer}
+    hooks: [{action: kill_session}, {action: spawn_agent, prompt: p}]
+  - {from: [working, review], to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring:
+  rules: [{status: working, action: mark_dead}, {status: review, action: mark_dead}]
+prompts: {p: work, r: review}
+",
+    );
+    argument(&proof, "judged-apart");
+}
+
+/// Two transitions lead from one state to another: an argument that names the states counts both.
+#[test]
+fn a_bound_counts_every_transition_between_two_states() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {}, review: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}]}
+  - from: working
+    to: review
+    by: worker
+    hooks: [{action: kill_session}, {action: spawn_agent, as: reviewer, prompt: r, increment: review_round}]
+  - from: working
+    to: review
+    by: human
+    hooks: [{action: kill_session}, {action: spawn_agent, as: reviewer, prompt: r, increment: review_round}]
+  - {from: review, to: working, by: reviewer, when: \"review_round < 2\", hooks: [{action: kill_session}, {action: spawn_agent, prompt: p}]}
+  - {from: [working, review], to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring:
+  rules: [{status: working, action: mark_dead}, {status: review, action: mark_dead}]
+prompts: {p: work, r: review}
+",
+    );
+    let argument = argument(&proof, "loops-bounded");
+    assert!(argument.contains("`working → review` is taken at most 2 times"), "{argument}");
+    assert!(!argument.contains("at most once"), "{argument}");
+}
+
 /// An agent that cannot be started finds no verdict, so that one that was written before it is still new.
 #[test]
 fn an_agent_that_is_not_started_finds_nothing() {

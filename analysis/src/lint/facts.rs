@@ -8,6 +8,7 @@ use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 use super::prompt_facts::PromptFacts;
 use super::state_graph::StateGraph;
 use super::{authority, exits, prompts};
+use crate::search::components::Components;
 use crate::search::ends::RuleIndex;
 use crate::search::sections::{OutsideCheck, SUCCEEDS};
 use crate::search::task::{ABSENT, ContentId, Task};
@@ -177,6 +178,24 @@ impl<'f> Facts<'f> {
     /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TRACED`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
         self.tell_unasked(run, 0, end)
+    }
+
+    /// The nearest configuration from which no run leads to one where this holds; `None` also if the search was cut. While hooks wait,
+    /// an agent may end without a step, so that no run counts on its request.
+    pub fn caught(&self, holds: impl Fn(ConfigurationId) -> bool) -> Option<ConfigurationId> {
+        let search = self.search;
+        if search.cut().is_some() {
+            return None;
+        }
+        let is_sure = |edge: &Edge| {
+            let by_agent =
+                matches!(edge.step, SearchStep::Request { by: Actor::Worker | Actor::Reviewer, .. });
+            !by_agent || search.task(edge.from).waiting.is_none()
+        };
+        let edges = search.edges().map(|(_, edge)| edge).filter(|edge| is_sure(edge));
+        let components = Components::of(search.size(), edges.map(|edge| (edge.from, edge.to)));
+        let reaching = components.reaching(holds);
+        search.configurations().map(|(id, _)| id).find(|id| !reaching[*id as usize])
     }
 
     /// The shortest run to a configuration, which may be one that a task is created in.

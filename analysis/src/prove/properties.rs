@@ -5,7 +5,6 @@ use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, Gate, StateId, Transi
 use super::{ProofFacts, Property, bounds};
 use crate::lint::authority::{VerdictWriter, unasked, unasked_run};
 use crate::lint::unattended::Lasso;
-use crate::search::components::Components;
 use crate::search::task::Agent;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use orange_codegen::diag::Trace;
@@ -84,13 +83,8 @@ fn nothing(_: &ProofFacts<'_, '_>) -> Option<String> {
 }
 
 fn no_end(known: &ProofFacts<'_, '_>) -> Option<Trace> {
-    let (facts, search) = (known.facts, known.facts.search);
-    if search.cut().is_some() {
-        return None;
-    }
-    let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
-    let ending = components.reaching(|id| facts.state(search.task(id).status).terminal);
-    let trap = search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])?;
+    let facts = known.facts;
+    let trap = facts.caught(|id| facts.state(facts.search.task(id).status).terminal)?;
     Some(facts.tell_to(trap, "no transition to an end is open".to_owned()))
 }
 

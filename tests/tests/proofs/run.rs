@@ -149,7 +149,8 @@ impl<'r> WatchedWalk<'r> {
         let visits = self.visits_after(act);
         let decides = self.ended(act, &visits);
         let is_own = matches!(act, Act::End { agent, .. } if monitor::own(self.plan, self.monitor.status) == who(*agent));
-        let led = decides.and_then(|(_, decides)| self.led_by(decides?));
+        // An end that comes while hooks wait is judged once these have run.
+        let led = decides.filter(|_| !self.hooks_wait()).and_then(|(_, decides)| self.led_by(decides?));
         let is_persons = self.is_persons(act, by_engine);
         let story = self.walk.act(act)?;
         self.answers(act);

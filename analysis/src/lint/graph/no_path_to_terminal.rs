@@ -8,7 +8,6 @@ use super::reasons::Reasons;
 use super::{C03, an_end};
 use crate::lint::Facts;
 use crate::search::ConfigurationId;
-use crate::search::components::Components;
 use orange_codegen::diag::Diagnostic;
 
 /// So many of what a finding could point at are pointed at.
@@ -70,17 +69,10 @@ fn circle(facts: &Facts<'_>, states: &[StateId], end: &str) -> Diagnostic {
 
 /// The nearest configuration that no run ends from, though its state has transitions that could.
 fn trap(facts: &Facts<'_>) -> Option<ConfigurationId> {
-    let search = facts.search;
-    if search.cut().is_some() {
-        return None;
-    }
-    let components = Components::of(search.size(), search.edges().map(|(_, edge)| (edge.from, edge.to)));
-    let ends = |id: ConfigurationId| {
-        let status = search.task(id).status;
+    facts.caught(|id| {
+        let status = facts.search.task(id).status;
         facts.state(status).terminal || !facts.graph.ends[usize::from(status.0)]
-    };
-    let ending = components.reaching(ends);
-    search.configurations().map(|(id, _)| id).find(|id| !ending[*id as usize])
+    })
 }
 
 fn caught(facts: &Facts<'_>, trap: &ConfigurationId) -> Diagnostic {
