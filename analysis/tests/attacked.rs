@@ -171,10 +171,12 @@ transitions:
   - from: working
     to: review
     by: worker
+    when: \"review_round >= 1\"
     hooks: [{action: kill_session}, {action: spawn_agent, as: reviewer, prompt: r, increment: review_round}]
   - from: working
     to: review
     by: human
+    when: \"review_round < 1\"
     hooks: [{action: kill_session}, {action: spawn_agent, as: reviewer, prompt: r, increment: review_round}]
   - {from: review, to: working, by: reviewer, when: \"review_round < 2\", hooks: [{action: kill_session}, {action: spawn_agent, prompt: p}]}
   - {from: [working, review], to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
