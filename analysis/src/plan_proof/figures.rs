@@ -16,7 +16,7 @@ pub struct PlanFigures {
     pub configurations: usize,
     /// The acts between them.
     pub acts: usize,
-    /// The most attempts of one mission, beside retries by hand; absent where there is no bound.
+    /// The most attempts of one mission, beside retries by hand; absent where there is none or the search was cut.
     pub attempts: Option<u32>,
     /// The most attempts at each step, and its most agents, in source order.
     pub by_step: Vec<Attempts>,
@@ -30,7 +30,7 @@ pub struct PlanFigures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempts {
     pub step: String,
-    /// The most attempts, beside retries by hand; absent where there is no bound.
+    /// The most attempts, beside retries by hand; absent where there is none or the search was cut.
     pub most: Option<u32>,
     /// The most agents of one attempt.
     pub agents: u32,

@@ -143,3 +143,20 @@ fn a_step_that_no_run_starts_is_refuted_without_lints() {
     };
     assert_eq!(trace.end.as_deref(), Some("no run starts `pr`"));
 }
+
+#[test]
+fn a_search_that_was_cut_bounds_nothing() {
+    let step = |id: usize| {
+        format!("[[steps]]\nid = \"s{id}\"\nprompt = \"Do.\"\nresults = [\"A\", \"B\"]\nindependent = true\n")
+    };
+    let after = |id: usize| {
+        format!(
+            "[[steps]]\nid = \"t{id}\"\nprompt = \"Do.\"\ndepends_on = [\"s{id}\"]\ncondition = \"s{id}.result == 'A'\"\n"
+        )
+    };
+    let steps: String = (0..18).map(step).chain((0..18).map(after)).collect();
+    let proof = proof(&format!("[workflow]\nname = \"dev-task\"\n{steps}"));
+    let figures = &proof.figures;
+    assert!(figures.is_cut && figures.attempts.is_none(), "{figures:#?}");
+    assert!(figures.by_step.iter().all(|it| it.most.is_none()), "{figures:#?}");
+}

@@ -15,15 +15,16 @@ pub struct Figures {
     /// The steps between them.
     pub steps: usize,
     /// The run with the most transitions between two times that a person is needed, the person's own transition
-    /// included; absent where some loop has no end.
+    /// included; absent where some loop has no end or the search was cut.
     pub longest_run: Option<CountedRun>,
-    /// The most agents that are started for one thing that a person does; absent where some loop has no end.
+    /// The most agents that are started for one thing that a person does; absent as the longest run is.
     pub agents: Option<CountedRun>,
-    /// The most agents for one thing that a person does, with those that are started again after a crash; absent where
-    /// some loop has no end.
+    /// The most agents for one thing that a person does, with those that are started again after a crash; absent as the longest run is.
     pub agents_with_restarts: Option<CountedRun>,
     /// The states in which an agent that ends can leave the task to a person, though they wait for none.
     pub waits_after_crash: Vec<String>,
+    /// True if more may be true than was found.
+    pub is_cut: bool,
 }
 
 /// A run of which something is counted.
@@ -37,7 +38,8 @@ pub struct CountedRun {
 impl Figures {
     pub(super) fn of(known: &ProofFacts<'_, '_>) -> Self {
         let ProofFacts { facts, unattended } = known;
-        let run = |longest: Option<Longest>| longest.map(|it| CountedRun::of(facts, &it));
+        let is_cut = facts.search.cut().is_some();
+        let run = |longest: Option<Longest>| longest.filter(|_| !is_cut).map(|it| CountedRun::of(facts, &it));
         Self {
             configurations: facts.search.size(),
             steps: facts.search.edges().count(),
@@ -45,6 +47,7 @@ impl Figures {
             agents: run(unattended.longest(|_, edge| if restarts(edge) { 0 } else { starts(facts, edge) })),
             agents_with_restarts: run(unattended.longest(|_, edge| starts(facts, edge))),
             waits_after_crash: waits_after_crash(facts),
+            is_cut,
         }
     }
 }

@@ -481,6 +481,10 @@ fn contents_that_are_not_all_kept_prove_nothing() {
     let proof = proof(&flow(&format!("working: {{}}, {}", states.join(", ")), &all, &[]));
     let ProofVerdict::Undecided { cut } = verdict(&proof, "ends-reachable") else { panic!("{proof:#?}") };
     assert!(cut.contains("contents of a section"), "{cut}");
+    assert_eq!(
+        (proof.figures.is_cut, &proof.figures.longest_run, &proof.figures.agents),
+        (true, &None, &None)
+    );
 }
 
 /// The steps of the run that refutes a property, each with its actor.

@@ -15,6 +15,13 @@ pub struct Object {
 }
 
 impl Object {
+    /// The object and every object within it, as often as it may stand there.
+    pub fn with_inner(&'static self) -> Vec<&'static Self> {
+        let mut all = vec![self];
+        self.keys.iter().for_each(|key| key.takes.add_objects(&mut all));
+        all
+    }
+
     /// The number of the key with this name.
     pub fn slot(&self, name: &str) -> Option<usize> {
         self.keys.iter().position(|key| key.name == name)
@@ -69,6 +76,27 @@ pub enum Takes {
     OneOf(&'static [Takes]),
     /// A mapping from any name to these.
     Map(&'static Takes),
+}
+
+impl Takes {
+    fn add_objects(&'static self, all: &mut Vec<&'static Object>) {
+        match self {
+            Takes::Object(object) => all.extend(object.with_inner()),
+            Takes::Tagged(_, objects) => objects.iter().for_each(|it| all.extend(it.with_inner())),
+            Takes::List(inner) | Takes::OneOrList(inner) | Takes::Map(inner) => inner.add_objects(all),
+            Takes::OneOf(several) => several.iter().for_each(|it| it.add_objects(all)),
+            Takes::Text
+            | Takes::Boolean
+            | Takes::Integer(_)
+            | Takes::Word(_)
+            | Takes::Actor(_)
+            | Takes::Name(_)
+            | Takes::Guard
+            | Takes::Heading
+            | Takes::Duration
+            | Takes::Scalar => {}
+        }
+    }
 }
 
 /// The kinds of names that a workflow defines.

@@ -6,7 +6,7 @@ use std::fs;
 
 use orange_analysis::{lint, plan_scenario, scenario};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
-use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
+use orange_codegen::model::keys::{ACTIONS, Object, STEP_WORKFLOW, WORKFLOW};
 use orange_codegen::{PromptFiles, Source, compile};
 use orange_core::Action;
 use orange_core::action::{Remote, Starts, Traits, WorktreeUse};
@@ -144,32 +144,8 @@ fn name_of(text: &str) -> &str {
 }
 
 fn keys_of(object: &'static Object, keys: &mut BTreeSet<&'static str>) {
-    for key in object.keys {
-        keys.insert(key.name);
-        keys_inside(&key.takes, keys);
-    }
-}
-
-fn keys_inside(takes: &'static Takes, keys: &mut BTreeSet<&'static str>) {
-    match takes {
-        Takes::Object(object) => keys_of(object, keys),
-        Takes::Tagged(_, objects) => {
-            for object in *objects {
-                keys.insert(object.what);
-                keys_of(object, keys);
-            }
-        }
-        Takes::List(inner) | Takes::OneOrList(inner) | Takes::Map(inner) => keys_inside(inner, keys),
-        Takes::OneOf(several) => several.iter().for_each(|it| keys_inside(it, keys)),
-        Takes::Text
-        | Takes::Boolean
-        | Takes::Integer(_)
-        | Takes::Word(_)
-        | Takes::Actor(_)
-        | Takes::Name(_)
-        | Takes::Guard
-        | Takes::Heading
-        | Takes::Duration
-        | Takes::Scalar => {}
-    }
+    let objects = object.with_inner();
+    keys.extend(objects.iter().flat_map(|it| it.keys).map(|key| key.name));
+    let names = objects.iter().map(|it| it.what);
+    keys.extend(names.filter(|name| ACTIONS.iter().any(|action| action.what == *name)));
 }

@@ -80,7 +80,7 @@ pub(crate) struct StepFigures<'l> {
     pub configurations: usize,
     /// Number of acts that lead from one to another.
     pub acts: usize,
-    /// The most attempts of one mission, beside retries by hand; null when there is no bound.
+    /// The most attempts of one mission, beside retries by hand; null when there is no bound or the search was cut.
     pub attempts: Option<u32>,
     /// The most attempts at each step, and the most agents of one attempt.
     pub by_step: Vec<ShownAttempts<'l>>,
@@ -96,7 +96,7 @@ pub(crate) struct StepFigures<'l> {
 pub(crate) struct ShownAttempts<'l> {
     /// The step.
     pub step: &'l str,
-    /// The most attempts; null when there is no bound.
+    /// The most attempts; null when there is no bound or the search was cut.
     pub most: Option<u32>,
     /// The most agents of one attempt.
     pub agents: u32,
@@ -126,14 +126,16 @@ pub(crate) struct MachineFigures<'l> {
     pub configurations: usize,
     /// Number of steps that lead from one to another.
     pub steps: usize,
-    /// The longest run without a person; null when it has no end.
+    /// The longest run without a person; null when it has no end or the search was cut.
     pub longest_run: Option<ShownCountedRun<'l>>,
-    /// The most agents that start after one step of a person; null when there is no bound.
+    /// The most agents that start after one step of a person; null when there is no bound or the search was cut.
     pub agents: Option<ShownCountedRun<'l>>,
-    /// The most agents after one step of a person, with those that start again after a crash; null without a bound.
+    /// The most agents after one step of a person, with those that start again after a crash; null as `agents` is.
     pub agents_with_restarts: Option<ShownCountedRun<'l>>,
     /// The states in which a crash leaves the task to a person.
     pub waits_after_crash: &'l [String],
+    /// True if the search was cut, so that there may be more than was found.
+    pub is_cut: bool,
 }
 
 /// A run and what it counts.
@@ -215,6 +217,7 @@ impl<'l> From<&'l prove::Figures> for ShownFigures<'l> {
             agents: figures.agents.as_ref().map(ShownCountedRun::new),
             agents_with_restarts: figures.agents_with_restarts.as_ref().map(ShownCountedRun::new),
             waits_after_crash: &figures.waits_after_crash,
+            is_cut: figures.is_cut,
         })
     }
 }

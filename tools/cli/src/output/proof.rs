@@ -86,12 +86,16 @@ impl ProofTeller {
 }
 
 fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
-    let MachineFigures { configurations, steps, .. } = figures;
+    let MachineFigures { configurations, steps, is_cut, .. } = figures;
     out.push_str("Figures\n");
     let mut line = |text: String| paragraph(out, "  - ", &text, width);
-    line(format!("{configurations} configurations that a task can come to, and {steps} steps between them"));
+    let cut = cut(*is_cut);
+    line(format!(
+        "{configurations} configurations that a task can come to, and {steps} steps between them{cut}"
+    ));
     line(match &figures.longest_run {
         Some(run) => format!("longest run without a person: {} transitions, {}", run.count, states(run)),
+        None if *is_cut => "longest run without a person: it is not known".to_owned(),
         None => "longest run without a person: it has no end".to_owned(),
     });
     line(match (&figures.agents, &figures.agents_with_restarts) {
@@ -101,6 +105,9 @@ fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
                 more => format!("; {more} with those that are started again after a crash"),
             };
             format!("most agents started for one human touch: {}, {}{restarts}", run.count, states(run))
+        }
+        (Some(_) | None, None) | (None, Some(_)) if *is_cut => {
+            "most agents started for one human touch: it is not known".to_owned()
         }
         (Some(_) | None, None) | (None, Some(_)) => {
             "most agents started for one human touch: there is no bound".to_owned()
@@ -115,7 +122,7 @@ fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
 fn step_figures(out: &mut String, figures: &StepFigures<'_>, width: usize) {
     let StepFigures { configurations, acts, ends, is_cut, .. } = figures;
     out.push_str("Figures\n");
-    let cut = if *is_cut { "; the search was cut, so that there are more" } else { "" };
+    let cut = cut(*is_cut);
     let found = format!(
         "{configurations} configurations that a mission can come to, and {acts} acts between them{cut}"
     );
@@ -125,6 +132,10 @@ fn step_figures(out: &mut String, figures: &StepFigures<'_>, width: usize) {
         paragraph(out, "  - ", &summary_of(end), width);
         paragraph(out, "    ", &format!("script: {}", end.script.join("; ")), width);
     }
+}
+
+fn cut(is_cut: bool) -> &'static str {
+    if is_cut { "; the search was cut, so that there are more" } else { "" }
 }
 
 /// "failed: plan, implement and review have run; review has failed"
