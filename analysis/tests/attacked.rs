@@ -119,18 +119,22 @@ prompts: {p: work}
 /// The hooks wait for ever, and the agent that alone may give the task up has ended.
 #[test]
 fn no_end_hangs_on_an_agent_while_hooks_wait() {
-    let proof = proof(
-        "
-states: {pending: {}, working: {agent: {workspace: none}}, cancelled: {terminal: true}}
+    let alone = |by: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{agent: {{workspace: none}}}}, cancelled: {{terminal: true}}}}
 transitions:
-  - {from: pending, to: working, by: human, hooks: [{action: spawn_agent, prompt: p}, {action: run_command, argv: [make]}]}
-  - {from: working, to: cancelled, by: worker, hooks: [{action: kill_session}, {action: release_workspace}]}
-exit_monitoring: {rules: [{status: working, action: mark_dead}]}
-prompts: {p: work}
-",
-    );
-    let verdict = &judged(&proof, "ends-reachable").verdict;
+  - {{from: pending, to: working, by: human, hooks: [{{action: spawn_agent, prompt: p}}, {{action: run_command, argv: [make]}}]}}
+  - {{from: working, to: cancelled, by: {by}, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring: {{rules: [{{status: working, action: mark_dead}}]}}
+prompts: {{p: work}}
+"
+        )
+    };
+    let by_worker = proof(&alone("worker"));
+    let verdict = &judged(&by_worker, "ends-reachable").verdict;
     assert!(matches!(verdict, ProofVerdict::Refuted { .. }), "{verdict:#?}");
+    argument(&proof(&alone("[worker, human]")), "ends-reachable");
 }
 
 /// A failed hook takes the task on, although the gate there reads a verdict that the live worker could ask by.

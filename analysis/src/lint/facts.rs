@@ -181,16 +181,20 @@ impl<'f> Facts<'f> {
     }
 
     /// The nearest configuration from which no run leads to one where this holds; `None` also if the search was cut. While hooks wait,
-    /// an agent may end without a step, so that no run counts on its request.
+    /// an agent may end without a step, so that no run counts on a request that agents alone may make.
     pub fn caught(&self, holds: impl Fn(ConfigurationId) -> bool) -> Option<ConfigurationId> {
         let search = self.search;
         if search.cut().is_some() {
             return None;
         }
         let is_sure = |edge: &Edge| {
-            let by_agent =
-                matches!(edge.step, SearchStep::Request { by: Actor::Worker | Actor::Reviewer, .. });
-            !by_agent || search.task(edge.from).waiting.is_none()
+            let task = search.task(edge.from);
+            let SearchStep::Request { transition, by: Actor::Worker | Actor::Reviewer, .. } = edge.step
+            else {
+                return true;
+            };
+            let by = self.machine.transition(transition).by;
+            task.waiting.is_none() || self.machine.asker(task.status, by, |_| false).is_some()
         };
         let edges = search.edges().map(|(_, edge)| edge).filter(|edge| is_sure(edge));
         let components = Components::of(search.size(), edges.map(|edge| (edge.from, edge.to)));

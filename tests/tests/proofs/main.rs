@@ -230,8 +230,13 @@ fn what_is_refuted_is_broken_by_its_run() {
                 let is_real = match judged.name {
                     "loops-bounded" => refuted::goes_round(&run, &trace.steps),
                     "ends-reachable" => {
+                        // While hooks wait, the agents that could still ask may have ended.
+                        let mut ended = run.clone();
+                        if run.hooks_wait() {
+                            refuted::end_all(&mut ended, [Actor::Worker, Actor::Reviewer]);
+                        }
                         let random = &mut Random::new(1);
-                        Explored::from(plan, vec![run.clone()], 2000, random).trapped().is_some()
+                        Explored::from(plan, vec![ended], 2000, random).trapped().is_some()
                     }
                     _ => is_broken,
                 };
