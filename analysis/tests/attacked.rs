@@ -6,7 +6,7 @@ use orange_analysis::prove::{Judged, Proof, ProofVerdict, prove};
 use orange_analysis::walk::Walk;
 use orange_analysis::walk::command::Command;
 use orange_codegen::lower::{Arena, lower};
-use orange_codegen::{Source, compile};
+use orange_codegen::{Diagnostic, Source, compile};
 
 fn proof(text: &str) -> Proof {
     let source = Source::new("flow.yml", format!("name: flow\n{text}"));
@@ -222,4 +222,82 @@ prompts: {p: review}
         walk.act(&act).unwrap_or_else(|it| panic!("{line}: {}", it.0));
     }
     assert_eq!(machine.state(walk.status()).name, "refused");
+}
+
+/// The worktree cannot be given back as long as the agent is alive, which may end while the hooks wait.
+#[test]
+fn an_agent_in_the_way_of_hooks_may_end() {
+    let proof = proof(
+        "
+states: {pending: {}, working: {}, reviewing: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}]}
+  - {from: working, to: reviewing, by: worker}
+  - from: reviewing
+    to: working
+    by: human
+    hooks: [{action: release_workspace, on_failure: stop}, {action: acquire_workspace}, {action: spawn_agent, prompt: p}]
+  - {from: working, to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring: {rules: [{status: working, action: mark_dead}, {status: reviewing, action: mark_dead}]}
+prompts: {p: work}
+",
+    );
+    argument(&proof, "ends-reachable");
+}
+
+/// A verdict that stands is enough for every turn. Once the agent has ended, nobody could write another one.
+#[test]
+fn a_loop_without_writes_comes_first() {
+    let proof = proof(
+        "
+states:
+  pending: {}
+  working: {respawn_prompt: p, timeout: 60s, on_timeout: working}
+  done: {terminal: true}
+transitions:
+  - {from: pending, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: p}]}
+  - from: working
+    to: working
+    by: engine
+    gate: {section: \"## Review\", verdict: PASS}
+    hooks: [{action: kill_session}, {action: spawn_agent, prompt: p}]
+  - {from: working, to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring:
+  rules:
+    - {status: working, has_artifact: {section: \"## Review\", verdict: PASS}, then: working}
+    - {status: working, action: mark_dead}
+prompts: {p: work}
+",
+    );
+    let ProofVerdict::Refuted { findings, trace } = &judged(&proof, "loops-bounded").verdict else {
+        panic!("{proof:#?}")
+    };
+    let traces = findings.iter().filter_map(|it| it.trace.as_ref()).chain(trace);
+    let turns: Vec<_> = traces.filter_map(|it| it.steps.last()).collect();
+    assert!(!turns.is_empty() && turns.iter().all(|it| !it.does.contains("writes")), "{turns:#?}");
+}
+
+/// The reviewer that asks is alive, so that the hook starts no second one.
+#[test]
+fn a_hook_that_starts_nobody_loses_no_agent() {
+    let proof = proof(
+        "
+states: {working: {}, first: {respawn_prompt: r}, second: {respawn_prompt: p}, done: {terminal: true}}
+transitions:
+  - from: working
+    to: first
+    by: human
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, as: reviewer, prompt: r}]
+  - {from: first, to: second, by: reviewer, hooks: [{action: spawn_agent, as: reviewer, prompt: r}]}
+  - {from: second, to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring: {rules: [{status: first, action: mark_dead}, {status: second, action: mark_dead}]}
+prompts: {p: work, r: review}
+",
+    );
+    let findings = proof.properties.iter().filter_map(|it| match &it.verdict {
+        ProofVerdict::Refuted { findings, .. } => Some(findings),
+        ProofVerdict::Proved { .. } | ProofVerdict::Undecided { .. } => None,
+    });
+    let codes: Vec<&str> = findings.flatten().map(Diagnostic::code).collect();
+    assert!(!codes.contains(&"C4C") && !codes.is_empty(), "{codes:?}");
 }

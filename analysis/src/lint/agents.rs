@@ -157,6 +157,7 @@ impl<'f> Facts<'f> {
             SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Unjudged(_)
             | SearchStep::Respawn
             | SearchStep::Retry { .. } => None,
         };

@@ -286,6 +286,7 @@ impl<'f> Facts<'f> {
             SearchStep::Failure { failed, .. } => failed.by == Actor::Engine,
             SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Unjudged(_)
             | SearchStep::Exit { .. }
             | SearchStep::Respawn
             | SearchStep::Retry { .. } => false,
@@ -328,6 +329,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some(Act::Spawn),
             SearchStep::Respawn => Some(Act::Respawn),
             SearchStep::Write(_) => None,
+            SearchStep::Unjudged(agent) => Some(end(*agent, None, None)),
             SearchStep::Request { transition, .. } => Some(request(*transition)),
             SearchStep::Exit { agent, one, end: rule, .. } => Some(end(*agent, *one, *rule)),
         };
@@ -413,6 +415,7 @@ impl<'f> Facts<'f> {
         match step {
             SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => PERSON,
             SearchStep::Write(_) => "agent",
+            SearchStep::Unjudged(agent) => agent.kind(),
             SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.kind(),
             SearchStep::Failure { transition, failed: FailedHook { by, .. }, .. }
             | SearchStep::Request { transition, by, .. } => {
@@ -444,6 +447,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some("spawn".to_owned()),
             SearchStep::Respawn => Some("respawn".to_owned()),
             SearchStep::Write(_) => None,
+            SearchStep::Unjudged(_) => Some("ends".to_owned()),
             SearchStep::Request { by: Actor::Engine, .. } => Some(format!("goes on to {to}")),
             SearchStep::Request { .. } => Some(format!("--status {to}")),
             SearchStep::Failure { transition, hook, failed } => {

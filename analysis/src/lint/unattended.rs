@@ -67,21 +67,24 @@ impl<'f> Unattended<'f> {
         self.facts.search.edges().filter(|(id, _)| self.part[*id as usize] == StepRole::Moves)
     }
 
-    /// The loops that have no end, each set of states once, those that begin soonest first. One in which every write is followed at once
-    /// by what it is for is shorter to tell.
+    /// The loops that have no end, each set of states once, those that begin soonest first. One in which nothing is written is shortest
+    /// to tell, and then one in which every write is followed at once by what it is for.
     pub fn loops(&self) -> Vec<Lasso> {
         let mut loops = Vec::new();
         if self.turning(&self.components).next().is_none() {
             return loops;
         }
         let mut reported = BTreeSet::new();
-        for components in [&self.without_writes(), &self.components] {
+        let kinds: [fn(&Edge) -> bool; 3] =
+            [|edge| edge.step.wrote().is_none(), |edge| !matches!(edge.step, SearchStep::Write(_)), |_| true];
+        for is_meant in kinds {
+            let components = self.components_of(is_meant);
             let mut seen = BTreeSet::new();
-            for (id, edge) in self.turning(components) {
+            for (id, edge) in self.turning(&components).filter(|(_, edge)| is_meant(edge)) {
                 if !seen.insert(components.number(edge.from)) {
                     continue;
                 }
-                let turn = self.turn(id, components);
+                let turn = self.turn(id, &components, is_meant);
                 let states: BTreeSet<_> =
                     turn.iter().map(|it| self.search().task(self.search().edge(*it).from).status).collect();
                 if reported.insert(states) {
@@ -92,11 +95,10 @@ impl<'f> Unattended<'f> {
         loops
     }
 
-    /// The components without the steps that only write.
-    fn without_writes(&self) -> Components {
-        let arrows = self.search().edges().zip(&self.part).filter(|((_, edge), part)| {
-            **part != StepRole::NeedsPerson && !matches!(edge.step, SearchStep::Write(_))
-        });
+    /// The components of some of the steps that nobody has to ask for.
+    fn components_of(&self, is_meant: impl Fn(&Edge) -> bool) -> Components {
+        let arrows = self.search().edges().zip(&self.part);
+        let arrows = arrows.filter(|((_, edge), part)| **part != StepRole::NeedsPerson && is_meant(edge));
         Components::of(self.search().size(), arrows.map(|((_, edge), _)| (edge.from, edge.to)))
     }
 
@@ -147,14 +149,16 @@ impl<'f> Unattended<'f> {
         self.components.together(edge.from, edge.to)
     }
 
-    /// The step and a shortest path back to where it began.
-    fn turn(&self, first: EdgeId, components: &Components) -> Vec<EdgeId> {
+    /// The step and a shortest path of such steps back to where it began.
+    fn turn(&self, first: EdgeId, components: &Components, is_meant: fn(&Edge) -> bool) -> Vec<EdgeId> {
         let Edge { from: start, to, .. } = *self.search().edge(first);
         if to == start {
             return vec![first];
         }
         let goes_on = |edge: &Edge| {
-            part(self.facts, edge) != StepRole::NeedsPerson && components.together(edge.from, edge.to)
+            part(self.facts, edge) != StepRole::NeedsPerson
+                && components.together(edge.from, edge.to)
+                && is_meant(edge)
         };
         // The component is looked through once, and only once for every loop that is reported.
         let mut budget = usize::MAX;
@@ -193,6 +197,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         // The transition without the failure starts as many.
         SearchStep::Retry { .. } => 0,
         SearchStep::Write(_)
+        | SearchStep::Unjudged(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
         | SearchStep::Exit {
@@ -211,7 +216,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
 }
 
 /// True if a hook that is to start an agent starts none: there is no worktree, or the same agent is alive.
-fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> bool {
+pub fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> bool {
     search.events(edge).iter().filter(|(at, _)| *at == hook).any(|(_, event)| match event {
         Event::SpawnWithoutWorkspace | Event::SpawnBesideWorktree => true,
         Event::SpawnWhileAlive(alive) => actor.is_some_and(|it| it == *alive),
@@ -227,7 +232,7 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
 
 fn part(facts: &Facts<'_>, edge: &Edge) -> StepRole {
     match edge.step {
-        SearchStep::Write(_) => StepRole::Stays,
+        SearchStep::Write(_) | SearchStep::Unjudged(_) => StepRole::Stays,
         SearchStep::Start | SearchStep::Respawn => StepRole::NeedsPerson,
         SearchStep::Retry { by: Actor::Human, .. } | SearchStep::Request { by: Actor::Human, .. } => {
             StepRole::NeedsPerson
@@ -262,6 +267,10 @@ fn is_taken_by_another(edge: &Edge) -> bool {
     match edge.step {
         SearchStep::Request { by, .. } | SearchStep::Retry { by, .. } => by != Actor::Human,
         SearchStep::Failure { failed, .. } => failed.by != Actor::Human && failed.exit.is_none(),
-        SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => false,
+        SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Unjudged(_)
+        | SearchStep::Exit { .. }
+        | SearchStep::Respawn => false,
     }
 }

@@ -153,7 +153,8 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// The task goes on by itself where its transition says how. Else somebody has the hooks run, or the task is cancelled, perhaps after
-    /// something was written. The ends of agents are left out: they are judged once the hooks have run, as if they came then.
+    /// something was written. The ends of agents are judged once the hooks have run, as if they
+    /// came then, and are left out where no hook fails because of a living agent.
     fn while_hooks_wait(&mut self, from: Origin, task: &Task, waiting: WaitingHooks) {
         let machine = self.search.machine;
         let plain = Task { waiting: None, ..*task };
@@ -188,7 +189,10 @@ impl<'m> Explorer<'_, 'm> {
         let left = effects.get(usize::from(first)..).unwrap_or_default();
         let (mut next, mut events) = (plain, Vec::new());
         match self.run_hooks(&mut next, left, first, &mut events) {
-            Some(hook) => self.stop(&mut next, transition, hook, follows_failure),
+            Some(hook) => {
+                self.stop(&mut next, transition, hook, follows_failure);
+                self.ends_unjudged(from, task);
+            }
             None => {
                 let closing = self.search.machine.closing(Cause::Request(by)).into_iter();
                 closing.for_each(|(counter, value)| self.search.counters.set(&mut next, counter, value));
@@ -205,6 +209,21 @@ impl<'m> Explorer<'_, 'm> {
             if next != *task {
                 self.add(from, SearchStep::Retry { by, failing: Some(hook) }, next, events);
             }
+        }
+    }
+
+    /// A hook fails by itself as long as an agent is alive, which may end meanwhile. Only the end of the state's own agent is judged
+    /// later.
+    fn ends_unjudged(&mut self, from: Origin, task: &Task) {
+        let own = self.search.machine.state(task.status).agent;
+        for agent in [Actor::Worker, Actor::Reviewer].into_iter().filter(|it| task.agent(*it) == Agent::Live)
+        {
+            let mut ended = *task;
+            ended.set_agent(agent, Agent::Dead);
+            if agent == own {
+                ended.unhandled_exit = Some(agent);
+            }
+            self.add(from, SearchStep::Unjudged(agent), ended, Vec::new());
         }
     }
 
@@ -524,9 +543,11 @@ mod tests {
             SearchStep::Failure { hook, .. } => format!("{hook} fails → {}", to(step)),
             SearchStep::Retry { failing: None, .. } => format!("retry → {}", to(step)),
             SearchStep::Retry { .. } => format!("fails again → {}", to(step)),
-            SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => {
-                "other".to_owned()
-            }
+            SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Unjudged(_)
+            | SearchStep::Exit { .. }
+            | SearchStep::Respawn => "other".to_owned(),
         };
         let first = search.edges_from(0);
         let waits = first.iter().find(|it| search.task(it.to).waiting.is_some()).expect("hooks wait");

@@ -10,7 +10,7 @@ use orange_tests::steps::small_steps;
 
 /// The keys that no random workflow has, with the reason.
 const UNUSED: &[(&str, &str)] = &[
-    ("a gate: verdicts", "`analysis/tests/reduced.rs` has random panels of reviewers with names"),
+    ("a gate: verdicts", "`analysis/tests/panels.rs` attacks random panels of reviewers with names"),
     ("spawn_agent: name", "as `verdicts`"),
     ("spawn_reviewer: name", "as `verdicts`"),
     ("a prompt: include", "no proof reads prompts"),

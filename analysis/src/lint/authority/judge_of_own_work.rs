@@ -61,6 +61,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         SearchStep::Request { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Unjudged(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. } => (
@@ -82,6 +83,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Unjudged(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. } => format!(

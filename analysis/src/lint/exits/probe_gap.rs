@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use orange_core::{Actor, Hook, TransitionId};
 
 use super::C4C;
-use crate::lint::Facts;
+use crate::lint::{Facts, unattended};
 use crate::search::task::Agent;
 use crate::search::{Edge, EdgeId, HookIndex};
 use orange_codegen::diag::Diagnostic;
@@ -35,7 +35,10 @@ fn starts_unwatched(facts: &Facts<'_>, edge: &Edge) -> Option<(TransitionId, Hoo
         return None;
     }
     let mut starts = facts.starting(edge).into_iter().map(|(index, spawn)| (index, spawn.actor()));
-    let (index, agent) = starts.find(|(_, it)| *it != state.agent && after.agent(*it) == Agent::Live)?;
+    let (index, agent) = starts.find(|(index, it)| {
+        let is_started = !unattended::fails(facts.search, edge, *index, Some(*it));
+        *it != state.agent && after.agent(*it) == Agent::Live && is_started
+    })?;
     Some((transition, index, agent))
 }
 

@@ -173,7 +173,8 @@ impl Bare {
                 | SearchStep::Request { .. }
                 | SearchStep::Failure { .. }
                 | SearchStep::Retry { .. }
-                | SearchStep::Write(_) => None,
+                | SearchStep::Write(_)
+                | SearchStep::Unjudged(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
             for spawn in hooks.iter().filter_map(|it| it.spawn()).chain(taken) {
