@@ -57,3 +57,13 @@ pub fn write_program(file: &Path, script: &str) {
     writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     assert!(writer.wait().unwrap().success(), "{}", file.display());
 }
+
+/// Makes a named pipe. The system call for it is not the same everywhere, and the program is.
+///
+/// # Panics
+/// It cannot be made.
+#[track_caller]
+pub fn make_fifo(path: &Path) {
+    let made = Command::new("mkfifo").args(["-m", "600"]).arg(path).status().unwrap();
+    assert!(made.success(), "mkfifo {}: {made}", path.display());
+}

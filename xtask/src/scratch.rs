@@ -41,7 +41,7 @@ impl ScratchHome {
 
     /// A home without a project, so that `ORANGE_HOME` is empty, in which `claude` is this script.
     pub(crate) fn empty(orange: &Path, agent: &str) -> Result<ScratchHome> {
-        // A socket's path can have 107 bytes at most, and some systems' temporary folders have long paths.
+        // A socket's path is short, and some systems' temporary folders have long paths.
         let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
         let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
         let scratch =

@@ -3,7 +3,10 @@
 //! Under the feature `fail-points`, and with `ORANGE_FAIL_POINTS` naming a folder, each step is appended to its file `steps`
 //! as `<role> <number> <step>`; the role is the first words of the command. A process that comes to the step in the file
 //! `kill` (`<role> <number>`) removes that file and dies as by `kill -9`. The file `clock` has the offset of the clock in
-//! seconds. In any other build this does nothing.
+//! seconds.
+//!
+//! Under the same feature, `ORANGE_LACKS` names what the program does without, with commas between them, so that the code for
+//! systems that lack it runs here: `openat2`. In any other build all this does nothing.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -19,26 +22,34 @@ pub fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// The variable that a program needs so that its steps are marked, too, and its value.
+/// The variables that a program needs so that all this holds for it, too, and their values.
 #[cfg(not(feature = "fail-points"))]
-pub fn variable() -> Option<(&'static str, OsString)> {
-    None
+pub fn variables() -> Vec<(&'static str, OsString)> {
+    Vec::new()
+}
+
+/// True if the program does without this part of the system.
+#[cfg(not(feature = "fail-points"))]
+pub fn lacks(_part: &str) -> bool {
+    false
 }
 
 #[cfg(feature = "fail-points")]
-pub use armed::{now, step, variable};
+pub use armed::{lacks, now, step, variables};
 
 #[cfg(feature = "fail-points")]
 mod armed {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::path::PathBuf;
+    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::{Display, OsString, SystemTime};
 
     const FOLDER: &str = "ORANGE_FAIL_POINTS";
+    const LACKS: &str = "ORANGE_LACKS";
 
     /// Marks a step: what the process is about to do, and to what.
     pub fn step(action: &str, what: impl Display) {
@@ -63,9 +74,17 @@ mod armed {
         turned.unwrap_or(now)
     }
 
-    /// The variable that a program needs so that its steps are marked, too, and its value.
-    pub fn variable() -> Option<(&'static str, OsString)> {
-        std::env::var_os(FOLDER).map(|folder| (FOLDER, folder))
+    /// True if the program does without this part of the system.
+    pub fn lacks(part: &str) -> bool {
+        static LACKING: OnceLock<Option<String>> = OnceLock::new();
+        let named = LACKING.get_or_init(|| std::env::var(LACKS).ok());
+        named.as_ref().is_some_and(|named| named.split(',').any(|name| name == part))
+    }
+
+    /// The variables that a program needs so that all this holds for it, too, and their values.
+    pub fn variables() -> Vec<(&'static str, OsString)> {
+        let set = [FOLDER, LACKS].into_iter();
+        set.filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
     }
 
     fn folder() -> Option<PathBuf> {

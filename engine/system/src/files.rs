@@ -9,6 +9,9 @@ use rustix::fs::{Mode, OFlags, statvfs};
 
 use crate::{Error, Result};
 
+/// The longest path of a socket.
+pub const LONGEST_SOCKET: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
 /// Opens a regular file for reading. It refuses links and everything that another process could make wait, with
 /// `InvalidInput`.
 pub fn open_regular(path: &Path) -> io::Result<File> {
@@ -160,7 +163,7 @@ mod tests {
         let [file, link, fifo, gone] = ["file", "link", "fifo", "gone"].map(|name| folder.path().join(name));
         fs::write(&file, "x").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
+        orange_testkit::make_fifo(&fifo);
         assert_eq!(open_regular(&file).unwrap().metadata().unwrap().len(), 1);
         let kind = |path: &Path| open_regular(path).unwrap_err().kind();
         for other in [&link, &fifo, Path::new("/dev/null"), folder.path()] {

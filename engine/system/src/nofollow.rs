@@ -1,6 +1,8 @@
 //! Access to the files of the home that follows no link, never blocks, and reads no more than a limit, whatever a person or an
 //! agent puts at a path.
 
+mod reach;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{DirEntry, File, Metadata};
@@ -10,18 +12,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Stat, linkat, mkdirat, openat, openat2,
-    renameat_with, statat, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, Stat, linkat, mkdirat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
+use self::reach::FOLDER;
 use crate::files;
 use orange_api::Unfit;
 
 /// The longest file that is read, unless another limit is documented.
 pub const LONGEST: u64 = 64 * 1024 * 1024;
-
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Opens a regular file with these flags; a created file is readable by its owner alone.
 pub fn open(path: &Path, how: OFlags) -> io::Result<File> {
@@ -213,12 +213,13 @@ impl Stamp {
     }
 
     fn of(found: &Stat) -> Option<Stamp> {
-        rustix::fs::FileType::from_raw_mode(found.st_mode).is_file().then(|| Stamp {
-            device: found.st_dev,
+        let (device, modified, changed) = varying(found);
+        rustix::fs::FileType::from_raw_mode(found.st_mode).is_file().then_some(Stamp {
+            device,
             inode: found.st_ino,
             length: found.st_size,
-            modified: (found.st_mtime, found.st_mtime_nsec.try_into().unwrap_or_default()),
-            changed: (found.st_ctime, found.st_ctime_nsec.try_into().unwrap_or_default()),
+            modified: (found.st_mtime, modified),
+            changed: (found.st_ctime, changed),
         })
     }
 
@@ -227,6 +228,19 @@ impl Stamp {
     pub fn is_older_than(&self, created: &Stamp) -> bool {
         self.modified < created.changed && self.changed < created.changed
     }
+}
+
+/// The numbers whose types differ between systems: the device, and the parts of seconds of both times.
+#[cfg(target_os = "linux")]
+fn varying(found: &Stat) -> (u64, i64, i64) {
+    let part = |nanoseconds: u64| nanoseconds.try_into().unwrap_or_default();
+    (found.st_dev, part(found.st_mtime_nsec), part(found.st_ctime_nsec))
+}
+
+/// The numbers whose types differ between systems, as the metadata of an open file have them.
+#[cfg(not(target_os = "linux"))]
+fn varying(found: &Stat) -> (u64, i64, i64) {
+    (i64::from(found.st_dev).cast_unsigned(), found.st_mtime_nsec, found.st_ctime_nsec)
 }
 
 impl fmt::Display for Stamp {
@@ -262,53 +276,17 @@ fn within(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
 
 /// Opens a path that contains no link.
 fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    const NOWHERE_ELSE: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
     #[cfg(feature = "count-opens")]
     opened::note(path);
     if path.components().any(|part| part == Component::ParentDir) {
         return Err(Unfit::Link.into());
     }
-    let opened = match openat2(CWD, path, flags, mode, NOWHERE_ELSE) {
-        // An old kernel, or a sandbox that lacks the system call.
-        Err(Errno::NOSYS | Errno::PERM) => walk(path, flags, mode),
-        opened => opened,
-    };
-    opened.map_err(|cause| match cause {
+    reach::open(path, flags, mode).map_err(|cause| match cause {
         Errno::LOOP => Unfit::Link.into(),
-        Errno::NXIO | Errno::ISDIR => Unfit::NoFile.into(),
+        // Of a socket, macOS says that it does not support the operation.
+        Errno::NXIO | Errno::OPNOTSUPP | Errno::ISDIR => Unfit::NoFile.into(),
         cause => cause.into(),
     })
-}
-
-/// Opens a path that contains no link without `openat2`, one folder after the other.
-fn walk(path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
-    let mut names = Vec::new();
-    for part in path.components() {
-        if let Component::Normal(name) = part {
-            names.push(name);
-        }
-    }
-    let start = if path.is_absolute() { "/" } else { "." };
-    let mut folder = openat(CWD, start, FOLDER, Mode::empty())?;
-    let Some(last) = names.pop() else { return openat(CWD, start, flags, mode) };
-    let next = |folder: &OwnedFd, name: &OsStr, flags, mode| match openat(
-        folder,
-        name,
-        flags | OFlags::NOFOLLOW,
-        mode,
-    ) {
-        Err(Errno::NOTDIR) if is_link(folder, name) => Err(Errno::LOOP),
-        opened => opened,
-    };
-    for name in names {
-        folder = next(&folder, name, FOLDER, Mode::empty())?;
-    }
-    next(&folder, last, flags, mode)
-}
-
-fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
-    statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
-        .is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
 }
 
 /// Counts the files that tests open.
@@ -344,9 +322,9 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
-    use rustix::fs::mkfifoat;
-
+    use super::reach::walk;
     use super::*;
+    use orange_testkit::make_fifo;
 
     /// A folder with a file, a folder, and everything that must not be followed or read.
     fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -359,7 +337,7 @@ mod tests {
         symlink(at("file"), at("link")).unwrap();
         symlink(at("nothing"), at("dangling")).unwrap();
         symlink(at("folder"), at("linked")).unwrap();
-        mkfifoat(CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        make_fifo(&at("pipe"));
         drop(UnixListener::bind(at("socket")).unwrap());
         (made, root)
     }

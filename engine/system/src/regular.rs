@@ -64,8 +64,6 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-
     use super::*;
 
     #[test]
@@ -99,7 +97,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         assert_eq!(read(&path).unwrap(), PathEntry::Other);
         fs::remove_dir(&path).unwrap();
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        orange_testkit::make_fifo(&path);
         assert_eq!(read(&path).unwrap(), PathEntry::Other);
         fs::remove_file(&path).unwrap();
         let _socket = UnixListener::bind(&path).unwrap();

@@ -54,7 +54,7 @@ impl World {
 
     /// A world without a project, in a folder whose name begins like this.
     pub(crate) fn at(name: &str) -> World {
-        // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
+        // A socket's path is short, and a temporary folder may be far down.
         let root = tempfile::Builder::new().prefix(name).tempdir_in("/tmp").unwrap();
         let life = limited(root.path().join("orange"));
         let world = World { root, program: binary(), _life: life };

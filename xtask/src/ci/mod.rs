@@ -3,6 +3,7 @@
 //! Everything is built once. What runs afterwards runs beside each other: tests that wait for programs leave the processors to
 //! what computes.
 
+mod apple;
 mod disk;
 mod orphans;
 mod programs;
@@ -98,6 +99,7 @@ fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
     docs.env("RUSTDOCFLAGS", "-D warnings");
     let cargo = vec![
         clippy(workspace),
+        apple::step(workspace)?,
         CiStep::run("docs", docs),
         // What people build, without the features of the tests.
         CiStep::run("fleet for people", workspace.cargo(["check", "--package", "orange-fleet", "--bins"])),

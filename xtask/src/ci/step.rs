@@ -36,6 +36,8 @@ pub(super) enum StepWork {
     Golden,
     /// The `orange` that the torture kills.
     Armed,
+    /// Nothing, for this reason.
+    Skipped(String),
 }
 
 /// The result of a step.
@@ -97,6 +99,7 @@ impl CiStep {
         self.timed(|work| {
             let (failure, output) = match work {
                 StepWork::Run(command) => kept(command, deadline),
+                StepWork::Skipped(why) => (None, format!("SKIPPED: {why}\n")),
                 StepWork::Tidy | StepWork::Golden | StepWork::Armed => {
                     (work.run(workspace).err(), String::new())
                 }
@@ -123,6 +126,7 @@ impl StepWork {
             StepWork::Tidy => "cargo xtask tidy".to_string(),
             StepWork::Golden => "cargo xtask codegen".to_string(),
             StepWork::Armed => "cargo build --package orange --features fail-points".to_string(),
+            StepWork::Skipped(why) => why.clone(),
         }
     }
 
@@ -138,6 +142,10 @@ impl StepWork {
                 stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
             },
             StepWork::Armed => torture::build_armed(workspace),
+            StepWork::Skipped(why) => {
+                println!("SKIPPED: {why}");
+                Ok(())
+            }
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::store::environment::is_needed;
 use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{CallOutput, ProgramCall};
 use orange_system::fault;
+use orange_system::files::LONGEST_SOCKET;
 
 pub use attach::ShownEnd;
 pub use colours::without_colours;
@@ -285,7 +286,7 @@ impl Tmux {
     /// agent's request causes it, and outlives the shell that asked: it has nothing of that shell but what every program needs.
     fn call(&self) -> ProgramCall {
         let call = ProgramCall::new("tmux").bound(Duration::from_secs(20)).only(is_needed);
-        let call = fault::variable().into_iter().fold(call, |call, (name, value)| call.env(name, value));
+        let call = fault::variables().into_iter().fold(call, |call, (name, value)| call.env(name, value));
         let call = call.env(variables::ACTOR, variables::ENGINE);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
         call.preset(["-u"]).preset(self.socket_args())
@@ -369,7 +370,9 @@ fn failure(output: &CallOutput) -> Error {
     let complaint = output.complaint();
     let error = output.failure();
     if complaint.contains("File name too long") {
-        return error.help("a socket's path can have 107 bytes at most: set ORANGE_TMUX_SOCKET or TMUX_TMPDIR to a shorter one");
+        return error.help(format!(
+            "a socket's path can have {LONGEST_SOCKET} bytes at most: set ORANGE_TMUX_SOCKET or TMUX_TMPDIR to a shorter one"
+        ));
     }
     if complaint.contains("command too long") {
         return error.help(

@@ -51,7 +51,7 @@ fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
     assert_eq!(broken.panes().unwrap_err().kind, ErrorKind::Environment);
 
     let long = Tmux::new(Some(server.path().join("x".repeat(120)).as_os_str()));
-    assert!(long.panes().unwrap_err().help.contains("107 bytes"));
+    assert!(long.panes().unwrap_err().help.contains(&format!("{LONGEST_SOCKET} bytes")));
 }
 
 #[test]

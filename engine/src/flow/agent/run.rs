@@ -21,13 +21,15 @@ use crate::store::event::{self, Spawn};
 use crate::store::{WorkItem, WorkItemDir, home, secret, transcripts, work_item};
 use crate::{Error, Result};
 use orange_system::exec::ProgramCall;
+use orange_system::fault;
 use orange_system::process::ProcessRoot;
 
 /// Begins the wrapper again in the environment of its agent, and keeps of its own what says in which pane it is. Returns only on failure.
 pub fn begin(app: &App, environment: Environment) -> Error {
     let call = ProgramCall::new(&app.program).args(std::env::args_os().skip(1));
     let call = call.only(|name| OF_PLACE.iter().any(|own| name == *own));
-    environment.iter().fold(call, |call, (name, value)| call.env(name, value)).become_it()
+    let call = environment.iter().fold(call, |call, (name, value)| call.env(name, value));
+    fault::variables().into_iter().fold(call, |call, (name, value)| call.env(name, value)).become_it()
 }
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the

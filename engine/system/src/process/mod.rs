@@ -82,12 +82,19 @@ impl Process {
     }
 
     /// Its age, by a clock that cannot be set.
+    #[cfg(target_os = "linux")]
     pub fn age(self) -> Option<Duration> {
         let ticks = rustix::param::clock_ticks_per_second();
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         let now = Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?);
         let started = Duration::from_millis(self.start.checked_mul(1000)?.checked_div(ticks)?);
         now.checked_sub(started)
+    }
+
+    /// Its age, which nothing shows here.
+    #[cfg(not(target_os = "linux"))]
+    pub fn age(self) -> Option<Duration> {
+        None
     }
 
     /// True if it is alive and not stopped by a signal.

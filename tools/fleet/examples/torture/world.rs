@@ -53,7 +53,7 @@ impl World {
         dice: &Dice,
         repository: Option<&Path>,
     ) -> Result<World, String> {
-        // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
+        // A socket's path is short, and a temporary folder may be far down.
         let folder = tempfile::Builder::new().prefix("orange-torture-").tempdir_in("/tmp").map_err(cause)?;
         let workflows = folder.path().join("prompts/workflows");
         std::fs::create_dir_all(&workflows).map_err(cause)?;

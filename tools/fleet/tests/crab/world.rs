@@ -33,7 +33,7 @@ pub(crate) struct TestCrab<'w> {
 impl World {
     /// A world with a repository that has one commit.
     pub(crate) fn new() -> World {
-        // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
+        // A socket's path is short, and a temporary folder may be far down.
         let root = tempfile::Builder::new().prefix("orange-crab-").tempdir_in("/tmp").unwrap();
         let world = World { root, gateway: ScriptedGateway::start(), other: None };
         for folder in ["home/.claude", "agents", "seed"] {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::super::world::{World, is_alive};
 use crate::Result;
@@ -207,6 +209,15 @@ pub(super) fn census(world: &World) -> Result<Vec<(String, String)>> {
         }
     }
     Ok(alive)
+}
+
+/// Makes a pipe or a device by a program, since the system call is not the same everywhere.
+pub(super) fn make_special(program: &str, path: &Path, kind: &[&str]) -> io::Result<()> {
+    let made = Command::new(program).arg(path).args(kind).output()?;
+    if made.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(String::from_utf8_lossy(&made.stderr).into_owned()))
 }
 
 /// State that must not change: a person's own checkout with its uncommitted changes, and branches of the remote.

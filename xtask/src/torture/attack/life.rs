@@ -14,7 +14,7 @@ use super::super::attempt::unlock;
 use super::super::outcome::Task;
 use super::super::plan::Dice;
 use super::super::world::{ProcessRole, World, end_of};
-use super::evidence::{AttackEvidence, census, others};
+use super::evidence::{AttackEvidence, census, make_special, others};
 use super::holders;
 use super::states::confuse;
 use super::store;
@@ -206,8 +206,7 @@ fn hostile(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
         0 => fs::write(&place, format!("gitdir: {}\n", own.join(".git").display())),
         1 => std::os::unix::fs::symlink(own.join("mine"), &place),
         2 => std::os::unix::fs::symlink(&own, &place),
-        _ => rustix::fs::mkfifoat(rustix::fs::CWD, &place, rustix::fs::Mode::RWXU)
-            .map_err(std::io::Error::from),
+        _ => make_special("mkfifo", &place, &[]),
     };
     made.map_err(|error| error.to_string())?;
     let kills = cancel(world, dice, branch)?;

@@ -6,13 +6,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use rustix::fs::{CWD, FileType, Mode, makedev, mkfifoat, mknodat};
 use serde_json::Value;
 
 use super::super::outcome::Task;
 use super::super::plan::Dice;
 use super::super::world::{World, end_of};
-use super::evidence::{AttackEvidence, others};
+use super::evidence::{AttackEvidence, make_special, others};
 use super::life::{Lived, cancel, check_end, come_to_an_end, nobody_is_left, same};
 use crate::Result;
 use crate::scratch::PROJECT;
@@ -253,13 +252,11 @@ impl Trap {
     fn put(&self, world: &World) -> io::Result<()> {
         let (own, place) = (world.path(PROJECT), &self.place);
         match self.kind {
-            1 => mkfifoat(CWD, place, Mode::RWXU).map_err(io::Error::from),
+            1 => make_special("mkfifo", place, &[]),
             2 => symlink(own.join("mine"), place),
             3 => symlink(&own, place),
             // Without the right to create a device, it is a link to one.
-            4 => mknodat(CWD, place, FileType::CharacterDevice, Mode::RWXU, makedev(1, 5))
-                .or_else(|_| symlink("/dev/zero", place).map_err(|_| rustix::io::Errno::PERM))
-                .map_err(io::Error::from),
+            4 => make_special("mknod", place, &["c", "1", "5"]).or_else(|_| symlink("/dev/zero", place)),
             5 => File::create(place)?.set_len(HUGE),
             6 => fs::create_dir(place),
             _ if self.name.starts_with("activity") => fs::write(place, REPORTS),

@@ -3,8 +3,6 @@
 use std::os::unix::net::UnixListener;
 use std::time::SystemTime;
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
-
 use super::*;
 
 /// A lab whose worktree 1 has the folders `in` and `out`, of which only `in` is checked out.
@@ -101,7 +99,7 @@ fn special_files_are_set_aside_and_named() {
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     fs::create_dir(folder.join("run")).unwrap();
-    mknodat(CWD, folder.join("run/pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    orange_testkit::make_fifo(&folder.join("run/pipe"));
     let _socket = UnixListener::bind(folder.join("socket")).unwrap();
     let mut names: Vec<_> = lab
         .released(1)
