@@ -6,7 +6,8 @@
 //! seconds.
 //!
 //! Under the same feature, `ORANGE_LACKS` names what the program does without, with commas between them, so that the code for
-//! systems that lack it runs here: `openat2`. In any other build all this does nothing.
+//! systems that lack it runs here: `openat2`, `proc` (its processes), `environments` (those of programs that macOS ships). In any
+//! other build all this does nothing.
 
 use std::ffi::OsString;
 use std::fmt::Display;

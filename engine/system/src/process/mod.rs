@@ -1,5 +1,14 @@
 //! Ends all processes of an agent, and no others.
 
+#[cfg(all(test, target_os = "linux"))]
+mod compared;
+#[cfg(any(not(target_os = "linux"), test, feature = "fail-points"))]
+mod lsof;
+#[cfg(any(not(target_os = "linux"), test, feature = "fail-points"))]
+mod portable;
+#[cfg(target_os = "linux")]
+mod proc_folder;
+mod processes;
 mod table;
 mod users;
 
@@ -10,6 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
+use self::processes::system;
 use self::table::ProcessTable;
 pub use self::users::{FileUser, may_use, users, writers};
 pub use crate::clock::boot;
@@ -22,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
     pub pid: i32,
-    /// Time of its start, in clock ticks since boot.
+    /// Time of its start: in clock ticks since boot on Linux, and else in seconds since 1970.
     pub start: u64,
 }
 
@@ -69,7 +79,7 @@ impl Process {
     /// # Errors
     /// `environment` where the process table cannot be read: that proves no end.
     pub fn alive(pid: i32) -> Result<Option<Process>> {
-        let stat = table::stat(pid)?.filter(|stat| !stat.has_ended());
+        let stat = system().one(pid)?.filter(|stat| !stat.has_ended());
         Ok(stat.map(|stat| Process { pid, start: stat.start }))
     }
 
@@ -81,20 +91,9 @@ impl Process {
         Ok(Process::alive(self.pid)? == Some(self))
     }
 
-    /// Its age, by a clock that cannot be set.
-    #[cfg(target_os = "linux")]
+    /// Its age; on Linux by a clock that cannot be set.
     pub fn age(self) -> Option<Duration> {
-        let ticks = rustix::param::clock_ticks_per_second();
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        let now = Duration::new(now.tv_sec.try_into().ok()?, now.tv_nsec.try_into().ok()?);
-        let started = Duration::from_millis(self.start.checked_mul(1000)?.checked_div(ticks)?);
-        now.checked_sub(started)
-    }
-
-    /// Its age, which nothing shows here.
-    #[cfg(not(target_os = "linux"))]
-    pub fn age(self) -> Option<Duration> {
-        None
+        system().age(self.start)
     }
 
     /// True if it is alive and not stopped by a signal.
@@ -102,7 +101,7 @@ impl Process {
     /// # Errors
     /// As [`Process::alive`].
     pub fn is_running(self) -> Result<bool> {
-        Ok(self.is_alive()? && table::stat(self.pid)?.is_some_and(|stat| !stat.is_stopped()))
+        Ok(self.is_alive()? && system().one(self.pid)?.is_some_and(|stat| !stat.is_stopped()))
     }
 }
 
@@ -125,8 +124,6 @@ impl ProcessTree {
 
     /// Ends all of them: terminates them, kills the rest after two seconds, and returns when none is left. The wrappers of agents end
     /// last, as in [`ProcessTree::end_below_wrappers`].
-    ///
-    /// On a system without a process table, it finds only the process groups of the leaders of sessions and groups.
     ///
     /// # Errors
     /// `environment` where the process table cannot be read, or a process does not end.
@@ -203,7 +200,7 @@ impl ProcessTree {
 
     /// Those that are alive.
     fn look(&mut self) -> Result<Vec<Process>> {
-        let Some(table) = ProcessTable::read()? else { return Ok(leaders(&self.roots)) };
+        let table = ProcessTable::read()?;
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let is_seed = |process: &Process| {
             self.seen.contains(process)
@@ -251,10 +248,8 @@ impl ProcessRoot {
 /// # Errors
 /// `environment` where the process table cannot be read.
 pub fn leads_session(pid: Pid) -> Result<bool> {
-    Ok(match table::stat(pid.as_raw_nonzero().get())? {
-        Some(stat) => stat.session == pid.as_raw_nonzero().get(),
-        None => cfg!(not(target_os = "linux")) && rustix::process::getsid(Some(pid)) == Ok(pid),
-    })
+    let pid = pid.as_raw_nonzero().get();
+    Ok(system().one(pid)?.is_some_and(|stat| stat.session == pid))
 }
 
 /// The zombies among the children of this process.
@@ -262,7 +257,7 @@ pub fn leads_session(pid: Pid) -> Result<bool> {
 /// # Errors
 /// `environment` where the process table cannot be read.
 pub fn ended_children(parent: Pid) -> Result<Vec<Pid>> {
-    let table = ProcessTable::read()?.unwrap_or_default();
+    let table = ProcessTable::read()?;
     Ok(table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect())
 }
 
@@ -271,7 +266,7 @@ pub fn ended_children(parent: Pid) -> Result<Vec<Pid>> {
 /// # Errors
 /// `environment` where the process table cannot be read.
 pub fn is_reported(task: &str, spawns: &[u32]) -> Result<bool> {
-    let table = ProcessTable::read()?.unwrap_or_default();
+    let table = ProcessTable::read()?;
     let reports = |process: Process| spawns.iter().any(|spawn| table::reports_end(process.pid, task, *spawn));
     Ok(table.alive().any(reports))
 }
@@ -281,13 +276,13 @@ pub fn is_reported(task: &str, spawns: &[u32]) -> Result<bool> {
 /// # Errors
 /// `environment`.
 pub fn check() -> Result<()> {
-    table::check()
+    system().check()
 }
 
 /// True if it is a process of the engine: any process can set the variable, so its program counts, too, ours or a tmux.
 fn is_the_engine_s(pid: i32) -> bool {
     table::environment(pid).has(variables::ACTOR, variables::ENGINE)
-        && (table::is_own(pid) || table::is_tmux(pid))
+        && (system().is_own(pid) || table::is_tmux(pid))
 }
 
 /// Makes orphans below this process its children, so that they can be found.
@@ -305,34 +300,15 @@ pub fn adopt_orphans() -> Result<()> {
 /// `environment` where the process table cannot be read.
 pub fn children() -> Result<BTreeSet<Process>> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let table = ProcessTable::read()?.unwrap_or_default();
+    let table = ProcessTable::read()?;
     Ok(table.children(own).collect())
 }
 
-/// Sends a signal; a process that is gone is not an error. A negative number means a group.
+/// Sends a signal; a process that is gone is not an error.
 fn send(pid: i32, signal: Signal) {
-    let to = if pid < 0 { rustix::process::kill_process_group } else { rustix::process::kill_process };
-    if let Some(pid) = Pid::from_raw(pid.abs()) {
-        to(pid, signal).unwrap_or_default();
+    if let Some(pid) = Pid::from_raw(pid) {
+        rustix::process::kill_process(pid, signal).unwrap_or_default();
     }
-}
-
-/// Without `/proc`, the non-empty groups, each as the negative number of its leader.
-fn leaders(roots: &[ProcessRoot]) -> Vec<Process> {
-    let group = |root: &ProcessRoot| match root {
-        ProcessRoot::Session(leader) | ProcessRoot::Group(leader) => Some(*leader),
-        ProcessRoot::Process(_)
-        | ProcessRoot::Led(_)
-        | ProcessRoot::Marked(..)
-        | ProcessRoot::Task(_)
-        | ProcessRoot::Gate(_)
-        | ProcessRoot::Agent(..) => None,
-    };
-    let own = rustix::process::getpid();
-    let has_processes =
-        |leader: &Pid| *leader != own && rustix::process::test_kill_process_group(*leader).is_ok();
-    let groups = roots.iter().filter_map(group).filter(has_processes);
-    groups.map(|leader| Process { pid: -leader.as_raw_nonzero().get(), start: 0 }).collect()
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
 //! Finds the processes that may use a file.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
-use std::io;
 use std::path::Path;
 
-use super::table;
+use super::processes::{ProcessFiles, ProcessFolder, system};
 use crate::Result;
 use crate::files::real;
 
 /// True if a process has this file open, or is one of a program whose name begins with `program` in a folder for which `is_around`
-/// holds; its folder may be unreadable, which counts, too. `None` where the process table cannot be read.
+/// holds; its folder may be unreadable, which counts, too. `None` where that cannot be known.
 pub fn may_use(file: &Path, program: &str, is_around: &dyn Fn(&Path) -> bool) -> Option<bool> {
-    table::check().ok()?;
-    let mut entries = fs::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());
-    let uses_it =
-        |process: &Path| has_open(process, file) || runs(process, program) && may_stand(process, is_around);
-    Some(entries.any(|entry| is_process(&entry) && uses_it(&entry)))
+    let may_stand = |folder: &ProcessFolder| match folder {
+        ProcessFolder::At(folder) => is_around(folder),
+        ProcessFolder::Unknown => true,
+    };
+    let uses_it = |process: &ProcessFiles| {
+        process.open.iter().any(|file| file.is_itself)
+            || process.name.starts_with(program) && process.folder.as_ref().is_some_and(may_stand)
+    };
+    Some(system().files(file).ok()?.iter().any(uses_it))
 }
 
 /// A process that uses a file.
@@ -33,71 +34,30 @@ impl fmt::Display for FileUser {
     }
 }
 
-/// The other processes of this user that have a file below this folder open for writing; none on a system without a process table.
+/// The other processes of this user that have a file below this folder open for writing.
 ///
 /// # Errors
-/// `environment` where the process table cannot be read.
+/// `environment` where that cannot be known.
 pub fn writers(folder: &Path) -> Result<Vec<FileUser>> {
-    let folder = real(folder);
-    those(&|process| has_open_below(process, &folder, &|descriptor| is_for_writing(process, descriptor)))
+    those(&real(folder), |process| process.open.iter().any(|file| file.is_for_writing))
 }
 
 /// The processes that have any file below this folder open, or are in it; as [`writers`].
 pub fn users(folder: &Path) -> Result<Vec<FileUser>> {
     let folder = real(folder);
-    let stands = |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&folder));
-    those(&|process| stands(process) || has_open_below(process, &folder, &|_| true))
+    let stands = |process: &ProcessFiles| matches!(&process.folder, Some(ProcessFolder::At(at)) if at.starts_with(&folder));
+    those(&folder, |process| stands(process) || !process.open.is_empty())
 }
 
-fn those(wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<FileUser>> {
-    table::check()?;
-    let own = std::process::id().to_string();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
-    let others = entries.filter(|entry| is_process(entry) && !entry.ends_with(&own));
-    Ok(others.filter(|process| wanted(process)).filter_map(|process| user(&process)).collect())
-}
-
-fn user(process: &Path) -> Option<FileUser> {
-    let pid = process.file_name()?.to_str()?.parse().ok()?;
-    let name = fs::read(process.join("comm")).unwrap_or_default();
-    Some(FileUser { pid, name: String::from_utf8_lossy(&name).trim_end().to_owned() })
-}
-
-fn has_open_below(process: &Path, folder: &Path, wanted: &dyn Fn(&OsStr) -> bool) -> bool {
-    let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    let is_below = |link: &Path| fs::read_link(link).is_ok_and(|file| file.starts_with(folder));
-    open.filter(|entry| is_below(&entry.path())).any(|entry| wanted(&entry.file_name()))
-}
-
-/// True if the octal flags say that the file is open for writing: the last two bits are 0 for read-only.
-fn is_for_writing(process: &Path, descriptor: &OsStr) -> bool {
-    let about = fs::read_to_string(process.join("fdinfo").join(descriptor)).unwrap_or_default();
-    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
-    flags.and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok()).is_some_and(|flags| flags & 3 != 0)
-}
-
-fn is_process(folder: &Path) -> bool {
-    folder.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
-}
-
-fn has_open(process: &Path, file: &Path) -> bool {
-    let open = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    open.map(|entry| entry.path()).any(|link| fs::read_link(link).is_ok_and(|open| open == file))
-}
-
-fn runs(process: &Path, program: &str) -> bool {
-    fs::read(process.join("comm")).is_ok_and(|name| name.starts_with(program.as_bytes()))
-}
-
-fn may_stand(process: &Path, is_around: &dyn Fn(&Path) -> bool) -> bool {
-    match fs::read_link(process.join("cwd")) {
-        Ok(folder) => is_around(&folder),
-        Err(cause) => cause.kind() != io::ErrorKind::NotFound,
-    }
+fn those(folder: &Path, wanted: impl Fn(&ProcessFiles) -> bool) -> Result<Vec<FileUser>> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let others = system().files(folder)?.into_iter().filter(|process| process.pid != own && wanted(process));
+    Ok(others.map(|ProcessFiles { pid, name, .. }| FileUser { pid, name }).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::process::{Child, Command, Stdio};
 
     use super::*;
