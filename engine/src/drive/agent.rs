@@ -10,7 +10,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{ProcessGroup, ProgramCall};
 use orange_system::fault;
-use orange_system::process::{self, Process, ProcessRoot};
+use orange_system::process::{self, Ledger, Process, ProcessRoot};
 
 /// The time between two looks while the process table cannot be read.
 const WITHOUT_TABLE: Duration = Duration::from_millis(500);
@@ -35,13 +35,17 @@ pub fn run(
     started: impl FnOnce(Process) -> Result<()>,
     lost: impl FnMut(Pid),
 ) -> Result<AgentExit> {
-    process::adopt_orphans()?;
+    let mut ledger = Ledger::begin()?;
     let (mut child, group) = on_terminal(call, holder)?;
     let pid = Pid::from_child(&child);
     let begun = Process::alive(pid.as_raw_nonzero().get()).and_then(|agent| agent.map_or(Ok(()), started));
-    let waited = begun.and_then(|()| wait_unreaped(pid, lost));
+    let waited = begun.and_then(|()| match &mut ledger {
+        None => wait_unreaped(pid, lost),
+        Some(ledger) => wait_with(ledger, pid, lost),
+    });
     fault::step("clear up after", "the agent");
-    process::end(&[roots, &below(group)?].concat())?;
+    let remembered = ledger.as_ref().map(Ledger::roots).unwrap_or_default();
+    process::end(&[roots, &below(group)?, &remembered].concat())?;
     let ended = reap(&mut child)?;
     waited.map(|()| ended)
 }
@@ -84,6 +88,22 @@ fn wait_unreaped(agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
             lost(orphan);
         }
     }
+}
+
+/// Waits likewise, and remembers meanwhile what the agent starts.
+fn wait_with(ledger: &mut Ledger, agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
+    /// Time between two looks at the agent alone, which cost little.
+    const OFTEN: Duration = Duration::from_millis(50);
+    while !waitable(WaitId::Pid(agent), WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG)? {
+        thread::sleep(OFTEN);
+        // While the process table cannot be read, the agent is not to end for that.
+        for child in ledger.look().unwrap_or_default().into_iter().filter(|pid| *pid != agent) {
+            // It may have been waited for already.
+            waitable(WaitId::Pid(child), WaitIdOptions::NOHANG).unwrap_or_default();
+            lost(child);
+        }
+    }
+    Ok(())
 }
 
 /// True if such a child has ended, by a wait with these options.

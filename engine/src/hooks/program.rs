@@ -1,6 +1,7 @@
 //! Runs a program in a task's worktree, for a hook or a gate.
 
 use orange_system::variables;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
 use orange_system::exec::{CallEnd, ProgramCall, StopReason};
 use orange_system::files::entries;
-use orange_system::process::{self, ProcessRoot};
+use orange_system::process::{self, Ledger, ProcessRoot};
 
 /// The number of bytes of a program's output that are kept in memory, of each end.
 const KEPT: usize = 8 * 1024;
@@ -76,15 +77,21 @@ impl<'p> ProgramRun<'p> {
     pub fn run(self, is_wanted: &dyn Fn() -> bool) -> Result<ProgramEnd> {
         let ProgramRun { call, name, dir, number } = self;
         let copy = new_copy(dir, number)?;
-        process::adopt_orphans()?;
+        let ledger = RefCell::new(Ledger::begin()?);
         let others = process::children()?;
         let late = call.late();
-        let outcome = call.copied(KEPT, &copy, LONGEST_FILE).run_while(is_wanted);
+        let is_wanted = || {
+            // Without a process table, nothing new is remembered.
+            ledger.borrow_mut().as_mut().map(Ledger::look).transpose().map(drop).unwrap_or_default();
+            is_wanted()
+        };
+        let outcome = call.copied(KEPT, &copy, LONGEST_FILE).run_while(&is_wanted);
         let has_succeeded = |run: &CallEnd| run.stopped.is_none() && run.output.success();
         if !outcome.as_ref().is_ok_and(has_succeeded) {
             // This includes processes that have left its group, or have lost their parent.
             let left = process::children()?.into_iter().filter(|child| !others.contains(child));
-            process::end(&left.map(ProcessRoot::Process).collect::<Vec<_>>())?;
+            let remembered = ledger.into_inner().map(|ledger| ledger.roots()).unwrap_or_default();
+            process::end(&left.map(ProcessRoot::Process).chain(remembered).collect::<Vec<_>>())?;
         }
         let CallEnd { output, stopped } = match outcome {
             Ok(run) => run,

@@ -5,52 +5,54 @@
 //! `kill` (`<role> <number>`) removes that file and dies as by `kill -9`. The file `clock` has the offset of the clock in
 //! seconds.
 //!
-//! Under the same feature, `ORANGE_LACKS` names what the program does without, with commas between them, so that the code for
-//! systems that lack it runs here: `openat2`, `proc` (its processes), `environments` (those of programs that macOS ships). In any
-//! other build all this does nothing.
+//! Under the feature `lacks`, `ORANGE_LACKS` names what the program does without, with commas between them, so that the code for
+//! systems that lack it runs here: `openat2`, `proc` (its processes), `environments` (those of programs that macOS ships),
+//! `subreaper`. In any other build all this does nothing.
 
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::time::SystemTime;
 
+#[cfg(any(test, feature = "lacks"))]
+const FOLDER: &str = "ORANGE_FAIL_POINTS";
+
 /// Marks a step: what the process is about to do, and to what.
-#[cfg(not(feature = "fail-points"))]
+#[cfg(not(any(test, feature = "fail-points")))]
 pub fn step(_action: &str, _what: impl Display) {}
 
 /// The time of day.
-#[cfg(not(feature = "fail-points"))]
+#[cfg(not(any(test, feature = "fail-points")))]
 pub fn now() -> SystemTime {
     SystemTime::now()
 }
 
 /// The variables that a program needs so that all this holds for it, too, and their values.
-#[cfg(not(feature = "fail-points"))]
+#[cfg(not(any(test, feature = "lacks")))]
 pub fn variables() -> Vec<(&'static str, OsString)> {
     Vec::new()
 }
 
 /// True if the program does without this part of the system.
-#[cfg(not(feature = "fail-points"))]
+#[cfg(not(any(test, feature = "lacks")))]
 pub fn lacks(_part: &str) -> bool {
     false
 }
 
-#[cfg(feature = "fail-points")]
-pub use armed::{lacks, now, step, variables};
+#[cfg(any(test, feature = "fail-points"))]
+pub use armed::{now, step};
 
-#[cfg(feature = "fail-points")]
+#[cfg(any(test, feature = "lacks"))]
+pub use lacking::{lacks, variables};
+
+#[cfg(any(test, feature = "fail-points"))]
 mod armed {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::path::PathBuf;
-    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    use super::{Display, OsString, SystemTime};
-
-    const FOLDER: &str = "ORANGE_FAIL_POINTS";
-    const LACKS: &str = "ORANGE_LACKS";
+    use super::{Display, FOLDER, SystemTime};
 
     /// Marks a step: what the process is about to do, and to what.
     pub fn step(action: &str, what: impl Display) {
@@ -75,19 +77,6 @@ mod armed {
         turned.unwrap_or(now)
     }
 
-    /// True if the program does without this part of the system.
-    pub fn lacks(part: &str) -> bool {
-        static LACKING: OnceLock<Option<String>> = OnceLock::new();
-        let named = LACKING.get_or_init(|| std::env::var(LACKS).ok());
-        named.as_ref().is_some_and(|named| named.split(',').any(|name| name == part))
-    }
-
-    /// The variables that a program needs so that all this holds for it, too, and their values.
-    pub fn variables() -> Vec<(&'static str, OsString)> {
-        let set = [FOLDER, LACKS].into_iter();
-        set.filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
-    }
-
     fn folder() -> Option<PathBuf> {
         std::env::var_os(FOLDER).map(PathBuf::from)
     }
@@ -101,5 +90,27 @@ mod armed {
         let steps = OpenOptions::new().create(true).append(true).open(folder.join("steps"));
         // One write, so that lines of several processes do not mix. The reader notices lines that could not be written.
         steps.and_then(|mut steps| steps.write_all(line.as_bytes())).unwrap_or_default();
+    }
+}
+
+#[cfg(any(test, feature = "lacks"))]
+mod lacking {
+    use std::sync::OnceLock;
+
+    use super::{FOLDER, OsString};
+
+    const LACKS: &str = "ORANGE_LACKS";
+
+    /// True if the program does without this part of the system.
+    pub fn lacks(part: &str) -> bool {
+        static LACKING: OnceLock<Option<String>> = OnceLock::new();
+        let named = LACKING.get_or_init(|| std::env::var(LACKS).ok());
+        named.as_ref().is_some_and(|named| named.split(',').any(|name| name == part))
+    }
+
+    /// The variables that a program needs so that all this holds for it, too, and their values.
+    pub fn variables() -> Vec<(&'static str, OsString)> {
+        let set = [FOLDER, LACKS].into_iter();
+        set.filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
     }
 }

@@ -2,9 +2,10 @@
 
 #[cfg(all(test, target_os = "linux"))]
 mod compared;
-#[cfg(any(not(target_os = "linux"), test, feature = "fail-points"))]
+mod ledger;
+#[cfg(any(not(target_os = "linux"), test, feature = "lacks"))]
 mod lsof;
-#[cfg(any(not(target_os = "linux"), test, feature = "fail-points"))]
+#[cfg(any(not(target_os = "linux"), test, feature = "lacks"))]
 mod portable;
 #[cfg(target_os = "linux")]
 mod proc_folder;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
+pub use self::ledger::{INTERVAL, Ledger};
 use self::processes::system;
 use self::table::ProcessTable;
 pub use self::users::{FileUser, may_use, users, writers};
@@ -63,6 +65,8 @@ pub enum ProcessRoot {
 pub struct ProcessTree {
     roots: Vec<ProcessRoot>,
     seen: BTreeSet<Process>,
+    /// Children of these processes that do not belong to it.
+    others: BTreeSet<Process>,
 }
 
 /// Ends every process of these roots, as [`ProcessTree::end`].
@@ -111,7 +115,7 @@ impl ProcessTree {
     /// # Errors
     /// `environment` where the process table cannot be read.
     pub fn of(roots: Vec<ProcessRoot>) -> Result<ProcessTree> {
-        let mut tree = ProcessTree { roots, seen: BTreeSet::new() };
+        let mut tree = ProcessTree { roots, seen: BTreeSet::new(), others: BTreeSet::new() };
         tree.look()?;
         Ok(tree)
     }
@@ -200,26 +204,34 @@ impl ProcessTree {
 
     /// Those that are alive.
     fn look(&mut self) -> Result<Vec<Process>> {
-        let table = ProcessTable::read()?;
+        Ok(self.look_in(&ProcessTable::read()?))
+    }
+
+    fn look_in(&mut self, table: &ProcessTable) -> Vec<Process> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let is_seed = |process: &Process| {
-            self.seen.contains(process)
-                || self.roots.iter().any(|root| root.has(&table, *process))
-                || self.is_led(&table, *process)
+            // One that was seen between its fork and its program can be the engine's.
+            self.seen.contains(process) && !is_the_engine_s(process.pid)
+                || self.roots.iter().any(|root| root.has(table, *process))
+                || self.is_led(table, *process)
         };
         let mut left: Vec<Process> = table.alive().filter(is_seed).collect();
         let mut known = BTreeSet::new();
         known.extend(&left);
         let mut next = 0;
         while let Some(parent) = left.get(next).copied() {
-            let is_theirs = |child: &Process| child.pid != own && !is_the_engine_s(child.pid);
+            let is_theirs = |child: &Process| {
+                child.pid != own && !self.others.contains(child) && !is_the_engine_s(child.pid)
+            };
             let children = table.children(parent.pid).filter(is_theirs);
             left.extend(children.filter(|child| known.insert(*child)).collect::<Vec<_>>());
             next += 1;
         }
         left.retain(|process| process.pid != own);
         self.seen.extend(&left);
-        Ok(left)
+        // The number of one that has ended, and that no session and no group has, may be given to any process.
+        self.seen.retain(|seen| table.has(*seen) || table.is_led_by(*seen));
+        left
     }
 }
 
@@ -285,13 +297,23 @@ fn is_the_engine_s(pid: i32) -> bool {
         && (system().is_own(pid) || table::is_tmux(pid))
 }
 
-/// Makes orphans below this process its children, so that they can be found.
-pub fn adopt_orphans() -> Result<()> {
-    #[cfg(target_os = "linux")]
+/// Makes orphans below this process its children, so that they can be found. False where the system cannot do that.
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> Result<bool> {
+    if fault::lacks("subreaper") {
+        return Ok(false);
+    }
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
         Error::new(ErrorKind::Environment, format!("cannot look after what a program starts: {cause}"))
     })?;
-    Ok(())
+    Ok(true)
+}
+
+/// False: orphans become children of the first process of the system.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
+fn adopt_orphans() -> Result<bool> {
+    Ok(false)
 }
 
 /// The children of this process, including adopted ones.

@@ -86,7 +86,7 @@ pub(super) struct OpenFile {
 
 /// The processes of this system.
 pub(super) fn system() -> &'static dyn Processes {
-    #[cfg(all(target_os = "linux", feature = "fail-points"))]
+    #[cfg(all(target_os = "linux", any(test, feature = "lacks")))]
     if crate::fault::lacks("proc") {
         return &super::portable::Portable;
     }

@@ -39,6 +39,16 @@ impl ProcessTable {
         ended.map(|(pid, _)| *pid)
     }
 
+    /// True if this process has not ended.
+    pub(super) fn has(&self, process: Process) -> bool {
+        self.0.get(&process.pid).is_some_and(|stat| stat.start == process.start && !stat.has_ended())
+    }
+
+    /// True if any process is in the session or the group of this one.
+    pub(super) fn is_led_by(&self, leader: Process) -> bool {
+        self.alive().any(|process| self.follows(process.pid, leader))
+    }
+
     /// True if it is in the session or the group of this process. The number of one that has ended stays taken as long as a process
     /// is in either.
     pub(super) fn follows(&self, pid: i32, leader: Process) -> bool {
