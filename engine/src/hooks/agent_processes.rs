@@ -128,7 +128,7 @@ impl AgentProcesses {
             process::check()?;
             let message = "the boot id of the system cannot be read";
             return Err(Error::new(ErrorKind::Environment, message).help(
-                "make `/proc/sys/kernel/random/boot_id` readable: it tells agents from those before a restart",
+                "it tells agents from those before a restart: make `/proc/sys/kernel/random/boot_id` readable, or on macOS `sysctl -n kern.bootsessionuuid` work",
             ));
         }
         Ok(self.boot == boot)

@@ -9,7 +9,7 @@ use crate::store::lock::LockRank;
 use crate::store::settings::Settings;
 use crate::store::{Home, lock, pool, suggest};
 use crate::{Error, ErrorKind, Result};
-use orange_system::files::{if_found, real};
+use orange_system::files::{if_found, is_same, real};
 use orange_system::{atomic, nofollow};
 
 /// The number of worktrees of a project, unless it sets another.
@@ -128,7 +128,7 @@ pub fn add(home: &Home, project: Project) -> Result<()> {
             )
             .help("choose another name with --name, or change it with `orange project update`"));
         }
-        if let Some(taken) = projects.iter().find(|known| real(&known.path) == real(&project.path)) {
+        if let Some(taken) = projects.iter().find(|known| is_same(&known.path, &project.path)) {
             let path = project.path.display();
             return Err(Error::new(
                 ErrorKind::Refused,

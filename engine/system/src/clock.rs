@@ -26,9 +26,19 @@ pub fn rfc3339(time: SystemTime) -> String {
 }
 
 /// The boot id of the system; empty if it is unknown.
+#[cfg(target_os = "linux")]
 pub fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
+}
+
+/// The boot id of the system, asked for once; empty if it is unknown.
+#[cfg(not(target_os = "linux"))]
+pub fn boot() -> String {
+    static ID: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    let ask =
+        || crate::exec::ProgramCall::new("/usr/sbin/sysctl").args(["-n", "kern.bootsessionuuid"]).text();
+    ID.get_or_init(|| ask().map(|id| id.trim().to_owned()).unwrap_or_default()).clone()
 }
 
 /// Reads a time in RFC 3339, from 1970 on.
@@ -65,6 +75,12 @@ mod tests {
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn this_boot_is_known_and_stays_the_same() {
+        assert!(!boot().is_empty());
+        assert_eq!(boot(), boot());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirEntry, File, Metadata};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, statvfs};
@@ -93,7 +93,13 @@ fn permit_folders(top: &Path) -> io::Result<()> {
 
 /// True if two paths lead to the same file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
-    real(one) == real(other)
+    // A disk that takes letters for the same whatever their case has one folder for several texts.
+    let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    match (identity(one), identity(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(_), Err(_)) => real(one) == real(other),
+        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+    }
 }
 
 /// The path without links; of a path that does not exist, its existing part is resolved.

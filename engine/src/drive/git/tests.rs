@@ -190,6 +190,21 @@ fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
 }
 
 #[test]
+fn a_branch_that_differs_only_in_case_is_refused_on_such_a_disk() {
+    let lab = RepositoryLab::new();
+    lab.acquire(1, "fix/login").unwrap();
+    let refused = ["Fix/login", "fix/Login", "FIX/other", "FIX"];
+    lab.run(&lab.repo(), &["config", "core.ignoreCase", "false"]);
+    refused.iter().for_each(|branch| lab.git.check_room_for(branch).unwrap());
+    lab.run(&lab.repo(), &["config", "core.ignoreCase", "true"]);
+    for branch in refused {
+        refuses(lab.git.check_room_for(branch), ErrorKind::Refused, "differs only in case");
+    }
+    ["fix/other", "fix/login-2", "fixes"].iter().for_each(|branch| lab.git.check_room_for(branch).unwrap());
+    refuses(lab.acquire(2, "FIX/Login"), ErrorKind::Refused, "differs only in case");
+}
+
+#[test]
 fn the_default_branch_is_the_remotes_else_the_current_one() {
     let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "topic"]);

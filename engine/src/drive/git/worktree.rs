@@ -182,6 +182,7 @@ impl Git {
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let refs = self.refs(&names)?;
+        self.check_case(branch, &here)?;
         let in_the_way = |place: &str| {
             let mut others = refs.iter().filter_map(|one| one.name.strip_prefix(place));
             others.find(|other| *other != branch && list::exclude_each_other(other, branch))
@@ -197,6 +198,24 @@ impl Git {
                     "choose another branch; if that one is gone from `{REMOTE}`, run `git fetch --prune {REMOTE}`"
                 )))
             }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a branch that differs only in case from another one, or from a folder of others, where the disk takes both for the same
+    /// file: git writes that down when it makes a repository there.
+    fn check_case(&self, branch: &str, here: &str) -> Result<()> {
+        let is_set = self.call().args(["config", "--type=bool", "--get", "core.ignoreCase"]).run()?;
+        if is_set.text().trim() != "true" {
+            return Ok(());
+        }
+        let refs = self.refs(&[here])?;
+        let mut others = refs.iter().filter_map(|one| one.name.strip_prefix(here));
+        match others.find(|other| differs_in_case(other, branch)) {
+            Some(other) => Err(refused(format!(
+                "this disk takes the branch `{branch}` for the branch `{other}`, which differs only in case"
+            ))
+            .help("choose another branch, or go on with that one")),
             None => Ok(()),
         }
     }
@@ -270,4 +289,12 @@ fn is_here(state: &BranchState) -> bool {
         BranchState::Local | BranchState::CheckedOutAt(_) => true,
         BranchState::Nowhere | BranchState::OnlyRemote(_) => false,
     }
+}
+
+/// True if one of two branches, or a folder of it, is spelled as the other one but for case.
+fn differs_in_case(one: &str, other: &str) -> bool {
+    let mut parts = one.split('/').zip(other.split('/'));
+    // Below folders that differ, nothing meets.
+    let first = parts.find(|(one, other)| one != other);
+    first.is_some_and(|(one, other)| one.to_lowercase() == other.to_lowercase())
 }

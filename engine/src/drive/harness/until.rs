@@ -136,6 +136,11 @@ fn local_time(words: &[&str]) -> Option<MessageTime> {
     (minute < 60).then_some(MessageTime::Local { day, hour, minute })
 }
 
+/// The ways in which the `date` of GNU and that of BSD are asked for the seconds of a local time.
+fn questions<'t>(format: &'t str, text: &'t str) -> [Vec<&'t str>; 2] {
+    [vec!["-d", text, "+%s"], vec!["-j", "-f", format, text, "+%s"]]
+}
+
 /// Converts a local time with the program `date`, since only the system knows the time zone.
 fn local(
     day: Option<(u32, u32, Option<u32>)>,
@@ -144,18 +149,24 @@ fn local(
     now: SystemTime,
 ) -> Option<SystemTime> {
     const DAY: Duration = Duration::from_secs(86_400);
-    let ask = |text: String| {
-        let call = ProgramCall::new("date").args(["-d", &text, "+%s"]).bound(Duration::from_secs(5));
-        let second = call.text().ok()?.trim().parse().ok()?;
+    let ask = |format: &str, text: String| {
+        let answer = |words: Vec<&str>| {
+            let call = ProgramCall::new("date").args(words).bound(Duration::from_secs(5));
+            call.text().ok()?.trim().parse().ok()
+        };
+        let second = questions(format, &text).into_iter().find_map(answer)?;
         UNIX_EPOCH.checked_add(Duration::from_secs(second))
     };
     let Some((month, day, year)) = day else {
-        let today = ask(format!("{hour:02}:{minute:02}"))?;
+        // The seconds, too: that of BSD takes those of now.
+        let today = ask("%H:%M:%S", format!("{hour:02}:{minute:02}:00"))?;
         // A time that has just passed is over; an earlier one is tomorrow's.
         return if today < now { today.checked_add(DAY) } else { Some(today) };
     };
     let this_year = orange_system::clock::rfc3339(now).get(..4)?.parse().ok()?;
-    let at = |year: u32| ask(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"));
+    let at = |year: u32| {
+        ask("%Y-%m-%d %H:%M:%S", format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:00"))
+    };
     match year {
         Some(year) => at(year),
         None => at(this_year).filter(|time| *time >= now).or_else(|| at(this_year + 1)),
@@ -224,12 +235,24 @@ mod tests {
     }
 
     #[test]
+    fn both_kinds_of_date_are_asked() {
+        let [gnu, bsd] = questions("%H:%M:%S", "15:07:00");
+        assert_eq!(gnu, ["-d", "15:07:00", "+%s"]);
+        assert_eq!(bsd, ["-j", "-f", "%H:%M:%S", "15:07:00", "+%s"]);
+        assert!(
+            ProgramCall::new("date").args(gnu).text().or(ProgramCall::new("date").args(bsd).text()).is_ok()
+        );
+    }
+
+    #[test]
     fn a_time_of_day_is_the_next_one_here() {
         let now = SystemTime::now();
         let found = until("resets 3:07pm", now).unwrap();
         assert!(found.duration_since(now).unwrap() <= Duration::from_secs(86_400));
         let second = found.duration_since(UNIX_EPOCH).unwrap().as_secs();
-        let shown = ProgramCall::new("date").args(["-d", &format!("@{second}"), "+%H:%M"]).text().unwrap();
+        let shown =
+            |option: &str, second: &str| ProgramCall::new("date").args([option, second, "+%H:%M"]).text();
+        let shown = shown("-d", &format!("@{second}")).or_else(|_| shown("-r", &second.to_string())).unwrap();
         assert_eq!(shown.trim(), "15:07");
     }
 }

@@ -33,7 +33,7 @@ pub enum Via {
         /// True if terminals that show sessions of agents get it, too.
         attached: bool,
     },
-    /// `notify-send`.
+    /// `notify-send`, and on macOS `osascript`.
     Desktop,
     Command {
         /// Its name and its arguments, with fields in them.
