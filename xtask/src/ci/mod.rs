@@ -83,6 +83,7 @@ fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
         CiStep::run(name, built(workspace.program(folder.join("xtask"), arguments)))
     };
     let mut beside = programs::all(workspace, FLEET_FEATURES)?;
+    beside.extend(programs::without_parts(workspace, FLEET_FEATURES)?);
     beside.extend(STORES.map(|store| {
         let words = ["torture", "--fleet", "--seed", "11", "--store", store];
         xtask(&format!("tortured fleet, {store}"), &words)

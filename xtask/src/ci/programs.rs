@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde::Deserialize;
 
@@ -32,6 +33,17 @@ const LIVES: [(&str, &[&str]); 4] = [
 
 /// The tests that compare with files of the repository.
 const GOLDEN: [&str; 4] = ["golden", "diagnostics", "pages", "typed"];
+
+/// Tests that run once more with the code for systems that lack what Linux has: the name of the program, whether its tests stand
+/// beside the code, and the beginnings of the tests' names.
+const WITHOUT: [(&str, bool, &[&str]); 3] = [
+    ("orange_system", true, &[]),
+    ("orange_engine", true, &["drive::agent::", "hooks::agent_processes::", "drive::git::tests::writers::"]),
+    ("e2e", false, &["default::a_task_lives_from_creation_to_the_merge"]),
+];
+
+/// What `orange` does without there, as `orange_system::fault` has it.
+const PARTS: &str = "proc,environments,subreaper,openat2";
 
 /// Message of cargo about a thing that it has built.
 #[derive(Deserialize)]
@@ -89,6 +101,26 @@ pub(super) fn quick(workspace: &OwnRepository, features: &str) -> Result<Vec<CiS
     Ok(steps)
 }
 
+/// Some tests without parts of the system, and with temporary folders behind a link.
+pub(super) fn without_parts(workspace: &OwnRepository, features: &str) -> Result<Vec<CiStep>> {
+    let folder = std::env::temp_dir();
+    let link = folder.join("orange-behind-a-link");
+    if let Err(error) = std::os::unix::fs::symlink(&folder, &link)
+        && error.kind() != std::io::ErrorKind::AlreadyExists
+    {
+        return Err(format!("{} cannot be made: {error}", link.display()));
+    }
+    let programs = found(workspace, features)?;
+    let step = |(name, is_unit, tests): (&str, bool, &[&str])| {
+        let program = programs.iter().find(|program| program.name == name && program.is_unit == is_unit);
+        let program = program.ok_or_else(|| format!("there are no tests called {name}"))?;
+        let mut command = program.command(workspace, tests)?;
+        command.env("ORANGE_LACKS", PARTS).env("TMPDIR", &link);
+        Ok(CiStep::run(format!("{name}, as without Linux"), command))
+    };
+    WITHOUT.into_iter().map(step).collect()
+}
+
 /// Every program with tests, in cargo's order.
 fn found(workspace: &OwnRepository, features: &str) -> Result<Vec<TestProgram>> {
     let words = ["test", "--workspace", "--no-run", "--features", features, "--message-format", "json"];
@@ -112,15 +144,20 @@ impl TestProgram {
     /// Runs these tests of it, or all, as `cargo test` would.
     fn step(&self, workspace: &OwnRepository, tests: &[&str]) -> Result<CiStep> {
         let folder = self.package.file_name().unwrap_or_default().to_string_lossy();
-        let mut command = workspace.program(&self.path, tests);
+        let mut command = self.command(workspace, tests)?;
         if !tests.is_empty() {
             command.arg("--exact");
         }
+        Ok(CiStep::run(format!("{folder}, {}", self.name), command))
+    }
+
+    fn command(&self, workspace: &OwnRepository, tests: &[&str]) -> Result<Command> {
+        let mut command = workspace.program(&self.path, tests);
         command.current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
         command.env("LD_LIBRARY_PATH", libraries(workspace)?);
         // Of this package, and not of the one that runs.
         command.env_remove("CARGO_PKG_NAME");
-        Ok(CiStep::run(format!("{folder}, {}", self.name), built(command)))
+        Ok(built(command))
     }
 }
 

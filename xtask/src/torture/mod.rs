@@ -42,7 +42,7 @@ const LIVES_OF_A_SLICE: usize = 10;
 /// Kill, starve and confuse requests at every step and at any moment, and compare what is left with an undisturbed run.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long\n  cargo xtask torture --attack 50\n  cargo xtask torture --fleet --seconds 300"
+    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long\n  cargo xtask torture --attack 50\n  cargo xtask torture --attack 10 --without proc,environments,subreaper,openat2\n  cargo xtask torture --fleet --seconds 300"
 )]
 pub(crate) struct Torture {
     /// Every step of every request, and 2000 kills of the release binary; otherwise a slice, which no moment decides about.
@@ -81,9 +81,22 @@ pub(crate) struct Torture {
     /// The seed of the slice and the random moments; by default today's number of seconds.
     #[arg(long)]
     seed: Option<u64>,
+    /// Parts of the system that `orange` does without, so that the code for systems that lack them runs: of `proc`, `environments`,
+    /// `subreaper` and `openat2`, with commas between them.
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["long", "random", "fleet"], value_parser = known_parts)]
+    without: Option<String>,
     /// Only the scenes, or the attacks, whose name contains this.
     #[arg(long, value_name = "WORDS")]
     scene: Option<String>,
+}
+
+/// Refuses a part that no program can do without.
+fn known_parts(parts: &str) -> std::result::Result<String, String> {
+    const KNOWN: [&str; 4] = ["proc", "environments", "subreaper", "openat2"];
+    match parts.split(',').find(|part| !KNOWN.contains(part)) {
+        Some(part) => Err(format!("`{part}` is none of {}", KNOWN.join(", "))),
+        None => Ok(parts.to_owned()),
+    }
 }
 
 impl Torture {
@@ -135,15 +148,25 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Torture) -> Result<Exit
         return fleet::run(workspace, seed, arguments.seconds, arguments.store.as_deref());
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    if let Some(parts) = &arguments.without {
+        world::do_without(parts);
+    }
     if let Some(lives) = arguments.attack {
-        let orange = plain(workspace, folder.path(), &[])?;
+        // Only the program with fail points can do without parts of the system.
+        let orange = match &arguments.without {
+            Some(_) => armed(workspace, folder.path())?,
+            None => plain(workspace, folder.path(), &[])?,
+        };
         println!("seed {seed}");
         let lives = arguments.life.map_or(0..lives, |life| life..life + 1);
         let is_whole = attack::run(&orange, lives, arguments.workers(), seed, arguments.scene.as_deref())?;
         return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let scenes = arguments.scenes(seed)?;
-    let built = build(workspace, folder.path(), arguments.long || arguments.random.is_some())?;
+    let mut built = build(workspace, folder.path(), arguments.long || arguments.random.is_some())?;
+    if arguments.without.is_some() {
+        built.plain.clone_from(&built.armed);
+    }
     println!("seed {seed}");
     // Random moments are measured with the program that they strike.
     let measuring = if arguments.random.is_some() { &built.plain } else { &built.armed };

@@ -6,6 +6,7 @@ use std::io::{Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -69,6 +70,14 @@ pub(super) struct RunningProcess {
     is_orange: bool,
 }
 
+/// Parts of the system that `orange` does without in every world.
+static WITHOUT: OnceLock<String> = OnceLock::new();
+
+/// Has `orange` do without these parts of the system in every world from now on.
+pub(super) fn do_without(parts: &str) {
+    WITHOUT.get_or_init(|| parts.to_owned());
+}
+
 impl World {
     /// A world of this `orange`.
     pub(super) fn new(orange: &Path) -> Result<World> {
@@ -92,6 +101,10 @@ impl World {
         fs::create_dir(&faults).map_err(|error| format!("{} cannot be made: {error}", faults.display()))?;
         furnish(&scratch.path("orange"))?;
         let scratch = scratch.with("ORANGE_FAIL_POINTS", faults);
+        let scratch = match WITHOUT.get() {
+            Some(parts) => scratch.with("ORANGE_LACKS", parts),
+            None => scratch,
+        };
         let world = World { scratch, orange: orange.to_path_buf() };
         world.git(&world.path("toy.git"), &["config", "core.logAllRefUpdates", "always"])?;
         world.orange(&["project", "add", "--name", PROJECT, "--pool-size", "4"])?;
