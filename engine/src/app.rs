@@ -19,9 +19,10 @@ use crate::store::environment::{self, Environment};
 use crate::store::projects::{self, Project};
 use crate::store::{Home, Owned, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, secret};
 use crate::{Error, ErrorKind, Result};
+pub use orange_system::exec::keep_files;
 use orange_system::exec::{Detached, ProgramCall};
-pub use orange_system::exec::{become_independent, keep_files};
 use orange_system::process;
+pub use orange_system::process::become_independent;
 
 /// The variables that say where a process is: its folder, its shell and its terminal.
 pub const OF_PLACE: &[&str] = &[

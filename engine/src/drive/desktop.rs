@@ -20,7 +20,7 @@ pub fn show(title: &str, text: &str, timeout: Duration) -> Result<()> {
     call.bound(timeout).run()?.checked().map(drop)
 }
 
-/// The arguments of osascript. The message is no part of the script, whatever is in it.
+/// The arguments of osascript. The message stays outside of the script, whatever is in it.
 fn script<'t>(title: &'t str, text: &'t str) -> [&'t str; 9] {
     const SHOW: &str = "display notification (item 2 of argv) with title (item 1 of argv)";
     ["-e", "on run argv", "-e", SHOW, "-e", "end run", "--", title, text]
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_no_part_of_a_script() {
+    fn a_message_stays_outside_of_the_script() {
         let text = "\" & (do shell script \"id\") & \"";
         let words = script("-e beep", text);
         assert_eq!(words[6..], ["--", "-e beep", text]);

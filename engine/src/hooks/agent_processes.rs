@@ -11,7 +11,7 @@ use crate::store::event::Spawn;
 use crate::store::{LockedWorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, environment, home, secret};
 use crate::{Error, ErrorKind, Result};
 use orange_system::process::{self, Process, ProcessRoot};
-use orange_system::{atomic, nofollow};
+use orange_system::{atomic, clock, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl RecordRoom {
     pub fn note(self, agent: Process) -> Result<()> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let Some(wrapper) = Process::alive(own)? else { return Ok(()) };
-        let processes = AgentProcesses { boot: process::boot(), wrapper, agent };
+        let processes = AgentProcesses { boot: clock::boot(), wrapper, agent };
         let text = serde_json::to_vec(&processes).map_err(|cause| {
             Error::new(ErrorKind::Environment, format!("cannot note process {own}: {cause}"))
         })?;
@@ -123,7 +123,7 @@ impl AgentProcesses {
     }
 
     fn is_of_this_boot(&self) -> Result<bool> {
-        let boot = process::boot();
+        let boot = clock::boot();
         if boot.is_empty() && !self.boot.is_empty() {
             process::check()?;
             let message = "the boot id of the system cannot be read";
@@ -252,7 +252,7 @@ mod tests {
     fn a_number_that_another_process_has_got_is_nobody() {
         let own = Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         let older = Process { start: own.start - 1, ..own };
-        let processes = AgentProcesses { boot: process::boot(), wrapper: older, agent: older };
+        let processes = AgentProcesses { boot: clock::boot(), wrapper: older, agent: older };
         assert!(!processes.is_alive().unwrap() && processes.survivor().unwrap().is_none());
         let survivor = AgentProcesses { agent: own, ..processes };
         assert_eq!(survivor.survivor().unwrap(), Some(own));

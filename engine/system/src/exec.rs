@@ -18,7 +18,6 @@ use rustix::process::{Pid, Signal};
 use self::captured::{Bound, Copied};
 use self::gather::Gathering;
 use crate::nofollow;
-use crate::process;
 use crate::{Error, ErrorKind, Result, fault};
 use orange_api::Unfit;
 
@@ -267,7 +266,7 @@ impl ProgramCall {
     }
 
     /// Starts it with its standard input and output as pipes of this process; its complaints are appended to `log`. The started
-    /// process must first call [`become_independent`].
+    /// process must first call [`become_independent`](crate::process::become_independent).
     pub fn companion(mut self, log: &Path) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(log)?);
         fault::step("start", "a companion");
@@ -280,7 +279,7 @@ impl ProgramCall {
         self.cannot_start(&cause)
     }
 
-    /// Starts it as a go-between, which calls [`become_independent`] and [`ProgramCall::leave_running`] and ends: the program that
+    /// Starts it as a go-between, which calls [`become_independent`](crate::process::become_independent) and [`ProgramCall::leave_running`] and ends: the program that
     /// it leaves running outlives this process and its terminal, and is not a descendant of it. Output is appended to `log`; the
     /// standard input only shows the end.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
@@ -413,23 +412,6 @@ impl Detached {
 pub fn keep_files() {
     const BEHIND_STREAMS: i32 = 3;
     close_fds::set_fds_cloexec(BEHIND_STREAMS, &[]);
-}
-
-/// Moves this process into a session of its own without a terminal, so that neither a closed terminal nor a killed tmux session
-/// ends it: the kernel sends SIGHUP only to processes with that terminal.
-pub fn become_independent() -> Result<()> {
-    let own = rustix::process::getpid();
-    fault::step("become", "independent");
-    match rustix::process::setsid() {
-        Ok(_) => Ok(()),
-        Err(cause) => match process::leads_session(own)? {
-            true => Ok(()),
-            false => Err(Error::new(
-                ErrorKind::Environment,
-                format!("cannot leave the terminal's session: {cause}"),
-            )),
-        },
-    }
 }
 
 /// The error about a missing program, with where to get it.

@@ -42,7 +42,7 @@ const WITHOUT: [(&str, bool, &[&str]); 3] = [
     ("e2e", false, &["default::a_task_lives_from_creation_to_the_merge"]),
 ];
 
-/// What `orange` does without there, as `orange_system::fault` has it.
+/// Parts of the system that `orange` does without there, as `orange_system::fault` has it.
 const PARTS: &str = "proc,environments,subreaper,openat2";
 
 /// Message of cargo about a thing that it has built.

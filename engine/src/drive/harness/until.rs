@@ -136,7 +136,7 @@ fn local_time(words: &[&str]) -> Option<MessageTime> {
     (minute < 60).then_some(MessageTime::Local { day, hour, minute })
 }
 
-/// The ways in which the `date` of GNU and that of BSD are asked for the seconds of a local time.
+/// The arguments with which the `date` of GNU and that of BSD print the seconds of a local time.
 fn questions<'t>(format: &'t str, text: &'t str) -> [Vec<&'t str>; 2] {
     [vec!["-d", text, "+%s"], vec!["-j", "-f", format, text, "+%s"]]
 }

@@ -1,6 +1,7 @@
 //! Calls of real programs: what they give back, and what happens when they do not.
 
 use super::*;
+use crate::process;
 use orange_testkit::{until, write_program};
 
 fn sh(script: &str) -> ProgramCall {
@@ -135,7 +136,7 @@ const GO_BETWEEN: &str = "ORANGE_TEST_GO_BETWEEN";
 #[test]
 fn goes_between() {
     if let Some(script) = std::env::var_os(GO_BETWEEN) {
-        become_independent().unwrap();
+        process::become_independent().unwrap();
         ProgramCall::new("sh").arg("-c").arg(script).leave_running().unwrap();
     }
 }

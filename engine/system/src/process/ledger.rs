@@ -66,8 +66,10 @@ impl Ledger {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(target_os = "linux")]
+
     use std::path::Path;
     use std::process::{Command, Stdio};
 

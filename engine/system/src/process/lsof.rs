@@ -10,7 +10,7 @@ use super::processes::{OpenFile, ProcessFiles, ProcessFolder};
 use crate::exec::ProgramCall;
 use crate::{Error, ErrorKind, Result};
 
-/// Where macOS has it: not every `PATH` has that folder.
+/// The program on macOS: not every `PATH` has its folder.
 const PLACE: &str = "/usr/sbin/lsof";
 
 /// The processes with their folders and those open files that are this one or below it.

@@ -1,7 +1,5 @@
 //! Ends all processes of an agent, and no others.
 
-#[cfg(all(test, target_os = "linux"))]
-mod compared;
 mod ledger;
 #[cfg(any(not(target_os = "linux"), test, feature = "lacks"))]
 mod lsof;
@@ -24,7 +22,6 @@ pub use self::ledger::{INTERVAL, Ledger};
 use self::processes::system;
 use self::table::ProcessTable;
 pub use self::users::{FileUser, may_use, users, writers};
-pub use crate::clock::boot;
 use crate::{Error, ErrorKind, Result, fault, variables};
 
 /// Time that processes may take to end before they are killed.
@@ -264,6 +261,23 @@ pub fn leads_session(pid: Pid) -> Result<bool> {
     Ok(system().one(pid)?.is_some_and(|stat| stat.session == pid))
 }
 
+/// Moves this process into a session of its own without a terminal, so that neither a closed terminal nor a killed tmux session
+/// ends it: the kernel sends SIGHUP only to processes with that terminal.
+pub fn become_independent() -> Result<()> {
+    let own = rustix::process::getpid();
+    fault::step("become", "independent");
+    match rustix::process::setsid() {
+        Ok(_) => Ok(()),
+        Err(cause) => match leads_session(own)? {
+            true => Ok(()),
+            false => Err(Error::new(
+                ErrorKind::Environment,
+                format!("cannot leave the terminal's session: {cause}"),
+            )),
+        },
+    }
+}
+
 /// The zombies among the children of this process.
 ///
 /// # Errors
@@ -333,23 +347,5 @@ fn send(pid: i32, signal: Signal) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::process::Command;
-
-    use super::*;
-    use orange_testkit::until;
-
-    #[test]
-    fn a_session_is_found_and_ended() {
-        let mut leader = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
-        let pid = Pid::from_child(&leader);
-        until("it leads its session", || leads_session(pid).unwrap());
-        let number = pid.as_raw_nonzero().get();
-        let mut tree = ProcessTree::of(vec![ProcessRoot::Session(pid)]).unwrap();
-        assert_eq!(tree.look().unwrap(), [Process::alive(number).unwrap().unwrap()]);
-        tree.end().unwrap();
-        leader.wait().unwrap();
-        assert!(!leads_session(pid).unwrap());
-    }
-}
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -24,7 +24,7 @@ const APPLE_S: [&str; 16] = [
     "tee", "zsh",
 ];
 
-/// What `sysinfo`, the system calls about one process, and `lsof` show.
+/// The processes by `sysinfo`, the system calls about one process, and `lsof`.
 pub(super) struct Portable;
 
 impl Processes for Portable {
@@ -80,11 +80,11 @@ impl Processes for Portable {
             true => Vec::new(),
             false => bytes(process.environ()),
         };
-        settled(pid, facts().with_environ(UpdateKind::Always), shown)
+        unchanging(pid, facts().with_environ(UpdateKind::Always), shown)
     }
 
     fn command(&self, pid: i32) -> Vec<u8> {
-        settled(pid, facts(), |process| bytes(process.cmd()))
+        unchanging(pid, facts(), |process| bytes(process.cmd()))
     }
 
     fn hides_environments(&self) -> bool {
@@ -120,7 +120,7 @@ fn facts() -> ProcessRefreshKind {
     ProcessRefreshKind::nothing().without_tasks().with_cmd(UpdateKind::Always)
 }
 
-/// What `read` finds in a process, if that is shown.
+/// The value that `read` finds in a process, if that is shown.
 fn look<T>(pid: i32, what: ProcessRefreshKind, read: impl FnOnce(&sysinfo::Process) -> T) -> Option<T> {
     let pid = sysinfo::Pid::from_u32(u32::try_from(pid).ok()?);
     let mut system = System::new().ok()?;
@@ -128,8 +128,8 @@ fn look<T>(pid: i32, what: ProcessRefreshKind, read: impl FnOnce(&sysinfo::Proce
     system.process(pid).map(read)
 }
 
-/// What `read` finds in a process that is not just changing its program: then it has no arguments for a moment.
-fn settled(pid: i32, what: ProcessRefreshKind, read: impl Fn(&sysinfo::Process) -> Vec<u8>) -> Vec<u8> {
+/// The bytes that `read` finds in a process that is not just changing its program: then it has no arguments for a moment.
+fn unchanging(pid: i32, what: ProcessRefreshKind, read: impl Fn(&sysinfo::Process) -> Vec<u8>) -> Vec<u8> {
     for _ in 0..LOOKS {
         let is_changing = |process: &sysinfo::Process| {
             process.cmd().is_empty() && stat(process).is_ok_and(|(_, stat)| stat.state != ProcessState::Ended)

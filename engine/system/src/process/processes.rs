@@ -1,4 +1,4 @@
-//! What a system shows of its processes, whichever system it is.
+//! The processes of a system, whichever system it is.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
 
-/// What a system shows of its processes. No answer takes a process for ended without proof: where the system does not show a
+/// The processes that a system shows. No answer takes a process for ended without proof: where the system does not show a
 /// process and does not prove that there is none, the answer is an error.
 pub(super) trait Processes: Sync {
     /// Every process that it shows, by number; this process is one of them.

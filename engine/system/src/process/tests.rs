@@ -4,9 +4,12 @@
 
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::Pid;
+
 use super::portable::Portable;
 use super::proc_folder::ProcFolder;
 use super::processes::{ProcessFolder, ProcessState, Processes, Stat};
+use super::{Process, ProcessRoot, ProcessTree, leads_session};
 use orange_testkit::until;
 
 const BOTH: [&dyn Processes; 2] = [&ProcFolder, &Portable];
@@ -90,7 +93,7 @@ fn a_leader_of_a_session_is_one_to_both() {
 #[test]
 fn a_stopped_process_and_a_zombie_are_the_same_to_both() {
     let mut child = Waiting::start(&mut Command::new("cat"));
-    let pid = rustix::process::Pid::from_child(&child.0);
+    let pid = Pid::from_child(&child.0);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     until("it has stopped", || ProcFolder.one(child.pid()).unwrap().unwrap().state == ProcessState::Stopped);
     assert_eq!(same(child.pid()).state, ProcessState::Stopped);
@@ -145,4 +148,17 @@ fn files_and_folders_are_the_same_to_both() {
     assert_eq!((portable.open, portable.name), (exact.open, exact.name));
     assert_eq!(exact.folder, Some(ProcessFolder::At(at.clone())));
     assert_eq!(portable.folder, Some(ProcessFolder::Unknown), "a name with an escape");
+}
+
+#[test]
+fn a_session_is_found_and_ended() {
+    let mut leader = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
+    let pid = Pid::from_child(&leader);
+    until("it leads its session", || leads_session(pid).unwrap());
+    let number = pid.as_raw_nonzero().get();
+    let mut tree = ProcessTree::of(vec![ProcessRoot::Session(pid)]).unwrap();
+    assert_eq!(tree.look().unwrap(), [Process::alive(number).unwrap().unwrap()]);
+    tree.end().unwrap();
+    leader.wait().unwrap();
+    assert!(!leads_session(pid).unwrap());
 }
