@@ -115,7 +115,11 @@ pub(super) fn without_parts(workspace: &OwnRepository, features: &str) -> Result
         let program = programs.iter().find(|program| program.name == name && program.is_unit == is_unit);
         let program = program.ok_or_else(|| format!("there are no tests called {name}"))?;
         let mut command = program.command(workspace, tests)?;
-        command.env("ORANGE_LACKS", PARTS).env("TMPDIR", &link);
+        command.env("ORANGE_LACKS", PARTS);
+        // Some tests of `orange-system` open files by the path of that folder, which must have no link.
+        if name != "orange_system" {
+            command.env("TMPDIR", &link);
+        }
         Ok(CiStep::run(format!("{name}, as without Linux"), command))
     };
     WITHOUT.into_iter().map(step).collect()

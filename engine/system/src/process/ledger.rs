@@ -67,9 +67,8 @@ impl Ledger {
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
-    #![cfg(target_os = "linux")]
-
     use std::path::Path;
     use std::process::{Command, Stdio};
 

@@ -52,7 +52,7 @@ fn parse(said: &[u8], at: &Path) -> Vec<ProcessFiles> {
                 let Some(process) = found.last_mut() else { continue };
                 match (kind, descriptor.as_str()) {
                     (b'c', _) => process.name = rest.into_owned(),
-                    (b'n', "cwd") => process.folder = Some(folder(&rest)),
+                    (b'n', "cwd") => process.folder = folder(&rest),
                     (b'n', "rtd" | "txt" | "mem") => {}
                     (b'n', _) => process.open.extend(open_file(&rest, &access, &at)),
                     _ => {}
@@ -64,10 +64,13 @@ fn parse(said: &[u8], at: &Path) -> Vec<ProcessFiles> {
 }
 
 /// A folder by its name. A sign that may stand for another one makes it unknown.
-fn folder(name: &str) -> ProcessFolder {
-    match name.starts_with('/') && !name.contains(['\\', '^', '\u{fffd}']) {
-        true => ProcessFolder::At(PathBuf::from(name)),
-        false => ProcessFolder::Unknown,
+fn folder(name: &str) -> Option<ProcessFolder> {
+    if name.ends_with("/cwd (readlink: No such file or directory)") {
+        return None;
+    }
+    match name.starts_with('/') && !name.contains(['\\', '^', '\u{fffd}', '(']) {
+        true => Some(ProcessFolder::At(PathBuf::from(name))),
+        false => Some(ProcessFolder::Unknown),
     }
 }
 
@@ -112,14 +115,16 @@ mod tests {
     #[test]
     fn files_below_a_folder_are_found_with_their_access() {
         let said = "p7\ncvim\nfcwd\na \nn/w\nf3\nar\nn/w/a\nf4\nau\nn/w/b\nf5\nn/w/c\nf6\naw\nn/wide\n\
-                    p8\nccat\nfcwd\nn/proc/8/cwd (readlink: Permission denied)\np9\ncgit\nfcwd\nn/a\\xc3\n";
+                    p8\nccat\nfcwd\nn/proc/8/cwd (readlink: Permission denied)\np6\ncend\nfcwd\nn/proc/6/cwd (readlink: No such file or directory)\n\
+                    p9\ncgit\nfcwd\nn/a\\xc3\n";
         let found = parse(said.as_bytes(), Path::new("/w"));
         let open = |is_for_writing| OpenFile { is_itself: false, is_for_writing };
         let names: Vec<_> = found.iter().map(|process| (process.pid, process.name.as_str())).collect();
-        assert_eq!(names, [(7, "vim"), (8, "cat"), (9, "git")]);
+        assert_eq!(names, [(7, "vim"), (8, "cat"), (6, "end"), (9, "git")]);
         assert_eq!(found[0].folder, Some(ProcessFolder::At("/w".into())));
         assert_eq!(found[0].open, [open(false), open(true), open(true)]);
-        assert_eq!(found[2].folder, Some(ProcessFolder::Unknown));
+        let folders: Vec<_> = found[1..].iter().map(|process| process.folder.clone()).collect();
+        assert_eq!(folders, [Some(ProcessFolder::Unknown), None, Some(ProcessFolder::Unknown)]);
         assert!(parse(said.as_bytes(), Path::new("/w/b"))[0].open[0].is_itself);
     }
 
