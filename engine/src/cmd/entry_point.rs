@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::cmd::answer::{CommandAnswer, written};
 use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
-    agent, attempt, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify,
-    project, relayed, setup, step, task, workflow, workspace,
+    agent, attempt, complete, dashboard, doctor, event, gc, harness, install, log, manual, mission, monitor,
+    notify, project, relayed, setup, step, task, workflow, workspace,
 };
 use crate::flow::names::{KnownNames, has_ids};
 use crate::flow::written::edit;
@@ -90,6 +90,7 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
         Command::Mcp => Err(mcp::run(&open()?)),
         Command::Completions { shell } => complete::script(*shell),
         Command::Complete { words } => complete::run(open(), words),
+        Command::Manual { folder } => manual::run(folder),
         Command::Project(command) => project::run(&open()?, command, as_json),
         Command::Task(command) => {
             let app = asking(open()?.telling(as_json), command)?;

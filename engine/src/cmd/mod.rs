@@ -18,6 +18,7 @@ mod gc;
 mod harness;
 mod install;
 mod log;
+mod manual;
 mod mission;
 mod monitor;
 mod needs;

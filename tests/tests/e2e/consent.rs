@@ -108,6 +108,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("gc", PersonFor(&[&["--yes"]])),
     ("completions", Anybody),
     ("complete", Anybody),
+    ("manual", Anybody),
     ("agent run", Engine),
     ("agent serve", Engine),
     ("agent hold", Engine),

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Emit(Emit),
     Graph(Graph),
     Init(Init),
+    #[command(hide = true)]
+    Manual(crate::cmd::manual::Manual),
     Prove(crate::cmd::prove::Prove),
     Schema(crate::cmd::schema::SchemaArgs),
     Simulate(crate::cmd::simulate::Simulate),

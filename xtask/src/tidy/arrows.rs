@@ -37,10 +37,11 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-system", normal: &["orange-api"], build: NONE, dev: &["orange-testkit"] },
     Arrows {
         from: "orange-engine",
-        normal: &["orange-api", "orange-core", "orange-journal", "orange-system"],
+        normal: &["orange-api", "orange-core", "orange-journal", "orange-manual", "orange-system"],
         build: NONE,
         dev: &["orange-system", "orange-testkit"],
     },
+    Arrows { from: "orange-manual", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-testkit", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows {
         from: "orange",
@@ -51,7 +52,14 @@ const ARROWS: &[Arrows] = &[
     },
     Arrows {
         from: "orange-workflow",
-        normal: &["orange-analysis", "orange-codegen", "orange-core", "orange-picture", "orange-system"],
+        normal: &[
+            "orange-analysis",
+            "orange-codegen",
+            "orange-core",
+            "orange-manual",
+            "orange-picture",
+            "orange-system",
+        ],
         build: NONE,
         dev: NONE,
     },
@@ -102,6 +110,7 @@ const EVERYTHING: &[&str] = &[
     "orange-engine",
     "orange",
     "orange-fleet",
+    "orange-manual",
     "orange-picture",
     "orange-system",
     "orange-testkit",

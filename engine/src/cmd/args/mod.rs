@@ -204,6 +204,13 @@ Examples:
         #[arg(value_name = "WORDS")]
         words: Vec<String>,
     },
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Manual {
+        /// The folder, which is made if need be
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Open a file in your editor, as the dashboard does
     #[command(hide = true)]
     Editor {
@@ -341,6 +348,7 @@ impl Command {
             Command::Doctor => "doctor",
             Command::Gc(_) => "gc",
             Command::Completions { .. } | Command::Complete { .. } => "completions",
+            Command::Manual { .. } => "manual",
         }
     }
 

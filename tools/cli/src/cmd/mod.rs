@@ -8,6 +8,7 @@ mod explain;
 pub(crate) mod fmt;
 mod graph;
 mod init;
+pub(crate) mod manual;
 mod mend;
 mod one;
 pub(crate) mod prove;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),
         Command::Init(args) => init::run(args),
+        Command::Manual(args) => manual::run(args),
         Command::Prove(args) => prove::run(args, styles),
         Command::Schema(args) => schema::run(args),
         Command::Simulate(args) => simulate::run(args, styles),

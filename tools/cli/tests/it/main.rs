@@ -15,6 +15,7 @@ mod graph;
 mod help;
 mod hooks;
 mod init;
+mod manual;
 mod one;
 mod prove;
 mod reports;
