@@ -26,7 +26,7 @@ pub(crate) struct Agents {
 const PAGE: &str = "docs/agents.md";
 
 pub(crate) fn run(workspace: &OwnRepository, arguments: &Agents) -> Result<ExitCode> {
-    let folder = workspace.metadata()?.target_directory.join("agents");
+    let folder = workspace.target_folder()?.join("agents");
     let file = folder.join("record.jsonl");
     fs::create_dir_all(&folder).and_then(|()| fs::write(&file, "")).map_err(|error| error.to_string())?;
     let mut test = workspace.cargo(["test", "--package", "orange-tests", "--test", "agents", "--"]);

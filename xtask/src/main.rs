@@ -3,13 +3,9 @@
 
 mod agents;
 mod bench;
-mod binary;
-mod build_checker;
-mod build_workflow;
 mod ci;
 mod codegen;
 mod demo;
-mod manual;
 mod mutate;
 mod new_lint;
 mod scratch;
@@ -21,6 +17,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask_build::{BuildCommand, Result, binary, build_checker, build_workflow, ended};
 
 use crate::workspace::OwnRepository;
 
@@ -34,8 +31,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    BuildWorkflow(build_workflow::BuildWorkflow),
-    BuildChecker(build_checker::BuildChecker),
+    #[command(flatten)]
+    Build(BuildCommand),
     Ci(ci::Ci),
     /// The rules that no compiler checks: arrows between packages, dependencies of the small binary, words, forgotten files.
     Tidy,
@@ -51,13 +48,9 @@ enum Command {
     Torture(torture::Torture),
 }
 
-/// The error of a command says what to do.
-type Result<T> = std::result::Result<T, String>;
-
 fn main() -> ExitCode {
-    let done = OwnRepository::find().and_then(|workspace| match Arguments::parse().command {
-        Command::BuildWorkflow(arguments) => build_workflow::run(&workspace, &arguments),
-        Command::BuildChecker(arguments) => build_checker::run(&workspace, &arguments),
+    ended(OwnRepository::find().and_then(|workspace| match Arguments::parse().command {
+        Command::Build(command) => command.run(&workspace),
         Command::Ci(arguments) => ci::run(&workspace, &arguments),
         Command::Tidy => tidy::run(&workspace),
         Command::Codegen => codegen::run(&workspace),
@@ -68,12 +61,5 @@ fn main() -> ExitCode {
         Command::NewLint(arguments) => new_lint::run(&workspace, &arguments),
         Command::Mutate(arguments) => mutate::run(&workspace, &arguments),
         Command::Torture(arguments) => torture::run(&workspace, &arguments),
-    });
-    match done {
-        Ok(code) => code,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    }))
 }

@@ -17,6 +17,7 @@ const SOURCES: &[&str] = &[
     "macros/src",
     "tools/cli/src",
     "workflows",
+    "xtask/build/src",
     "xtask/src",
 ];
 

@@ -24,7 +24,7 @@ mod whole;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 pub use answer::{Answer, Exit};
 #[cfg(feature = "schemas")]
@@ -32,11 +32,6 @@ pub use json::schemas;
 pub use screen::{Screen, Screens, Wishes};
 
 use crate::args::Cli;
-
-/// The commands, for manual pages.
-pub fn command() -> clap::Command {
-    Cli::command()
-}
 
 /// Runs a command line; the first argument is the program's own name.
 pub fn run(args: impl IntoIterator<Item = OsString>, screens: Screens) -> Answer {

@@ -12,7 +12,7 @@ use crate::workspace::{OwnRepository, answer};
 pub(super) fn rows(workspace: &OwnRepository, program: &Path, quick: bool) -> Result<Vec<FigureRow>> {
     let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--example", "load"];
     answer(workspace.cargo(build))?;
-    let built = workspace.metadata()?.target_directory.join("tools");
+    let built = workspace.target_folder()?.join("tools");
     let (missions, backlog) = if quick { ("200", "5000") } else { ("1000", "100000") };
     let measured = |store: Option<&str>| {
         let mut measure = Command::new(built.join("examples/load"));

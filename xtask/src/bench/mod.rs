@@ -172,7 +172,7 @@ fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
 
 fn build_bench(workspace: &OwnRepository) -> Result<PathBuf> {
     let manifest = "xtask/bench/Cargo.toml";
-    let target = workspace.metadata()?.target_directory.join("bench");
+    let target = workspace.target_folder()?.join("bench");
     let mut build = workspace.cargo(["build", "--release", "--manifest-path", manifest, "--target-dir"]);
     build.arg(&target);
     answer(build)?;

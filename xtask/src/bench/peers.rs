@@ -16,7 +16,7 @@ const MANY: usize = 1_000;
 
 /// Installs the other linters from PyPI, or says why that fails.
 pub(super) fn install(workspace: &OwnRepository) -> Result<PathBuf> {
-    let place = workspace.metadata()?.target_directory.join("bench/peers");
+    let place = workspace.target_folder()?.join("bench/peers");
     let bin = place.join("bin");
     if ["yamllint", "zizmor"].iter().all(|name| bin.join(name).exists()) {
         return Ok(bin);

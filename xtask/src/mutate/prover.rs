@@ -212,7 +212,7 @@ const WEAKENINGS: &[Weakening] = &[
 ];
 
 pub(super) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
-    let folder = workspace.metadata()?.target_directory.join("prover");
+    let folder = workspace.target_folder()?.join("prover");
     write(workspace, &folder.join("tree"))?;
     let test = build(workspace, &folder)?;
     let place = folder.join("tree/tests");

@@ -94,6 +94,8 @@ const ARROWS: &[Arrows] = &[
         build: &["orange-codegen", "orange-testkit"],
         dev: EVERYTHING,
     },
+    // It is built before anything is installed, so it is built from little.
+    Arrows { from: "xtask-build", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
 ];
 
@@ -115,6 +117,7 @@ const EVERYTHING: &[&str] = &[
     "orange-system",
     "orange-testkit",
     "orange-workflow",
+    "xtask-build",
 ];
 
 /// Packages that neither the compiler nor the macro may bring into the build of those who use them.

@@ -12,7 +12,7 @@ mod words;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::workspace::{OwnRepository, TextFile};
+use crate::workspace::{OwnRepository, TextFile, members};
 
 /// A breach of a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ fn findings(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
         paths.iter().filter(|path| path.ends_with(extension)).map(|path| workspace.read(path)).collect()
     };
     let (rust, manifests) = (read(".rs")?, read("Cargo.toml")?);
-    let mut findings = arrows::declared(&workspace.metadata()?.packages);
+    let mut findings = arrows::declared(&members(workspace)?);
     findings.extend(arrows::compiler(workspace)?);
     findings.extend(arrows::no_fail_points(&workspace.features()?));
     findings.extend(arrows::binaries(workspace)?);

@@ -273,7 +273,7 @@ fn build(workspace: &OwnRepository, folder: &Path, release: bool) -> Result<Tort
 
 /// `orange` with fail points. Continuous integration has built it before the one without, which has the same place.
 fn armed(workspace: &OwnRepository, folder: &Path) -> Result<PathBuf> {
-    let before = workspace.metadata()?.target_directory.join("armed");
+    let before = workspace.target_folder()?.join("armed");
     if !before.join("orange").exists() || !workspace.is_built() {
         build_armed(workspace)?;
     }
@@ -283,7 +283,7 @@ fn armed(workspace: &OwnRepository, folder: &Path) -> Result<PathBuf> {
 /// Builds `orange` with fail points into a folder of its own.
 pub(crate) fn build_armed(workspace: &OwnRepository) -> Result<()> {
     workspace.build(&["--package", "orange", "--features", "fail-points"])?;
-    let folder = workspace.metadata()?.target_directory.join("armed");
+    let folder = workspace.target_folder()?.join("armed");
     keep(&workspace.programs()?.join("orange"), &folder).map(drop)
 }
 

@@ -1,3 +1,5 @@
+//! The pages of `orange`: one for each command that help shows, in the form that groff takes.
+
 use std::process::{Command, Stdio};
 
 use clap::CommandFactory;

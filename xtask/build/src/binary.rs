@@ -1,7 +1,7 @@
 //! Examines a built binary: its size, and whether it is static.
 
 /// True if a 64-bit ELF file runs without a dynamic loader; `None` for any other file.
-pub(crate) fn is_static(elf: &[u8]) -> Option<bool> {
+pub fn is_static(elf: &[u8]) -> Option<bool> {
     const INTERPRETER: u32 = 3;
     let is_elf64_little_endian = elf.get(..6)? == [0x7f, b'E', b'L', b'F', 2, 1];
     if !is_elf64_little_endian {
@@ -16,7 +16,7 @@ pub(crate) fn is_static(elf: &[u8]) -> Option<bool> {
 }
 
 /// A size for people.
-pub(crate) fn kibibytes(size: u64) -> String {
+pub fn kibibytes(size: u64) -> String {
     format!("{} KiB", size.div_ceil(1024))
 }
 

@@ -6,7 +6,9 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 
 use crate::Result;
-use crate::build_workflow::{FIXED_ADDRESS, describe, host, install};
+use crate::build_workflow::{describe, write_manual};
+use crate::place::{make_writable, put_program};
+use crate::target::{FIXED_ADDRESS, host};
 use crate::workspace::{OwnRepository, answer, typed};
 
 /// The C library becomes a part of the program: to find and load it takes longer than the check of a file that is known.
@@ -18,26 +20,29 @@ const STATIC_LIBRARY: &str = "-Ctarget-feature=+crt-static";
 Examples:
   cargo xtask build-checker
   cargo xtask build-checker --out ~/.local/bin")]
-pub(crate) struct BuildChecker {
+pub struct BuildChecker {
     /// The folder for the program; `dist/` by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(workspace: &OwnRepository, arguments: &BuildChecker) -> Result<ExitCode> {
+pub fn run(workspace: &OwnRepository, arguments: &BuildChecker) -> Result<ExitCode> {
     let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| workspace.root.join("dist")))
         .map_err(|error| format!("--out leads nowhere: {error}"))?;
-    let program = install(&build(workspace)?, &out, "orange-workflow")?;
+    make_writable(&out)?;
+    let program = put_program(&build(workspace)?, &out, "orange-workflow")?;
     describe(&program)?;
+    let manual = write_manual(&program, &out)?;
+    println!("{}  `man -M {} orange-workflow` shows them", manual.display(), manual.display());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Builds it for this machine, static if the C library can be a part of it, and returns its path.
-pub(crate) fn build(workspace: &OwnRepository) -> Result<PathBuf> {
+pub fn build(workspace: &OwnRepository) -> Result<PathBuf> {
     let target = host()?;
-    let mut flags = vec![FIXED_ADDRESS];
+    let mut flags = Vec::new();
     if has_static_library() {
-        flags.push(STATIC_LIBRARY);
+        flags.extend([FIXED_ADDRESS, STATIC_LIBRARY]);
     } else {
         println!(
             "the C library is here as `libc.so` alone: what is built starts half a millisecond later; the package with `libc.a` is \
@@ -52,7 +57,7 @@ pub(crate) fn build(workspace: &OwnRepository) -> Result<PathBuf> {
     if !status.success() {
         return Err(format!("`{}` failed, {status}", typed(&build)));
     }
-    Ok(workspace.metadata()?.target_directory.join(target).join("tools/orange-workflow"))
+    Ok(workspace.target_folder()?.join(target).join("tools/orange-workflow"))
 }
 
 /// True if the C compiler has the C library as an archive. Of a file that it does not have, it answers with the bare name.
