@@ -1,10 +1,6 @@
 //! The manual pages of a program, from the definitions of its commands.
 
-use std::io;
-
-use clap::Command;
-use clap_mangen::Man;
-use roff::{Roff, bold, italic, roman};
+use clap::{Arg, Command};
 
 /// Content of the first page of a program, beside its help.
 #[derive(Debug)]
@@ -26,105 +22,193 @@ pub struct ManualPage {
 
 /// A page for the program, and one for each of its commands that its help lists. They bear no date, so that the same program writes the
 /// same bytes.
-pub fn pages(command: Command, about: &ManualSections) -> io::Result<Vec<ManualPage>> {
+pub fn pages(command: Command, about: &ManualSections) -> Vec<ManualPage> {
     let mut root = command.disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
-    gather(&root, None, about, &mut pages)?;
-    Ok(pages)
+    gather(&root, None, about, &mut pages);
+    pages
 }
 
-fn gather(
-    command: &Command,
-    above: Option<&str>,
-    about: &ManualSections,
-    pages: &mut Vec<ManualPage>,
-) -> io::Result<()> {
+fn gather(command: &Command, above: Option<&str>, about: &ManualSections, pages: &mut Vec<ManualPage>) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    pages.push(ManualPage { file: format!("{name}.1"), text: page(command, above, about)? });
-    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
-        gather(below, Some(name), about, pages)?;
+    pages.push(ManualPage { file: format!("{name}.1"), text: page(command, name, above, about) });
+    for below in shown(command) {
+        gather(below, Some(name), about, pages);
     }
-    Ok(())
 }
 
-fn page(command: &Command, above: Option<&str>, about: &ManualSections) -> io::Result<String> {
-    let man = Man::new(command.clone())
-        .source(concat!("orange ", env!("CARGO_PKG_VERSION")))
-        .manual("Orange Manual");
-    let mut out = Vec::new();
-    man.render_title(&mut out)?;
-    man.render_name_section(&mut out)?;
-    man.render_synopsis_section(&mut out)?;
-    man.render_description_section(&mut out)?;
-    man.render_options_section(&mut out)?;
-    if command.get_subcommands().next().is_some() {
-        man.render_subcommands_section(&mut out)?;
+/// The commands below a command that its help lists.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set())
+}
+
+fn page(command: &Command, name: &str, above: Option<&str>, about: &ManualSections) -> String {
+    let short = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let long = command.get_long_about().map_or_else(|| short.clone(), ToString::to_string);
+    let usage = command.clone().render_usage().to_string();
+    let mut out = format!(
+        ".TH {} 1 \"\" \"orange {}\" \"Orange Manual\"\n",
+        escaped(name),
+        escaped(env!("CARGO_PKG_VERSION"))
+    );
+    section(&mut out, "NAME");
+    out += &format!("{} \\- {}\n", escaped(name), escaped(&short));
+    section(&mut out, "SYNOPSIS");
+    text(&mut out, usage.trim_start_matches("Usage:").trim());
+    section(&mut out, "DESCRIPTION");
+    text(&mut out, &long);
+    section(&mut out, "OPTIONS");
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+        term(&mut out, &bold(&typed(arg)), &help);
+        values(&mut out, arg);
     }
-    let mut roff = Roff::new();
-    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    if shown(command).next().is_some() {
+        section(&mut out, "SUBCOMMANDS");
+    }
+    for below in shown(command) {
+        let of_one = below.get_about().map(ToString::to_string).unwrap_or_default();
+        term(&mut out, &bold(&format!("{name}-{}(1)", below.get_name())), &of_one);
+    }
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (examples, notes): (Vec<_>, Vec<_>) =
-        text.split("\n\n").partition(|part| part.starts_with("Example"));
+        after.split("\n\n").partition(|part| part.starts_with("Example"));
     let notes: Vec<_> = notes.into_iter().filter(|note| !note.is_empty()).collect();
     match above {
         // The notes of the first page have sections of their own.
-        None => tables(&mut roff, about),
+        None => tables(&mut out, about),
         Some(_) if notes.is_empty() => {}
-        Some(_) => paragraph(&mut roff, "NOTES", &notes.join("\n")),
+        Some(_) => {
+            section(&mut out, "NOTES");
+            text(&mut out, &notes.join("\n"));
+        }
     }
     for example in examples {
-        shown(&mut roff, example);
+        // As they are typed, a line each.
+        section(&mut out, "EXAMPLES");
+        out += ".nf\n";
+        example.lines().skip(1).for_each(|line| text(&mut out, line.trim_start()));
+        out += ".fi\n";
     }
-    roff.control("SH", ["SEE ALSO"]);
-    match above {
-        Some(above) => roff.text([bold(format!("{above}(1)"))]),
-        None => {
-            let names = about.see_also.iter().map(|it| bold(format!("{it}(1)")));
-            let mut listed: Vec<_> = names.flat_map(|it| [roman(", "), it]).collect();
-            roff.text(listed.split_off(1))
-        }
-    };
-    roff.to_writer(&mut out)?;
-    String::from_utf8(out).map(|page| in_ascii(&page)).map_err(io::Error::other)
+    section(&mut out, "SEE ALSO");
+    let others = above.map_or_else(|| about.see_also.to_vec(), |above| vec![above]);
+    let others: Vec<_> = others.iter().map(|other| bold(&format!("{other}(1)"))).collect();
+    out += &others.join(", ");
+    out + "\n"
 }
 
-/// A manual page with the escapes of roff for characters outside of ASCII, since `groff` reads bytes.
-fn in_ascii(page: &str) -> String {
-    let mut ascii = String::with_capacity(page.len());
-    for letter in page.chars() {
-        if letter.is_ascii() {
-            ascii.push(letter);
-        } else {
-            ascii += &format!("\\[u{:04X}]", u32::from(letter));
-        }
-    }
-    ascii
+/// An option or a value, as people type it.
+fn typed(arg: &Arg) -> String {
+    let short = arg.get_short().map(|letter| format!("-{letter}"));
+    let long = arg.get_long().map(|word| format!("--{word}"));
+    let flags: Vec<String> = short.into_iter().chain(long).collect();
+    let names = arg.get_value_names().unwrap_or_default();
+    let has_values = arg.is_positional() || arg.get_action().takes_values();
+    let names = names.iter().filter(|_| has_values).map(|name| format!("<{name}>"));
+    [flags.join(", ")].into_iter().filter(|it| !it.is_empty()).chain(names).collect::<Vec<_>>().join(" ")
 }
 
-fn tables(roff: &mut Roff, about: &ManualSections) {
+/// The values that an argument may have, and the one that it has otherwise.
+fn values(out: &mut String, arg: &Arg) {
+    if !arg.get_action().takes_values() {
+        return;
+    }
+    let possible = arg.get_possible_values();
+    let names: Vec<_> = possible.iter().filter(|it| !it.is_hide_set()).map(|it| it.get_name()).collect();
+    if !names.is_empty() {
+        text(out, &format!("[possible values: {}]", names.join(", ")));
+    }
+    let defaults: Vec<_> = arg.get_default_values().iter().map(|it| it.to_string_lossy()).collect();
+    if !defaults.is_empty() && !arg.is_hide_default_value_set() {
+        text(out, &format!("[default: {}]", defaults.join(", ")));
+    }
+}
+
+fn tables(out: &mut String, about: &ManualSections) {
     for (head, rows) in about.sections {
-        roff.control("SH", [*head]);
-        for (term, about) in *rows {
-            roff.control("TP", []);
-            roff.text([if *head == "FILES" { italic(*term) } else { bold(*term) }]);
-            roff.text([roman(*about)]);
+        section(out, head);
+        rows.iter().for_each(|(name, meaning)| term(out, &bold(name), meaning));
+    }
+}
+
+fn section(out: &mut String, head: &str) {
+    *out += &format!(".SH \"{head}\"\n");
+}
+
+fn term(out: &mut String, name: &str, meaning: &str) {
+    *out += &format!(".TP\n{name}\n");
+    text(out, meaning);
+}
+
+fn bold(text: &str) -> String {
+    format!("\\fB{}\\fR", escaped(text))
+}
+
+/// Lines of text; an empty one begins a paragraph.
+fn text(out: &mut String, lines: &str) {
+    for line in lines.lines() {
+        if line.is_empty() {
+            *out += ".PP\n";
+        } else {
+            // A point at its beginning would make it a request.
+            let guard = if line.starts_with('.') { "\\&" } else { "" };
+            *out += &format!("{guard}{}\n", escaped(line));
         }
     }
 }
 
-fn paragraph(roff: &mut Roff, head: &str, text: &str) {
-    roff.control("SH", [head]);
-    for line in text.lines() {
-        roff.text([roman(line)]);
+/// A text with the escapes of roff, also for characters outside of ASCII, since `groff` reads bytes.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' => escaped += "\\e",
+            '-' => escaped += "\\-",
+            '\'' => escaped += "\\(aq",
+            '`' => escaped += "\\(ga",
+            letter if letter.is_ascii() => escaped.push(letter),
+            letter => escaped += &format!("\\[u{:04X}]", u32::from(letter)),
+        }
     }
+    escaped
 }
 
-/// The examples as they are typed, a line each.
-fn shown(roff: &mut Roff, examples: &str) {
-    roff.control("SH", ["EXAMPLES"]);
-    roff.control("nf", []);
-    for line in examples.lines().skip(1) {
-        roff.text([roman(line.trim_start())]);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: ManualSections =
+        ManualSections { sections: &[("FILES", &[("~/a.b", "A file")])], see_also: &["git"] };
+
+    #[test]
+    fn a_page_has_what_help_says() {
+        let arguments = [
+            Arg::new("to")
+                .short('t')
+                .long("to")
+                .value_name("DIR")
+                .default_value("~/it's")
+                .help("Where – or\n.not"),
+            Arg::new("hidden").long("hidden").hide(true),
+        ];
+        let below = [Command::new("run").about("Runs"), Command::new("inner").hide(true)];
+        let command = Command::new("orange").about("Drives").args(arguments).subcommands(below);
+        let pages = pages(command, &NOTHING);
+        let files: Vec<_> = pages.iter().map(|page| page.file.as_str()).collect();
+        assert_eq!(files, ["orange.1", "orange-run.1"]);
+        let [first, run] = &pages[..] else { panic!("{files:?}") };
+        assert!(first.text.contains("\n.SH \"NAME\"\norange \\- Drives\n"), "{}", first.text);
+        let option =
+            ".TP\n\\fB\\-t, \\-\\-to <DIR>\\fR\nWhere \\[u2013] or\n\\&.not\n[default: ~/it\\(aqs]\n";
+        assert!(first.text.contains(option), "{}", first.text);
+        assert!(
+            first.text.contains(".SH \"SUBCOMMANDS\"\n.TP\n\\fBorange\\-run(1)\\fR\nRuns\n"),
+            "{}",
+            first.text
+        );
+        assert!(first.text.ends_with(".SH \"SEE ALSO\"\n\\fBgit(1)\\fR\n"), "{}", first.text);
+        assert!(!first.text.contains("hidden") && !first.text.contains("inner"), "{}", first.text);
+        assert!(run.text.ends_with(".SH \"SEE ALSO\"\n\\fBorange(1)\\fR\n"), "{}", run.text);
     }
-    roff.control("fi", []);
 }

@@ -49,7 +49,7 @@ const FILES: [(&str, &str); 6] = [
 
 /// Writes them into a folder, which is made if need be.
 pub fn run(folder: &Path) -> Result<CommandAnswer> {
-    let pages = pages(Cli::command(), &ORANGE).map_err(|cause| Error::io("write", folder, &cause))?;
+    let pages = pages(Cli::command(), &ORANGE);
     fs::create_dir_all(folder).map_err(|cause| Error::io("make", folder, &cause))?;
     for page in &pages {
         let path = folder.join(&page.file);

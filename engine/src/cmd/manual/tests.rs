@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use super::*;
 
 fn all() -> Vec<(String, String)> {
-    let pages = pages(Cli::command(), &ORANGE).unwrap();
+    let pages = pages(Cli::command(), &ORANGE);
     pages.into_iter().map(|page| (page.file, page.text)).collect()
 }
 

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Manual) -> Result<Answer, Answer> {
 }
 
 fn write(args: &Manual) -> io::Result<usize> {
-    let pages = pages(Cli::command(), &ORANGE_WORKFLOW)?;
+    let pages = pages(Cli::command(), &ORANGE_WORKFLOW);
     fs::create_dir_all(&args.folder)?;
     for page in &pages {
         atomic::replace(&args.folder.join(&page.file), page.text.as_bytes())?;
