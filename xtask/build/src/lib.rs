@@ -5,7 +5,7 @@ pub mod binary;
 pub mod build_checker;
 pub mod build_workflow;
 pub mod install;
-mod place;
+pub mod place;
 pub mod target;
 pub mod workspace;
 

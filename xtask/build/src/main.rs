@@ -15,7 +15,7 @@ use xtask_build::{BuildCommand, ended};
     bin_name = "cargo xtask",
     disable_help_subcommand = true,
     after_help = "\
-All other commands are for work on Orange itself, in a program that the first of them builds. `cargo xtask help` lists them."
+All other commands are for work on Orange itself, in a program that the first of them builds. Its command `help` lists them."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -99,8 +99,9 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
 ];
 
-/// Package on which the core may depend, by its feature of that name, for which neither the compiler nor the macro asks.
-const OPTIONAL_IN_CORE: &str = "serde";
+/// Packages of ours that may depend on one package from elsewhere alone: the core by its feature of that name, for which neither the
+/// compiler nor the macro asks, and `cargo xtask` for its arguments.
+const ONLY: &[(&str, &str)] = &[("orange-core", "serde"), ("xtask-build", "clap")];
 
 const EVERYTHING: &[&str] = &[
     "orange-api",
@@ -181,7 +182,8 @@ impl Arrows {
     fn allow(&self, dependency: &DeclaredDependency) -> bool {
         if dependency.path.is_none() {
             let is_dev = dependency.kind.as_deref() == Some("dev");
-            return self.from != "orange-core" || is_dev || OPTIONAL_IN_CORE == dependency.name;
+            let only = ONLY.iter().find(|(from, _)| *from == self.from);
+            return is_dev || only.is_none_or(|(_, only)| *only == dependency.name);
         }
         let allowed = match dependency.kind.as_deref() {
             Some("dev") => [self.normal, self.dev].concat(),
@@ -307,6 +309,14 @@ mod tests {
         check("orange-core", "proptest", Some("dev"), true);
         check("orange-core", "serde", None, true);
         check("orange-engine", "memchr", None, true);
+    }
+
+    #[test]
+    fn xtask_is_built_from_clap_alone() {
+        check("xtask-build", "clap", None, true);
+        check("xtask-build", "serde", None, false);
+        check("xtask-build", "tempfile", Some("dev"), true);
+        check("xtask-build", "orange-core", None, false);
     }
 
     #[test]
