@@ -32,6 +32,11 @@ pub mod contract {
     pub use crate::cmd::contract::{example, gate_words, of, text};
 }
 
+/// Manual pages.
+pub mod manual {
+    pub use crate::cmd::manual::of_orange;
+}
+
 /// The skill that agents are given.
 pub mod skill {
     pub use crate::cmd::skill::text;

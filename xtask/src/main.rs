@@ -8,6 +8,7 @@ mod codegen;
 mod demo;
 mod mutate;
 mod new_lint;
+mod release;
 mod scratch;
 mod size;
 mod tidy;
@@ -46,6 +47,7 @@ enum Command {
     NewLint(new_lint::NewLint),
     Mutate(mutate::Mutate),
     Torture(torture::Torture),
+    Release(release::Release),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Size => size::run(&workspace),
         Command::NewLint(arguments) => new_lint::run(&workspace, &arguments),
         Command::Mutate(arguments) => mutate::run(&workspace, &arguments),
+        Command::Release(arguments) => release::run(&workspace, &arguments),
         Command::Torture(arguments) => torture::run(&workspace, &arguments),
     }))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use orange_api::Text;
-use orange_manual::{ManualSections, pages};
+use orange_manual::{ManualPage, ManualSections, pages};
 use orange_system::atomic;
 
 use crate::cmd::answer::CommandAnswer;
@@ -47,9 +47,14 @@ const FILES: [(&str, &str); 6] = [
     ("ORANGE_HOME/harnesses.toml", "Coding agents of your own."),
 ];
 
+/// The manual pages of `orange`.
+pub fn of_orange() -> Vec<ManualPage> {
+    pages(Cli::command(), &ORANGE)
+}
+
 /// Writes them into a folder, which is made if need be.
 pub fn run(folder: &Path) -> Result<CommandAnswer> {
-    let pages = pages(Cli::command(), &ORANGE);
+    let pages = of_orange();
     fs::create_dir_all(folder).map_err(|cause| Error::io("make", folder, &cause))?;
     for page in &pages {
         let path = folder.join(&page.file);

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod args;
 pub mod contract;
+pub mod manual;
 pub mod skill;
 
 mod agent;
@@ -18,7 +19,6 @@ mod gc;
 mod harness;
 mod install;
 mod log;
-mod manual;
 mod mission;
 mod monitor;
 mod needs;

@@ -27,6 +27,8 @@ use std::ffi::OsString;
 use clap::Parser;
 
 pub use answer::{Answer, Exit};
+pub use cmd::complete::Shell;
+pub use cmd::manual::of_orange_workflow;
 #[cfg(feature = "schemas")]
 pub use json::schemas;
 pub use screen::{Screen, Screens, Wishes};

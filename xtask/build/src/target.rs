@@ -103,7 +103,7 @@ fn static_target(host: &str) -> Option<String> {
 }
 
 /// True if the standard library of a target is installed.
-fn is_installed(target: &str) -> bool {
+pub fn is_installed(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", target]).stderr(Stdio::null());
     answer(rustc).is_ok_and(|folder| Path::new(folder.trim()).is_dir())

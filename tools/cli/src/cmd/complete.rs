@@ -27,7 +27,7 @@ pub(crate) struct Completions {
 
 /// A shell that can complete our commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
+pub enum Shell {
     Bash,
     Zsh,
     Fish,
@@ -56,12 +56,20 @@ const TAGS: [(ValueNames, &[&str]); 2] = [
 
 /// `orange-workflow completions SHELL`
 pub(super) fn script(args: &Completions) -> Answer {
-    let script = match args.shell {
-        Shell::Bash => include_str!("../../../../engine/src/cmd/complete/orange.bash"),
-        Shell::Zsh => include_str!("../../../../engine/src/cmd/complete/orange.zsh"),
-        Shell::Fish => include_str!("../../../../engine/src/cmd/complete/orange.fish"),
-    };
-    Answer::text(script.replace("_orange", "_orange_workflow").replace(" orange", " orange-workflow"))
+    Answer::text(args.shell.script("orange-workflow"))
+}
+
+impl Shell {
+    /// The script with which this shell completes the words of `orange` or `orange-workflow`.
+    pub fn script(self, program: &str) -> String {
+        let script = match self {
+            Shell::Bash => include_str!("../../completions/orange.bash"),
+            Shell::Zsh => include_str!("../../completions/orange.zsh"),
+            Shell::Fish => include_str!("../../completions/orange.fish"),
+        };
+        let function = format!("_{}", program.replace('-', "_"));
+        script.replace("_orange", &function).replace(" orange", &format!(" {program}"))
+    }
 }
 
 /// `orange-workflow complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use orange_manual::{ManualSections, pages};
+use orange_manual::{ManualPage, ManualSections, pages};
 use orange_system::atomic;
 
 use crate::answer::{Answer, Failure};
@@ -57,6 +57,11 @@ pub(super) fn run(args: &Manual) -> Result<Answer, Answer> {
         Failure::new(message, "name a folder that you may write in")
     })?;
     Ok(Answer::text(format!("{count} manual pages are in {folder}\n")))
+}
+
+/// The manual pages of `orange-workflow`.
+pub fn of_orange_workflow() -> Vec<ManualPage> {
+    pages(Cli::command(), &ORANGE_WORKFLOW)
 }
 
 fn write(args: &Manual) -> io::Result<usize> {

@@ -1,0 +1,1 @@
+../../../engine/src/cmd/complete/orange.fish
