@@ -7,8 +7,8 @@ use std::process::Command;
 use orange_codegen::Source;
 use orange_codegen::syntax::{self, Node, NodeKind};
 
-use crate::download::xtask;
-use crate::machine::ended;
+use crate::download::{VERSION, release, serve, xtask};
+use crate::machine::{InstallEnd, ended};
 
 const WORKFLOWS: [&str; 2] = ["ci.yml", "release.yml"];
 
@@ -91,4 +91,63 @@ fn actions_are_named_with_their_versions() {
         let version = value.split_once("@v").map(|(_, version)| version);
         assert!(version.is_some_and(|it| it.parse::<u8>().is_ok()), "{at}: {value}");
     }
+}
+
+/// A clone that `pre-commit` or a runner of actions has made, from this address.
+fn clone(address: &str) -> tempfile::TempDir {
+    let clone = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    fs::create_dir(clone.path().join(".ci")).unwrap();
+    for file in [".ci/hook", ".ci/download", "install.sh", "Cargo.toml"] {
+        fs::copy(root.join(file), clone.path().join(file)).unwrap();
+    }
+    for args in [&["init", "--quiet"][..], &["remote", "add", "origin", address]] {
+        let end = ended(Command::new("git").args(args).current_dir(clone.path()));
+        assert_eq!(end.status, Some(0), "{end:?}");
+    }
+    clone
+}
+
+/// The hook of a clone ends like this.
+fn hook(clone: &Path) -> InstallEnd {
+    ended(Command::new(clone.join(".ci/hook")).arg("check").env_remove("ORANGE_DOWNLOAD"))
+}
+
+#[test]
+fn the_hook_runs_the_released_command() {
+    let server = serve(release().to_owned(), false);
+    let clone = clone(&format!("{server}/me/orange.git"));
+    for _ in 0..2 {
+        let end = hook(clone.path());
+        assert!(end.out.starts_with(&format!("orange-workflow {VERSION} ")), "{end:?}");
+    }
+}
+
+#[test]
+fn a_hook_without_a_release_says_what_is_missing() {
+    let server = serve(PathBuf::from("/nowhere"), false);
+    let clone = clone(&format!("{server}/me/orange"));
+    let end = hook(clone.path());
+    let says = format!(
+        "error: orange-workflow {VERSION} cannot be installed from {server}/me/orange/releases/download/v{VERSION}: \
+         name the tag of a release (v{VERSION}), or set ORANGE_DOWNLOAD"
+    );
+    assert!(end.status == Some(1) && end.complaint.contains(&says), "{end:?}");
+}
+
+#[test]
+fn the_action_installs_the_released_command() {
+    let server = serve(release().to_owned(), false);
+    let clone = clone(&server);
+    let text = fs::read_to_string(folder().join("../../action.yml")).unwrap();
+    let mut found = Vec::new();
+    scalars(&syntax::parse(&Source::new("action.yml", text)).0.unwrap(), "", &mut found);
+    let (_, script) = found.into_iter().find(|(at, _)| at == "/runs/steps/run").unwrap();
+    let temporary = clone.path().join("temporary");
+    let mut step = Command::new("bash");
+    step.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]).env_remove("ORANGE_DOWNLOAD");
+    step.env("GITHUB_ACTION_PATH", clone.path()).env("RUNNER_TEMP", &temporary);
+    let end = ended(step.env("REPOSITORY", format!("{server}/me/orange")));
+    assert_eq!(end.status, Some(0), "{end:?}");
+    assert!(temporary.join("orange-workflow/bin/orange-workflow").is_file());
 }

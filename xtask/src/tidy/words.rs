@@ -14,6 +14,7 @@ pub(super) const READ: &[&str] = &[
     ".toml",
     ".sh",
     ".ci/run",
+    ".ci/download",
     ".ci/hook",
     "tests/agents/claude",
     "tests/agents/gh",
