@@ -85,7 +85,7 @@ macro_rules! catalogue {
 
         /// Their pages.
         pub static PAGES: &[CheckPage] =
-            &[$((&$code, include_str!(concat!("../../docs/lints/", $name, ".md")))),*];
+            &[$((&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/lints/", $name, ".md")))),*];
     };
 }
 

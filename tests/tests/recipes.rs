@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -443,6 +444,9 @@ fn tree() -> &'static Path {
     TREE.get_or_init(|| {
         let tree = target().join("tree");
         write(&tree, followed(sources()));
+        for (link, folder) in links() {
+            symlink(folder, tree.join(link)).unwrap();
+        }
         cargo(&tree, &["build", "--package", "orange-workflow"]);
         cargo(&tree, &["check", "--package", "orange-engine"]);
         tree
@@ -451,6 +455,16 @@ fn tree() -> &'static Path {
 
 /// The files of this repository, as they are now.
 fn sources() -> BTreeMap<String, Vec<u8>> {
+    listed().into_iter().filter_map(|path| Some((path.clone(), fs::read(root().join(path)).ok()?))).collect()
+}
+
+/// The links of this repository that lead to folders.
+fn links() -> impl Iterator<Item = (String, PathBuf)> {
+    let linked = listed().into_iter().filter(|path| root().join(path).is_dir());
+    linked.filter_map(|path| Some((path.clone(), fs::read_link(root().join(path)).ok()?)))
+}
+
+fn listed() -> BTreeSet<String> {
     let listed = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())
@@ -458,8 +472,7 @@ fn sources() -> BTreeMap<String, Vec<u8>> {
         .unwrap();
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     let listed = String::from_utf8(listed.stdout).unwrap();
-    let paths: BTreeSet<&str> = listed.split_terminator('\0').collect();
-    paths.into_iter().filter_map(|path| Some((path.to_owned(), fs::read(root().join(path)).ok()?))).collect()
+    listed.split_terminator('\0').map(str::to_owned).collect()
 }
 
 fn followed(mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
@@ -502,7 +515,7 @@ fn write(tree: &Path, files: BTreeMap<String, Vec<u8>>) {
 fn remove_others(folder: &Path, wanted: &BTreeSet<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        if path.is_dir() && !path.is_symlink() {
             remove_others(&path, wanted);
         } else if !wanted.contains(&path) {
             fs::remove_file(path).unwrap();

@@ -17,6 +17,9 @@ struct Metadata {
 #[derive(Deserialize)]
 pub(crate) struct MemberPackage {
     pub(crate) name: String,
+    pub(crate) manifest_path: PathBuf,
+    /// The registries that may have it: all, if this is absent.
+    pub(crate) publish: Option<Vec<String>>,
     /// Its declared dependencies.
     pub(crate) dependencies: Vec<DeclaredDependency>,
 }
@@ -37,4 +40,11 @@ pub(crate) fn members(workspace: &OwnRepository) -> Result<Vec<MemberPackage>> {
     let metadata: Metadata = serde_json::from_str(&json)
         .map_err(|error| format!("cargo metadata cannot be understood: {error}"))?;
     Ok(metadata.packages)
+}
+
+impl MemberPackage {
+    /// True if it can be published: a user of `workflow!` needs it.
+    pub(crate) fn is_published(&self) -> bool {
+        self.publish.is_none()
+    }
 }

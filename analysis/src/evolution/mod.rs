@@ -80,7 +80,7 @@ macro_rules! kinds {
 
         /// The checks of this group, in the order of their codes.
         pub static KINDS: &[ChangeCheck] = &[$(ChangeCheck {
-            page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
+            page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/lints/", $name, ".md"))),
             find: $module::find,
         }),*];
     };

@@ -95,7 +95,7 @@ macro_rules! group {
 
         /// The lints of this group, in the order of their codes.
         pub static LINTS: &[$crate::lint::Lint] = &[$($crate::lint::Lint {
-            page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lints/", $name, ".md"))),
+            page: (&$code, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/lints/", $name, ".md"))),
             find: $crate::lint::group!(@find $kind $module $($steps)?),
         }),*];
     };

@@ -18,7 +18,7 @@ use orange_system::files::size;
 
 use self::step::{CiResult, CiStep, StepWork, run_beside, run_in_order, summary};
 use crate::Result;
-use crate::workspace::OwnRepository;
+use crate::workspace::{MemberPackage, OwnRepository, members};
 
 /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
 ///
@@ -102,6 +102,7 @@ fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
         clippy(workspace),
         apple::step(workspace)?,
         CiStep::run("docs", docs),
+        CiStep::run("packages", packages(workspace)?),
         // What people build, without the features of the tests.
         CiStep::run("fleet for people", workspace.cargo(["check", "--package", "orange-fleet", "--bins"])),
     ];
@@ -111,6 +112,14 @@ fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
 /// The steps after the build of `--quick`.
 fn quick(workspace: &OwnRepository) -> Result<Lanes> {
     Ok(Lanes { cargo: vec![clippy(workspace)], beside: programs::quick(workspace, FLEET_FEATURES)? })
+}
+
+/// Makes every package that is published, as its registry would get it. What they include is checked by `cargo xtask tidy`.
+fn packages(workspace: &OwnRepository) -> Result<Command> {
+    let published = members(workspace)?.into_iter().filter(MemberPackage::is_published);
+    let mut package = workspace.cargo(["package", "--no-verify", "--allow-dirty", "--locked", "--offline"]);
+    package.args(published.flat_map(|package| ["--package".to_owned(), package.name]));
+    Ok(package)
 }
 
 fn clippy(workspace: &OwnRepository) -> CiStep {

@@ -271,7 +271,12 @@ mod tests {
         let path = dependency.starts_with("orange").then(|| "somewhere".into());
         let dependency =
             DeclaredDependency { name: dependency.to_string(), kind: kind.map(str::to_string), path };
-        MemberPackage { name: name.to_string(), dependencies: vec![dependency] }
+        MemberPackage {
+            name: name.to_string(),
+            manifest_path: "Cargo.toml".into(),
+            publish: None,
+            dependencies: vec![dependency],
+        }
     }
 
     #[track_caller]

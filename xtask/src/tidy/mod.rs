@@ -4,6 +4,7 @@ mod arrows;
 mod circles;
 mod docs;
 mod lists;
+mod packages;
 mod prose;
 mod rooms;
 mod sources;
@@ -53,11 +54,14 @@ fn findings(workspace: &OwnRepository) -> Result<Vec<RuleBreach>> {
         paths.iter().filter(|path| path.ends_with(extension)).map(|path| workspace.read(path)).collect()
     };
     let (rust, manifests) = (read(".rs")?, read("Cargo.toml")?);
-    let mut findings = arrows::declared(&members(workspace)?);
+    let packages = members(workspace)?;
+    let mut findings = arrows::declared(&packages);
     findings.extend(arrows::compiler(workspace)?);
     findings.extend(arrows::no_fail_points(&workspace.features()?));
     findings.extend(arrows::binaries(workspace)?);
     findings.extend(sources::all(&rust, &workspace.read(sources::LONG_FILES)?));
+    findings.extend(packages::reach_outside(&packages, &rust));
+    findings.extend(packages::cannot_be_published(&packages));
     findings.extend(rooms::climbs(&rust));
     findings.extend(circles::circles(&rust));
     findings.extend(words::all(&rust));

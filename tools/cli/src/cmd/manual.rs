@@ -65,7 +65,7 @@ pub fn of_orange_workflow() -> Vec<ManualPage> {
 }
 
 fn write(args: &Manual) -> io::Result<usize> {
-    let pages = pages(Cli::command(), &ORANGE_WORKFLOW);
+    let pages = of_orange_workflow();
     fs::create_dir_all(&args.folder)?;
     for page in &pages {
         atomic::replace(&args.folder.join(&page.file), page.text.as_bytes())?;
