@@ -24,6 +24,16 @@ const LIMIT: Duration = Duration::from_secs(75 * 60);
 /// Time between two looks at a step.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// The beginning of the line with which a program says that it has done nothing, and why.
+const NOTHING_DONE: &str = "SKIPPED STEP: ";
+
+/// Steps that cannot run on macOS, by the beginnings of their names, and the reasons.
+const NOT_ON_MACOS: &[(&str, &str)] = &[
+    ("attack", "it mounts disks and reads /proc"),
+    ("torture", "it reads /proc"),
+    ("tortured fleet", "it reads /proc"),
+];
+
 pub(super) struct CiStep {
     name: String,
     work: StepWork,
@@ -36,8 +46,10 @@ pub(super) enum StepWork {
     Golden,
     /// The `orange` that the torture kills.
     Armed,
-    /// Nothing, for this reason.
+    /// Nothing, since a part of this machine is missing.
     Skipped(String),
+    /// Nothing, since this system cannot run the step.
+    LeftOut(&'static str),
 }
 
 /// The result of a step.
@@ -46,6 +58,8 @@ pub(super) struct CiResult {
     took: Duration,
     /// The tests that it has skipped, one line for each.
     skipped: Vec<String>,
+    /// Reason why it has done nothing.
+    left_out: Option<String>,
     /// Reason for its failure.
     failure: Option<String>,
 }
@@ -80,7 +94,9 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl CiStep {
     pub(super) fn new(name: impl Into<String>, work: StepWork) -> CiStep {
-        CiStep { name: name.into(), work }
+        let name = name.into();
+        let reason = reason_to_skip(std::env::consts::OS, &name);
+        CiStep { name, work: reason.map_or(work, StepWork::LeftOut) }
     }
 
     pub(super) fn run(name: impl Into<String>, command: Command) -> CiStep {
@@ -90,7 +106,7 @@ impl CiStep {
     /// Runs it with its output on ours.
     fn run_here(self, workspace: &OwnRepository) -> CiResult {
         println!("\n── {}: {}", self.name, self.work.describe());
-        self.timed(|work| (work.run(workspace).err(), String::new()))
+        self.timed(|work| (work.run(workspace).err(), work.output()))
     }
 
     /// Runs it with its output kept, and printed whole at its end.
@@ -99,10 +115,11 @@ impl CiStep {
         self.timed(|work| {
             let (failure, output) = match work {
                 StepWork::Run(command) => kept(command, deadline),
-                StepWork::Skipped(why) => (None, format!("SKIPPED: {why}\n")),
-                StepWork::Tidy | StepWork::Golden | StepWork::Armed => {
-                    (work.run(workspace).err(), String::new())
-                }
+                StepWork::Tidy
+                | StepWork::Golden
+                | StepWork::Armed
+                | StepWork::Skipped(_)
+                | StepWork::LeftOut(_) => (work.run(workspace).err(), work.output()),
             };
             let failure = failure.map(|failure| format!("{failure}{}", failing_tests(&output)));
             let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
@@ -114,8 +131,10 @@ impl CiStep {
     fn timed(mut self, run: impl FnOnce(&mut StepWork) -> (Option<String>, String)) -> CiResult {
         let started = Instant::now();
         let (failure, output) = run(&mut self.work);
-        let skipped = output.lines().filter(|line| line.starts_with("SKIPPED")).map(str::to_owned).collect();
-        CiResult { name: self.name, took: started.elapsed(), skipped, failure }
+        let skipped = output.lines().filter(|line| line.starts_with("SKIPPED:")).map(str::to_owned).collect();
+        let left_out = output.lines().find_map(|line| line.strip_prefix(NOTHING_DONE)).map(str::to_owned);
+        let failure = failure.or_else(|| refusal(std::env::consts::OS, &self.name, left_out.as_deref()?));
+        CiResult { name: self.name, took: started.elapsed(), skipped, left_out, failure }
     }
 }
 
@@ -126,7 +145,7 @@ impl StepWork {
             StepWork::Tidy => "cargo xtask tidy".to_string(),
             StepWork::Golden => "cargo xtask codegen".to_string(),
             StepWork::Armed => "cargo build --package orange --features fail-points".to_string(),
-            StepWork::Skipped(why) => why.clone(),
+            StepWork::Skipped(_) | StepWork::LeftOut(_) => "nothing".to_string(),
         }
     }
 
@@ -142,12 +161,30 @@ impl StepWork {
                 stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
             },
             StepWork::Armed => torture::build_armed(workspace),
-            StepWork::Skipped(why) => {
-                println!("SKIPPED: {why}");
-                Ok(())
-            }
+            StepWork::Skipped(_) | StepWork::LeftOut(_) => Ok(()),
         }
     }
+
+    /// The output of work that is not a program.
+    fn output(&self) -> String {
+        match self {
+            StepWork::Skipped(reason) => format!("SKIPPED: {reason}\n"),
+            StepWork::LeftOut(reason) => format!("{NOTHING_DONE}{reason}\n"),
+            StepWork::Run(_) | StepWork::Tidy | StepWork::Golden | StepWork::Armed => String::new(),
+        }
+    }
+}
+
+/// The reason why a system cannot run a step.
+fn reason_to_skip(system: &str, step: &str) -> Option<&'static str> {
+    let known = if system == "macos" { NOT_ON_MACOS } else { &[] };
+    known.iter().find(|(name, _)| step.starts_with(name)).map(|(_, reason)| *reason)
+}
+
+/// The failure of a step that has done nothing on a system that can run it.
+fn refusal(system: &str, step: &str, reason: &str) -> Option<String> {
+    let is_known = reason_to_skip(system, step).is_some();
+    (!is_known).then(|| format!("skipped, and {system} must run it: {reason}"))
 }
 
 /// Runs a command with its output in a file: a pipe would be held open by what the command leaves running.
@@ -237,10 +274,14 @@ impl CiResult {
 pub(super) fn summary(outcomes: &[CiResult], took: Duration) -> String {
     let skipped = outcomes.iter().flat_map(|outcome| &outcome.skipped);
     let skipped: Vec<String> = skipped.map(|line| format!("{line}\n")).collect();
+    let reasons = outcomes.iter().filter_map(|it| Some(format!("{}: {}", it.name, it.left_out.as_ref()?)));
+    let left_out: Vec<String> = reasons.collect();
     let failed = outcomes.iter().filter(|outcome| !outcome.is_ok()).count();
     let ends = format!(
-        "{} steps, {failed} failed, {} tests skipped, {:.0} s of {} s\n",
+        "{} steps, {failed} failed, {} skipped{}, {} tests skipped, {:.0} s of {} s\n",
         outcomes.len(),
+        left_out.len(),
+        if left_out.is_empty() { String::new() } else { format!(" ({})", left_out.join("; ")) },
         skipped.len(),
         took.as_secs_f64(),
         BUDGET.as_secs()
@@ -269,6 +310,7 @@ mod tests {
             name: name.to_owned(),
             took: Duration::from_millis(millis),
             skipped: skipped.iter().map(|line| (*line).to_owned()).collect(),
+            left_out: None,
             failure: failure.map(str::to_owned),
         }
     }
@@ -288,8 +330,42 @@ mod tests {
         let outcomes =
             [outcome("fmt", 0, &[], None), outcome("agents", 0, &["SKIPPED: minimal: no npm"], None)];
         let said = summary(&outcomes, Duration::from_secs(90));
-        let end = "SKIPPED: minimal: no npm\n2 steps, 0 failed, 1 tests skipped, 90 s of 2100 s\n";
+        let end = "SKIPPED: minimal: no npm\n2 steps, 0 failed, 0 skipped, 1 tests skipped, 90 s of 2100 s\n";
         assert!(said.ends_with(end), "{said}");
+    }
+
+    #[test]
+    fn the_summary_says_why_a_step_was_skipped() {
+        let left_out = Some("it reads /proc".to_owned());
+        let torture = CiResult { left_out, ..outcome("torture", 0, &[], None) };
+        let said = summary(&[torture], Duration::from_secs(90));
+        let end = "1 steps, 0 failed, 1 skipped (torture: it reads /proc), 0 tests skipped, 90 s of 2100 s\n";
+        assert!(said.ends_with(end), "{said}");
+    }
+
+    #[test]
+    fn a_step_is_skipped_only_where_it_cannot_run() {
+        for (step, reason) in [("tortured fleet, sqlite", "it reads /proc"), ("torture", "it reads /proc")] {
+            assert_eq!(reason_to_skip("macos", step), Some(reason));
+            assert_eq!(refusal("macos", step, reason), None);
+            assert_eq!(reason_to_skip("linux", step), None);
+            let refused = refusal("linux", step, "no Postgres");
+            assert_eq!(refused.as_deref(), Some("skipped, and linux must run it: no Postgres"));
+        }
+        assert_eq!(reason_to_skip("macos", "clippy"), None);
+        assert!(refusal("macos", "clippy", "no clippy").is_some());
+    }
+
+    #[test]
+    fn a_program_that_has_done_nothing_fails_its_step() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo 'SKIPPED: one'; echo 'SKIPPED STEP: no Postgres'"]);
+        let work = StepWork::Run(command);
+        let step = CiStep { name: "tests, e2e".to_owned(), work };
+        let workspace = OwnRepository::find().unwrap();
+        let result = step.run_apart(&workspace, Instant::now() + LIMIT);
+        assert_eq!((result.skipped.len(), result.left_out.as_deref()), (1, Some("no Postgres")));
+        assert!(result.failure.is_some_and(|it| it.ends_with("must run it: no Postgres")));
     }
 
     #[test]
