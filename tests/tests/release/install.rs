@@ -293,3 +293,21 @@ fn the_same_programs_give_the_same_release() {
     assert_eq!(names, expected);
     assert!(one == other, "the bytes differ");
 }
+
+#[test]
+fn a_system_that_cannot_be_built_for_is_left_out() {
+    let run = |args: &[&str]| {
+        let out = tempfile::tempdir().unwrap();
+        ended(Command::new(crate::download::xtask()).arg("release").args(args).arg("--out").arg(out.path()))
+    };
+    if cfg!(target_os = "linux") {
+        let end = run(&["--target", "aarch64-apple-darwin"]);
+        assert_eq!(end.status, Some(2), "{end:?}");
+        let says = "LEFT OUT: aarch64-apple-darwin: its archives are built on macOS";
+        assert!(end.complaint.starts_with(says), "{end:?}");
+    }
+    let end = run(&["--collect"]);
+    assert!(end.status == Some(2) && end.complaint.contains("has no archive of Orange"), "{end:?}");
+    let end = run(&["--collect", "--tag", "v9.9.9"]);
+    assert!(end.complaint.contains(&format!("the tag v9.9.9 is not v{VERSION}")), "{end:?}");
+}

@@ -46,7 +46,7 @@ Examples:
   cargo xtask release --collect --tag v0.1.0 --repository https://github.com/me/orange")]
 pub(crate) struct Release {
     /// Build for this system alone; may be repeated. All four by default
-    #[arg(long = "target", value_name = "TARGET", value_enum, hide_possible_values = true)]
+    #[arg(long = "target", value_name = "TARGET", value_enum)]
     targets: Vec<ReleaseTarget>,
 
     /// The folder for the archives; `dist/release` by default
@@ -91,8 +91,8 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Release) -> Result<Exit
             left_out.push(format!("LEFT OUT: {}: {reason}", target.triple()));
         }
     }
-    finish(workspace, arguments, &out)?;
     left_out.iter().for_each(|line| eprintln!("{line}"));
+    finish(workspace, arguments, &out)?;
     Ok(if left_out.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -171,6 +171,17 @@ fn finish(workspace: &OwnRepository, arguments: &Release, out: &Path) -> Result<
             println!("{}  {}", out.join(&name).display(), xtask_build::binary::kibibytes(bytes.len() as u64));
             archives.push((name, bytes));
         }
+    }
+    if archives.is_empty() {
+        return Err(format!(
+            "{} has no archive of Orange {VERSION}, so there is nothing to release",
+            out.display()
+        ));
+    }
+    if repository.contains(".invalid/") {
+        println!(
+            "{INSTALLER} and {FORMULA} name {repository}, which leads nowhere: `--repository` takes the address"
+        );
     }
     write(&out.join(SUMS), archive::sums(&archives).as_bytes())?;
     write(&out.join(INSTALLER), installer(&workspace.read(INSTALLER)?.text, repository)?.as_bytes())?;
