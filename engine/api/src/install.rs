@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Success;
+use super::{Finding, Success};
 
 /// Answer of `orange install`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,12 @@ pub struct Setup {
     /// Questions of each harness in each project; not with `--undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harnesses: Option<Vec<HarnessInProject>>,
+    /// The name of the project that was added: the repository in which the command was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+    /// Problems that no consent answers, as `orange doctor` reports them; not with `--undo`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// The harnesses that lack the skill; not with `--undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_skills: Option<Vec<String>>,

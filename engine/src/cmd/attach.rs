@@ -39,7 +39,7 @@ pub fn run(
     let (task, journal) = WorkItem::read(&app.home, dir)?;
     let text = match left {
         AttachEnd::Switched => String::new(),
-        AttachEnd::Detached => "the agent goes on".to_owned(),
+        AttachEnd::Detached => "the agent goes on; `orange` alone shows what needs you".to_owned(),
         AttachEnd::Over => {
             let next = whats_next(app, dir, &task, &journal.history(), commands)?;
             format!("{}\n{} is {}.\n{next}", end_of(&journal.records), task.branch, task.status())

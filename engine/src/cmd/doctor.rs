@@ -18,12 +18,14 @@ pub fn run(app: &App) -> Result<CommandAnswer> {
     Ok(if is_broken { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
-fn to_answer(CheckFinding { check, level, message, remedy }: CheckFinding) -> orange_api::Finding {
+/// A finding as answers have it.
+pub fn to_answer(CheckFinding { check, level, message, remedy }: CheckFinding) -> orange_api::Finding {
     let remedy = Some(remedy).filter(|remedy| !remedy.is_empty());
     orange_api::Finding { check: check.into(), level: word(level).into(), message, remedy }
 }
 
-fn describe(orange_api::Finding { check, level, message, remedy }: &orange_api::Finding) -> String {
+/// A finding as people read it.
+pub fn describe(orange_api::Finding { check, level, message, remedy }: &orange_api::Finding) -> String {
     let line = format!("{level:<8} {check:<12} {}", one_line(message, 1000));
     remedy.iter().fold(line, |line, remedy| format!("{line}\n{:<21} → {remedy}", ""))
 }

@@ -68,6 +68,25 @@ pub(super) fn home(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     Ok(or_fine(findings, format!("{shown}")))
 }
 
+/// Looks for folders that the subsystem for Linux takes from a disk of Windows, which it mounts at `/mnt/c` and the like.
+pub(super) fn windows(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
+    if seen.app.around()?.variable("WSL_DISTRO_NAME").is_none() {
+        return Ok(vec![CheckFinding::fine("this is not the subsystem for Linux of Windows")]);
+    }
+    let projects = seen.projects()?.iter().map(|project| project.path.as_path());
+    let there = [seen.app.home.root()].into_iter().chain(projects).filter(|folder| is_of_windows(folder));
+    let findings = there.map(|folder| {
+        let message = format!("{} is on a disk of Windows", folder.display());
+        CheckFinding::new(FindingLevel::Warning, message)
+    });
+    Ok(or_fine(findings.collect(), "nothing is on a disk of Windows"))
+}
+
+fn is_of_windows(folder: &Path) -> bool {
+    let inside = folder.strip_prefix("/mnt").ok().and_then(|inside| inside.iter().next());
+    inside.is_some_and(|drive| drive.len() == 1)
+}
+
 /// The finding about something at a file's path that is not a file, and so never opened.
 fn in_the_place_of(file: &Path) -> Option<CheckFinding> {
     let unfit = nofollow::unfit_for_file(file)?;

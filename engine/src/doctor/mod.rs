@@ -58,6 +58,7 @@ pub struct CheckFinding {
 pub const CHECKS: &[DoctorCheck] = &[
     DoctorCheck { name: "tmux", remedy: "install tmux 3.2 or newer", look: programs::tmux },
     DoctorCheck { name: "git", remedy: "install git 2.38 or newer", look: programs::git },
+    DoctorCheck { name: "path", remedy: "put the folder of `orange` on PATH", look: programs::path },
     DoctorCheck {
         name: "gh",
         remedy: "install https://cli.github.com and run `gh auth login`, if pull requests are wanted",
@@ -80,6 +81,11 @@ pub const CHECKS: &[DoctorCheck] = &[
         name: "home",
         remedy: "set ORANGE_HOME to a folder of your own on a local disk",
         look: disk::home,
+    },
+    DoctorCheck {
+        name: "windows",
+        remedy: "move it into a folder of Linux, such as ~/code: on a disk of Windows, no change is reported, and git is slow",
+        look: disk::windows,
     },
     DoctorCheck {
         name: "disk",
@@ -173,6 +179,13 @@ pub const CHECKS: &[DoctorCheck] = &[
 pub fn examine(app: &App) -> Vec<CheckFinding> {
     let seen = CheckData::of(app);
     CHECKS.iter().flat_map(|check| check.run(&seen)).collect()
+}
+
+/// Findings of the checks of these names that ask for something.
+pub fn problems(app: &App, names: &[&str]) -> Vec<CheckFinding> {
+    let seen = CheckData::of(app);
+    let meant = CHECKS.iter().filter(|check| names.contains(&check.name));
+    meant.flat_map(|check| check.run(&seen)).filter(|finding| finding.level != FindingLevel::Fine).collect()
 }
 
 impl DoctorCheck {

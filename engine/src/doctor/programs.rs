@@ -10,6 +10,7 @@ use crate::store::effective::effective;
 use crate::store::projects::Project;
 use crate::store::work_item::DEFAULT_HARNESS;
 use orange_system::exec::find_on_path;
+use orange_system::files::is_same;
 
 pub(super) fn tmux(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     seen.app.tmux.check()?;
@@ -23,6 +24,25 @@ pub(super) fn git(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let git = Git::at(seen.app.home.root());
     git.check()?;
     Ok(vec![CheckFinding::fine(format!("git {}", git.version()?))])
+}
+
+/// Agents find `orange` in any case: their PATH begins with its folder.
+pub(super) fn path(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
+    let program = &seen.app.program;
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let folder = program.parent().unwrap_or(program).display();
+    let export = format!("`export PATH=\"{folder}:$PATH\"`, and in your shell's profile, such as ~/.profile");
+    Ok(vec![match find_on_path(&name, seen.app.path()) {
+        Some(file) if is_same(&file, program) => CheckFinding::fine(format!("{name}: {}", file.display())),
+        Some(file) => {
+            let message = format!("PATH has another {name} first: {}", file.display());
+            CheckFinding::new(FindingLevel::Warning, message).remedy(format!("remove that one, or {export}"))
+        }
+        None => {
+            let message = format!("{folder} is not on PATH: your shell does not find {name}");
+            CheckFinding::new(FindingLevel::Warning, message).remedy(export)
+        }
+    }])
 }
 
 pub(super) fn gh(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {

@@ -72,7 +72,7 @@ fn a_sound_home_has_no_finding_and_is_not_changed() {
     let ward = DoctorWard::new();
     let dir = ward.task();
     let before = fs::read(dir.history()).unwrap();
-    let of_this_machine = ["tmux", "git", "gh", "harnesses", "disk"];
+    let of_this_machine = ["tmux", "git", "path", "gh", "harnesses", "disk"];
     for check in CHECKS.iter().filter(|check| !of_this_machine.contains(&check.name)) {
         assert_eq!(ward.found(check.name), Vec::<String>::new(), "{}", check.name);
     }
@@ -108,8 +108,23 @@ fn what_is_missing_is_found() {
     // Nothing is on this one's PATH.
     ward.check("harnesses", "`claude`");
     ward.check("gh", "no gh");
+    ward.check("path", "Warning /bin is not on PATH: your shell does not find true");
     fs::write(ward.home().projects_json(), r#"[{"name": "coffee", "path": "/no/such/place"}]"#).unwrap();
     ward.check("projects", "Broken coffee: /no/such/place is gone");
+}
+
+#[test]
+fn what_is_on_a_disk_of_windows_is_found() {
+    let DoctorWard { folder, app } = DoctorWard::new();
+    let around = Around::at(folder.path(), &[("WSL_DISTRO_NAME", "Debian")], false);
+    let ward = DoctorWard { folder, app: app.with_around(around) };
+    assert_eq!(ward.found("windows"), [""; 0]);
+    for path in ["/mnt/c/code/coffee", "/mnt/data/code/tea", "/home/me/mnt/c"] {
+        let name = path.rsplit('/').next().unwrap().to_owned();
+        let project = Project { name, path: path.into(), ..Project::default() };
+        projects::add(ward.home(), project).unwrap();
+    }
+    assert_eq!(ward.found("windows"), ["Warning /mnt/c/code/coffee is on a disk of Windows"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Checks that refuse the start of an agent before anything has changed.
 
+use std::path::Path;
+
 use orange_core::{Permissions, Workspace};
 
 use crate::Result;
@@ -32,8 +34,21 @@ pub fn is_full(spawn: &orange_core::Spawn<'_>) -> bool {
 pub fn permitted(app: &App, task: &WorkItem, spawn: &orange_core::Spawn<'_>) -> Result<()> {
     let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
     check_harness(app, &harness, spawn)?;
+    check_questions(app, &harness, spawn, &app.project_of(task)?.path)
+}
+
+/// Refuses a harness that would ask a question in this repository that nobody answers.
+///
+/// # Errors
+/// `environment`.
+pub fn check_questions(
+    app: &App,
+    harness: &Harness,
+    spawn: &orange_core::Spawn<'_>,
+    repo: &Path,
+) -> Result<()> {
     let around = app.around()?;
-    setup::check(&app.home, &around, &harness.name, &app.project_of(task)?.path, is_full(spawn))?;
+    setup::check(&app.home, &around, &harness.name, repo, is_full(spawn))?;
     match spawn.workspace {
         Workspace::Worktree => Ok(()),
         Workspace::Folder => setup::check_folder(&app.home, &around, &harness.name, &app.home.workspaces()),

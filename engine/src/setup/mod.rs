@@ -115,7 +115,11 @@ pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: boo
             "`orange setup --harness {harness} --yes` agrees to it, and `orange setup` shows what that is"
         ),
     };
-    let message = format!("{harness} would ask a question before it works ({}), and hang", matter.name);
+    let message = match matter.name {
+        "login" => format!("{harness} is not logged in, and would wait at its first dialog"),
+        "root" => format!("{harness} does not work as root with full permissions"),
+        name => format!("{harness} would ask a question before it works ({name}), and hang"),
+    };
     Err(Error::new(ErrorKind::Environment, message).help(help))
 }
 

@@ -417,7 +417,7 @@ pub fn keep_files() {
 /// The error about a missing program, with where to get it.
 pub fn not_installed(program: &str) -> Error {
     Error::new(ErrorKind::Environment, format!("`{program}` is not installed or not on PATH"))
-        .help(remedy(program))
+        .help(how_to_install(program))
 }
 
 /// The file of a program on a `PATH`.
@@ -450,7 +450,8 @@ fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-fn remedy(program: &str) -> &'static str {
+/// Advice on installing a program.
+pub fn how_to_install(program: &str) -> &'static str {
     match program {
         "tmux" => "install tmux 3.2 or newer (`apt install tmux`, `dnf install tmux`, `brew install tmux`)",
         "git" => "install git 2.38 or newer (`apt install git`, `dnf install git`, `brew install git`)",

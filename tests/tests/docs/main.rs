@@ -8,6 +8,7 @@ mod graph;
 mod harnesses;
 mod json;
 mod language;
+mod missing;
 mod mistakes;
 mod names;
 mod page;

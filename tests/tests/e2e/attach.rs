@@ -112,7 +112,10 @@ fn it_names_the_branch_and_the_keys_that_detach() {
     terminal.shows("LEFT 0");
     let output = fs::read_to_string(output).unwrap();
     assert!(output.starts_with(&format!("{LONG} (working): C-b d detaches\n")), "{output}");
-    assert!(output.ends_with("the agent goes on\n") && is_alive(agent), "{output}");
+    assert!(
+        output.ends_with("the agent goes on; `orange` alone shows what needs you\n") && is_alive(agent),
+        "{output}"
+    );
 }
 
 #[test]

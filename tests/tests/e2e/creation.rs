@@ -88,7 +88,11 @@ fn people_read_the_next_step() {
     assert!(made.out.contains("mend-the-roof"), "{}", made.out);
     assert!(made.out.ends_with("next: `orange task spawn mend-the-roof` starts its agent\n"), "{}", made.out);
     let begun = world.orange(&["task", "create", "fix", "Mend it [agents: hang]"]);
-    assert!(begun.out.contains("next: `orange task attach fix` shows its agent"), "{}", begun.out);
+    assert!(
+        begun.out.contains("next: `orange task attach fix` shows its agent, and `orange` alone"),
+        "{}",
+        begun.out
+    );
     let other = world.path("other");
     world.git(&world.repo(), &["clone", "--quiet", ".", other.to_str().unwrap()]);
     let added = world.orange(&["project", "add", other.to_str().unwrap(), "--name", "tea"]);

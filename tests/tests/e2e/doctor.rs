@@ -19,7 +19,7 @@ fn found(said: &ProgramOutput) -> Vec<String> {
         assert!(!text(&finding["remedy"]).is_empty(), "{finding}");
         format!("{} {}", text(&finding["check"]), text(&finding["level"]))
     })
-    .filter(|found| !["gh warning", "disk warning"].contains(&found.as_str()))
+    .filter(|found| !["gh warning", "disk warning", "path warning"].contains(&found.as_str()))
     .collect()
 }
 

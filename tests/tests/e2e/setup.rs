@@ -197,3 +197,34 @@ fn an_answer_to_a_start_says_what_the_agent_lacks() {
     world.workflow("flow.yml", &REDUCED.replace(", permissions: reduced", ""));
     assert_eq!(hints(&["two", "Mend it [agents: hang]"]), [Value::Null; 0]);
 }
+
+#[test]
+fn the_repository_around_is_added_if_a_person_agrees() {
+    let world = World::empty();
+    let projects = || world.ok(&["project", "list"]).as_array().unwrap().len();
+    let shown = world.ok(&["setup"]);
+    assert_eq!((&shown["agreed"], &shown["added"], projects()), (&json!(false), &json!(null), 0));
+    let terminal = AttachedTerminal::plain(&world, "orange setup");
+    terminal.shows("as the project toy? [y/N]");
+    terminal.press(&["n", "Enter"]);
+    terminal.shows("Install the skill for claude? [y/N]");
+    terminal.press(&["n", "Enter"]);
+    let screen = terminal.shows("LEFT 0");
+    assert!(screen.contains("nothing was changed"), "{screen}");
+    assert_eq!(projects(), 0);
+
+    let agreed = world.orange(&["setup", "--harness", "claude", "--yes"]);
+    assert!(agreed.out.contains("\nadded toy\n"), "{agreed:#?}");
+    assert!(agreed.out.contains("next: `orange task create \"What is to be done\"`"), "{agreed:#?}");
+    assert_eq!(projects(), 1);
+    assert_eq!(world.ok(&["setup"])["added"], json!(null));
+    let elsewhere = world.orange_in(&world.path("home"), &["setup"]);
+    assert!(!elsewhere.out.contains("no project yet"), "{elsewhere:#?}");
+}
+
+#[test]
+fn a_task_whose_agent_would_ask_is_not_created() {
+    let world = fresh();
+    world.fails(5, "environment", &["task", "create", "fix", "Mend it"]);
+    assert_eq!(world.ok(&["task", "list", "--all"]), json!([]));
+}

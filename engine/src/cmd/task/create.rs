@@ -70,7 +70,7 @@ fn next(task: &WorkItem, waits_for: Option<&Error>) -> String {
     let id = &task.id;
     match (&task.owned.tmux_session, waits_for) {
         (Some(_), _) => {
-            format!("next: `orange task attach {id}` shows its agent, `orange task list` what needs you")
+            format!("next: `orange task attach {id}` shows its agent, and `orange` alone what needs you")
         }
         (None, Some(_)) => format!("next: `orange task show {id}` says what it waits for"),
         (None, None) => format!("next: `orange task spawn {id}` starts its agent"),

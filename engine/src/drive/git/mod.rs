@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
-use orange_system::exec::ProgramCall;
+use orange_system::exec::{ProgramCall, how_to_install};
 
 pub use backup::{Backup, BackupContext, SavedWork};
 pub use diff::{CommitComparison, DiffForm, FileDiff};
@@ -129,7 +129,7 @@ impl Git {
             ErrorKind::Environment,
             format!("git {version} is too old: {OLDEST} or newer is needed"),
         )
-        .help("install a newer git"))
+        .help(how_to_install("git")))
     }
 
     /// Checks that git knows who commits.
@@ -159,7 +159,9 @@ impl Git {
                 ErrorKind::NotFound,
                 format!("{} is not in a checkout of a git repository", self.repo.display()),
             )
-            .help("give the path of one, or run `git init` and make a first commit"));
+            .help(
+                "go into a repository, or make one here: `git init && git commit --allow-empty -m Begin`",
+            ));
         }
         Ok(PathBuf::from(output.checked()?.text()))
     }

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use crate::store::environment::is_needed;
 use crate::{Error, ErrorKind, Result};
-use orange_system::exec::{CallOutput, ProgramCall};
+use orange_system::exec::{CallOutput, ProgramCall, how_to_install};
 use orange_system::fault;
 use orange_system::files::LONGEST_SOCKET;
 
@@ -109,7 +109,7 @@ impl Tmux {
                 ErrorKind::Environment,
                 format!("tmux {version} is too old: {OLDEST} or newer is needed"),
             )
-            .help("install a newer tmux")),
+            .help(how_to_install("tmux"))),
             Some(_) | None => Ok(()),
         }
     }

@@ -309,6 +309,7 @@ fn check_environment(app: &App, new: NewTask<'_>, spawn: Option<Spawn<'_>>) -> R
         Some(spawn) => {
             let harness = app.harness(spawn.harness_name(new.harness, new.review_harness))?;
             agent_check::check_harness(app, &harness, &spawn)?;
+            agent_check::check_questions(app, &harness, &spawn, &new.project.path)?;
         }
         None => app.harness(new.harness)?.check(app.path())?,
     }

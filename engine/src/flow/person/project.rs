@@ -24,18 +24,8 @@ pub fn add(
     set(&mut project);
     check_workflow(app, &project)?;
     check_harnesses(app, &project)?;
-    project.path = main_checkout(path.to_owned())?;
-    let git = Git::at(&project.path);
-    project.default_branch = match default_branch {
-        Some(branch) => git.check_branch_exists(branch).map(|()| branch.to_owned())?,
-        None => {
-            let branch = git.default_branch()?;
-            git.check_branch_exists(&branch).map_err(|error| error.help(NO_COMMIT))?;
-            branch
-        }
-    };
-    let folder_name = project.path.file_name().map(|name| name.to_string_lossy().into_owned());
-    project.name = name.map(str::to_owned).or(folder_name).unwrap_or_default();
+    let project = with_repository(project, main_checkout(path.to_owned())?, default_branch)?;
+    let project = named(project, name);
     projects::check_name(&project.name)?;
     app.home.prepare()?;
     check_ports(app, &project)?;
@@ -44,8 +34,43 @@ pub fn add(
     Ok(project)
 }
 
-const NO_COMMIT: &str = "tasks begin from a commit: make a first one on it (`git commit --allow-empty -m Begin`), then add the \
-                         repository again; or name another branch with --default-branch";
+/// The repository of the current folder, as [`add`] would add it; `None` if that is a project already, or no repository.
+///
+/// # Errors
+/// As [`add`], without a commit.
+pub fn to_add(app: &App) -> Result<Option<Project>> {
+    let is_known =
+        !matches!(projects::at(&app.home, &app.folder), Err(error) if error.kind == ErrorKind::NotFound);
+    if is_known || app.caller.check_person("add a project").is_err() {
+        return Ok(None);
+    }
+    // Without git, or outside of a repository, there is nothing to add.
+    let Ok(path) = main_checkout(app.folder.clone()) else { return Ok(None) };
+    let project =
+        with_repository(Project { pool_size: DEFAULT_POOL_SIZE, ..Project::default() }, path, None)?;
+    Ok(Some(named(project, None)))
+}
+
+fn with_repository(project: Project, path: PathBuf, default_branch: Option<&str>) -> Result<Project> {
+    let git = Git::at(&path);
+    let default_branch = match default_branch {
+        Some(branch) => git.check_branch_exists(branch).map(|()| branch.to_owned())?,
+        None => {
+            let branch = git.default_branch()?;
+            git.check_branch_exists(&branch).map_err(|error| error.help(NO_COMMIT))?;
+            branch
+        }
+    };
+    Ok(Project { path, default_branch, ..project })
+}
+
+fn named(project: Project, name: Option<&str>) -> Project {
+    let folder_name = project.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Project { name: name.map(str::to_owned).or(folder_name).unwrap_or_default(), ..project }
+}
+
+const NO_COMMIT: &str = "tasks begin from a commit: make a first one on it (`git commit --allow-empty -m Begin`), then repeat the \
+                         command; or name another branch with `orange project add --default-branch`";
 
 /// Changes a project. Where its path changes, its worktrees are linked to the checkout there.
 pub fn update(

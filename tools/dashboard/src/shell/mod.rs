@@ -42,7 +42,7 @@ enum ShellNote {
 /// Shows the dashboard until the person ends it.
 pub fn run(scope: DashboardOptions) -> Result<(), String> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err("the dashboard needs a terminal; `orange task list` lists the tasks elsewhere".to_owned());
+        return Err("the dashboard needs a terminal (`docker exec -it`, `ssh -t`); `orange task list` lists the tasks elsewhere".to_owned());
     }
     let (sender, notes) = channel();
     let screen = TerminalScreen::enter().map_err(|cause| format!("cannot use the terminal: {cause}"))?;

@@ -114,5 +114,5 @@ fn a_disk_that_is_full() {
 fn an_agent_that_would_ask_before_it_works() {
     let world = World::new();
     std::fs::write(world.path("home/.claude.json"), "{}").unwrap();
-    check(&world, &[], world.attempt("plan", 1), "claude would ask a question before it works");
+    check(&world, &[], world.attempt("plan", 1), "claude is not logged in");
 }
