@@ -8,6 +8,7 @@ mod around;
 mod caller;
 mod cmd;
 mod declared;
+mod demo;
 mod doctor;
 mod drive;
 mod flow;
@@ -35,6 +36,11 @@ pub mod contract {
 /// Manual pages.
 pub mod manual {
     pub use crate::cmd::manual::of_orange;
+}
+
+/// The scratch home of `orange demo`, for other demos.
+pub mod demo_home {
+    pub use crate::demo::scratch::{AGENT, PROJECT, REPOSITORY, environment, furnish};
 }
 
 /// The skill that agents are given.

@@ -2,23 +2,17 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+pub(crate) use orange_engine::demo_home::PROJECT;
+use orange_engine::demo_home::{REPOSITORY, environment, furnish};
 use orange_journal::{Record, read};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Result;
 use crate::workspace::answer;
-
-/// The author of commits.
-const GIT_SETTINGS: &str =
-    "[user]\n\tname = Toy Maker\n\temail = toy@example.org\n[init]\n\tdefaultBranch = main\n";
-
-/// The project of the tasks.
-pub(crate) const PROJECT: &str = "toy";
 
 /// The scratch folder, and the programs that are used. Dropping it removes everything.
 pub(crate) struct ScratchHome {
@@ -46,7 +40,8 @@ impl ScratchHome {
         let root = root.map_err(|error| format!("no scratch folder can be made in /tmp: {error}"))?;
         let scratch =
             ScratchHome { root, orange: orange.to_path_buf(), launcher: Vec::new(), environment: Vec::new() };
-        scratch.furnish(agent).map_err(|error| format!("the scratch home cannot be written: {error}"))?;
+        furnish(scratch.root.path(), agent)
+            .map_err(|error| format!("the scratch home cannot be written: {error}"))?;
         scratch.make_repository()?;
         Ok(scratch)
     }
@@ -146,60 +141,19 @@ impl ScratchHome {
         self.root.path().join(name)
     }
 
-    fn furnish(&self, agent: &str) -> std::io::Result<()> {
-        fs::create_dir(self.path("home"))?;
-        fs::create_dir(self.path("agents"))?;
-        fs::write(self.path("home/.gitconfig"), GIT_SETTINGS)?;
-        self.answer_claude()?;
-        fs::write(self.path("agents/claude"), agent)?;
-        fs::set_permissions(self.path("agents/claude"), fs::Permissions::from_mode(0o755))
-    }
-
-    /// Answers claude's first dialogs for the user of this home.
-    fn answer_claude(&self) -> std::io::Result<()> {
-        let (repository, folders) = (self.path(PROJECT), self.path("orange/workspaces"));
-        let trusted = json!({ "hasTrustDialogAccepted": true });
-        let known = json!({
-            "hasCompletedOnboarding": true,
-            "projects": { repository.to_string_lossy(): trusted, folders.to_string_lossy(): trusted },
-        });
-        fs::write(self.path("home/.claude.json"), known.to_string())?;
-        fs::create_dir(self.path("home/.claude"))?;
-        let settings = json!({ "skipDangerousModePermissionPrompt": true });
-        fs::write(self.path("home/.claude/settings.json"), settings.to_string())
-    }
-
     fn make_repository(&self) -> Result<()> {
-        let (root, repository) = (self.root.path().to_path_buf(), self.path(PROJECT));
-        let git =
-            |folder: &Path, arguments: &[&str]| answer(self.program(Path::new("git"), folder, arguments));
-        git(&root, &["init", "--quiet", "--bare", "toy.git"])?;
-        git(&root, &["init", "--quiet", PROJECT])?;
-        git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "Begin"])?;
-        git(&repository, &["remote", "add", "origin", "../toy.git"])?;
-        git(&repository, &["push", "--quiet", "--set-upstream", "origin", "main"])?;
-        git(&repository, &["remote", "set-head", "origin", "main"]).map(drop)
+        let calls = REPOSITORY
+            .iter()
+            .map(|(folder, words)| self.program(Path::new("git"), &self.path(folder), words));
+        calls.map(answer).try_for_each(|made| made.map(drop))
     }
 
     /// A program without the user's settings, and without those of a tmux or an agent around the demo.
     fn program(&self, program: &Path, folder: &Path, arguments: &[&str]) -> Command {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let folders = [self.path("agents")].into_iter().chain(std::env::split_paths(&folders));
-        let path = std::env::join_paths(folders).unwrap_or_default();
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder).env_clear();
-        command.envs([
-            ("PATH", path),
-            ("HOME", self.path("home").into()),
-            // The demo may run as root, which claude accepts only in a container.
-            ("IS_SANDBOX", "1".into()),
-            ("ORANGE_HOME", self.path("orange").into()),
-        ]);
-        command
-            .env("ORANGE_TMUX_SOCKET", self.path("tmux"))
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("LC_ALL", "C.UTF-8")
-            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.envs(environment(self.root.path()));
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 

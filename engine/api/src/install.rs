@@ -87,6 +87,19 @@ pub struct SetupMatter {
     pub remedy: String,
 }
 
+/// Answer of `orange demo`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Demo {
+    /// Always `true`: the task went as it should.
+    pub success: Success,
+    /// The statuses of the task, in order.
+    pub statuses: Vec<String>,
+    /// The folder with the files, if it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+}
+
 /// Answer of `orange completions`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

@@ -40,7 +40,7 @@ pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use gc::Removal;
 pub use harness::ListedHarness;
-pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
+pub use install::{Candidate, Completions, Demo, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
 pub use log::LogLine;
 pub use mission::{
     ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
@@ -106,6 +106,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("attempt-show", schema::<ShownAttempt>()),
         ("complete", schema::<Vec<Candidate>>()),
         ("completions", schema::<Completions>()),
+        ("demo", schema::<Demo>()),
         ("doctor", schema::<Diagnosis>()),
         ("error", schema::<Refusal<'_>>()),
         ("gc", schema::<Vec<Removal>>()),

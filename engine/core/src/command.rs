@@ -5,6 +5,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     ("attempt", &["help", "run", "show"]),
     ("completions", &[]),
     ("dashboard", &[]),
+    ("demo", &[]),
     ("doctor", &[]),
     ("gc", &[]),
     ("harness", &["help", "list", "ls"]),
@@ -71,6 +72,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
 /// The options of these commands, without `--`, beside `--json` and `--help`, which every command has.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("dashboard", &["all-projects", "exit-on-attach", "project"]),
+    ("demo", &["keep"]),
     ("gc", &["kind", "older-than", "project", "yes"]),
     ("install", &["harness", "print"]),
     ("list", &["all", "all-projects", "changes", "needs-me", "project", "status", "without-git"]),

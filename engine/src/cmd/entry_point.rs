@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::cmd::answer::{CommandAnswer, written};
 use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
-    agent, attempt, complete, dashboard, doctor, event, gc, harness, install, log, manual, mission, monitor,
-    notify, project, relayed, setup, step, task, workflow, workspace,
+    agent, attempt, complete, dashboard, demo, doctor, event, gc, harness, install, log, manual, mission,
+    monitor, notify, project, relayed, setup, step, task, workflow, workspace,
 };
 use crate::flow::names::{KnownNames, has_ids};
 use crate::flow::written::edit;
@@ -87,6 +87,10 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
         Command::Harness(command) => harness::run(&open()?, command),
         Command::Install(args) => install::run(&open()?, args),
         Command::Setup(args) => setup::run(&open()?, args, as_json),
+        Command::Demo(args) => {
+            let app = open()?;
+            demo::run(&app, args, as_json, &|answer| tell(&app, answer, as_json))
+        }
         Command::Mcp => Err(mcp::run(&open()?)),
         Command::Completions { shell } => complete::script(*shell),
         Command::Complete { words } => complete::run(open(), words),

@@ -12,6 +12,7 @@ mod attempt;
 mod complete;
 mod confirm;
 mod dashboard;
+mod demo;
 mod doctor;
 mod entry_point;
 mod event;

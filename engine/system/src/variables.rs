@@ -2,6 +2,8 @@
 
 /// The task whose agent this process belongs to.
 pub const TASK: &str = "ORANGE_TASK";
+/// The folder of everything that is stored.
+pub const HOME: &str = "ORANGE_HOME";
 /// The actor of this agent, `worker` or `reviewer`; or [`ENGINE`].
 pub const ACTOR: &str = "ORANGE_ACTOR";
 /// The number of the spawn that started it.

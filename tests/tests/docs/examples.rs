@@ -28,6 +28,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange setup", GivenWorld::Project),
     ("orange dashboard", GivenWorld::OnlyParsed("it needs a terminal; tests in tmux show it")),
     ("orange mcp", GivenWorld::OnlyParsed("it holds a conversation; the conversations have tests")),
+    ("orange demo", GivenWorld::OnlyParsed("it has tests")),
     ("orange doctor", GivenWorld::Working),
     ("orange gc", GivenWorld::Working),
     ("orange mission attach", GivenWorld::OnlyParsed("it takes the terminal")),

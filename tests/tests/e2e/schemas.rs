@@ -35,6 +35,7 @@ fn look_around(world: &World) {
         &["install", "--harness", "claude"],
         &["log"],
         &["doctor"],
+        &["demo"],
         &["gc"],
         &["monitor", "--once"],
         &["ls"],

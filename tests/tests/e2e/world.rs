@@ -337,7 +337,7 @@ fn limited(home: PathBuf) -> Sender<()> {
 }
 
 /// The processes whose environment names this `ORANGE_HOME`.
-fn processes(home: &Path) -> impl Iterator<Item = i32> {
+pub(crate) fn processes(home: &Path) -> impl Iterator<Item = i32> {
     let mark = format!("ORANGE_HOME={}", home.display());
     let is_its = move |folder: &Path| {
         let environment = fs::read(folder.join("environ")).unwrap_or_default();

@@ -9,15 +9,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use orange_engine::demo_home::AGENT;
 
 use self::page::DemoPage;
 use self::story::Story;
 use crate::Result;
 use crate::scratch::ScratchHome;
 use crate::workspace::{OwnRepository, typed};
-
-/// The scripted agent, which does what its prompt says.
-const AGENT: &str = include_str!("../../../tests/agents/claude");
 
 /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
 #[derive(Args)]

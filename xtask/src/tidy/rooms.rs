@@ -5,8 +5,9 @@ use super::sources::code_outside_tests;
 use crate::workspace::TextFile;
 
 /// From the lowest to the highest. Other modules may be used by all.
-const ROOMS: &[&str] =
-    &["store", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor", "cmd"];
+const ROOMS: &[&str] = &[
+    "store", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor", "demo", "cmd",
+];
 
 /// Rooms below a room that it leaves to the one between them: a command calls `flow`, and only `flow` acts.
 const LEFT_TO_OTHERS: &[(&str, &[&str])] = &[("cmd", &["drive", "hooks"])];

@@ -16,7 +16,7 @@ pub(super) const READ: &[&str] = &[
     ".ci/run",
     ".ci/download",
     ".ci/hook",
-    "tests/agents/claude",
+    "engine/src/demo/claude",
     "tests/agents/gh",
 ];
 

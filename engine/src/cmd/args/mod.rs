@@ -155,6 +155,16 @@ On a terminal it asks for each agent in each project; nothing is changed before 
 ORANGE_HOME/setup.json records the consent, and each agent gets it as arguments. A file of the agent's own is changed only
 if no argument does the same; the output names it, and --undo restores it.")]
     Setup(SetupArgs),
+    /// Watch the life of a task, with a script in place of a coding agent
+    #[command(after_help = "\
+Examples:
+  orange demo
+  orange demo --keep    (and say where its files are)
+
+In a scratch folder below /tmp, with a tmux server of its own, a task is created, its agent asks a question, a review fails, the
+fault is corrected, the review passes, and the branch is merged. It takes less than a minute, needs git, tmux and no account, and
+removes what it made, also after an interrupt.")]
+    Demo(DemoArgs),
     /// Answer agents over the Model Context Protocol: tools for tasks, steps and missions
     #[command(after_help = "\
 Example:
@@ -295,6 +305,17 @@ pub struct SetupArgs {
     pub undo: bool,
 }
 
+/// `orange demo …`
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Keep its files
+    #[arg(long)]
+    pub keep: bool,
+    /// Make a scratch folder, and remove it at the end of standard input
+    #[arg(long, hide = true, conflicts_with = "keep")]
+    pub sweep: bool,
+}
+
 /// `orange gc …`
 #[derive(Debug, Args)]
 pub struct GcArgs {
@@ -344,6 +365,7 @@ impl Command {
             Command::Log(_) => "log",
             Command::Install(_) => "install",
             Command::Setup(_) => "setup",
+            Command::Demo(_) => "demo",
             Command::Mcp => "mcp",
             Command::Doctor => "doctor",
             Command::Gc(_) => "gc",

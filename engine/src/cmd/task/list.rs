@@ -106,12 +106,11 @@ fn nothing(app: &App, args: &ListArgs, project: Option<&str>) -> Result<String> 
 }
 
 const NO_PROJECT: &str = "\
-No project yet. To begin:
-  orange project add ~/code/coffee                           a repository to work on
-  orange setup                                               answers what your coding agents would ask, if you agree
+No project yet. To begin, in a repository of yours:
+  orange setup                                               adds it, and answers what your coding agents would ask, if you agree
   orange task create add-login \"Implement the login form\"    a task, whose agent starts at once
 
-`orange help` shows every command.";
+`orange demo` shows the life of a task, without an account, and `orange help` every command.";
 
 const NONE_UNDER_WAY: &str = "\
 `orange task create BRANCH \"SUMMARY\"` makes one and starts its agent; `orange task list --all` shows those that

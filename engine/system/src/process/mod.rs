@@ -12,6 +12,7 @@ mod table;
 mod users;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,8 @@ pub enum ProcessRoot {
     Led(Process),
     /// This one process, if it is this agent's: by its environment, or as the agent's wrapper.
     Marked(Process, String, u32),
+    /// Every process with this `ORANGE_HOME` in its environment.
+    Home(PathBuf),
     /// Every process with this task's id in its environment.
     Task(String),
     /// Every process of a program that a gate of this task has asked, by its environment.
@@ -244,6 +247,9 @@ impl ProcessRoot {
             ProcessRoot::Marked(one, task, spawn) => {
                 *one == process && table::is_marked(process.pid, task, *spawn)
             }
+            ProcessRoot::Home(home) => {
+                table::environment(process.pid).has(variables::HOME, &home.to_string_lossy())
+            }
             ProcessRoot::Task(task) => table::environment(process.pid).has(variables::TASK, task),
             ProcessRoot::Gate(task) => table::environment(process.pid).has(variables::GATE, task),
             ProcessRoot::Agent(task, spawn) => table::is_agent(process.pid, task, *spawn),
@@ -346,6 +352,3 @@ fn send(pid: i32, signal: Signal) {
         rustix::process::kill_process(pid, signal).unwrap_or_default();
     }
 }
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests;
