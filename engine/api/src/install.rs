@@ -100,6 +100,38 @@ pub struct Demo {
     pub folder: Option<String>,
 }
 
+/// Answer of `orange uninstall`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Uninstall {
+    /// True if the parts were removed; without `--yes` they are only named.
+    pub removed: bool,
+    /// The parts of the installation.
+    pub parts: Vec<InstalledPart>,
+    /// The parts that stay.
+    pub kept: Vec<KeptPart>,
+}
+
+/// A file or folder that `orange uninstall` removes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct InstalledPart {
+    /// `consent`, `skill`, `completions`, `manual`, `cache`, `home` or `program`. Of a file with consents, only these are removed.
+    pub kind: String,
+    /// Its path.
+    pub path: String,
+}
+
+/// Something that `orange uninstall` leaves, such as work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct KeptPart {
+    /// Description, in words.
+    pub what: String,
+    /// The command that removes it.
+    pub by_hand: String,
+}
+
 /// Answer of `orange completions`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

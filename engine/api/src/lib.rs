@@ -40,7 +40,10 @@ pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use gc::Removal;
 pub use harness::ListedHarness;
-pub use install::{Candidate, Completions, Demo, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
+pub use install::{
+    Candidate, Completions, Demo, HarnessInProject, Install, InstalledPart, KeptPart, Setup, SetupMatter,
+    SkillFile, Uninstall,
+};
 pub use log::LogLine;
 pub use mission::{
     ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
@@ -171,6 +174,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-update", schema::<OneOrEach<Changing<Update>>>()),
         ("task-wait", schema::<Waited>()),
         ("task-watch", schema::<Watched<'_>>()),
+        ("uninstall", schema::<Uninstall>()),
         ("version", schema::<Version<'_>>()),
         ("workflow-contract", schema::<Contract<'_>>()),
         ("workflow-list", schema::<Vec<ListedWorkflow<'_>>>()),

@@ -65,6 +65,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
+    ("uninstall", &[]),
     ("workflow", &["contract", "help", "list", "ls", "show"]),
     ("workspace", &["gc", "help", "init", "list", "ls"]),
 ];
@@ -193,6 +194,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ),
     ("task wait", &["needs-me", "status", "timeout"]),
     ("task watch", &["verbose"]),
+    ("uninstall", &["yes"]),
     ("workspace gc", &["dry-run"]),
     ("workspace init", &["project"]),
     ("workspace list", &["all"]),

@@ -10,7 +10,7 @@ use crate::cmd::answer::{CommandAnswer, written};
 use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
     agent, attempt, complete, dashboard, demo, doctor, event, gc, harness, install, log, manual, mission,
-    monitor, notify, project, relayed, setup, step, task, workflow, workspace,
+    monitor, notify, project, relayed, setup, step, task, uninstall, workflow, workspace,
 };
 use crate::flow::names::{KnownNames, has_ids};
 use crate::flow::written::edit;
@@ -87,6 +87,7 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
         Command::Harness(command) => harness::run(&open()?, command),
         Command::Install(args) => install::run(&open()?, args),
         Command::Setup(args) => setup::run(&open()?, args, as_json),
+        Command::Uninstall(args) => uninstall::run(&open()?, args),
         Command::Demo(args) => {
             let app = open()?;
             demo::run(&app, args, as_json, &|answer| tell(&app, answer, as_json))

@@ -33,6 +33,7 @@ mod setup;
 mod stdin;
 mod step;
 mod task;
+mod uninstall;
 mod workflow;
 mod workspace;
 

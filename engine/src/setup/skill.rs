@@ -55,6 +55,12 @@ pub fn missing(harness: &str, around: &Around) -> Option<PathBuf> {
     Some(place.file(around)).filter(|file: &PathBuf| !Path::exists(file))
 }
 
+/// True if this is a file that `orange install` wrote.
+pub fn is_ours(file: &Path) -> bool {
+    let read = nofollow::read_linked(file, nofollow::LONGEST);
+    read.is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(MARK))
+}
+
 /// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillChange {

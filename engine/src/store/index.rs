@@ -57,6 +57,9 @@ pub enum AskedTasks {
     Some,
 }
 
+/// The names of the index files, each in the folder of a project's tasks or missions.
+pub const INDEXES: [&str; 3] = [JournalFacts::INDEX, TextFacts::INDEX, EngineKeys::INDEX];
+
 /// The fact of each of these tasks, in their order: by the index of their folder where that has it, or else by their files.
 pub fn facts<F: FileFact>(dirs: &[WorkItemDir], asked: AskedTasks) -> Vec<F> {
     let is_together =

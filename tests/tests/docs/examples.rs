@@ -30,6 +30,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange mcp", GivenWorld::OnlyParsed("it holds a conversation; the conversations have tests")),
     ("orange demo", GivenWorld::OnlyParsed("it has tests")),
     ("orange doctor", GivenWorld::Working),
+    ("orange uninstall", GivenWorld::Project),
     ("orange gc", GivenWorld::Working),
     ("orange mission attach", GivenWorld::OnlyParsed("it takes the terminal")),
     ("orange mission cancel", GivenWorld::Mission),

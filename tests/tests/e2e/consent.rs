@@ -103,6 +103,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("log", Anybody),
     ("install", PersonFor(&[&["--harness", "claude"]])),
     ("setup", PersonFor(&[&["--harness", "claude", "--yes"], &["--undo"]])),
+    ("uninstall", Person(&["--yes"])),
     ("demo", Anybody),
     ("mcp", Anybody),
     ("doctor", Anybody),

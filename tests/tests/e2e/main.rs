@@ -86,5 +86,6 @@ mod tmux_conf;
 mod tokens;
 mod transcripts;
 mod undoing;
+mod uninstall;
 mod walks;
 mod world;

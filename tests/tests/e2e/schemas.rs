@@ -36,6 +36,7 @@ fn look_around(world: &World) {
         &["log"],
         &["doctor"],
         &["demo"],
+        &["uninstall"],
         &["gc"],
         &["monitor", "--once"],
         &["ls"],

@@ -155,6 +155,16 @@ On a terminal it asks for each agent in each project; nothing is changed before 
 ORANGE_HOME/setup.json records the consent, and each agent gets it as arguments. A file of the agent's own is changed only
 if no argument does the same; the output names it, and --undo restores it.")]
     Setup(SetupArgs),
+    /// Show what an installation has put on this machine, and remove it with --yes
+    #[command(after_help = "\
+Examples:
+  orange uninstall
+  orange uninstall --yes
+
+It names the skill for agents, what `orange setup` has set in their files, completions, manual pages, the programs, and the caches
+of ORANGE_HOME. Tasks, missions, worktrees, backups and your settings stay; it says how to remove them by hand.
+While agents run, it is refused.")]
+    Uninstall(UninstallArgs),
     /// Watch the life of a task, with a script in place of a coding agent
     #[command(after_help = "\
 Examples:
@@ -305,6 +315,14 @@ pub struct SetupArgs {
     pub undo: bool,
 }
 
+/// `orange uninstall …`
+#[derive(Debug, Args)]
+pub struct UninstallArgs {
+    /// Remove it
+    #[arg(long)]
+    pub yes: bool,
+}
+
 /// `orange demo …`
 #[derive(Debug, Args)]
 pub struct DemoArgs {
@@ -366,6 +384,7 @@ impl Command {
             Command::Install(_) => "install",
             Command::Setup(_) => "setup",
             Command::Demo(_) => "demo",
+            Command::Uninstall(_) => "uninstall",
             Command::Mcp => "mcp",
             Command::Doctor => "doctor",
             Command::Gc(_) => "gc",

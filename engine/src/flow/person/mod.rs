@@ -24,5 +24,6 @@ pub mod stop;
 pub mod trust;
 pub mod typed;
 pub mod undo;
+pub mod uninstall;
 pub mod update;
 pub mod written;
