@@ -120,7 +120,10 @@ impl Seen<'_, '_> {
             SearchStep::Failure { transition, hook, failed: FailedHook { by, one: it, wrote: of, exit } } => {
                 format!("failure {transition:?} {hook} {by:?} {:?} {:?} {exit:?}", one(it), wrote(of))
             }
-            SearchStep::Start | SearchStep::Unjudged(_) | SearchStep::Respawn | SearchStep::Retry { .. } => {
+            SearchStep::Start
+            | SearchStep::EndWhileWaiting(_)
+            | SearchStep::Respawn
+            | SearchStep::Retry { .. } => {
                 format!("{step:?}")
             }
         }

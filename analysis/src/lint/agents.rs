@@ -157,7 +157,7 @@ impl<'f> Facts<'f> {
             SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             | SearchStep::Retry { .. } => None,
         };

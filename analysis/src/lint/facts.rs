@@ -286,7 +286,7 @@ impl<'f> Facts<'f> {
             SearchStep::Failure { failed, .. } => failed.by == Actor::Engine,
             SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Exit { .. }
             | SearchStep::Respawn
             | SearchStep::Retry { .. } => false,
@@ -329,7 +329,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some(Act::Spawn),
             SearchStep::Respawn => Some(Act::Respawn),
             SearchStep::Write(_) => None,
-            SearchStep::Unjudged(agent) => Some(end(*agent, None, None)),
+            SearchStep::EndWhileWaiting(agent) => Some(end(*agent, None, None)),
             SearchStep::Request { transition, .. } => Some(request(*transition)),
             SearchStep::Exit { agent, one, end: rule, .. } => Some(end(*agent, *one, *rule)),
         };
@@ -415,7 +415,7 @@ impl<'f> Facts<'f> {
         match step {
             SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => PERSON,
             SearchStep::Write(_) => "agent",
-            SearchStep::Unjudged(agent) => agent.kind(),
+            SearchStep::EndWhileWaiting(agent) => agent.kind(),
             SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.kind(),
             SearchStep::Failure { transition, failed: FailedHook { by, .. }, .. }
             | SearchStep::Request { transition, by, .. } => {
@@ -447,7 +447,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some("spawn".to_owned()),
             SearchStep::Respawn => Some("respawn".to_owned()),
             SearchStep::Write(_) => None,
-            SearchStep::Unjudged(_) => Some("ends".to_owned()),
+            SearchStep::EndWhileWaiting(_) => Some("ends".to_owned()),
             SearchStep::Request { by: Actor::Engine, .. } => Some(format!("goes on to {to}")),
             SearchStep::Request { .. } => Some(format!("--status {to}")),
             SearchStep::Failure { transition, hook, failed } => {

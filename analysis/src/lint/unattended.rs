@@ -197,7 +197,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         // The transition without the failure starts as many.
         SearchStep::Retry { .. } => 0,
         SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
         | SearchStep::Exit {
@@ -232,7 +232,7 @@ pub fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) 
 
 fn part(facts: &Facts<'_>, edge: &Edge) -> StepRole {
     match edge.step {
-        SearchStep::Write(_) | SearchStep::Unjudged(_) => StepRole::Stays,
+        SearchStep::Write(_) | SearchStep::EndWhileWaiting(_) => StepRole::Stays,
         SearchStep::Start | SearchStep::Respawn => StepRole::NeedsPerson,
         SearchStep::Retry { by: Actor::Human, .. } | SearchStep::Request { by: Actor::Human, .. } => {
             StepRole::NeedsPerson
@@ -269,7 +269,7 @@ fn is_taken_by_another(edge: &Edge) -> bool {
         SearchStep::Failure { failed, .. } => failed.by != Actor::Human && failed.exit.is_none(),
         SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Exit { .. }
         | SearchStep::Respawn => false,
     }

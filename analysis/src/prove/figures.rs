@@ -89,7 +89,7 @@ fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
         }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. }

@@ -170,7 +170,7 @@ fn every_end_counts(known: &ProofFacts<'_, '_>) -> String {
         }
         SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. }

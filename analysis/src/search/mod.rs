@@ -95,7 +95,7 @@ pub enum SearchStep {
     /// Somebody writes a section, and nothing follows yet.
     Write(Wrote),
     /// An agent ends while hooks wait. Its end is judged once these have run.
-    Unjudged(Actor),
+    EndWhileWaiting(Actor),
     /// Somebody asks for a transition, perhaps after writing what its gate wants. The engine does where a hook has failed, and
     /// where the time in the state is over and no agent of the state is there to be ended.
     Request {
@@ -316,7 +316,7 @@ impl<'m> Search<'m> {
     /// True if hooks wait after a step because one of them has failed by itself: it does so each time.
     pub fn has_failed_by_itself(&self, edge: &Edge) -> bool {
         let is_made_to = match edge.step {
-            SearchStep::Failure { .. } | SearchStep::Write(_) | SearchStep::Unjudged(_) => true,
+            SearchStep::Failure { .. } | SearchStep::Write(_) | SearchStep::EndWhileWaiting(_) => true,
             SearchStep::Retry { failing, .. } => failing.is_some(),
             SearchStep::Start
             | SearchStep::Request { .. }
@@ -473,7 +473,7 @@ impl SearchStep {
             | Self::Request { .. }
             | Self::Start
             | Self::Write(_)
-            | Self::Unjudged(_)
+            | Self::EndWhileWaiting(_)
             | Self::Respawn
             | Self::Retry { .. } => None,
         }
@@ -493,7 +493,7 @@ impl SearchStep {
             }
             | Self::Start
             | Self::Write(_)
-            | Self::Unjudged(_)
+            | Self::EndWhileWaiting(_)
             | Self::Respawn
             | Self::Failure { .. }
             | Self::Retry { .. } => None,
@@ -508,7 +508,7 @@ impl SearchStep {
             | Self::Exit { .. }
             | Self::Start
             | Self::Write(_)
-            | Self::Unjudged(_)
+            | Self::EndWhileWaiting(_)
             | Self::Respawn
             | Self::Retry { .. } => self.transition(),
         }
@@ -520,7 +520,7 @@ impl SearchStep {
             Self::Write(wrote) => Some(*wrote),
             Self::Request { wrote, .. } | Self::Exit { wrote, .. } => *wrote,
             Self::Failure { failed, .. } => failed.wrote,
-            Self::Start | Self::Unjudged(_) | Self::Respawn | Self::Retry { .. } => None,
+            Self::Start | Self::EndWhileWaiting(_) | Self::Respawn | Self::Retry { .. } => None,
         }
     }
 }

@@ -191,7 +191,7 @@ impl<'m> Explorer<'_, 'm> {
         match self.run_hooks(&mut next, left, first, &mut events) {
             Some(hook) => {
                 self.stop(&mut next, transition, hook, follows_failure);
-                self.ends_unjudged(from, task);
+                self.ends_while_waiting(from, task);
             }
             None => {
                 let closing = self.search.machine.closing(Cause::Request(by)).into_iter();
@@ -214,7 +214,7 @@ impl<'m> Explorer<'_, 'm> {
 
     /// A hook fails by itself as long as an agent is alive, which may end meanwhile. Only the end of the state's own agent is judged
     /// later.
-    fn ends_unjudged(&mut self, from: Origin, task: &Task) {
+    fn ends_while_waiting(&mut self, from: Origin, task: &Task) {
         let own = self.search.machine.state(task.status).agent;
         for agent in [Actor::Worker, Actor::Reviewer].into_iter().filter(|it| task.agent(*it) == Agent::Live)
         {
@@ -223,7 +223,7 @@ impl<'m> Explorer<'_, 'm> {
             if agent == own {
                 ended.unhandled_exit = Some(agent);
             }
-            self.add(from, SearchStep::Unjudged(agent), ended, Vec::new());
+            self.add(from, SearchStep::EndWhileWaiting(agent), ended, Vec::new());
         }
     }
 
@@ -545,7 +545,7 @@ mod tests {
             SearchStep::Retry { .. } => format!("fails again → {}", to(step)),
             SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Exit { .. }
             | SearchStep::Respawn => "other".to_owned(),
         };

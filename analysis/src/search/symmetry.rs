@@ -127,7 +127,7 @@ impl Symmetry {
         let wrote = |it: Option<Wrote>| it.map(|it| self.written(it, exchange));
         match step {
             SearchStep::Write(it) => SearchStep::Write(self.written(it, exchange)),
-            SearchStep::Unjudged(agent) => SearchStep::Unjudged(agent),
+            SearchStep::EndWhileWaiting(agent) => SearchStep::EndWhileWaiting(agent),
             SearchStep::Request { transition, by, wrote: it } => {
                 SearchStep::Request { transition, by, wrote: wrote(it) }
             }

@@ -152,7 +152,7 @@ impl<'r> Real<'r> {
         match *step {
             SearchStep::Start => drop(self.task.ok("spawn", &[])),
             SearchStep::Write(_) => {}
-            SearchStep::Unjudged(agent) => self.end(agent, None),
+            SearchStep::EndWhileWaiting(agent) => self.end(agent, None),
             SearchStep::Request { transition, by, .. } => {
                 let to = self.search.machine.state(self.search.machine.transition(transition).to).name;
                 self.request(to, by);
@@ -253,7 +253,7 @@ impl<'r> Real<'r> {
             SearchStep::Request { transition, .. } => Some(machine.transition(transition)),
             SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Exit { .. }
             | SearchStep::Failure { .. }
             | SearchStep::Retry { .. }

@@ -61,7 +61,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         SearchStep::Request { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. } => (
@@ -83,7 +83,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. } => format!(

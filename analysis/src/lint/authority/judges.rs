@@ -160,7 +160,7 @@ impl Judges {
             }
             | SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             // The transition without a failed hook is a step from there, too.
             | SearchStep::Failure { .. }
@@ -182,7 +182,7 @@ impl Judges {
             SearchStep::Exit { agent: ended, .. } => ended == *agent,
             SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             | SearchStep::Failure { .. }
             | SearchStep::Retry { .. } => false,

@@ -33,7 +33,7 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Retry { .. } => true,
     };
@@ -66,7 +66,7 @@ fn finding(facts: &Facts<'_>, it: &Unasked) -> Option<Diagnostic> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. } => ("an exit rule".to_owned(), "an exit rule takes it".to_owned()),

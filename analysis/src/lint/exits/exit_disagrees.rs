@@ -49,7 +49,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
             | SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
-            | SearchStep::Unjudged(_)
+            | SearchStep::EndWhileWaiting(_)
             | SearchStep::Failure { .. }
             | SearchStep::Retry { .. }
             | SearchStep::Respawn => None,
@@ -61,7 +61,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         | SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. }
         | SearchStep::Respawn => None,

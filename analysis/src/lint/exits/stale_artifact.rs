@@ -126,7 +126,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
         }
         | SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. }
         | SearchStep::Respawn => None,

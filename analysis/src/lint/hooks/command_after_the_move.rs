@@ -31,7 +31,7 @@ fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
         SearchStep::Exit { .. } => true,
         SearchStep::Start
         | SearchStep::Write(_)
-        | SearchStep::Unjudged(_)
+        | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. } => false,

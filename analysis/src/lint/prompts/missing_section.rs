@@ -174,7 +174,7 @@ impl Bare {
                 | SearchStep::Failure { .. }
                 | SearchStep::Retry { .. }
                 | SearchStep::Write(_)
-                | SearchStep::Unjudged(_) => None,
+                | SearchStep::EndWhileWaiting(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
             for spawn in hooks.iter().filter_map(|it| it.spawn()).chain(taken) {
