@@ -133,3 +133,15 @@ fn a_folder_that_is_not_on_path_has_a_remedy() {
         "{none}"
     );
 }
+
+#[test]
+fn a_folder_that_is_not_writable_is_refused_before_the_build() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join("flow.yml"), "name: a").unwrap();
+    // Cargo cannot run in a folder that is not there, and would be what fails.
+    let workspace = OwnRepository { root: scratch.path().join("nowhere") };
+    let workflows = Some(scratch.path().to_path_buf());
+    let arguments = Install { to: Some(scratch.path().join("flow.yml/bin")), fleet: false, workflows };
+    let message = run(&workspace, &arguments).unwrap_err();
+    assert!(message.contains("flow.yml/bin cannot be written: "), "{message}");
+}
