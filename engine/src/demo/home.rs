@@ -11,8 +11,8 @@ use std::time::Duration;
 use super::scratch::{AGENT, PROJECT, REPOSITORY, environment, furnish};
 use crate::app::App;
 use crate::{Error, ErrorKind, Result};
-use orange_system::exec::{CallOutput, ProcessGroup, ProgramCall, become_independent};
-use orange_system::process::{self, ProcessRoot};
+use orange_system::exec::{CallOutput, ProcessGroup, ProgramCall};
+use orange_system::process::{self, ProcessRoot, become_independent};
 use orange_system::{files, random};
 
 /// A socket's path can have about a hundred bytes, and the folder for temporary files may be far down.
