@@ -1,5 +1,5 @@
 //! The commands for maintainers.
-#![expect(clippy::print_stdout, reason = "these commands talk to a person")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
 mod agents;
 mod bench;

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::binary::{is_static, kibibytes};
 use crate::place::{make_writable, put_program};
-use crate::target::{self, ChosenTarget, FIXED_ADDRESS, TargetFacts};
+use crate::target::{self, ChosenTarget, STATIC_FLAGS, TargetFacts};
 use crate::workspace::{OwnRepository, answer, typed};
 
 /// Build workflows into `orange` and `orange-fleet`, with the dashboard and the manual pages beside them
@@ -204,7 +204,7 @@ pub fn build_bare(scratch: &Path) -> Result<PathBuf> {
     let mut rustc = Command::new("rustc");
     rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
     if target::is_static(&target) {
-        rustc.arg(FIXED_ADDRESS);
+        rustc.args(STATIC_FLAGS);
     }
     rustc.arg(&source).arg("-o").arg(&program);
     answer(rustc)?;

@@ -72,10 +72,7 @@ impl ChosenTarget {
     pub fn arguments(&self) -> Vec<String> {
         let mut words = vec!["--target".to_owned(), self.name.clone()];
         if is_static(&self.name) {
-            words.extend([
-                "--config".to_owned(),
-                format!("target.{}.rustflags=[{FIXED_ADDRESS:?}]", self.name),
-            ]);
+            words.extend(["--config".to_owned(), format!("target.{}.rustflags={STATIC_FLAGS:?}", self.name)]);
         }
         words
     }
@@ -83,6 +80,9 @@ impl ChosenTarget {
 
 /// Code at a fixed address needs no table of relocations, and no time to apply them.
 pub const FIXED_ADDRESS: &str = "-Crelocation-model=static";
+
+/// Flags of a static program. One that ends at a panic needs no tables for unwinding, which are a tenth of its size.
+pub const STATIC_FLAGS: [&str; 2] = [FIXED_ADDRESS, "-Cforce-unwind-tables=no"];
 
 /// True for a target whose programs need no libraries.
 pub fn is_static(target: &str) -> bool {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::target::{BuildTools, ReleaseTarget};
 use xtask_build::binary::is_static;
-use xtask_build::target::{FIXED_ADDRESS, is_installed};
+use xtask_build::target::{STATIC_FLAGS, is_installed};
 
 use crate::Result;
 use crate::workspace::{OwnRepository, answer, typed};
@@ -108,7 +108,7 @@ fn flags(target: ReleaseTarget, folders: &Folders) -> Vec<String> {
         renamed(&folders.library.0, &folders.library.1),
     ];
     if target.is_static() {
-        flags.push(FIXED_ADDRESS.to_owned());
+        flags.extend(STATIC_FLAGS.map(str::to_owned));
     }
     flags
 }
@@ -144,6 +144,6 @@ mod tests {
         ];
         assert_eq!(flags(ReleaseTarget::MacArm, &folders), renames);
         assert_eq!(flags(ReleaseTarget::LinuxArm, &folders)[..4], renames);
-        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders)[4], FIXED_ADDRESS);
+        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders)[4..], STATIC_FLAGS);
     }
 }

@@ -61,7 +61,7 @@ impl Git {
         }
     }
 
-    /// The lock files of the repository and of its worktrees that no visible process holds: killed gits have left them.
+    /// The lock files of the repository and of its worktrees that no process holds: killed gits have left them.
     pub fn abandoned_locks(&self) -> Result<Vec<PathBuf>> {
         let common = self.common_dir()?;
         let mut folders = vec![common.clone(), common.join("refs")];
@@ -77,13 +77,13 @@ impl Git {
                 }
             }
         }
-        locks.retain(|lock| self.is_held(lock) != Ok(Some(true)) && lock.exists());
+        locks.retain(|lock| self.is_held(lock) == Ok(Some(false)) && lock.exists());
         locks.sort_unstable();
         Ok(locks)
     }
 
     /// True if a process may hold this lock, as far as this machine shows: it has the file open, or is a git in this repository, or
-    /// the lock changed meanwhile. `None` without `/proc`.
+    /// the lock changed meanwhile. `None` where that cannot be known.
     fn is_held(&self, lock: &Path) -> Result<Option<bool>> {
         let lock = real(lock);
         let common = real(&self.common_dir()?);
