@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::binary::{is_static, kibibytes};
 use crate::place::{make_writable, put_program};
-use crate::target::{self, ChosenTarget, STATIC_FLAGS, TargetFacts};
+use crate::target::{self, ChosenTarget, TargetFacts};
 use crate::workspace::{OwnRepository, answer, typed};
 
 /// Build workflows into `orange` and `orange-fleet`, with the dashboard and the manual pages beside them
@@ -198,13 +198,13 @@ fn build_for(
 /// it panics.
 pub fn build_bare(scratch: &Path) -> Result<PathBuf> {
     let (source, program) = (scratch.join("bare.rs"), scratch.join("bare"));
-    let target = TargetFacts::find()?.choose("it", false).name;
+    let ChosenTarget { name: target, is_folded, .. } = TargetFacts::find()?.choose("it", false);
     std::fs::write(&source, "fn main() { println!(\"{}\", 1 / (2 - std::env::args().count())); }\n")
         .map_err(|error| format!("{} cannot be written: {error}", source.display()))?;
     let mut rustc = Command::new("rustc");
     rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
     if target::is_static(&target) {
-        rustc.args(STATIC_FLAGS);
+        rustc.args(target::static_flags(is_folded));
     }
     rustc.arg(&source).arg("-o").arg(&program);
     answer(rustc)?;
@@ -251,6 +251,7 @@ mod tests {
             host: "x86_64-unknown-linux-gnu".to_owned(),
             has_static_library: true,
             has_static_compiler,
+            has_folding_linker: true,
         }
     }
 
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn programs_for_people_are_small_and_the_fleet_is_fast() {
-        let target = ChosenTarget { name: "t".to_owned(), reason: None };
+        let target = ChosenTarget { name: "t".to_owned(), reason: None, is_folded: false };
         let words = |program: ReleasedProgram, custom| program.arguments(&target, custom).join(" ");
         assert_eq!(words(ReleasedProgram::Orange, true), "build --package orange --profile dist --target t");
         assert!(words(ReleasedProgram::Orange, false).ends_with(" --no-default-features"));

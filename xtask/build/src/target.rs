@@ -16,6 +16,8 @@ pub struct TargetFacts {
     pub has_static_library: bool,
     /// True if there is a C compiler for its static target.
     pub has_static_compiler: bool,
+    /// True if the compiler came with its linker, which can make one of equal functions.
+    pub has_folding_linker: bool,
 }
 
 /// The chosen target of a build.
@@ -25,6 +27,8 @@ pub struct ChosenTarget {
     pub name: String,
     /// The reason for which the result is not static, with what would change that.
     pub reason: Option<String>,
+    /// True if the linker makes one of equal functions.
+    pub is_folded: bool,
 }
 
 impl TargetFacts {
@@ -41,6 +45,7 @@ impl TargetFacts {
                     &std::env::var_os("PATH").unwrap_or_default(),
                 )
             }),
+            has_folding_linker: has_folding_linker()?,
             host,
         })
     }
@@ -49,7 +54,7 @@ impl TargetFacts {
     pub fn choose(&self, program: &str, has_c: bool) -> ChosenTarget {
         let host = &self.host;
         let Some(name) = static_target(host) else {
-            return ChosenTarget { name: host.clone(), reason: None };
+            return ChosenTarget { name: host.clone(), reason: None, is_folded: false };
         };
         let reason = if !self.has_static_library {
             format!("{name} is not installed (`rustup target add {name}`)")
@@ -60,10 +65,10 @@ impl TargetFacts {
                  Fedora, `musl` of Arch)"
             )
         } else {
-            return ChosenTarget { name, reason: None };
+            return ChosenTarget { name, reason: None, is_folded: !has_c && self.has_folding_linker };
         };
         let reason = format!("{reason}: building {program} for {host}, which is not static");
-        ChosenTarget { name: host.clone(), reason: Some(reason) }
+        ChosenTarget { name: host.clone(), reason: Some(reason), is_folded: false }
     }
 }
 
@@ -72,7 +77,10 @@ impl ChosenTarget {
     pub fn arguments(&self) -> Vec<String> {
         let mut words = vec!["--target".to_owned(), self.name.clone()];
         if is_static(&self.name) {
-            words.extend(["--config".to_owned(), format!("target.{}.rustflags={STATIC_FLAGS:?}", self.name)]);
+            words.extend([
+                "--config".to_owned(),
+                format!("target.{}.rustflags={:?}", self.name, static_flags(self.is_folded)),
+            ]);
         }
         words
     }
@@ -81,8 +89,25 @@ impl ChosenTarget {
 /// Code at a fixed address needs no table of relocations, and no time to apply them.
 pub const FIXED_ADDRESS: &str = "-Crelocation-model=static";
 
-/// Flags of a static program. One that ends at a panic needs no tables for unwinding, which are a tenth of its size.
-pub const STATIC_FLAGS: [&str; 2] = [FIXED_ADDRESS, "-Cforce-unwind-tables=no"];
+/// The linker of the compiler makes one of equal functions. It finds no libraries in C.
+const FOLDING: [&str; 2] = ["-Clinker=rust-lld", "-Clink-arg=--icf=all"];
+
+/// Flags of the compiler for a static program.
+pub fn static_flags(is_folded: bool) -> Vec<&'static str> {
+    let folding = if is_folded { FOLDING.as_slice() } else { &[] };
+    [&[FIXED_ADDRESS], folding].concat()
+}
+
+/// True if the compiler came with its linker; that of a distribution may not have.
+///
+/// # Errors
+/// There is no compiler.
+pub fn has_folding_linker() -> Result<bool> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir"]);
+    let library = answer(rustc)?;
+    Ok(Path::new(library.trim()).parent().is_some_and(|folder| folder.join("bin/rust-lld").is_file()))
+}
 
 /// True for a target whose programs need no libraries.
 pub fn is_static(target: &str) -> bool {
@@ -144,7 +169,12 @@ mod tests {
     const X86_STATIC: &str = "x86_64-unknown-linux-musl";
 
     fn facts(host: &str, has_static_library: bool, has_static_compiler: bool) -> TargetFacts {
-        TargetFacts { host: host.to_owned(), has_static_library, has_static_compiler }
+        TargetFacts {
+            host: host.to_owned(),
+            has_static_library,
+            has_static_compiler,
+            has_folding_linker: true,
+        }
     }
 
     #[track_caller]
@@ -177,15 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn only_static_code_has_a_fixed_address() {
-        let arguments =
-            |name: &str| ChosenTarget { name: name.to_owned(), reason: None }.arguments().join(" ");
-        assert_eq!(arguments(X86), "--target x86_64-unknown-linux-gnu");
-        assert_eq!(
-            arguments(X86_STATIC),
-            "--target x86_64-unknown-linux-musl --config \
-             target.x86_64-unknown-linux-musl.rustflags=[\"-Crelocation-model=static\"]"
-        );
+    fn only_static_code_has_a_fixed_address_and_only_rust_is_folded() {
+        let arguments = |library, has_c| facts(X86, library, true).choose("it", has_c).arguments().join(" ");
+        let flags = |flags: &str| {
+            format!(
+                "--target x86_64-unknown-linux-musl --config \
+                 target.x86_64-unknown-linux-musl.rustflags=[\"-Crelocation-model=static\"{flags}]"
+            )
+        };
+        assert_eq!(arguments(false, false), "--target x86_64-unknown-linux-gnu");
+        assert_eq!(arguments(true, true), flags(""));
+        assert_eq!(arguments(true, false), flags(", \"-Clinker=rust-lld\", \"-Clink-arg=--icf=all\""));
     }
 
     #[test]

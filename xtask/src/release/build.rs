@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::target::{BuildTools, ReleaseTarget};
 use xtask_build::binary::is_static;
-use xtask_build::target::{STATIC_FLAGS, is_installed};
+use xtask_build::target::{has_folding_linker, is_installed, static_flags};
 
 use crate::Result;
 use crate::workspace::{OwnRepository, answer, typed};
@@ -15,6 +15,9 @@ const OLDEST_MAC: &str = "11.0";
 
 /// Programs that are built for speed; all others are built to be small.
 const FAST: [&str; 2] = ["orange-fleet", "orange-workflow"];
+
+/// Programs with code in C, which zig links.
+const WITH_C: [&str; 1] = ["orange-fleet"];
 
 /// The tools of this machine for a target.
 pub(super) fn tools(target: ReleaseTarget) -> BuildTools {
@@ -53,10 +56,9 @@ pub(super) fn program(
     }
     words.extend(["--locked", "--package", name, "--profile", profile, "--target", triple]);
     let mut build = workspace.cargo(words);
-    build.args([
-        "--config",
-        &format!("target.{triple}.rustflags={:?}", flags(target, &Folders::of(workspace)?)),
-    ]);
+    let is_folded = !WITH_C.contains(&name) && has_folding_linker()?;
+    let flags = flags(target, &Folders::of(workspace)?, is_folded);
+    build.args(["--config", &format!("target.{triple}.rustflags={flags:?}")]);
     build.env("ORANGE_WORKFLOWS", workspace.root.join("workflows"));
     build.env("SOURCE_DATE_EPOCH", time.to_string()).env("CARGO_INCREMENTAL", "0");
     if !target.is_static() {
@@ -99,7 +101,7 @@ impl Folders {
 }
 
 /// The compiler's flags.
-fn flags(target: ReleaseTarget, folders: &Folders) -> Vec<String> {
+fn flags(target: ReleaseTarget, folders: &Folders, is_folded: bool) -> Vec<String> {
     let mut flags = vec![
         // Of several folders that hold a file, the last one counts.
         renamed(&folders.sources, "/orange"),
@@ -108,7 +110,7 @@ fn flags(target: ReleaseTarget, folders: &Folders) -> Vec<String> {
         renamed(&folders.library.0, &folders.library.1),
     ];
     if target.is_static() {
-        flags.extend(STATIC_FLAGS.map(str::to_owned));
+        flags.extend(static_flags(is_folded).into_iter().map(str::to_owned));
     }
     flags
 }
@@ -142,8 +144,8 @@ mod tests {
             "--remap-path-prefix=/home/me/.cargo=/cargo",
             "--remap-path-prefix=/sys/lib/rustlib/src/rust=/rustc/abc",
         ];
-        assert_eq!(flags(ReleaseTarget::MacArm, &folders), renames);
-        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders)[..4], renames);
-        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders)[4..], STATIC_FLAGS);
+        assert_eq!(flags(ReleaseTarget::MacArm, &folders, true), renames);
+        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders, true)[..4], renames);
+        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders, true)[4..], static_flags(true));
     }
 }
