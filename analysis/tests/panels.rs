@@ -60,7 +60,15 @@ impl<'m> PanelWalk<'m> {
                 Happened::Marked { reason } if !were_waiting && self.walk.status() == before => {
                     self.breaches.push(("no-lost-agent", reason.clone()));
                 }
-                _ => {}
+                Happened::Marked { .. }
+                | Happened::Wrote { .. }
+                | Happened::Refused { .. }
+                | Happened::Crashed { .. }
+                | Happened::HooksWait { .. }
+                | Happened::Answers { .. }
+                | Happened::WillFail { .. }
+                | Happened::Over { .. }
+                | Happened::Waits { .. } => {}
             }
         }
         self.looks();
