@@ -84,6 +84,7 @@ fn every_placeholder_is_known() {
         "COUNT",
         "DAYS",
         "DIGITS",
+        "DIR",
         "FILE",
         "HOW",
         "JSON",
