@@ -214,7 +214,7 @@ fn attack(panel: &Panel, choices: &[Vec<Index>]) -> Vec<&'static str> {
 
 /// More of them for a longer attack.
 fn cases() -> u32 {
-    std::env::var("ORANGE_PANELS").ok().and_then(|it| it.parse().ok()).unwrap_or(48)
+    std::env::var("ORANGE_PANELS").ok().and_then(|it| it.parse().ok()).unwrap_or(24)
 }
 
 #[test]
