@@ -93,7 +93,9 @@ pub fn run(workspace: &OwnRepository, arguments: &Install) -> Result<ExitCode> {
     if let Some(hint) = path_hint(&folders.programs, &path) {
         println!("{hint}");
     }
-    println!("\nNext, in a repository of yours: `orange project add`, then `orange setup`.");
+    println!(
+        "\nNext, in a repository of yours: `orange setup`. Without an account, `orange demo` shows the life of a task."
+    );
     Ok(ExitCode::SUCCESS)
 }
 
