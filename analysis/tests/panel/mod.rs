@@ -46,7 +46,7 @@ pub const BESIDE: [&str; 4] = [
 pub const CRASH: [&str; 3] = ["stuck_after: 2, respawn: true", "stuck_after: 3", "stuck_after: 1"];
 
 impl Panel {
-    /// Its text.
+    /// The workflow in YAML.
     pub fn source(&self) -> Source {
         let mut hooks = String::new();
         for (at, keys) in self.reviewers.iter().enumerate() {

@@ -118,7 +118,7 @@ pub struct Uninstall {
 pub struct InstalledPart {
     /// `consent`, `skill`, `completions`, `manual`, `cache`, `home` or `program`. Of a file with consents, only these are removed.
     pub kind: String,
-    /// Its path.
+    /// Absolute path of the file or folder.
     pub path: String,
 }
 

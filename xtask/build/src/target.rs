@@ -23,7 +23,7 @@ pub struct TargetFacts {
 /// The chosen target of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenTarget {
-    /// Its name.
+    /// The name by which the compiler knows it.
     pub name: String,
     /// The reason for which the result is not static, with what would change that.
     pub reason: Option<String>,

@@ -18,7 +18,7 @@ pub struct OwnRepository {
 pub struct TextFile {
     /// Its path from the root, with `/`.
     pub path: String,
-    /// Its contents.
+    /// The text, decoded from UTF-8.
     pub text: String,
 }
 

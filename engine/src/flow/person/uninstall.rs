@@ -147,13 +147,19 @@ impl Installation {
             self.keep(what, format!("rm -r '{}'{}", root.display(), prune.collect::<String>()));
         }
         for project in projects::read(home)?.iter().filter(|project| project.path.is_dir()) {
-            let backups = Git::at(&project.path).count_backups().unwrap_or_default();
-            if backups > 0 {
-                let path = project.path.display();
-                let by_hand = format!(
-                    "git -C '{path}' for-each-ref --format='delete %(refname)' refs/orange/backup | git -C '{path}' update-ref --stdin"
-                );
-                self.keep(format!("{path}: {backups} backups of work that is on no branch"), by_hand);
+            let path = project.path.display();
+            match Git::at(&project.path).count_backups() {
+                Ok(0) => {}
+                Ok(backups) => {
+                    let by_hand = format!(
+                        "git -C '{path}' for-each-ref --format='delete %(refname)' refs/orange/backup | git -C '{path}' update-ref --stdin"
+                    );
+                    self.keep(format!("{path}: {backups} backups of work that is on no branch"), by_hand);
+                }
+                Err(error) => {
+                    let by_hand = format!("git -C '{path}' for-each-ref refs/orange/backup");
+                    self.keep(format!("{path}: its backups cannot be counted: {error}"), by_hand);
+                }
             }
         }
         Ok(())
@@ -304,5 +310,21 @@ mod tests {
         fs::remove_file(app.home.root().join("diary.txt")).unwrap();
         remove_home(&app.home).unwrap();
         assert!(!app.home.root().exists());
+    }
+
+    #[test]
+    fn backups_that_cannot_be_counted_are_named() {
+        let (folder, home) = home();
+        home.prepare().unwrap();
+        let repository = folder.path().join("gone");
+        fs::create_dir(&repository).unwrap();
+        let project =
+            projects::Project { name: "gone".into(), path: repository.clone(), ..Default::default() };
+        projects::add(&home, project).unwrap();
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        let mut found = Installation::default();
+        found.look_at_home(&app).unwrap();
+        let shown = format!("{}: its backups cannot be counted: ", repository.display());
+        assert!(found.kept.iter().any(|kept| kept.what.starts_with(&shown)), "{found:?}");
     }
 }
