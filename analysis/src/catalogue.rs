@@ -34,6 +34,7 @@ static OTHER_LANGUAGE: &[(&str, &str)] = &[
     ("C8C", "B28"),
     ("CA0", "each attempt at a step has an agent of its own"),
     ("CA2", "a mission merges nothing by itself"),
+    ("CA3", "a mission merges nothing by itself"),
     ("D01", "a mission keeps the plan with which it was started"),
     ("D02", "a mission keeps the plan with which it was started"),
     ("D05", "a mission keeps the plan with which it was started"),

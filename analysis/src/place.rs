@@ -82,7 +82,7 @@ impl Places {
             }
             NodeKind::Mapping(entries) => {
                 for (key, value) in entries {
-                    let step = self.step(step, format!(".{}", text(key).unwrap_or("?")));
+                    let step = self.step(step, format!(".{}", key.text().unwrap_or("?")));
                     if key.span.start <= value.span.end {
                         self.place(key.span.to(value.span), step);
                     }
@@ -118,39 +118,23 @@ impl Places {
 
 /// Name of an item of a list.
 fn name(item: &Node) -> Option<String> {
-    if let Some(text) = text(item) {
+    if let Some(text) = item.text() {
         return Some(text.to_owned());
     }
-    if let (Some(from), Some(to)) = (get(item, "from"), get(item, "to")) {
+    if let (Some(from), Some(to)) = (item.value_of("from"), item.value_of("to")) {
         return Some(format!("{}→{}", words(from), words(to)));
     }
-    if let Some(states) = get(item, "states") {
+    if let Some(states) = item.value_of("states") {
         return Some(words(states));
     }
-    NAMING.iter().find_map(|key| text(get(item, key)?)).map(str::to_owned)
+    NAMING.iter().find_map(|key| item.value_of(key)?.text()).map(str::to_owned)
 }
 
 /// A word, or all words of a list.
 fn words(node: &Node) -> String {
     match &node.kind {
-        NodeKind::Sequence(items) => items.iter().filter_map(text).collect::<Vec<_>>().join(","),
-        NodeKind::Scalar(_) | NodeKind::Mapping(_) => text(node).unwrap_or("?").to_owned(),
-    }
-}
-
-fn get<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
-    match &node.kind {
-        NodeKind::Mapping(entries) => {
-            entries.iter().find(|(it, _)| text(it) == Some(key)).map(|(_, value)| value)
-        }
-        NodeKind::Scalar(_) | NodeKind::Sequence(_) => None,
-    }
-}
-
-fn text(node: &Node) -> Option<&str> {
-    match &node.kind {
-        NodeKind::Scalar(scalar) => Some(&scalar.text.value),
-        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
+        NodeKind::Sequence(items) => items.iter().filter_map(Node::text).collect::<Vec<_>>().join(","),
+        NodeKind::Scalar(_) | NodeKind::Mapping(_) => node.text().unwrap_or("?").to_owned(),
     }
 }
 

@@ -3,14 +3,17 @@
 use orange_codegen::catalogue::{S04, S09};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
-use orange_codegen::model::keys::{Key, Takes, key};
+use orange_codegen::model::keys::{Key, NameKind, Takes, key};
 use orange_codegen::source::Source;
 use orange_codegen::span::{Span, Spanned};
 use orange_codegen::syntax::{self, Node};
 
 /// The key that names the workflow of a file.
-pub(crate) const WORKFLOW: Key =
-    key("workflow", Takes::Text, "The workflow's file; by default the one of the same stem.");
+pub(crate) const WORKFLOW: Key = key(
+    "workflow",
+    Takes::Name(NameKind::Files),
+    "The workflow's file; by default the one of the same stem.",
+);
 
 /// Reads a file, and everything that is wrong with it.
 pub(crate) fn read<T>(

@@ -67,6 +67,7 @@ impl<'m> PanelWalk<'m> {
                 | Happened::HooksWait { .. }
                 | Happened::Answers { .. }
                 | Happened::WillFail { .. }
+                | Happened::Committed { .. }
                 | Happened::Over { .. }
                 | Happened::Waits { .. } => {}
             }
@@ -154,6 +155,7 @@ fn is_persons(act: &Act) -> bool {
         | Act::Fail { .. }
         | Act::Answer { .. }
         | Act::Checks { .. }
+        | Act::Commit { .. }
         | Act::Elapse { .. }
         | Act::End { .. } => false,
     }

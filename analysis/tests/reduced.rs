@@ -48,7 +48,7 @@ impl Seen<'_, '_> {
         let others = self.classes.iter().flatten().fold(task.reviewers, |bits, it| bits & !(1 << it));
         let counters: Vec<_> = (0..8).map(|slot| task.counter(slot)).collect();
         let agents = (task.worker, task.reviewer, others, task.session, task.beside, task.renamed);
-        let rest = (task.status, task.workspace, task.unhandled_exit, task.waiting);
+        let rest = (task.status, task.workspace, task.unhandled_exit, task.waiting, task.passed);
         format!("{rest:?} {agents:?} {counters:?} {shared:?} {classes:?}")
     }
 
@@ -88,7 +88,7 @@ impl Seen<'_, '_> {
     fn edge(&self, edge: &Edge) -> Option<String> {
         let before = self.search.task(edge.from);
         let (from, to) = (self.task(before), self.task(self.search.task(edge.to)));
-        let is_seen = from != to || !matches!(edge.step, SearchStep::Write(_));
+        let is_seen = from != to || !matches!(edge.step, SearchStep::Write(_) | SearchStep::Commit(_));
         is_seen.then(|| format!("{from} {} {to}", self.step(before, &edge.step)))
     }
 
@@ -121,6 +121,7 @@ impl Seen<'_, '_> {
                 format!("failure {transition:?} {hook} {by:?} {:?} {:?} {exit:?}", one(it), wrote(of))
             }
             SearchStep::Start
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             | SearchStep::Retry { .. } => {

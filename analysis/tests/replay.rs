@@ -49,6 +49,7 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
                 | Happened::HooksWait { .. }
                 | Happened::Answers { .. }
                 | Happened::WillFail { .. }
+                | Happened::Committed { .. }
                 | Happened::Over { .. }
                 | Happened::Waits { .. } => {}
             }

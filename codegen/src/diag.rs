@@ -16,8 +16,10 @@ pub struct Diagnostic {
     pub level: Level,
     /// One line that names the things involved.
     pub message: String,
-    /// The place to look at first.
+    /// The place to look at first. Of a finding in a file that the source includes, the place that names the file.
     pub span: Span,
+    /// Its place in an included file, if it is about that file.
+    pub file: Option<FilePlace>,
     /// The places involved, in the order of the story. One of them may be the primary span, which
     /// then has that text; otherwise the primary span has none.
     pub labels: Vec<Label>,
@@ -33,13 +35,28 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The edits that correct it, where one correction is obvious.
     pub fix: Option<Fix>,
+    /// The edits of the included file that correct it; their places are those of that file.
+    pub file_fix: Option<Fix>,
+}
+
+/// A place in a file that a source includes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FilePlace {
+    /// The file, as the source names it.
+    pub file: String,
+    /// The bytes of its text, as [`crate::prompt_files::normalised`] gives it.
+    pub span: Span,
+    /// The line on which they begin, from 1.
+    pub line: u32,
 }
 
 /// A place with a few words about its part in the story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// The place; of one in an included file, the place that names the file.
     pub span: Span,
+    /// The place in an included file.
+    pub file: Option<FilePlace>,
     /// Its part in the story.
     pub message: String,
 }
@@ -112,6 +129,7 @@ impl Diagnostic {
             level: check.level,
             message: message.into(),
             span,
+            file: None,
             labels: Vec::new(),
             about: Vec::new(),
             fault: Vec::new(),
@@ -119,12 +137,24 @@ impl Diagnostic {
             trace: None,
             help: None,
             fix: None,
+            file_fix: None,
         }
+    }
+
+    /// The finding for readers of one text: it says in words what its values say of included files.
+    pub fn worded(mut self) -> Self {
+        self.message = in_words(self.message, self.file.take());
+        self.file_fix = None;
+        for label in &mut self.labels {
+            label.message = in_words(std::mem::take(&mut label.message), label.file.take());
+        }
+        self.fault = self.fault.into_iter().map(Self::worded).collect();
+        self
     }
 
     /// Adds the next place of the story.
     pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.labels.push(Label { span, message: message.into() });
+        self.labels.push(Label { span, file: None, message: message.into() });
         self
     }
 
@@ -248,10 +278,17 @@ impl Fix {
     }
 }
 
+fn in_words(message: String, place: Option<FilePlace>) -> String {
+    match place {
+        Some(it) => format!("{message} (line {} of {})", it.line, it.file),
+        None => message,
+    }
+}
+
 /// Sorts findings as a reader meets them: by place, then the worst first, then by code.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by(|a, b| {
         let key = |it: &Diagnostic| (it.span.start, it.level, it.check.code, it.span.end);
-        key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+        key(a).cmp(&key(b)).then_with(|| (&a.message, &a.file).cmp(&(&b.message, &b.file)))
     });
 }

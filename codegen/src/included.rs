@@ -1,6 +1,8 @@
 //! Texts of other files that a source includes. Their spans lie behind the end of the source until a finding is reported.
 
-use crate::diag::Diagnostic;
+use std::sync::Arc;
+
+use crate::diag::{Diagnostic, FilePlace, Fix};
 use crate::span::{Span, Spanned};
 use crate::syntax::Text;
 
@@ -22,8 +24,7 @@ struct IncludedFile {
     name: Spanned<String>,
     /// The span of its text.
     span: Span,
-    /// Start of each of its lines but the first.
-    lines: Vec<u32>,
+    text: Arc<str>,
 }
 
 impl Included {
@@ -40,36 +41,70 @@ impl Included {
             return None;
         }
         let span = Span::new(self.end, self.end + text.len() as u32);
-        let lines = text.match_indices('\n').map(|(at, _)| span.start + at as u32 + 1).collect();
-        self.files.push(IncludedFile { name: name.clone(), span, lines });
+        self.files.push(IncludedFile { name: name.clone(), span, text: Arc::from(text.as_str()) });
         self.end = span.end + 1;
         Some(Text::included(text, name.span, span.start))
     }
 
-    /// Moves what findings say of an included text to where the source names its file. They then say which line it is, and a fix
-    /// that would edit that file is left out.
+    /// Moves what findings say of an included text to where the source names its file, and keeps the place in that file. A fix that
+    /// would edit more than that file is left out.
     pub fn relocate(&self, found: &mut [Diagnostic]) {
         for it in found {
-            if let Some((span, place)) = self.place(it.span) {
-                it.span = span;
-                it.message = format!("{} ({place})", it.message);
+            if let Some((name, place)) = self.place(it.span) {
+                it.span = name;
+                it.file = Some(place);
             }
             for label in &mut it.labels {
-                if let Some((span, place)) = self.place(label.span) {
-                    label.span = span;
-                    label.message = format!("{} ({place})", label.message);
+                if let Some((name, place)) = self.place(label.span) {
+                    label.span = name;
+                    label.file = Some(place);
                 }
             }
-            it.fix.take_if(|fix| fix.edits.iter().any(|edit| self.place(edit.span).is_some()));
+            let edits_files =
+                it.fix.iter().flat_map(|fix| &fix.edits).any(|it| self.locate(it.span).is_some());
+            if edits_files {
+                let file = it.file.as_ref();
+                it.file_fix = it.fix.take().zip(file).and_then(|(fix, place)| self.within(fix, &place.file));
+            }
         }
     }
 
-    /// The place at which the source names the file of a span, and the place in that file in words.
-    fn place(&self, span: Span) -> Option<(Span, String)> {
+    /// The file that a span is in, as the source names it, and its place there; nothing for a span of the source.
+    pub fn locate(&self, span: Span) -> Option<(&Spanned<String>, Span)> {
+        let file = self.file(span)?;
+        let within = |at: u32| at.clamp(file.span.start, file.span.end) - file.span.start;
+        Some((&file.name, Span::new(within(span.start), within(span.end))))
+    }
+
+    /// The files by their names, each where the source has it, with their texts.
+    pub fn files(&self) -> impl Iterator<Item = (&Spanned<String>, &str)> {
+        self.files.iter().map(|it| (&it.name, &*it.text))
+    }
+
+    /// The text of the file that a span is in, and its first byte among all spans of the source.
+    pub(crate) fn text_at(&self, span: Span) -> Option<(&str, u32)> {
+        self.file(span).map(|it| (&*it.text, it.span.start))
+    }
+
+    fn file(&self, span: Span) -> Option<&IncludedFile> {
         let at = self.files.partition_point(|it| it.span.start <= span.start).checked_sub(1)?;
-        let file = &self.files[at];
-        let line = file.lines.partition_point(|start| *start <= span.start) + 1;
-        Some((file.name.span, format!("line {line} of {}", file.name.value)))
+        Some(&self.files[at])
+    }
+
+    /// The place at which the source names the file of a span, and the place in that file.
+    fn place(&self, span: Span) -> Option<(Span, FilePlace)> {
+        let (name, within) = self.locate(span)?;
+        let before = self.file(span)?.text.get(..within.start as usize)?;
+        let line = before.matches('\n').count() as u32 + 1;
+        Some((name.span, FilePlace { file: name.value.clone(), span: within, line }))
+    }
+
+    /// A fix with the places of the one file that it edits.
+    fn within(&self, mut fix: Fix, file: &str) -> Option<Fix> {
+        for edit in &mut fix.edits {
+            edit.span = self.locate(edit.span).filter(|(name, _)| name.value == file)?.1;
+        }
+        Some(fix)
     }
 }
 
@@ -77,7 +112,6 @@ impl Included {
 mod tests {
     use super::*;
     use crate::catalogue::{B18, B19};
-    use crate::diag::Fix;
 
     #[test]
     fn a_finding_in_a_file_names_its_line() {
@@ -97,6 +131,13 @@ mod tests {
             Diagnostic::new(&B18, Span::new(0, 1), "in the source"),
         ];
         included.relocate(&mut found);
+        let file_edits = found.each_ref().map(|it| it.file_fix.iter().flat_map(|it| &it.edits).count());
+        assert_eq!(file_edits, [1, 0, 0]);
+        assert_eq!(
+            found[0].file.as_ref().map(|it| (it.file.as_str(), it.span, it.line)),
+            Some(("one.md", Span::new(3, 5), 3))
+        );
+        let found = found.map(Diagnostic::worded);
         let shown =
             found.each_ref().map(|it| (it.message.as_str(), &source[it.span.range()], it.fix.is_some()));
         let one = ("it is wrong (line 3 of one.md)", "one.md", false);

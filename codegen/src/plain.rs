@@ -35,6 +35,7 @@ impl<'s> Renderer<'s> {
     ///   = help: make one of the guards exclude what the other allows
     /// ```
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
+        let diagnostic = &diagnostic.clone().worded();
         let mut lines = vec![self.headline(diagnostic)];
         let places = places(diagnostic);
         let numbers = places.iter().map(|place| self.index.position(place.span.start).line);
@@ -99,7 +100,7 @@ impl<'s> Renderer<'s> {
 fn places(diagnostic: &Diagnostic) -> Vec<Label> {
     let mut places = diagnostic.labels.clone();
     if !places.iter().any(|place| place.span == diagnostic.span) {
-        places.insert(0, Label { span: diagnostic.span, message: String::new() });
+        places.insert(0, Label { span: diagnostic.span, file: None, message: String::new() });
     }
     places
 }

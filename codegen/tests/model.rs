@@ -9,7 +9,10 @@ use orange_codegen::model::{
     Action, Actor, Actors, Condition, CounterId, Definition, Hook, Outcome, Permissions, PromptPiece, Role,
     StateId, StepId, Value, Wait, Workflow,
 };
-use orange_codegen::{Compilation, PromptFiles, Source, compile, lower};
+use orange_codegen::syntax::{parse, parse_tolerant};
+use orange_codegen::{
+    Compilation, Edit, PromptFiles, Source, Span, catalogue, compile, compile_recovered, lower, suppress,
+};
 
 #[track_caller]
 fn workflow(text: &str) -> Workflow {
@@ -190,9 +193,45 @@ fn a_prompt_is_the_text_of_the_file_that_it_includes() {
 fn a_finding_in_an_included_prompt_names_its_line() {
     let found = including("Do it.\n\nThis: {sumary}\n").diagnostics;
     let [unknown] = &found[..] else { panic!("{found:#?}") };
-    let message = "unknown placeholder `{sumary}`: agents will read it as it stands (line 3 of p.md)";
+    let message = "unknown placeholder `{sumary}`: agents will read it as it stands";
     assert_eq!((unknown.code(), unknown.message.as_str()), ("C84", message));
     assert_eq!((&INCLUDING[unknown.span.range()], unknown.fix.is_none()), ("p.md", true));
+    let place = unknown.file.as_ref().unwrap();
+    assert_eq!((place.file.as_str(), place.span, place.line), ("p.md", Span::new(14, 22), 3));
+    let edits = &unknown.file_fix.as_ref().unwrap().edits;
+    assert_eq!(edits[..], [Edit { span: Span::new(14, 22), text: "{summary}".to_owned() }]);
+    let worded = unknown.clone().worded();
+    assert_eq!((worded.message, worded.file_fix), (format!("{message} (line 3 of p.md)"), None));
+}
+
+/// After the edit, the comment allows the only finding of the text and nothing else is found.
+#[track_caller]
+fn allowed(path: &str, text: &str, expect: &str) {
+    let source = Source::new(path, text);
+    let found = compile(&source).diagnostics;
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    let tree = parse(&source).0.expect("a tree");
+    let edit = suppress::allow(&source, &tree, finding.span, finding.check, "it is so");
+    let (before, after) = text.split_at(edit.span.start as usize);
+    let edited = format!("{before}{}{after}", edit.text);
+    assert!(edited.contains(expect), "{edited}");
+    let again = compile(&Source::new(path, edited));
+    let faults = again.suppressions.faults(catalogue::CHECKS, true);
+    assert!(again.diagnostics.is_empty() && faults.is_empty(), "{:#?} {faults:#?}", again.diagnostics);
+}
+
+#[test]
+fn a_comment_that_allows_a_finding_is_put_above_it() {
+    let flow = "name: a\nstates: {b: {respawn_prompt: p}, c: {}}\ntransitions:\n  - {from: b, to: c}\n";
+    let allow = "# orange: allow(unknown-placeholder) it is so\n";
+    let block = format!("{flow}prompts:\n  p: |\n    Do it.\n\n    Now {{sumary}}.\n");
+    allowed("a.yml", &block, &format!("prompts:\n  {allow}  p: |"));
+    let lines = format!("{flow}prompts: {{\n  # of b\n  p: 'Do {{sumary}}'}}\n");
+    allowed("a.yml", &lines, &format!("  # of b\n  {allow}  p: "));
+    allowed("a.yml", &block.replace('\n', "\r\n"), &format!("{}  p: |", allow.replace('\n', "\r\n")));
+    let toml = "name = 'a'\n[states.b]\nrespawn_prompt = 'p'\n[states.c]\n[[transitions]]\nfrom = 'b'\nto = 'c'\n\
+                [prompts]\np = \"\"\"\nDo\n{sumary}\n\"\"\"\n";
+    allowed("a.toml", toml, &format!("{allow}p = "));
 }
 
 #[test]
@@ -227,4 +266,31 @@ fn a_transition_stands_for_each_two_states_that_it_names() {
     let hooks: Vec<_> =
         it.transitions[5].hooks.iter().map(|it| (it.action, it.counter.map(|it| it.value.0))).collect();
     assert_eq!(hooks, [(Action::Reset, Some(2)), (Action::Reset, Some(0)), (Action::Increment, Some(2))]);
+}
+
+#[test]
+fn a_workflow_with_an_error_is_there_as_far_as_understood() {
+    let text = "name: a\nstates: {b: {}, c: {}}\ntransitions: [{from: b, to: c}, {from: b, to: d}]\n";
+    let compilation = compile(&Source::new("a.yml", text));
+    assert!(compilation.checked.is_none());
+    let Some(Definition::Machine(it)) = compilation.definition() else { panic!("{compilation:#?}") };
+    assert_eq!((it.states.len(), it.transitions.len()), (2, 1));
+    let whole = compile(&Source::new("a.yml", text.replace(", {from: b, to: d}", "")));
+    assert!(whole.partial.is_none() && whole.checked.is_some(), "{:#?}", whole.diagnostics);
+}
+
+#[test]
+fn a_fault_of_the_syntax_is_the_only_finding_in_an_editor() {
+    let text = "name: a\nstates: {b: {}, c: {}}\ntransitions:\n  - {from: b, to: nowhere}\n  - {from: b, to: \n  - {from: c, to: b}\n";
+    let source = Source::new("a.yml", text);
+    let edited = text.find("to: \n").map(|it| it as u32 + 4);
+    let compilation = compile_recovered(&source, &parse_tolerant(&source, edited));
+    let found: Vec<_> = compilation.diagnostics.iter().map(|it| it.code()).collect();
+    assert_eq!((found, compilation.checked.is_none()), (vec!["S01"], true));
+    assert_eq!(compilation.name.as_ref().map(|it| it.value.as_str()), Some("a"));
+    let Some(Definition::Machine(it)) = compilation.definition() else { panic!("{compilation:#?}") };
+    assert_eq!((it.states.len(), it.transitions.len()), (2, 1));
+    let whole = Source::new("a.yml", text.replace("to: \n", "to: c}\n"));
+    let [known, recovered] = [compile(&whole), compile_recovered(&whole, &parse_tolerant(&whole, edited))];
+    assert_eq!(format!("{:?}", known.diagnostics), format!("{:?}", recovered.diagnostics));
 }

@@ -10,6 +10,7 @@ use orange_core::{Actor, Machine};
 use crate::around::Around;
 use crate::caller::{Caller, CommandOrigin};
 use crate::declared::DeclaredCaller;
+use crate::drive::git::Git;
 use crate::drive::harness::{self, Harness};
 use crate::drive::tmux::Tmux;
 use crate::machines::{CompiledParts, Machines};
@@ -218,15 +219,22 @@ impl App {
         self.is_end(kind, owned) && !is_kept
     }
 
-    /// The project of a task.
+    /// The project of a task, with the task's base for the default branch, as long as there is such a branch.
     pub fn project_of(&self, task: &WorkItem) -> Result<Project> {
-        projects::get(&self.home, &task.project).map_err(|error| {
+        let project = projects::get(&self.home, &task.project).map_err(|error| {
             if error.kind != ErrorKind::NotFound {
                 return error;
             }
             let add = format!("orange project add PATH --name {}", task.project);
             error.help(format!("the task needs its repository: add the project again with `{add}`"))
-        })
+        })?;
+        let Some(base) = task.owned.base.as_ref() else { return Ok(project) };
+        match Git::at(&project.path).base(base) {
+            Ok(_) => Ok(Project { default_branch: base.clone(), ..project }),
+            // The branch of another task is gone once that is merged.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(project),
+            Err(error) => Err(error),
+        }
     }
 
     /// The environment of an agent of this project: that of the command that starts it. One that the engine starts by itself gets

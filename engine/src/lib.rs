@@ -30,7 +30,7 @@ pub use store::frontmatter::any_bytes;
 
 /// Texts about a workflow that agents read.
 pub mod contract {
-    pub use crate::cmd::contract::{example, gate_words, of, text};
+    pub use orange_api::contract::{example, gate_words, of, text};
 }
 
 /// Manual pages.

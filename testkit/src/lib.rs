@@ -1,7 +1,8 @@
-//! Helpers of tests, for every package: waiting for a condition, programs that a test writes, random numbers, and a plan.
+//! Helpers of tests, for every package: waiting for a condition, programs that a test writes, packages of npm, random numbers, and a plan.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 
+pub mod npm;
 pub mod plan;
 mod random;
 

@@ -305,6 +305,7 @@ impl Author {
         let written_by = if self.is_careful() { self.random.pick(writers).to_vec() } else { vec!["worker"] };
         let section = if self.random.chance(90) { "## Review" } else { "## Handoff" };
         PlannedGate { section, verdict: Some(verdict), strict, fresh, written_by, ..PlannedGate::default() }
+            .with_work()
     }
 
     fn hooks(&mut self, from: usize, to: usize) -> Vec<PlannedHook> {
@@ -499,7 +500,7 @@ impl Author {
             let asked = if self.is_careful() {
                 gate.clone()
             } else {
-                PlannedGate { fresh: !gate.fresh, ..gate.clone() }
+                PlannedGate { fresh: !gate.fresh, of: None, ..gate.clone() }
             };
             let outcome = clauses.map_or(PlannedOutcome::Then(it.to), PlannedOutcome::ThenWhen);
             seen.push(gate);

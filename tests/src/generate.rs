@@ -25,7 +25,7 @@ const AWKWARD_NAMES: [&str; 12] = [
     "stuck",
 ];
 
-const SECTIONS: [&str; 3] = ["## Handoff", "## Review", "### Notes"];
+pub const SECTIONS: [&str; 3] = ["## Handoff", "## Review", "### Notes"];
 const FIELDS: [&str; 3] = ["DONE", "REMAINING", "RISK_2"];
 /// The programs that gates ask.
 pub const PROGRAMS: [&[&str]; 3] = [&["make", "test"], &["make"], &["it's", "{one}"]];
@@ -180,6 +180,7 @@ pub fn gate(random: &mut Random) -> PlannedGate {
         fresh: random.chance(15),
         ..PlannedGate::default()
     }
+    .with_work()
 }
 
 /// One gate or several, of which no two ask for the same.
@@ -278,7 +279,8 @@ fn distinct(random: &mut Random, first: &mut PlannedTransition, counters: usize)
     } else {
         let gate = PlannedGate { verdict: Some("PASS"), ..gate(random) };
         first.gates.retain(|it| it.section != gate.section);
-        other.gates = vec![PlannedGate { verdict: Some("FAIL"), fresh: random.chance(30), ..gate.clone() }];
+        other.gates =
+            vec![PlannedGate { verdict: Some("FAIL"), fresh: random.chance(30), of: None, ..gate.clone() }];
         first.gates.push(gate);
     }
     if random.chance(40) {

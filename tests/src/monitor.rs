@@ -275,7 +275,10 @@ impl<'p> RunMonitor<'p> {
             | PlannedOutcome::Wait(_) => None,
         };
         let own = match self.decided {
-            Some(DecidingRule::Rule(rule)) => limit(&self.plan.rules[rule]),
+            // An end that is judged once more crashes by the rules of the state to which it has led.
+            Some(DecidingRule::Rule(rule)) => {
+                Some(&self.plan.rules[rule]).filter(|it| it.status == self.status).and_then(limit)
+            }
             Some(DecidingRule::Timeout) | None => None,
         };
         let of_state = self.plan.rules.iter().filter(|it| it.status == self.status).find_map(limit);

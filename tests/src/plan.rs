@@ -130,8 +130,19 @@ pub struct PlannedGate {
     pub every_field: bool,
     /// True if its content must be new.
     pub fresh: bool,
+    /// `of`: what of the work must be as it was when a gate accepted the verdict.
+    pub of: Option<&'static str>,
     /// `written_by`; empty where nobody is declared.
     pub written_by: Vec<&'static str>,
+}
+
+impl PlannedGate {
+    /// Adds `of` to some gates with a verdict that take what is old.
+    pub(crate) fn with_work(self) -> Self {
+        let is_of_work = self.verdict.is_some() && !self.fresh && self.written_by.is_empty();
+        let of = is_of_work.then_some(if self.strict { "patch" } else { "commit" });
+        Self { of: of.filter(|_| self.section != "## Handoff"), ..self }
+    }
 }
 
 /// Requirement of a gate outside of the body.
@@ -528,6 +539,7 @@ impl Display for PlannedGate {
         if self.fresh {
             write!(f, ", fresh: true")?;
         }
+        self.of.map_or(Ok(()), |of| write!(f, ", of: {of}"))?;
         if !self.written_by.is_empty() {
             write!(f, ", written_by: [{}]", self.written_by.join(", "))?;
         }

@@ -3,6 +3,9 @@
 //! It is slow and simple on purpose: it evaluates conditions as trees, reads bodies line by line, and uses nothing of the compiler
 //! or the core.
 
+mod body;
+
+use self::body::{ReferenceLine, section};
 use crate::plan::{
     Applies, DECLARED, GuardTree, Operator, Outside, Plan, PlannedEnding, PlannedGate, PlannedOutcome,
     PlannedRule, PlannedTransition,
@@ -21,6 +24,8 @@ pub struct Task {
     pub body: String,
     /// The content of sections when a gate passed, the state was entered, and its agent was started.
     pub seen: Vec<(&'static str, String)>,
+    /// The content that a gate accepted about other work than the present one.
+    pub outdated: Vec<(&'static str, String)>,
     /// The programs that have been asked about what is in the worktree now, and whether they have succeeded.
     pub asked: Vec<(&'static [&'static str], bool)>,
     /// True if the checks of its pull request are green.
@@ -77,6 +82,8 @@ pub enum GateLack {
     Field,
     /// It has not changed.
     Fresh,
+    /// Its verdict is about other work.
+    OtherWork,
     /// The program has not been asked.
     Answer,
     /// The program has failed.
@@ -431,8 +438,13 @@ fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<GateLack> {
         let (before, now) = (before.lines().collect::<Vec<_>>(), all.iter().map(|line| line.text.as_str()));
         before.join("\n").trim() == now.collect::<Vec<_>>().join("\n").trim()
     };
-    let stood = task.seen.iter().any(|(section, before)| *section == gate.section && same(before));
-    (gate.fresh && stood).then_some(GateLack::Fresh)
+    let stood = |contents: &[(&'static str, String)]| {
+        contents.iter().any(|(section, before)| *section == gate.section && same(before))
+    };
+    if gate.fresh && (stood(&task.seen) || stood(&task.outdated)) {
+        return Some(GateLack::Fresh);
+    }
+    (gate.of.is_some() && stood(&task.outdated)).then_some(GateLack::OtherWork)
 }
 
 /// True if the verdicts of several reviewers meet a gate: that of each, or that of one of them (`docs/workflow.md`, "Several
@@ -473,106 +485,6 @@ fn verdict(lines: &[ReferenceLine], strict: bool) -> Result<&'static str, GateLa
 
 fn is_field(line: &str, wanted: &str) -> bool {
     line.split_once(':').is_some_and(|(name, value)| name == wanted && !value.trim().is_empty())
-}
-
-/// A line of a body.
-#[derive(Clone, Debug)]
-struct ReferenceLine {
-    text: String,
-    /// True if it belongs to a fenced code block, including the fences.
-    code: bool,
-    /// True if it belongs to an HTML comment that begins a line.
-    comment: bool,
-}
-
-/// The lines of the last section with this heading, up to a heading of the same or a higher level.
-fn section(body: &str, wanted: &str) -> Option<Vec<ReferenceLine>> {
-    let (level, title) = heading(wanted)?;
-    let mut sections: Vec<Vec<ReferenceLine>> = Vec::new();
-    let mut inside = false;
-    for line in lines(body) {
-        match heading(&line.text).filter(|_| !line.code && !line.comment) {
-            Some(found) if found == (level, title.clone()) => {
-                sections.push(Vec::new());
-                inside = true;
-                continue;
-            }
-            Some((found, _)) if found <= level => inside = false,
-            Some(_) | None => {}
-        }
-        if let Some(section) = sections.last_mut().filter(|_| inside) {
-            section.push(line);
-        }
-    }
-    sections.pop()
-}
-
-fn lines(body: &str) -> Vec<ReferenceLine> {
-    let mut open: Option<(char, usize)> = None;
-    let mut in_comment = false;
-    let mut lines = Vec::new();
-    for text in body.lines() {
-        let spaces = text.len() - text.trim_start_matches(' ').len();
-        if in_comment || (open.is_none() && spaces <= 3 && text[spaces..].starts_with("<!--")) {
-            in_comment = !text.contains("-->");
-            lines.push(ReferenceLine { text: text.to_string(), code: false, comment: true });
-            continue;
-        }
-        let fence = fence(text);
-        let code = open.is_some() || fence.as_ref().is_some_and(|fence| fence.opens);
-        open = match (open, fence) {
-            (Some((mark, length)), Some(fence))
-                if fence.closes && fence.mark == mark && fence.length >= length =>
-            {
-                None
-            }
-            (Some(open), _) => Some(open),
-            (None, Some(fence)) if fence.opens => Some((fence.mark, fence.length)),
-            (None, _) => None,
-        };
-        lines.push(ReferenceLine { text: text.to_string(), code, comment: false });
-    }
-    lines
-}
-
-/// A line that may open or close a fenced code block (CommonMark).
-struct FenceLine {
-    mark: char,
-    length: usize,
-    opens: bool,
-    closes: bool,
-}
-
-fn fence(line: &str) -> Option<FenceLine> {
-    let text = line.trim_start_matches(' ');
-    let mark = text.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
-    let length = text.chars().take_while(|c| *c == mark).count();
-    if line.len() - text.len() > 3 || length < 3 {
-        return None;
-    }
-    let info = &text[length..];
-    Some(FenceLine {
-        mark,
-        length,
-        opens: mark == '~' || !info.contains('`'),
-        closes: info.trim().is_empty(),
-    })
-}
-
-/// The level and the text of a heading (CommonMark, ATX).
-fn heading(line: &str) -> Option<(usize, String)> {
-    let text = line.trim_start_matches(' ');
-    let level = text.chars().take_while(|c| *c == '#').count();
-    let rest = &text[level..];
-    let is_heading = line.len() - text.len() <= 3 && (1..=6).contains(&level);
-    if !is_heading || !(rest.is_empty() || rest.starts_with(' ') || rest.starts_with('\t')) {
-        return None;
-    }
-    let mut words: Vec<&str> = rest.split_whitespace().collect();
-    if words.last().is_some_and(|word| word.chars().all(|c| c == '#')) {
-        words.pop();
-    }
-    Some((level, words.join(" ")))
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 //! with a reference that was written from the documents.
 #![allow(clippy::unwrap_used)]
 
+#[path = "oracle/planned.rs"]
+mod planned;
+
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
@@ -9,15 +12,16 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    AgentEnd, Answers as Answered, Checks, Effect, Exit, ExitDecision, Fields, LeftState, Machine, Missing,
-    ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, Verdict, View, When,
-    check_section, fingerprint,
+    AgentEnd, Answers as Answered, Checks, Effect, Exit, ExitDecision, LeftState, Machine, Missing,
+    ProgramAnswer, Rejection, SeenSection, StateId, TransitionId, View, When, WorkSince, check_section,
+    fingerprint,
 };
 use orange_testkit::Random;
 use orange_tests::generate;
 use orange_tests::plan::{GuardTree, Plan, PlannedGate, PlannedOutcome};
 use orange_tests::reference::{self, GateLack, Move, Refusal, Resolution, Says, Task, TaskFate};
 use orange_tests::steps::{PlannedSteps, steps};
+use planned::section_gate;
 
 /// Made-up workflows for each test.
 const WORKFLOWS: u64 = 120;
@@ -213,7 +217,7 @@ fn bodies_are_read_as_the_documents_say() {
         let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };
         let task = Task { body, seen, ..Task::default() };
         let expect = reference::lack(&planned, &task);
-        let found = check_section(&gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
+        let found = check_section(&section_gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
         assert_eq!(found, expect, "{planned} and\n{}", task.body);
         answers.count(&expect);
     }
@@ -278,12 +282,13 @@ fn what_passed_once_is_not_fresh() {
         let planned = PlannedGate { section: "## Review", fresh: true, ..PlannedGate::default() };
         let body = generate::body(random);
         let Some(content) = orange_core::section(&body, planned.section) else { continue };
+        let task = Task { seen: vec![(planned.section, content.to_owned())], ..Task::default() };
         for when in [When::Passed, When::Entered, When::Started] {
-            let seen = SeenSection { section: planned.section, fingerprint: fingerprint(content), when };
-            let found = check_section(&gate(&planned), &body, &[seen]);
+            let seen = SeenSection { when, ..seen_of(&task)[0] };
+            let found = check_section(&section_gate(&planned), &body, &[seen]);
             assert_eq!(found, Err(Missing::Fresh { when }), "{body:?}");
         }
-        assert_eq!(check_section(&gate(&planned), &body, &[]), Ok(()), "{body:?}");
+        assert_eq!(check_section(&section_gate(&planned), &body, &[]), Ok(()), "{body:?}");
     }
 }
 
@@ -454,8 +459,11 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     let (body, beside) = (generate::body(random), random.chance(50));
     let asked = generate::PROGRAMS.iter().filter(|_| random.chance(60)).copied().collect::<Vec<_>>();
     let asked = asked.into_iter().map(|it| (it, random.chance(60))).collect();
-    let is_green = random.chance(50);
-    Task { status, counters, body, seen, asked, is_green, beside, visits: Vec::new() }
+    let (is_green, visits) = (random.chance(50), Vec::new());
+    let headings = generate::SECTIONS.into_iter().filter(|_| body.len() % 3 == 0);
+    let outdated =
+        headings.filter_map(|it| Some((it, orange_core::section(&body, it)?.to_owned()))).collect();
+    Task { status, counters, body, seen, outdated, asked, is_green, beside, visits }
 }
 
 /// Times at which a task was created, and left each visited state but the last.
@@ -494,23 +502,14 @@ fn seen_of(task: &Task) -> Vec<SeenSection<'_>> {
         section,
         fingerprint: fingerprint(content),
         when: When::Entered,
+        work: WorkSince::default(),
     };
-    task.seen.iter().map(seen).collect()
-}
-
-fn gate(planned: &PlannedGate) -> SectionGate<'_> {
-    SectionGate {
-        section: planned.section,
-        required: planned.required,
-        verdict: planned.verdict.map(|word| if word == "PASS" { Verdict::Pass } else { Verdict::Fail }),
-        strict: planned.strict,
-        fields: match &planned.fields[..] {
-            names if planned.every_field || names.is_empty() => Fields::All(names),
-            names => Fields::Any(names),
-        },
-        fresh: planned.fresh,
-        reviewer: None,
-    }
+    let outdated = |it: &(&'static str, String)| SeenSection {
+        when: When::Passed,
+        work: WorkSince::Changed { has_same_patch: false, commits: None },
+        ..seen(it)
+    };
+    task.seen.iter().map(seen).chain(task.outdated.iter().map(outdated)).collect()
 }
 
 fn id(state: usize) -> StateId {
@@ -561,6 +560,7 @@ fn lack(missing: Missing) -> GateLack {
         Missing::OtherVerdict { .. } => GateLack::OtherVerdict,
         Missing::Field { .. } => GateLack::Field,
         Missing::Fresh { .. } => GateLack::Fresh,
+        Missing::OtherWork { .. } => GateLack::OtherWork,
         Missing::Any => GateLack::Verdict,
         Missing::Answer => GateLack::Answer,
         Missing::Success => GateLack::Success,

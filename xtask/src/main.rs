@@ -13,6 +13,7 @@ mod scratch;
 mod size;
 mod tidy;
 mod torture;
+mod vsix;
 mod workspace;
 
 use std::process::ExitCode;
@@ -48,6 +49,7 @@ enum Command {
     Mutate(mutate::Mutate),
     Torture(torture::Torture),
     Release(release::Release),
+    Vsix(vsix::Vsix),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::NewLint(arguments) => new_lint::run(&workspace, &arguments),
         Command::Mutate(arguments) => mutate::run(&workspace, &arguments),
         Command::Release(arguments) => release::run(&workspace, &arguments),
+        Command::Vsix(arguments) => vsix::run(&workspace, &arguments),
         Command::Torture(arguments) => torture::run(&workspace, &arguments),
     }))
 }

@@ -30,7 +30,7 @@ pub(crate) const VARIANTS: [Variant; 2] = [
 pub(crate) fn run(workspace: &OwnRepository) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
-    let bare = size_of(&build_workflow::build_bare(scratch.path())?)?;
+    let bare = size_of(&build_workflow::build_bare(workspace, scratch.path())?)?;
     let mut sizes = Vec::new();
     for variant in &VARIANTS {
         let built = build_workflow::build(workspace, &workspace.root.join("workflows"), variant.custom)?;

@@ -97,5 +97,5 @@ pub(super) fn guard_place(facts: &Facts<'_>, transition: &Transition) -> Span {
 
 /// A place of the other file.
 pub(super) fn label(span: Span, message: impl Into<String>) -> Option<Label> {
-    Some(Label { span, message: message.into() })
+    Some(Label { span, file: None, message: message.into() })
 }

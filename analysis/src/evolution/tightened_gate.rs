@@ -1,11 +1,11 @@
 //! D04: a gate refuses what it let through.
 
-use orange_core::{Gate, SectionGate, SeenSection, When, check_section, fingerprint, section};
+use orange_core::{Gate, SectionGate, SeenSection, When, WorkSince, check_section, fingerprint, section};
 
 use super::both::{Both, TransitionPair, guard_place, label};
 use super::{ChangeFinding, D04, Side};
 use crate::lint::Facts;
-use crate::search::sections::{Content, candidates};
+use crate::search::sections::{CHANGED, Content, candidates};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::{Diagnostic, Witness};
 use orange_codegen::guard::{Expr, decide};
@@ -26,8 +26,8 @@ struct GateCase<'c> {
 struct SectionContent<'c> {
     section: &'c str,
     content: Content,
-    /// True if a gate has let this very content through before.
-    seen: bool,
+    /// Change of the work since a gate let this very content through, if one has.
+    seen: Option<WorkSince>,
 }
 
 /// The gates of a pair's transitions, in both workflows.
@@ -82,10 +82,13 @@ fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<GateCase<'c>>> {
     for section in sections {
         let same: Vec<&SectionGate<'_>> = all.iter().copied().filter(|it| it.section == section).collect();
         let contents = candidates(&same);
-        let fresh = contents.iter().map(|it| (it, false));
-        let stale = contents.iter().filter(|it| it.text.is_some()).map(|it| (it, true));
-        let parts =
-            fresh.chain(stale).map(|(it, seen)| SectionContent { section, content: it.clone(), seen });
+        let fresh = contents.iter().map(|it| (it, None));
+        let seen = |work| contents.iter().filter(|it| it.text.is_some()).map(move |it| (it, Some(work)));
+        let moved = same.iter().any(|gate| gate.of.is_some()).then(|| seen(CHANGED));
+        let parts = fresh
+            .chain(seen(WorkSince::Same))
+            .chain(moved.into_iter().flatten())
+            .map(|(it, seen)| SectionContent { section, content: it.clone(), seen });
         let parts: Vec<SectionContent<'_>> = parts.collect();
         if cases.len() * parts.len() > MAX_CASES {
             return None;
@@ -141,10 +144,11 @@ impl GateCase<'_> {
                 .as_ref()
                 .map(|text| format!("{}\n{text}\n", part.section))
                 .unwrap_or_default();
-            let seen = section(&body, part.section).filter(|_| part.seen).map(|content| SeenSection {
+            let seen = section(&body, part.section).zip(part.seen).map(|(content, work)| SeenSection {
                 section: part.section,
                 fingerprint: fingerprint(content),
                 when: When::Passed,
+                work,
             });
             check_section(gate, &body, seen.as_slice()).is_ok()
         })
@@ -152,7 +156,13 @@ impl GateCase<'_> {
 
     fn words(&self) -> String {
         let words = self.parts.iter().map(|it| {
-            let seen = if it.seen { ", let through before" } else { "" };
+            let seen = match it.seen {
+                None => "",
+                Some(WorkSince::Same) => ", let through before",
+                Some(WorkSince::Unknown | WorkSince::Changed { .. }) => {
+                    ", let through before about other work"
+                }
+            };
             format!("`{}` ({}{seen})", it.section, it.content.label)
         });
         words.collect::<Vec<_>>().join(" and ")

@@ -157,6 +157,7 @@ impl<'f> Facts<'f> {
             SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             | SearchStep::Retry { .. } => None,
@@ -164,12 +165,16 @@ impl<'f> Facts<'f> {
         if hooks.iter().all(|hook| hook.spawn().is_none()) {
             return Vec::new();
         }
+        let tells = |hook: &Hook<'_>| hook.action.traits().tells == Some(Actor::Worker);
+        if !hooks.iter().any(tells) {
+            return (0..).zip(hooks).filter_map(|(at, hook)| Some((at, hook.spawn()?))).collect();
+        }
         let mut task = *self.search.task(edge.from);
         if let Some(agent) = ended {
             task.set_agent(agent, Agent::Dead);
         }
         let starting = (0..).zip(hooks).filter_map(|(at, hook)| {
-            let is_messaged = hook.action.traits().tells == Some(Actor::Worker) && task.worker == Agent::Live;
+            let is_messaged = tells(hook) && task.worker == Agent::Live;
             task.apply(hook);
             hook.spawn().filter(|_| !is_messaged).map(|spawn| (at, spawn))
         });

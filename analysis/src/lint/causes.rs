@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use orange_codegen::check::Checked;
-use orange_codegen::diag::{Diagnostic, Edit, Fix, Level};
+use orange_codegen::diag::{Diagnostic, Edit, Fix, Label, Level};
 use orange_codegen::model::{Definition, StateId, Workflow};
 use orange_codegen::span::Span;
 
@@ -146,20 +146,25 @@ pub fn one_finding(mut fault: Vec<Diagnostic>) -> Option<Diagnostic> {
     fault.sort_by_key(order);
     let (cause, rest) = fault.split_first()?;
     let left_out = rest.len().saturating_sub(MAX_LABELS);
-    let also = |cause: Diagnostic, (number, it): (usize, &Diagnostic)| {
+    let also = |mut cause: Diagnostic, (number, it): (usize, &Diagnostic)| {
         let is_last = number + 1 == MAX_LABELS && left_out > 0;
         let more = if is_last { format!(", and {left_out} more") } else { String::new() };
-        cause.label(it.span, format!("also: {} ({}){more}", it.message, it.code()))
+        let message = format!("also: {} ({}){more}", it.message, it.code());
+        cause.labels.push(Label { span: it.span, file: it.file.clone(), message });
+        cause
     };
     let mut whole = rest.iter().take(MAX_LABELS).enumerate().fold(cause.clone(), also);
-    whole.fix = whole.fix.map(|fix| fixed_everywhere(fix, rest));
+    whole.fix = whole.fix.map(|fix| fixed_everywhere(fix, rest.iter().filter_map(|it| it.fix.as_ref())));
+    let of_file =
+        |it: &&Diagnostic| it.file.as_ref().map(|it| &it.file) == cause.file.as_ref().map(|it| &it.file);
+    let file_fixes = rest.iter().filter(of_file).filter_map(|it| it.file_fix.as_ref());
+    whole.file_fix = whole.file_fix.map(|fix| fixed_everywhere(fix, file_fixes));
     Some(if rest.is_empty() { whole } else { Diagnostic { fault, ..whole } })
 }
 
-/// The fix of the cause, with the edits of equal fixes from the rest of its fault.
-fn fixed_everywhere(mut fix: Fix, rest: &[Diagnostic]) -> Fix {
-    let same = rest.iter().filter_map(|it| it.fix.as_ref());
-    for other in same.filter(|it| it.title == fix.title && it.safe == fix.safe) {
+/// The fix of a cause, with the edits of equal fixes from the rest of its fault.
+fn fixed_everywhere<'f>(mut fix: Fix, rest: impl Iterator<Item = &'f Fix>) -> Fix {
+    for other in rest.filter(|it| it.title == fix.title && it.safe == fix.safe) {
         let is_apart = |edit: &Edit| {
             let overlaps = |it: &Edit| edit.span.start < it.span.end && it.span.start < edit.span.end;
             !fix.edits.iter().any(|it| it == edit || overlaps(it))

@@ -215,13 +215,41 @@ impl<'f> Facts<'f> {
     /// A run as readers see it, in whose last steps no person takes part: the actor that asks there is named, although
     /// a person usually does.
     pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
-        let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
+        self.trace_of(self.with_room(run), last, &[], end.into())
+    }
+
+    /// A run without an end, whose last steps are taken again and again: programs and checks that answer well in one turn answer badly
+    /// in the next one, until they are said to answer well.
+    pub fn tell_loop(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
+        let turn = self.search.named(&run[run.len().saturating_sub(last)..]);
+        let wrote = turn.iter().filter_map(|edge| edge.step.wrote()).filter(|it| it.content != ABSENT);
+        let is_asked = |section: &u8| self.search.sections.get(usize::from(*section)).asked.is_some();
+        let answered: Vec<u8> = wrote.map(|it| it.section).filter(is_asked).collect();
+        self.trace_of(self.with_room(run), last, &answered, end.into())
+    }
+
+    /// A shortest run to a configuration from its beginning; none beyond [`MAX_TRACED`] steps of all traces.
+    pub(crate) fn whole_run_to(&self, at: ConfigurationId) -> Option<diag::Trace> {
+        let run = self.search.run_to(at);
+        let mut trace = self.has_room(&run).then(|| self.trace_of(&run, 0, &[], None))?;
+        if run.is_empty() {
+            self.name(self.search.task(at).status).clone_into(&mut trace.start);
+        }
+        Some(trace)
+    }
+
+    /// A run as readers see it. These programs and checks may have answered well before its last steps.
+    fn trace_of(&self, run: &[EdgeId], last: usize, answered: &[u8], end: Option<String>) -> diag::Trace {
         let to = run.last().map_or(0, |last| self.search.edge(*last).to);
         let mut so_far = RunSoFar::default();
         let usual = run.len().saturating_sub(last);
+        let judged = self.judged_later(run);
         let steps = self.search.named(run).into_iter().enumerate().map(|(at, edge)| {
             let by = if at < usual { self.by(&edge.step) } else { self.asks(&edge.step) };
-            self.step(&edge, by, &mut so_far)
+            if at == usual {
+                so_far.answered.extend(answered);
+            }
+            self.step(&edge, by, judged[at], &mut so_far)
         });
         let mut steps: Vec<diag::TraceStep> = steps.collect();
         // The engine goes on at once from a hook that fails, and from an end that is judged once more: that the next hook fails, and
@@ -238,7 +266,7 @@ impl<'f> Facts<'f> {
                 before.splice(last..last, lines);
             }
         }
-        diag::Trace { start: self.name(self.search.start_of(run, to)).to_owned(), steps, end: end.into() }
+        diag::Trace { start: self.name(self.search.start_of(run, to)).to_owned(), steps, end }
     }
 
     /// A run as readers see it; this actor asks for its last transition, although another usually does.
@@ -253,6 +281,11 @@ impl<'f> Facts<'f> {
         trace
     }
 
+    /// The run, or its last step if there is no room for more.
+    fn with_room<'r>(&self, run: &'r [EdgeId]) -> &'r [EdgeId] {
+        if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] }
+    }
+
     fn has_room(&self, run: &[EdgeId]) -> bool {
         let hooks = |id: TransitionId| self.machine.transition(id).hooks.len();
         let length = |id: &EdgeId| 1 + self.search.edge(*id).step.transition().map_or(0, hooks);
@@ -263,7 +296,39 @@ impl<'f> Facts<'f> {
         total <= MAX_TRACED
     }
 
-    fn step(&self, edge: &Edge, by: &str, so_far: &mut RunSoFar) -> diag::TraceStep {
+    /// For each step in which an agent ends, the rule for this end in a later step, which judges it once more.
+    fn judged_later(&self, run: &[EdgeId]) -> Vec<Option<RuleIndex>> {
+        let mut judged = vec![None; run.len()];
+        let mut later = None;
+        for (at, id) in run.iter().enumerate().rev() {
+            let edge = self.search.edge(*id);
+            let end = match edge.step {
+                SearchStep::Exit { end, .. } => Some(end),
+                SearchStep::Failure { failed, .. } => failed.exit,
+                SearchStep::EndWhileWaiting(_) => Some(None),
+                SearchStep::Start
+                | SearchStep::Write(_)
+                | SearchStep::Commit(_)
+                | SearchStep::Request { .. }
+                | SearchStep::Respawn
+                | SearchStep::Retry { .. } => None,
+            };
+            match end {
+                Some(rule) if is_judged_again(self.search.task(edge.from)) => later = rule.or(later),
+                Some(_) => judged[at] = later.take(),
+                None => {}
+            }
+        }
+        judged
+    }
+
+    fn step(
+        &self,
+        edge: &Edge,
+        by: &str,
+        judged: Option<RuleIndex>,
+        so_far: &mut RunSoFar,
+    ) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
         diag::TraceStep {
@@ -274,18 +339,20 @@ impl<'f> Facts<'f> {
                 .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
                 .unwrap_or_default(),
             span: transition.map(|id| self.first_line(self.transition(id).span)),
-            script: self.acts(edge, by, so_far).iter().map(Act::to_string).collect(),
+            script: self.acts(edge, by, judged, so_far).iter().map(Act::to_string).collect(),
         }
     }
 
-    /// Acts of a walk that have the effect of a step. An end that is judged once more follows from the first by itself.
-    fn acts(&self, edge: &Edge, by: &str, so_far: &mut RunSoFar) -> Vec<Act> {
+    /// Acts of a walk that have the effect of a step. An end that is judged once more follows from the first by itself, which is
+    /// one that the later rule is for.
+    fn acts(&self, edge: &Edge, by: &str, judged: Option<RuleIndex>, so_far: &mut RunSoFar) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let is_engines = match &edge.step {
             SearchStep::Request { by, .. } => *by == Actor::Engine,
             SearchStep::Failure { failed, .. } => failed.by == Actor::Engine,
             SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Exit { .. }
             | SearchStep::Respawn
@@ -305,7 +372,7 @@ impl<'f> Facts<'f> {
             Act::Request { to, by: by.to_owned() }
         };
         let end = |agent: Actor, one: Option<search::reviewers::ReviewerIndex>, end: Option<RuleIndex>| {
-            let ended = WalkEnd::from(&ends::example(self.machine, end).end());
+            let ended = WalkEnd::from(&ends::example(self.machine, end.or(judged)).end());
             let name = one.map(|it| self.search.reviewers.name(it).to_owned());
             Act::End { agent, name, ended }
         };
@@ -329,6 +396,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some(Act::Spawn),
             SearchStep::Respawn => Some(Act::Respawn),
             SearchStep::Write(_) => None,
+            SearchStep::Commit(_) => Some(Act::Commit { is_sync: false }),
             SearchStep::EndWhileWaiting(agent) => Some(end(*agent, None, None)),
             SearchStep::Request { transition, .. } => Some(request(*transition)),
             SearchStep::Exit { agent, one, end: rule, .. } => Some(end(*agent, *one, *rule)),
@@ -415,7 +483,7 @@ impl<'f> Facts<'f> {
         match step {
             SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => PERSON,
             SearchStep::Write(_) => "agent",
-            SearchStep::EndWhileWaiting(agent) => agent.kind(),
+            SearchStep::Commit(agent) | SearchStep::EndWhileWaiting(agent) => agent.kind(),
             SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.kind(),
             SearchStep::Failure { transition, failed: FailedHook { by, .. }, .. }
             | SearchStep::Request { transition, by, .. } => {
@@ -447,6 +515,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some("spawn".to_owned()),
             SearchStep::Respawn => Some("respawn".to_owned()),
             SearchStep::Write(_) => None,
+            SearchStep::Commit(_) => Some("commits".to_owned()),
             SearchStep::EndWhileWaiting(_) => Some("ends".to_owned()),
             SearchStep::Request { by: Actor::Engine, .. } => Some(format!("goes on to {to}")),
             SearchStep::Request { .. } => Some(format!("--status {to}")),

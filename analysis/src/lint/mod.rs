@@ -21,6 +21,7 @@ mod undecided;
 pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{
     AgentInState, Command, PromptFacts, Reading, StatusTarget, UnknownCommand, VerdictWord, find_heading,
+    headings, result_names, status_names,
 };
 pub use state_graph::StateGraph;
 pub use steps::StepFacts;
@@ -172,16 +173,28 @@ pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
 
 /// Findings of the lints in a checked workflow after a search within these limits.
 pub fn findings_within(checked: &Checked, source: &Source, limits: &SearchLimits<'_>) -> Vec<Diagnostic> {
-    with_step_facts(checked, steps::all)
-        .unwrap_or_else(|| with_facts_within(checked, source, limits, all).unwrap_or_else(|refused| refused))
+    let of_steps = with_step_facts_within(checked, limits, |facts| steps::all_within(facts, limits));
+    of_steps.unwrap_or_else(|| {
+        let of_machine = |facts: &Facts<'_>| all_within(facts, limits);
+        with_facts_within(checked, source, limits, of_machine).unwrap_or_else(|refused| refused)
+    })
 }
 
 /// Result of a function on all facts about a checked step workflow; `None` for a state machine workflow.
 pub fn with_step_facts<T>(checked: &Checked, tell: impl FnOnce(&StepFacts<'_>) -> T) -> Option<T> {
+    with_step_facts_within(checked, &SearchLimits::default(), tell)
+}
+
+/// Result of a function on all facts about a checked step workflow, after a search that somebody may stop.
+pub(crate) fn with_step_facts_within<T>(
+    checked: &Checked,
+    limits: &SearchLimits<'_>,
+    tell: impl FnOnce(&StepFacts<'_>) -> T,
+) -> Option<T> {
     let Definition::Steps(steps) = checked.definition() else { return None };
     let arena = PlanArena::default();
     let plan = lower_plan(checked, &arena)?;
-    Some(tell(&StepFacts::new(steps, &plan)))
+    Some(tell(&StepFacts::within(steps, &plan, limits)))
 }
 
 /// Result of a function on all facts about a checked workflow.
@@ -216,8 +229,13 @@ pub fn with_facts_within<T>(
 
 /// Findings of every lint of state machines, and one more if the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    all_within(facts, &SearchLimits::default())
+}
+
+/// Findings of the lints of state machines that run before somebody stops them.
+pub(crate) fn all_within(facts: &Facts<'_>, limits: &SearchLimits<'_>) -> Vec<Diagnostic> {
     let cut = facts.search.cut().map(|cut| undecided::finding(facts, cut));
-    found_by(facts, lints(), cut)
+    found_by(facts, lints().take_while(|_| !limits.is_stopped()), cut)
 }
 
 /// Findings of the lints of state machines with these codes.

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
 pub use self::commands::{UnknownCommand, unknown_commands};
-pub use self::literal::{Command, Reading, StatusTarget, VerdictWord, find_heading};
-pub use self::results::asked_results;
+pub use self::literal::{Command, Reading, StatusTarget, VerdictWord, find_heading, headings, status_names};
+pub use self::results::{asked_results, result_names};
 pub use self::runs::{AgentInState, PromptStart, Walker, survives};
 
 use crate::search::Quick;

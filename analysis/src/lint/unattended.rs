@@ -75,8 +75,11 @@ impl<'f> Unattended<'f> {
             return loops;
         }
         let mut reported = BTreeSet::new();
-        let kinds: [fn(&Edge) -> bool; 3] =
-            [|edge| edge.step.wrote().is_none(), |edge| !matches!(edge.step, SearchStep::Write(_)), |_| true];
+        let kinds: [fn(&Edge) -> bool; 3] = [
+            |edge| edge.step.wrote().is_none(),
+            |edge| !matches!(edge.step, SearchStep::Write(_) | SearchStep::Commit(_)),
+            |_| true,
+        ];
         for is_meant in kinds {
             let components = self.components_of(is_meant);
             let mut seen = BTreeSet::new();
@@ -197,6 +200,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         // The transition without the failure starts as many.
         SearchStep::Retry { .. } => 0,
         SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
@@ -232,7 +236,7 @@ pub fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) 
 
 fn part(facts: &Facts<'_>, edge: &Edge) -> StepRole {
     match edge.step {
-        SearchStep::Write(_) | SearchStep::EndWhileWaiting(_) => StepRole::Stays,
+        SearchStep::Write(_) | SearchStep::Commit(_) | SearchStep::EndWhileWaiting(_) => StepRole::Stays,
         SearchStep::Start | SearchStep::Respawn => StepRole::NeedsPerson,
         SearchStep::Retry { by: Actor::Human, .. } | SearchStep::Request { by: Actor::Human, .. } => {
             StepRole::NeedsPerson
@@ -269,6 +273,7 @@ fn is_taken_by_another(edge: &Edge) -> bool {
         SearchStep::Failure { failed, .. } => failed.by != Actor::Human && failed.exit.is_none(),
         SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Exit { .. }
         | SearchStep::Respawn => false,

@@ -11,6 +11,8 @@ use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::mission::{Effect, Event, Mission, MissionStatus, StepFailure, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 
+use crate::search::SearchLimits;
+
 /// The most steps of all missions that a search keeps.
 const MAX_KEPT_STEPS: usize = 300_000;
 
@@ -75,6 +77,11 @@ pub struct MissionSearch<'p> {
 impl<'p> MissionSearch<'p> {
     /// Searches the runs of a plan.
     pub fn run(plan: &'p Plan<'p>, scope: SearchScope) -> Self {
+        Self::within(plan, scope, &SearchLimits::default())
+    }
+
+    /// Searches the runs of a plan until somebody stops it; then it is cut.
+    pub fn within(plan: &'p Plan<'p>, scope: SearchScope, limits: &SearchLimits<'_>) -> Self {
         let mut search = Self {
             plan,
             configurations: Vec::new(),
@@ -94,6 +101,10 @@ impl<'p> MissionSearch<'p> {
         let mut open = VecDeque::new();
         open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
         while let Some((from, mission)) = open.pop_front() {
+            if limits.is_stopped() {
+                search.is_cut = true;
+                break;
+            }
             if scope.failures == Failures::All {
                 search.note_agents(from, &mission);
             }

@@ -16,6 +16,7 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy};
 use crate::lint;
 use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
 use crate::prove::{Judged, Proof, ProofVerdict};
+use crate::search::SearchLimits;
 
 /// Everything that is known of one step workflow.
 pub type PlanProof = Proof<PlanFigures>;
@@ -60,18 +61,20 @@ pub fn prove(checked: &Checked, source: &Source) -> Option<PlanProof> {
     let plan = lower_plan(checked, &arena)?;
     let found: Vec<Diagnostic> =
         compile(source).diagnostics.into_iter().chain(lint::findings(checked, source)).collect();
-    Some(judged(&plan, &found))
+    Some(of(&plan, &found, &SearchLimits::default()))
 }
 
 /// Proves the same of a plan without its source. No finding of a lint says more about what is refuted.
 pub fn of_plan(plan: &Plan<'_>) -> PlanProof {
-    judged(plan, &[])
+    of(plan, &[], &SearchLimits::default())
 }
 
-fn judged(plan: &Plan<'_>, found: &[Diagnostic]) -> PlanProof {
+/// Proves what can be proved of a plan, of which these findings are known, until somebody stops the searches.
+pub(crate) fn of(plan: &Plan<'_>, found: &[Diagnostic], limits: &SearchLimits<'_>) -> PlanProof {
     let search = |execution, intervene| {
         let policy = Policy { execution, intervene };
-        MissionSearch::run(plan, SearchScope { policy, failures: Failures::All, by_hand: true })
+        let scope = SearchScope { policy, failures: Failures::All, by_hand: true };
+        MissionSearch::within(plan, scope, limits)
     };
     let search_all = search(Execution::Auto, Intervene::Never);
     let stepwise = search(Execution::Step, Intervene::Always);

@@ -2,7 +2,7 @@
 
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, ObjectFields};
-use orange_codegen::model::keys::{Object, Takes, key, required};
+use orange_codegen::model::keys::{MapKeys, NameKind, Object, Takes, key, required};
 use orange_codegen::source::Source;
 use orange_codegen::syntax::Node;
 use orange_core::mission::{MissionStatus, StepStatus};
@@ -22,6 +22,27 @@ pub static FILE: Object = Object {
     keys: &[WORKFLOW, required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios.")],
 };
 
+const STEP: Takes = Takes::Name(NameKind::Steps);
+const MISSION_STATUSES: [&str; 6] = {
+    let mut words = [""; 6];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = MissionStatus::ALL[at].as_str();
+        at += 1;
+    }
+    words
+};
+const STEP_STATUSES: [&str; 8] = {
+    let mut words = [""; 8];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = StepStatus::ALL[at].as_str();
+        at += 1;
+    }
+    words
+};
+const STEP_STATUS: Takes = Takes::Word(&STEP_STATUSES);
+
 static SCENARIO: Object = Object {
     what: "a scenario",
     keys: &[
@@ -35,14 +56,14 @@ static SCENARIO: Object = Object {
 static ACT: Object = Object {
     what: "a step of a scenario",
     keys: &[
-        key("complete", Takes::Text, "The agent of this step completes it."),
-        key("result", Takes::Scalar, "The word that it reports."),
+        key("complete", STEP, "The agent of this step completes it."),
+        key("result", Takes::Name(NameKind::Results), "The word that it reports."),
         key("summary", Takes::Scalar, "What it has done."),
         key("warning", Takes::Scalar, "What a person should look at."),
-        key("fail", Takes::Text, "The agent of this step reports a failure."),
+        key("fail", STEP, "The agent of this step reports a failure."),
         key("reason", Takes::Scalar, "Why."),
-        key("lose", Takes::Text, "The agent of this step ends without a word."),
-        key("by", Takes::Text, "The role of that agent; by default it may be any."),
+        key("lose", STEP, "The agent of this step ends without a word."),
+        key("by", Takes::Name(NameKind::Roles), "The role of that agent; by default it may be any."),
         key("attempt", Takes::Integer(0), "The attempt of that agent; the current one by default."),
         key("continue", Takes::Boolean, "A person answers the pause."),
         key("pause", Takes::Integer(0), "The number of the pause that they mean."),
@@ -50,7 +71,7 @@ static ACT: Object = Object {
         key("execution", EXECUTIONS, "How far the mission goes by itself from then on."),
         key("intervene", INTERVENTIONS, "After what it pauses from then on."),
         key("retry", Takes::Boolean, "A person runs the failed mission again."),
-        key("step", Takes::Text, "From this step; by default from every step that has failed."),
+        key("step", STEP, "From this step; by default from every step that has failed."),
         key("cancel", Takes::Boolean, "A person ends the mission."),
         key("expect", Takes::Object(&EXPECT), "What is expected then."),
     ],
@@ -59,9 +80,13 @@ static ACT: Object = Object {
 static EXPECT: Object = Object {
     what: "`expect`",
     keys: &[
-        key("status", Takes::Text, "The status of the mission."),
-        key("steps", Takes::Map(&Takes::Text), "The statuses of steps."),
-        key("context", Takes::Map(&Takes::Scalar), "Texts that contexts of steps contain."),
+        key("status", Takes::Word(&MISSION_STATUSES), "The status of the mission."),
+        key("steps", Takes::Map(MapKeys::Known(NameKind::Steps), &STEP_STATUS), "The statuses of steps."),
+        key(
+            "context",
+            Takes::Map(MapKeys::Known(NameKind::Steps), &Takes::Scalar),
+            "Texts that contexts of steps contain.",
+        ),
         key("pause", Takes::Word(&PAUSES), "What the mission's pause is for."),
         key("refusal", Takes::Word(&REFUSALS), "Why the act was refused."),
     ],

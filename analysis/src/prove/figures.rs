@@ -2,7 +2,7 @@
 
 use orange_core::StateId;
 
-use super::ProofFacts;
+use super::{LoopBound, ProofFacts};
 use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
 use crate::search::{Edge, ExitResult, SearchStep};
@@ -23,6 +23,8 @@ pub struct Figures {
     pub agents_with_restarts: Option<CountedRun>,
     /// The states in which an agent that ends can leave the task to a person, though they wait for none.
     pub waits_after_crash: Vec<String>,
+    /// The bounds of the transitions in loops; none where some loop has no end or the search was cut.
+    pub bounds: Vec<LoopBound>,
     /// True if more may be true than was found.
     pub is_cut: bool,
 }
@@ -37,7 +39,7 @@ pub struct CountedRun {
 
 impl Figures {
     pub(super) fn of(known: &ProofFacts<'_, '_>) -> Self {
-        let ProofFacts { facts, unattended } = known;
+        let ProofFacts { facts, unattended, .. } = known;
         let is_cut = facts.search.cut().is_some();
         let run = |longest: Option<Longest>| longest.filter(|_| !is_cut).map(|it| CountedRun::of(facts, &it));
         Self {
@@ -47,6 +49,7 @@ impl Figures {
             agents: run(unattended.longest(|_, edge| if restarts(edge) { 0 } else { starts(facts, edge) })),
             agents_with_restarts: run(unattended.longest(|_, edge| starts(facts, edge))),
             waits_after_crash: waits_after_crash(facts),
+            bounds: if is_cut { Vec::new() } else { known.bounds().to_vec() },
             is_cut,
         }
     }
@@ -89,6 +92,7 @@ fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
         }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }

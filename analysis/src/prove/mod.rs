@@ -9,8 +9,11 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use bounds::LoopBound;
 pub use figures::{CountedRun, Figures};
 pub use properties::PROPERTIES;
+
+use std::cell::OnceCell;
 
 use crate::lint::unattended::Unattended;
 use crate::lint::{self, Facts};
@@ -100,6 +103,18 @@ pub const RESTS_ON: &[&str] = &[
 struct ProofFacts<'k, 'f> {
     facts: &'k Facts<'f>,
     unattended: &'k Unattended<'k>,
+    bounds: OnceCell<Vec<LoopBound>>,
+}
+
+impl<'k, 'f> ProofFacts<'k, 'f> {
+    fn new(facts: &'k Facts<'f>, unattended: &'k Unattended<'k>) -> Self {
+        Self { facts, unattended, bounds: OnceCell::new() }
+    }
+
+    /// The bounds of the transitions in loops, computed when the first one asks.
+    fn bounds(&self) -> &[LoopBound] {
+        self.bounds.get_or_init(|| bounds::of(self))
+    }
 }
 
 /// Proves what can be proved of a checked workflow. A finding that a comment allows counts all the same.
@@ -110,14 +125,21 @@ pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic
     let of_checks = compile(source).diagnostics;
     lint::with_facts(checked, source, |facts| {
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
-        let unattended = Unattended::of(facts);
-        let known = ProofFacts { facts, unattended: &unattended };
-        Proof {
-            workflow: facts.workflow.name.value.clone(),
-            properties: PROPERTIES.iter().map(|property| judged(property, &known, &found)).collect(),
-            figures: Figures::of(&known),
-        }
+        of(facts, &found, &SearchLimits::default())
     })
+}
+
+/// Proves what can be proved from facts that are known, and from all findings about them. After somebody stops it, properties are
+/// missing.
+pub fn of(facts: &Facts<'_>, found: &[Diagnostic], limits: &SearchLimits<'_>) -> Proof {
+    let unattended = Unattended::of(facts);
+    let known = ProofFacts::new(facts, &unattended);
+    let properties = PROPERTIES.iter().take_while(|_| !limits.is_stopped());
+    Proof {
+        workflow: facts.workflow.name.value.clone(),
+        properties: properties.map(|property| judged(property, &known, found)).collect(),
+        figures: Figures::of(&known),
+    }
 }
 
 /// Proves one property of a checked workflow, or refutes it, after a search within these limits. No lint runs but those that watch
@@ -136,7 +158,7 @@ pub fn prove_one(
         let watching = lint::of_codes(facts, property.watched_by);
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(watching).collect();
         let unattended = Unattended::of(facts);
-        judged(property, &ProofFacts { facts, unattended: &unattended }, &found)
+        judged(property, &ProofFacts::new(facts, &unattended), &found)
     })
 }
 

@@ -170,6 +170,7 @@ fn every_end_counts(known: &ProofFacts<'_, '_>) -> String {
         }
         SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
@@ -227,7 +228,7 @@ fn endless(known: &ProofFacts<'_, '_>) -> Option<Trace> {
     let Lasso { run, turn } = known.unattended.loops().into_iter().next()?;
     let last = turn.len();
     let run: Vec<EdgeId> = run.into_iter().chain(turn).collect();
-    Some(known.facts.tell_unasked(&run, last, "and so on".to_owned()))
+    Some(known.facts.tell_loop(&run, last, "and so on".to_owned()))
 }
 
 fn unknown_writer(known: &ProofFacts<'_, '_>) -> Option<String> {

@@ -2,11 +2,13 @@
 
 mod read;
 mod run;
+mod write;
 
 use orange_core::Actor;
 
 pub use read::{ACTS, FILE, is_workflow, read, workflow};
 pub use run::{FailedExpectation, ScenarioResult, run};
+pub use write::of_trace;
 
 use crate::search::task::Agent;
 use crate::walk::Act;

@@ -7,15 +7,16 @@ use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, onl
 use crate::walk::{Act, CHECKS, WalkEnd};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
-use orange_codegen::model::keys::{Object, Takes, key, required};
+use orange_codegen::model::keys::{MapKeys, NameKind, Object, Takes, key, required};
 use orange_codegen::source::Source;
 use orange_codegen::span::Spanned;
-use orange_codegen::syntax::{self, Node, NodeKind};
+use orange_codegen::syntax::{self, Node};
 
-const COUNTERS: Takes = Takes::Map(&Takes::Integer(0));
+const COUNTERS: Takes = Takes::Map(MapKeys::Known(NameKind::Counters), &Takes::Integer(0));
+const STATE: Takes = Takes::Name(NameKind::States);
 const AGENT: Takes = Takes::Word(&["worker", "reviewer"]);
 const AGENTS: Takes = Takes::List(&AGENT);
-const NAMES: Takes = Takes::List(&Takes::Text);
+const NAMES: Takes = Takes::List(&Takes::Name(NameKind::Reviewers));
 
 /// The keys of a file of scenarios.
 pub static FILE: Object = Object {
@@ -35,7 +36,7 @@ static SCENARIO: Object = Object {
 static GIVEN: Object = Object {
     what: "`given`",
     keys: &[
-        key("status", Takes::Text, "Where the task is; the initial state by default."),
+        key("status", STATE, "Where the task is; the initial state by default."),
         key("body", Takes::Text, "Its body."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive."),
@@ -54,16 +55,24 @@ static STEP: Object = Object {
         key("spawn", Takes::Boolean, "`orange task spawn`."),
         key("write", Takes::Heading, "Somebody writes this section."),
         key("text", Takes::Text, "What is written there."),
-        key("request", Takes::Text, "Somebody asks for this state."),
-        key("by", Takes::Actor(&["worker", "reviewer", "human"]), "Who asks; a person by default."),
+        key("request", STATE, "Somebody asks for this state."),
+        key(
+            "by",
+            Takes::NameOr(NameKind::Actors, &["worker", "reviewer", "human"]),
+            "Who asks; a person by default.",
+        ),
         key("end", AGENT, "This agent ends."),
-        key("name", Takes::Text, "Its name, if it is one of several reviewers; without it, all of them end."),
+        key(
+            "name",
+            Takes::Name(NameKind::Reviewers),
+            "Its name, if it is one of several reviewers; without it, all of them end.",
+        ),
         key("code", Takes::Integer(0), "Its exit status."),
         key("signal", Takes::Integer(1), "The signal that ended it."),
         key("output", Takes::Text, "Its last lines."),
         key("after", Takes::Integer(0), "How many seconds the task has then been in its state."),
         key("respawn", Takes::Boolean, "`orange task respawn`."),
-        key("fail", Takes::Text, "The next hook with this action fails."),
+        key("fail", Takes::Name(NameKind::Actions), "The next hook with this action fails."),
         key("retry_hooks", Takes::Boolean, "`orange task update --retry-hooks`."),
         key(
             "program",
@@ -72,6 +81,12 @@ static STEP: Object = Object {
         ),
         key("succeeds", Takes::Boolean, "Whether it does; true by default."),
         key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
+        key("commit", Takes::Boolean, "The work changes."),
+        key(
+            "sync",
+            Takes::Boolean,
+            "The work takes in what the base has, without a conflict: its own changes stay the same.",
+        ),
         key(
             "elapse",
             Takes::Boolean,
@@ -84,9 +99,9 @@ static STEP: Object = Object {
 static EXPECT: Object = Object {
     what: "`expect`",
     keys: &[
-        key("status", Takes::Text, "Where the task is."),
+        key("status", STATE, "Where the task is."),
         key("rejection", Takes::Word(&REJECTIONS), "Why it was refused."),
-        key("hooks", Takes::List(&Takes::Text), "The hooks that ran, in order."),
+        key("hooks", Takes::List(&Takes::Name(NameKind::Actions)), "The hooks that ran, in order."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive, and no other."),
         key("reviewers", NAMES, "The reviewers with names that are alive, and no other."),
@@ -106,26 +121,14 @@ pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
 /// The workflow that a file of scenarios names, of either kind.
 pub fn workflow(source: &Source) -> Option<String> {
     let tree = syntax::parse(source).0?;
-    value_of(&tree, "workflow").and_then(text).map(str::to_owned)
+    tree.value_of("workflow")?.text().map(str::to_owned)
 }
 
 /// True if a file is a workflow, of either kind, and has no scenarios.
 pub fn is_workflow(source: &Source) -> bool {
     let Some(tree) = syntax::parse(source).0 else { return false };
-    let has = |key| value_of(&tree, key).is_some();
+    let has = |key| tree.value_of(key).is_some();
     (has("states") || has("steps")) && !has("scenarios")
-}
-
-fn value_of<'t>(tree: &'t Node, name: &str) -> Option<&'t Node> {
-    let NodeKind::Mapping(entries) = &tree.kind else { return None };
-    entries.iter().find(|(key, _)| text(key) == Some(name)).map(|(_, value)| value)
-}
-
-fn text(node: &Node) -> Option<&str> {
-    match &node.kind {
-        NodeKind::Scalar(scalar) => Some(&scalar.text.value),
-        NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
-    }
 }
 
 fn file(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Scenarios> {
@@ -163,8 +166,20 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 }
 
 /// Names of the acts that a step can have.
-pub const ACTS: [&str; 10] =
-    ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "elapse", "program", "checks"];
+pub const ACTS: [&str; 12] = [
+    "spawn",
+    "write",
+    "request",
+    "end",
+    "respawn",
+    "fail",
+    "retry_hooks",
+    "elapse",
+    "program",
+    "checks",
+    "commit",
+    "sync",
+];
 
 /// Keys that may stand beside acts, each with those acts.
 const BESIDE: [(&str, &[&str]); 7] = [
@@ -188,6 +203,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Act> {
         "spawn" => is_done(decoder, one).then_some(Act::Spawn),
         "respawn" => is_done(decoder, one).then_some(Act::Respawn),
         "retry_hooks" => is_done(decoder, one).then_some(Act::RetryHooks),
+        "commit" | "sync" => is_done(decoder, one).then_some(Act::Commit { is_sync: one.name == "sync" }),
         "elapse" => {
             let after = fields.get("after").and_then(|it| decoder.integer(&it));
             is_done(decoder, one).then_some(Act::Elapse { after })
@@ -287,7 +303,7 @@ mod tests {
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              reviewers: [one], workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
              rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], reviewers: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit, after: 60}\n      - {end: reviewer, name: one}\n      \
-             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true, after: 60}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
+             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true, after: 60}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n      - {commit: true}\n      - {sync: true}\n",
             &[],
         );
     }

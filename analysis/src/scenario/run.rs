@@ -202,6 +202,7 @@ fn hooks_of(happened: &Happened) -> Vec<&'static str> {
         | Happened::HooksWait { .. }
         | Happened::Answers { .. }
         | Happened::WillFail { .. }
+        | Happened::Committed { .. }
         | Happened::Over { .. }
         | Happened::Waits { .. } => Vec::new(),
     }

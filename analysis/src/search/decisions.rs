@@ -115,15 +115,27 @@ impl<'m> Decisions<'m> {
     }
 }
 
-/// Turn that follows when a task is started, or its agent again; neither reads a section.
+/// Turn that follows when a person has a task started, or its agent again; neither reads a section.
 pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<LifeTurn<'m>> {
+    if search.machine.is_to_start(task.status, task.workspace) {
+        return turn(search, task, Input::Spawn { by: Actor::Human });
+    }
+    respawn(search, task)
+}
+
+/// Turn that follows when the agent of a task is started again.
+pub(super) fn respawn<'m>(search: &Search<'m>, task: &Task) -> Option<LifeTurn<'m>> {
     let state = search.machine.state(task.status);
-    let input = if search.machine.is_to_start(task.status, task.workspace) {
-        Input::Spawn { by: Actor::Human }
-    } else {
-        state.respawn?;
-        Input::Respawn { is_alive: task.agent(state.agent) == Agent::Live }
-    };
+    state.respawn?;
+    let is_alive = task.agent(state.agent) == Agent::Live;
+    // Beside an agent that is alive, only reviewers with names can be started.
+    if is_alive && search.reviewers.is_empty() {
+        return None;
+    }
+    turn(search, task, Input::Respawn { is_alive })
+}
+
+fn turn<'m>(search: &Search<'m>, task: &Task, input: Input<'_>) -> Option<LifeTurn<'m>> {
     let counters = search.counters.values(task);
     let view =
         View { status: task.status, counters: &counters, body: "", seen: &[], answers: Default::default() };
@@ -145,16 +157,12 @@ pub(super) fn deciding(
     }
     let asked = CoreTask::about(search, &task);
     // Every program has answered in a search.
-    search
-        .machine
-        .exit_rule_for(&asked.facts().view, &ends::example(search.machine, end).end())
-        .ok()
-        .flatten()
+    search.machine.exit_rule_for(&asked.facts().view, &search.example(&task, end).end()).ok().flatten()
 }
 
 /// Decision that follows when the time of this rule is over, and no agent of the state is there to be ended.
 pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> Option<Decision<'m>> {
-    let example = ends::example(search.machine, Some(rule));
+    let example = search.example(task, Some(rule));
     let AgentEnd { lasted, left, .. } = example.end();
     let asked = CoreTask::about(search, task);
     let facts = LifeFacts { workspace: task.workspace, ..asked.facts() };
@@ -241,14 +249,18 @@ impl<'m> CoreTask<'m> {
         ends.filter_map(|end| Some((end, self.exit(search, end, beside)?))).collect()
     }
 
-    /// True if no rule before this one decides when the agent ended as this rule says.
+    /// True if no rule before this one decides when the agent ended as this rule says. The end is an ordinary one if the time of the
+    /// rule was over before.
     fn is_decided_by(&self, search: &Search<'m>, rule: RuleIndex) -> bool {
-        let example = ends::example(search.machine, Some(rule));
+        if search.times.is_over(self.task.passed, &search.machine.exit_rules[usize::from(rule)]) {
+            return false;
+        }
+        let example = search.example(&self.task, Some(rule));
         search.machine.exit_rule_for(&self.facts().view, &example.end()) == Ok(Some(rule.into()))
     }
 
     fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<LifeTurn<'m>> {
-        let example = ends::example(search.machine, end);
+        let example = search.example(&self.task, end);
         let end = AgentEnd { is_beside: beside.another_lives, ..example.end() };
         let facts = LifeFacts { workspace: beside.workspace, ..self.facts() };
         search.machine.life(&facts, Input::Ended { agent: beside.agent, end }).ok()

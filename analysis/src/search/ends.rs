@@ -1,7 +1,11 @@
 //! The ends of an agent that the exit rules of its state tell apart: an ordinary one, which no rule about ends is for, and
-//! one for each such rule. Clocks are left out: a timeout or a deadline may be over at any time.
+//! one for each such rule.
 
 use orange_core::{AgentEnd, Condition, ExitRule, LeftState, Machine, StateId};
+
+use super::Search;
+use super::task::Task;
+use super::times::PassedTimes;
 
 /// The number of an exit rule in its machine.
 pub type RuleIndex = u16;
@@ -70,6 +74,24 @@ pub fn how(machine: &Machine<'_>, rule: RuleIndex) -> Option<String> {
         Condition::Ended(ending) => Some(ending.to_string()),
         Condition::Overdue(deadline) => Some(deadline.to_string()),
         Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
+    }
+}
+
+impl Search<'_> {
+    /// An end of an agent of a task, as [`example`] has it, when these times are over. They are those of the task, and the rule's.
+    pub fn example(&self, task: &Task, rule: Option<RuleIndex>) -> EndExample<'_> {
+        let passed = self.times.passed(self.machine, task.passed, rule);
+        let example = example(self.machine, rule);
+        let rule = rule.map(|it| &self.machine.exit_rules[usize::from(it)]);
+        let is_followed = rule.is_none_or(|it| it.after().is_none() || self.times.is_over(passed, it));
+        if passed == PassedTimes::default() || !is_followed {
+            return example;
+        }
+        let lasted = self.times.lasted(passed, task.status);
+        EndExample {
+            ended: AgentEnd { lasted, ..example.ended },
+            left: self.times.left(self.machine, passed),
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The exploration of a machine, configuration after configuration.
 
-use std::sync::atomic::Ordering;
-
 use orange_core::StateId;
 
 use super::decisions::Decisions;
@@ -75,13 +73,12 @@ impl<'s, 'm> Explorer<'s, 'm> {
     /// Limit that the search has exceeded, if any: nothing more is looked at then.
     pub(super) fn too_much(&self) -> Option<Cut> {
         let steps = self.search.edges.len() + self.hooks + self.decisions.made;
-        let is_stopped = || self.limits.stop.is_some_and(|it| it.load(Ordering::Relaxed));
         if self.search.configurations.len() > self.limits.configurations {
             Some(Cut::Configurations(self.limits.configurations))
         } else if steps > self.limits.steps {
             Some(Cut::Steps(self.limits.steps))
         } else {
-            is_stopped().then_some(Cut::Stopped)
+            self.limits.is_stopped().then_some(Cut::Stopped)
         }
     }
 

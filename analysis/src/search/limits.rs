@@ -1,7 +1,7 @@
 //! Limits of a search, and the one that has cut it.
 
 use std::fmt;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::task::{MAX_COUNTERS, MAX_SECTIONS};
 
@@ -45,6 +45,13 @@ pub struct SearchLimits<'a> {
 impl Default for SearchLimits<'_> {
     fn default() -> Self {
         Self { configurations: MAX_CONFIGURATIONS, steps: MAX_STEPS, stop: None, is_reduced: true }
+    }
+}
+
+impl SearchLimits<'_> {
+    /// True if somebody has stopped the search, and everything that follows from it.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|it| it.load(Ordering::Relaxed))
     }
 }
 

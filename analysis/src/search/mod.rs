@@ -9,10 +9,12 @@ pub mod ends;
 pub mod reviewers;
 pub mod sections;
 pub mod task;
+pub mod times;
 
 mod decisions;
 mod explore;
 mod hash;
+mod hooks;
 mod limits;
 mod numbers;
 mod reads;
@@ -30,11 +32,13 @@ use self::ends::RuleIndex;
 use self::explore::Explorer;
 pub(crate) use self::hash::Quick;
 pub use self::limits::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, SearchLimits};
+pub(crate) use self::reads::ReadSet;
 use self::reviewers::{ReviewerIndex, Reviewers};
 use self::sections::{MAX_CONTENTS, Sections};
 use self::symmetry::{Exchange, Symmetry};
 use self::task::ContentId;
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
+use self::times::Times;
 
 /// The number of a configuration, in the order of distance.
 pub type ConfigurationId = u32;
@@ -53,6 +57,8 @@ pub struct Search<'m> {
     pub reviewers: Reviewers<'m>,
     /// The counters that are followed.
     pub counters: SearchCounters,
+    /// The times after which a task moves on.
+    pub times: Times<'m>,
     symmetry: Symmetry,
     configurations: Vec<Task>,
     /// Number of those that a task created in the initial state can come to.
@@ -94,6 +100,8 @@ pub enum SearchStep {
     Start,
     /// Somebody writes a section, and nothing follows yet.
     Write(Wrote),
+    /// This agent changes the work in the worktree, and verdicts that count for one work are of an earlier one.
+    Commit(Actor),
     /// An agent ends while hooks wait. Its end is judged once these have run.
     EndWhileWaiting(Actor),
     /// Somebody asks for a transition, perhaps after writing what its gate wants. The engine does where a hook has failed, and
@@ -213,6 +221,7 @@ impl<'m> Search<'m> {
             reviewers,
             symmetry,
             counters: SearchCounters::of(machine),
+            times: Times::of(machine),
             configurations: Vec::new(),
             ordinary: 0,
             arrivals: Vec::new(),
@@ -316,7 +325,10 @@ impl<'m> Search<'m> {
     /// True if hooks wait after a step because one of them has failed by itself: it does so each time.
     pub fn has_failed_by_itself(&self, edge: &Edge) -> bool {
         let is_made_to = match edge.step {
-            SearchStep::Failure { .. } | SearchStep::Write(_) | SearchStep::EndWhileWaiting(_) => true,
+            SearchStep::Failure { .. }
+            | SearchStep::Write(_)
+            | SearchStep::Commit(_)
+            | SearchStep::EndWhileWaiting(_) => true,
             SearchStep::Retry { failing, .. } => failing.is_some(),
             SearchStep::Start
             | SearchStep::Request { .. }
@@ -473,6 +485,7 @@ impl SearchStep {
             | Self::Request { .. }
             | Self::Start
             | Self::Write(_)
+            | Self::Commit(_)
             | Self::EndWhileWaiting(_)
             | Self::Respawn
             | Self::Retry { .. } => None,
@@ -493,6 +506,7 @@ impl SearchStep {
             }
             | Self::Start
             | Self::Write(_)
+            | Self::Commit(_)
             | Self::EndWhileWaiting(_)
             | Self::Respawn
             | Self::Failure { .. }
@@ -508,6 +522,7 @@ impl SearchStep {
             | Self::Exit { .. }
             | Self::Start
             | Self::Write(_)
+            | Self::Commit(_)
             | Self::EndWhileWaiting(_)
             | Self::Respawn
             | Self::Retry { .. } => self.transition(),
@@ -520,7 +535,9 @@ impl SearchStep {
             Self::Write(wrote) => Some(*wrote),
             Self::Request { wrote, .. } | Self::Exit { wrote, .. } => *wrote,
             Self::Failure { failed, .. } => failed.wrote,
-            Self::Start | Self::EndWhileWaiting(_) | Self::Respawn | Self::Retry { .. } => None,
+            Self::Start | Self::Commit(_) | Self::EndWhileWaiting(_) | Self::Respawn | Self::Retry { .. } => {
+                None
+            }
         }
     }
 }

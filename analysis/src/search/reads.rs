@@ -28,7 +28,7 @@ pub(super) struct Reads {
 
 /// A set of small numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReadSet(u16);
+pub(crate) struct ReadSet(u16);
 
 impl Reads {
     /// Reads of each state of a machine, by the state's number.
@@ -64,6 +64,8 @@ impl Reads {
     pub(super) fn decisive(&self, task: &Task) -> Task {
         let mut part = Task::new(task.status);
         part.sections = task.sections & self.bytes;
+        part.outdated = task.outdated & self.gated.with(self.ruled).0;
+        part.passed = task.passed;
         for slot in self.counters.iter() {
             part.counters[slot] = task.counters[slot];
         }
@@ -73,26 +75,41 @@ impl Reads {
 
 impl ReadSet {
     /// This set and the numbers of another.
-    pub(super) fn with(self, other: ReadSet) -> ReadSet {
+    pub(crate) fn with(self, other: ReadSet) -> ReadSet {
         ReadSet(self.0 | other.0)
     }
 
+    /// The numbers that are in this set and in another.
+    pub(crate) fn both(self, other: ReadSet) -> ReadSet {
+        ReadSet(self.0 & other.0)
+    }
+
+    /// The numbers of this set that are not in another.
+    pub(crate) fn without(self, other: ReadSet) -> ReadSet {
+        ReadSet(self.0 & !other.0)
+    }
+
+    /// True if it has no numbers.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// Its numbers, the smallest first.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         let rest = |it: &u16| Some(it & (it - 1)).filter(|it| *it != 0);
         let first = Some(self.0).filter(|it| *it != 0);
         std::iter::successors(first, rest).map(|it| it.trailing_zeros() as usize)
     }
 
-    pub(super) fn has(self, number: usize) -> bool {
+    pub(crate) fn has(self, number: usize) -> bool {
         self.0 >> number & 1 == 1
     }
 
-    pub(super) fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    pub(super) fn extend(&mut self, number: Option<usize>) {
+    pub(crate) fn extend(&mut self, number: Option<usize>) {
         number.into_iter().for_each(|at| self.0 |= 1 << at);
     }
 }

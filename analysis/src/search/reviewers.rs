@@ -34,6 +34,11 @@ impl<'m> Reviewers<'m> {
         Self(names)
     }
 
+    /// True if no reviewer has a name.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The bit of the reviewer that this hook starts; 0 for one without a name.
     pub fn bit(&self, hook: &Hook<'_>) -> u8 {
         let at = hook.reviewer().and_then(|name| self.0.iter().position(|it| *it == name));
@@ -79,7 +84,8 @@ impl<'m> Explorer<'_, 'm> {
         end: Option<RuleIndex>,
         turn: &LifeTurn<'m>,
     ) {
-        let left = &Task { reviewers: task.reviewers & !(1 << one), ..*task };
+        let passed = self.search.times.passed(self.search.machine, task.passed, end);
+        let left = &Task { reviewers: task.reviewers & !(1 << one), passed, ..*task };
         let (agent, wrote, one) = (Actor::Reviewer, None, Some(one));
         let (next, outcome, events) = self.carried(left, turn);
         self.add(from, SearchStep::Exit { agent, one, wrote, end, outcome }, next, events);
@@ -114,7 +120,7 @@ fn ended<'m>(
     let names: Vec<&str> = search.reviewers.named(task.reviewers).map(|(_, name)| name).collect();
     let facts = LifeFacts { workspace: task.workspace, reviewers: &names, ..asked.facts() };
     let reviewer = Some(search.reviewers.name(one));
-    let example = ends::example(search.machine, end);
+    let example = search.example(task, end);
     let end = AgentEnd { is_beside: true, reviewer, ..example.end() };
     search.machine.life(&facts, Input::Ended { agent: Actor::Reviewer, end }).ok()
 }

@@ -3,7 +3,7 @@
 
 use orange_core::{
     Checks, Fields, Gate, Heading, Machine, Program, ProgramAnswer, SectionGate, SeenSection, When,
-    check_section, fingerprint, section,
+    WorkSince, check_section, fingerprint, section,
 };
 
 use super::reads::ReadSet;
@@ -38,8 +38,19 @@ pub struct Section<'m> {
     /// True if what stands there when a task comes to a state is as good as nothing: every gate on it wants something new, or it is an
     /// answer that is asked for again.
     pub is_forgotten: bool,
-    /// True if every gate on it wants something new.
-    pub is_always_fresh: bool,
+    /// True if some gate lets a verdict there count only for the work about which it was accepted.
+    pub is_of_work: bool,
+    /// True if what stands there can count in a later state: some gate on it takes what is old, or an earlier answer decides where a hook
+    /// has failed.
+    counts_later: bool,
+}
+
+/// Sections and answers that can count in a later state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KeptSections {
+    pub written: ReadSet,
+    /// Programs and checks, which answer only in states that ask them.
+    pub answers: ReadSet,
 }
 
 /// Program or checks that gates ask outside of the body.
@@ -77,7 +88,7 @@ impl<'m> Sections<'m> {
             machine.transitions.iter().flat_map(|it| it.gates).chain(rules).filter_map(OutsideCheck::by)
         {
             if all.iter().all(|it| it.asked != Some(asked)) {
-                all.push(Section::answered(asked, !decides_after_failure(machine, asked)));
+                all.push(Section::answered(asked, decides_after_failure(machine, asked)));
             }
         }
         order.sort_by_key(|at| std::cmp::Reverse(level(all[*at].heading)));
@@ -89,13 +100,13 @@ impl<'m> Sections<'m> {
         self.all.iter_mut().for_each(|it| it.is_forgotten = false);
     }
 
-    /// The sections whose old content can count.
-    pub(super) fn kept(&self) -> ReadSet {
-        let mut kept = ReadSet::default();
-        (0..)
-            .zip(&self.all)
-            .filter(|(_, it)| it.asked.is_none() && !it.is_always_fresh)
-            .for_each(|(at, _)| kept.extend(Some(at)));
+    /// The sections whose old content can count, and the programs and checks whose earlier answers can.
+    pub(super) fn kept(&self) -> KeptSections {
+        let mut kept = KeptSections::default();
+        for (at, it) in self.all.iter().enumerate().filter(|(_, it)| it.counts_later) {
+            let set = if it.asked.is_some() { &mut kept.answers } else { &mut kept.written };
+            set.extend(Some(at));
+        }
         kept
     }
 
@@ -117,6 +128,13 @@ impl<'m> Sections<'m> {
     /// The section with this number.
     pub fn get(&self, section: usize) -> &Section<'m> {
         &self.all[section]
+    }
+
+    /// The sections of a task whose verdict was accepted about the present work, and counts for no other.
+    pub(super) fn of_present_work(&self, task: &Task) -> u16 {
+        let bound = self.all.iter().enumerate().filter(|(_, it)| it.is_of_work);
+        let accepted = bound.filter(|(at, _)| task.section(*at).seen && !task.is_outdated(*at));
+        accepted.fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
     /// The number of the section with this heading.
@@ -157,14 +175,26 @@ impl<'m> Sections<'m> {
         }
         let sections = self.all.iter().enumerate().filter(|(_, it)| it.asked.is_none());
         let seen = sections.filter(|(at, _)| task.section(*at).is_stale());
-        let seen = seen.filter_map(|(_, it)| {
+        let seen = seen.filter_map(|(at, it)| {
             let content = section(&body, it.heading)?;
-            Some(SeenSection { section: it.heading, fingerprint: fingerprint(content), when: When::Passed })
+            let work = match task.is_outdated(at) {
+                true => CHANGED,
+                false => WorkSince::Same,
+            };
+            Some(SeenSection {
+                section: it.heading,
+                fingerprint: fingerprint(content),
+                when: When::Passed,
+                work,
+            })
         });
         let seen = seen.collect();
         (body, seen)
     }
 }
+
+/// Change of the work by a commit of an agent.
+pub(crate) const CHANGED: WorkSince = WorkSince::Changed { has_same_patch: false, commits: Some(1) };
 
 /// The words for a program's answer.
 pub(crate) const SUCCEEDS: &str = "succeeds";
@@ -225,13 +255,24 @@ impl<'m> Section<'m> {
         kept.truncate(MAX_CONTENTS);
         let contents = kept.into_iter().map(|(content, _)| content).collect();
         let reviewer = gates.iter().find_map(|gate| gate.reviewer);
-        let is_always_fresh = gates.iter().all(|gate| gate.fresh);
-        let is_forgotten = is_always_fresh;
-        Self { heading, asked: None, reviewer, contents, blank, is_cut, is_forgotten, is_always_fresh }
+        let counts_later = !gates.iter().all(|gate| gate.fresh);
+        let is_forgotten = !counts_later;
+        let is_of_work = gates.iter().any(|gate| gate.of.is_some());
+        Self {
+            heading,
+            asked: None,
+            reviewer,
+            contents,
+            blank,
+            is_cut,
+            is_forgotten,
+            is_of_work,
+            counts_later,
+        }
     }
 
     /// Failure, which is where everything begins, and success.
-    fn answered(asked: OutsideCheck<'m>, is_forgotten: bool) -> Self {
+    fn answered(asked: OutsideCheck<'m>, counts_later: bool) -> Self {
         let content = |label: &str| Content { label: label.to_owned(), text: Some(label.to_owned()) };
         let (bad, good) = match asked {
             OutsideCheck::Program(_) => (FAILS, SUCCEEDS),
@@ -245,8 +286,9 @@ impl<'m> Section<'m> {
             contents,
             blank: Some(content(bad)),
             is_cut: false,
-            is_forgotten,
-            is_always_fresh: false,
+            is_forgotten: !counts_later,
+            is_of_work: false,
+            counts_later,
         }
     }
 

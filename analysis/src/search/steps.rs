@@ -1,11 +1,12 @@
 //! Possible next steps of a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, OnFailure, TransitionId};
+use orange_core::{
+    Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, OnFailure, StateId, TransitionId,
+};
 
 use super::decisions;
 use super::ends::{self, RuleIndex};
 use super::explore::Explorer;
-use super::reviewers::ReviewerIndex;
 use super::symmetry::Exchange;
 use super::task::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, WaitingHooks, WrittenSection};
@@ -40,6 +41,7 @@ impl<'m> Explorer<'_, 'm> {
         self.one_of_several_exits(from, &task);
         self.elapses(from, &task);
         self.writes(from, &task);
+        self.commits(from, &task);
     }
 
     /// A time is over, and no agent of the state is there to be ended; with an agent, it is one of its ends.
@@ -61,7 +63,8 @@ impl<'m> Explorer<'_, 'm> {
     fn elapsed(&mut self, from: Origin, task: &Task, rule: RuleIndex, wrote: Option<Wrote>) {
         self.decisions.made += 1;
         if let Some(decision) = decisions::elapsed(self.search, task, rule) {
-            self.request(from, task, &decision, Actor::Engine, wrote);
+            let passed = self.search.times.passed(self.search.machine, task.passed, Some(rule));
+            self.request(from, &Task { passed, ..*task }, &decision, Actor::Engine, wrote);
         }
     }
 
@@ -185,8 +188,8 @@ impl<'m> Explorer<'_, 'm> {
         let WaitingHooks { transition, hook: first, follows_failure, .. } = waiting;
         let plain = Task { waiting: None, ..*task };
         let by = self.asker(task, self.search.machine.transition(transition).by).unwrap_or(Actor::Human);
-        let effects = self.search.machine.effects_of(transition, &self.search.counters.values(&plain));
-        let left = effects.get(usize::from(first)..).unwrap_or_default();
+        let values = self.search.counters.values(&plain);
+        let left = &self.search.machine.effects_left(transition, first.into(), &values);
         let (mut next, mut events) = (plain, Vec::new());
         match self.run_hooks(&mut next, left, first, &mut events) {
             Some(hook) => {
@@ -227,7 +230,7 @@ impl<'m> Explorer<'_, 'm> {
         }
     }
 
-    /// Runs the hooks before one of them that fails; whether it comes to that, and does not fail by itself.
+    /// Runs the hooks up to one of them that fails; whether it comes to that, and does not fail by itself.
     fn fails_at(
         &mut self,
         task: &mut Task,
@@ -242,6 +245,7 @@ impl<'m> Explorer<'_, 'm> {
         }
         let mut tried = *task;
         let event = self.take(&mut tried, &effects[at]);
+        self.count(task, &effects[at]);
         !tried.is_stopped_by(&effects[at].hook, event)
     }
 
@@ -283,6 +287,8 @@ impl<'m> Explorer<'_, 'm> {
             if !is_first && end.is_some_and(|rule| ends::is_timed(self.search.machine, rule)) {
                 continue;
             }
+            let passed = self.search.times.passed(self.search.machine, task.passed, *end);
+            let task = &Task { passed, ..*task };
             let (mut next, outcome, events) = self.carried(task, turn);
             if next.waiting.is_none() {
                 let is_missed = next.status != task.status && self.is_missed(&next, agent);
@@ -320,7 +326,7 @@ impl<'m> Explorer<'_, 'm> {
 
     /// Adds the end of an agent with the start of the next one after the wait.
     pub(super) fn resumes(&mut self, from: Origin, waiting: &Task, step: SearchStep) {
-        if let Some(turn) = decisions::start(self.search, waiting).filter(|turn| turn.decision().is_none()) {
+        if let Some(turn) = decisions::respawn(self.search, waiting) {
             let (next, _, events) = self.carried(waiting, &turn);
             self.add(from, step, next, events);
         }
@@ -349,7 +355,7 @@ impl<'m> Explorer<'_, 'm> {
                     };
                 }
                 LifeEvent::Waits { .. } if !is_started => outcome = ExitResult::Waits { resumed: false },
-                LifeEvent::Forced { to, .. } => next.status = *to,
+                LifeEvent::Forced { to, .. } => self.arrive(&mut next, *to),
                 LifeEvent::Waits { .. }
                 | LifeEvent::NotResumed
                 | LifeEvent::Advanced { .. }
@@ -371,16 +377,25 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// Adds the steps that only write: where several sections matter, they are written one after the other; and what stands in a section
-    /// may count later, in any state, where not every gate on it wants something new.
+    /// may count later, in any state, where not every gate on it wants something new. An answer that is got here may count later, too.
     fn writes(&mut self, from: Origin, task: &Task) {
         let reads = self.decisions.reads(task);
         let here = reads.gated.with(reads.ruled);
-        let all = self.search.sections.kept();
-        let sections = if here.len() < 2 { all } else { all.with(here) };
-        for section in sections.iter() {
+        let kept = self.search.sections.kept();
+        let here = if here.len() < 2 { here.both(kept.answers) } else { here };
+        for section in kept.written.with(here).iter() {
             for it in self.rewritten(from, task, section) {
                 self.add(it.from, SearchStep::Write(it.wrote), it.task, Vec::new());
             }
+        }
+    }
+
+    /// An agent that is alive changes the work: that matters if a verdict counts for the present work alone.
+    fn commits(&mut self, from: Origin, task: &Task) {
+        let accepted = self.search.sections.of_present_work(task);
+        if let Some(agent) = task.alive().filter(|_| task.has_worktree() && accepted != 0) {
+            let next = Task { outdated: task.outdated | accepted, ..*task };
+            self.add(from, SearchStep::Commit(agent), next, Vec::new());
         }
     }
 
@@ -394,16 +409,21 @@ impl<'m> Explorer<'_, 'm> {
         }
     }
 
+    fn arrive(&self, task: &mut Task, status: StateId) {
+        task.passed = self.search.times.entered(task.passed, status);
+        task.status = status;
+    }
+
     /// Writes the status, and what is known then of the sections.
     fn enter(&mut self, task: &mut Task, decision: &Decision<'m>) {
-        task.status = decision.to;
+        self.arrive(task, decision.to);
         let seen = decision.seen.iter().filter_map(|it| self.search.sections.find(it.section));
         for section in seen {
             let written = task.section(section);
             task.write(section, WrittenSection { seen: written.content != ABSENT, ..written });
         }
         if self.search.machine.state(task.status).terminal {
-            task.sections = 0;
+            (task.sections, task.outdated) = (0, 0);
             return;
         }
         let fresh = self.decisions.reads(task).fresh;
@@ -413,7 +433,7 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// A section stood there before; whether that counts for a gate that wants something new.
-    fn stood(&mut self, task: &mut Task, section: usize, counts: bool) {
+    pub(super) fn stood(&mut self, task: &mut Task, section: usize, counts: bool) {
         let written = task.section(section);
         let old = match self.search.sections.get(section).is_forgotten {
             true => WrittenSection { content: ABSENT, seen: false, stood: false },
@@ -422,57 +442,6 @@ impl<'m> Explorer<'_, 'm> {
         let is_stale = written.content != ABSENT && (old.content == ABSENT || old.is_stale());
         self.search.stale[usize::from(task.status.0)] |= u16::from(is_stale) << section;
         task.write(section, old);
-    }
-
-    /// Runs hooks, of which the first has this index, up to one that fails by itself and stops the others.
-    fn run_hooks(
-        &mut self,
-        task: &mut Task,
-        effects: &[Effect<'m>],
-        first: HookIndex,
-        events: &mut Vec<(HookIndex, Event)>,
-    ) -> Option<HookIndex> {
-        self.hooks += effects.len();
-        for (index, effect) in (first..).zip(effects) {
-            let before = *task;
-            let event = self.take(task, effect);
-            events.extend(event.map(|event| (index, event)));
-            self.is_wrong |= self.starts_a_living_one(effect, event);
-            if task.has_started(&before) {
-                task.unhandled_exit = None;
-                self.note_verdicts(task, effect.hook.reviewer());
-            }
-            if task.is_stopped_by(&effect.hook, event) {
-                return Some(index);
-            }
-        }
-        None
-    }
-
-    /// True if a hook starts a reviewer that can be exchanged and is alive.
-    fn starts_a_living_one(&self, effect: &Effect<'m>, event: Option<Event>) -> bool {
-        let bit = self.search.reviewers.bit(&effect.hook);
-        event == Some(Event::SpawnWhileAlive(Actor::Reviewer))
-            && bit != 0
-            && self.search.symmetry.has(bit.trailing_zeros() as ReviewerIndex)
-    }
-
-    fn take(&self, task: &mut Task, effect: &Effect<'m>) -> Option<Event> {
-        let renames = self.search.renames(task, effect);
-        if let Some((counter, value)) = effect.counter {
-            self.search.counters.set(task, counter, value);
-        }
-        task.take(&effect.hook, self.search.reviewers.bit(&effect.hook), renames)
-    }
-
-    /// A verdict that an agent finds at its start is not its own; another reviewer's section is none of its business.
-    fn note_verdicts(&mut self, task: &mut Task, reviewer: Option<&str>) {
-        let is_own = |it: Option<&str>| it.is_none() || it == reviewer;
-        for section in self.decisions.reads(task).judged.iter() {
-            if is_own(self.search.sections.get(section).reviewer) {
-                self.stood(task, section, true);
-            }
-        }
     }
 
     /// The task with every content that can be written to a section and that no gate has seen yet.
@@ -545,6 +514,7 @@ mod tests {
             SearchStep::Retry { .. } => format!("fails again → {}", to(step)),
             SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Exit { .. }
             | SearchStep::Respawn => "other".to_owned(),

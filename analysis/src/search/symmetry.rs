@@ -54,6 +54,10 @@ impl Exchange {
 
     /// This exchange after another one.
     pub(super) fn after(self, other: Exchange) -> Exchange {
+        // Most steps exchange nobody.
+        if self == Exchange::default() {
+            return other;
+        }
         let mut both = Exchange::default();
         (0..8).for_each(|place| both.put(place, other.at(self.at(place))));
         both
@@ -138,7 +142,9 @@ impl Symmetry {
                 let failed = FailedHook { one: one(failed.one), wrote: wrote(failed.wrote), ..failed };
                 SearchStep::Failure { transition, hook, failed }
             }
-            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => step,
+            SearchStep::Start | SearchStep::Commit(_) | SearchStep::Respawn | SearchStep::Retry { .. } => {
+                step
+            }
         }
     }
 

@@ -5,6 +5,8 @@ use std::hash::{Hash, Hasher};
 use orange_core::action::{Ends, Remote, WorktreeUse};
 use orange_core::{Actor, Hook, OnFailure, Spawn, StateId, TransitionId, Workspace};
 
+use super::times::PassedTimes;
+
 /// More counters than this are not searched.
 pub const MAX_COUNTERS: usize = 8;
 
@@ -38,12 +40,16 @@ pub struct Task {
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once, or when the hooks
     /// that wait have run.
     pub unhandled_exit: Option<Actor>,
+    /// The times that are over.
+    pub passed: PassedTimes,
     /// The hooks that wait.
     pub waiting: Option<WaitingHooks>,
     /// The values of the counters that some guard can tell apart, by their slot.
     pub(super) counters: [u32; MAX_COUNTERS],
     /// Contents of the sections: a byte for each, by their number.
     pub(super) sections: u128,
+    /// Sections whose verdict a gate has accepted about other work than the present one: a bit for each, by their number.
+    pub(super) outdated: u16,
 }
 
 /// Hooks that wait, because one of them has failed.
@@ -164,7 +170,8 @@ impl Hash for Task {
         let agents = self.worker as u64 | (self.reviewer as u64) << 2;
         let waiting =
             self.waiting.map_or(0, |it| u64::from(it.transition.0) << 16 | u64::from(it.hook) << 1 | 1);
-        let rest = u64::from(self.reviewers) << 32
+        let rest = u64::from(self.passed.0) << 40
+            | u64::from(self.reviewers) << 32
             | u64::from(self.status.0) << 16
             | unhandled_exit << 12
             | agents << 8
@@ -177,7 +184,7 @@ impl Hash for Task {
             let odd = (2 * slot + 1_u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             sum.wrapping_add(u64::from(*value).wrapping_mul(odd))
         });
-        state.write_u64(mixed);
+        state.write_u64(mixed ^ u64::from(self.outdated) << 48);
     }
 }
 
@@ -194,9 +201,11 @@ impl Task {
             beside: false,
             renamed: false,
             unhandled_exit: None,
+            passed: PassedTimes::default(),
             waiting: None,
             counters: [0; MAX_COUNTERS],
             sections: 0,
+            outdated: 0,
         }
     }
 
@@ -219,6 +228,11 @@ impl Task {
         [Actor::Worker, Actor::Reviewer].into_iter().find(|it| self.agent(*it) == Agent::Live)
     }
 
+    /// True if no agent of it is alive, and no end of one is still to be judged.
+    pub(crate) fn is_deserted(&self) -> bool {
+        self.alive().is_none() && self.unhandled_exit.is_none()
+    }
+
     /// Number of its agents that are alive, at most.
     pub fn live_agents(&self) -> usize {
         let reviewers = if self.reviewer == Agent::Live { self.reviewers.count_ones().max(1) } else { 0 };
@@ -235,6 +249,14 @@ impl Task {
         let byte = written.content << 2 | u8::from(written.stood) << 1 | u8::from(written.seen);
         self.sections &= !(0xff << (8 * section));
         self.sections |= u128::from(byte) << (8 * section);
+        if !written.seen {
+            self.outdated &= !(1 << section);
+        }
+    }
+
+    /// True if the verdict in a section was accepted about other work than the present one.
+    pub fn is_outdated(&self, section: usize) -> bool {
+        self.outdated >> section & 1 == 1
     }
 
     /// The value of the counter in this slot.
@@ -293,12 +315,6 @@ impl Task {
     pub(crate) fn has_started(&self, before: &Task) -> bool {
         let is_new = |actor| self.agent(actor) == Agent::Live && before.agent(actor) != Agent::Live;
         is_new(Actor::Worker) || is_new(Actor::Reviewer) || self.reviewers & !before.reviewers != 0
-    }
-
-    /// Does what a hook does that changes the number in the names of windows, or does not.
-    pub(super) fn take(&mut self, hook: &Hook<'_>, reviewer: u8, renames: bool) -> Option<Event> {
-        self.renamed |= renames && self.reviewer == Agent::Live;
-        self.apply_with(hook, reviewer)
     }
 
     /// A worktree takes the place of a folder, unless somebody works there.

@@ -45,6 +45,9 @@ retry-hooks                  `orange task update --retry-hooks`: run those that
                              wait
 program COMMAND: succeeds    what a program that gates ask answers from now on;
                              or `fails`, as at first
+commit                       the work changes
+sync                         the work takes in what the base has, without a
+                             conflict: its own changes stay the same
 checks WORD                  the checks of the pull request are green, red,
                              pending or none from now on
 die [worker|reviewer [NAME]] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
@@ -90,6 +93,8 @@ impl Command {
             ("respawn", []) => Self::Act(Act::Respawn),
             ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
             ("retry-hooks", []) => Self::Act(Act::RetryHooks),
+            ("commit", []) => Self::Act(Act::Commit { is_sync: false }),
+            ("sync", []) => Self::Act(Act::Commit { is_sync: true }),
             ("elapse", []) => Self::Act(Act::Elapse { after: None }),
             ("elapse", ["after", seconds]) => Self::Act(Act::Elapse { after: Some(value(seconds)?) }),
             ("next", []) => Self::Next,
@@ -188,6 +193,8 @@ impl fmt::Display for Act {
                 write!(f, "program {program}: {}", if *succeeds { SUCCEEDS } else { FAILS })
             }
             Self::Checks { word } => write!(f, "checks {word}"),
+            Self::Commit { is_sync: false } => f.write_str("commit"),
+            Self::Commit { is_sync: true } => f.write_str("sync"),
             Self::Elapse { after: None } => f.write_str("elapse"),
             Self::Elapse { after: Some(seconds) } => write!(f, "elapse after {seconds}"),
             Self::End { agent, name, ended: WalkEnd { code, signal, output, lasted } } => {
@@ -232,6 +239,8 @@ mod tests {
         check("program make test: succeeds");
         check("program ./check a:b: fails");
         check("checks green");
+        check("commit");
+        check("sync");
         check("elapse");
         check("elapse after 7200");
         check("die reviewer");

@@ -57,6 +57,7 @@ impl<'m> Walk<'m> {
             match self.failing.iter().position(|it| it == name) {
                 Some(wanted) => {
                     self.failing.remove(wanted);
+                    self.count(effect);
                     ran.push(HookRun { hook: name, event: None, has_failed: true, has_started: false });
                 }
                 None => {
@@ -97,10 +98,15 @@ impl<'m> Walk<'m> {
         }
     }
 
-    pub(super) fn start(&mut self, effect: &Effect<'m>) -> HookRun {
+    /// Sets the counter of a hook, which happens even if the hook fails.
+    fn count(&mut self, effect: &Effect<'m>) {
         if let Some((id, value)) = effect.counter {
             self.set_counter(id, value);
         }
+    }
+
+    pub(super) fn start(&mut self, effect: &Effect<'m>) -> HookRun {
+        self.count(effect);
         let before = self.task;
         let event = self.task.apply_with(&effect.hook, self.reviewers.bit(&effect.hook));
         let has_started = self.task.has_started(&before);

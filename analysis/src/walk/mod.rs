@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use orange_core::{
     Action, Actor, AgentEnd, Answers, Cause, Checks, Choice, CounterId, Decision, Input, LifeEvent,
     LifeFacts, LifeTurn, Machine, Program, ProgramAnswer, Refusal, SeenSection, StateId, TransitionId, View,
-    Workspace, section,
+    WorkSince, Workspace, section,
 };
 
 pub use self::answers::CHECKS;
@@ -30,7 +30,8 @@ pub struct Walk<'m> {
     counters: Vec<u32>,
     body: String,
     /// Content that a gate last let through, by section.
-    passed: BTreeMap<&'m str, SeenSection<'m>>,
+    passed: BTreeMap<&'m str, (SeenSection<'m>, WalkWork)>,
+    work: WalkWork,
     /// Contents of sections when the task came to its state, and when agents were started there.
     stood: Vec<SeenSection<'m>>,
     /// Its agents and its worktree.
@@ -83,6 +84,11 @@ pub enum Act {
     Checks {
         /// `green`, `red`, `pending` or `none`.
         word: String,
+    },
+    /// Somebody changes the work.
+    Commit {
+        /// True if the branch takes in what the base has, without a conflict: the task's own changes stay the same.
+        is_sync: bool,
     },
     /// The time that a task may spend in its state, or within some states, is over.
     Elapse {
@@ -167,6 +173,11 @@ pub enum Happened {
     },
     /// The next hook with this action will fail.
     WillFail { hook: String },
+    /// The work has changed.
+    Committed {
+        /// True if the task's own changes are the same as before.
+        is_sync: bool,
+    },
     /// An agent has ended, and the task was over before.
     Over {
         /// Explanation of the end.
@@ -200,6 +211,7 @@ impl<'m> Walk<'m> {
             counters: machine.counters.iter().map(|it| it.default).collect(),
             body: String::new(),
             passed: BTreeMap::new(),
+            work: WalkWork::default(),
             stood: Vec::new(),
             task: Task::new(status),
             reviewers: Reviewers::of(machine),
@@ -304,6 +316,10 @@ impl<'m> Walk<'m> {
             Act::RetryHooks => self.retry(),
             Act::Answer { program, succeeds } => self.answer(program, *succeeds),
             Act::Checks { word } => self.see_checks(word),
+            Act::Commit { is_sync } => {
+                self.work.change(*is_sync);
+                Ok(vec![Happened::Committed { is_sync: *is_sync }])
+            }
             Act::Elapse { after } => self.elapse(*after),
             Act::End { agent, name, ended } => self.end(*agent, name.as_deref(), ended),
         }
@@ -332,7 +348,9 @@ impl<'m> Walk<'m> {
     ) -> Result<Vec<Happened>, Impossible> {
         let mut story = Vec::new();
         let mut before = is_again.then(|| self.status());
-        self.time.pass_until(ended.lasted);
+        if !is_again {
+            self.time.pass_until(ended.lasted);
+        }
         for _ in self.machine.states {
             let (is_beside, left) = (self.task.live_agents() > 0, self.time.left());
             let end =
@@ -450,7 +468,13 @@ impl<'m> Walk<'m> {
     fn fire(&mut self, decision: &Decision<'m>) -> Vec<Happened> {
         self.waiting = None;
         self.exited.clear();
-        self.passed.extend(decision.seen.iter().map(|seen| (seen.section, *seen)));
+        for seen in &decision.seen {
+            let known = self.passed.get(seen.section);
+            let is_known = known.is_some_and(|(it, _)| it.fingerprint == seen.fingerprint);
+            if !is_known {
+                self.passed.insert(seen.section, (*seen, self.work));
+            }
+        }
         self.stood.clone_from(&decision.entered);
         self.go_to(decision.to);
         let (hooks, story) = self.run_hooks(decision, 0);
@@ -465,7 +489,9 @@ impl<'m> Walk<'m> {
     }
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
-        let seen: Vec<SeenSection<'_>> = self.passed.values().chain(&self.stood).copied().collect();
+        let passed =
+            self.passed.values().map(|(seen, work)| SeenSection { work: self.work.since(*work), ..*seen });
+        let seen: Vec<SeenSection<'_>> = passed.chain(self.stood.iter().copied()).collect();
         let asked = self.machine.gates_of(self.status()).filter_map(|gate| gate.program());
         let answer = |program: &Program<'m>| {
             let has_failed = !self.succeeding.contains(&program.to_string());
@@ -482,6 +508,32 @@ impl<'m> Walk<'m> {
     /// Content of a section.
     pub fn section(&self, heading: &str) -> Option<&str> {
         section(&self.body, heading)
+    }
+}
+
+/// The work of a walk's task.
+#[derive(Clone, Copy, Debug, Default)]
+struct WalkWork {
+    /// Number of its commits.
+    commits: u32,
+    /// Number of those that have changed the patch.
+    patches: u32,
+}
+
+impl WalkWork {
+    fn change(&mut self, is_sync: bool) {
+        self.commits += 1;
+        self.patches += u32::from(!is_sync);
+    }
+
+    /// Change since earlier work.
+    fn since(self, before: WalkWork) -> WorkSince {
+        match self.commits - before.commits {
+            0 => WorkSince::Same,
+            commits => {
+                WorkSince::Changed { has_same_patch: self.patches == before.patches, commits: Some(commits) }
+            }
+        }
     }
 }
 

@@ -36,6 +36,11 @@ pub struct Checked {
     hash: String,
 }
 
+/// A workflow as far as it was understood, for those who show it: names in it are resolved, and what did not resolve is left out. It
+/// may lack everything, its initial state too, and nothing lowers or emits it.
+#[derive(Clone, Debug)]
+pub struct PartialDefinition(Box<Definition>);
+
 /// The state machine that the checks look at, and their findings.
 struct CheckContext<'r> {
     draft: &'r MachineDraft,
@@ -44,21 +49,22 @@ struct CheckContext<'r> {
     found: &'r mut Vec<Diagnostic>,
 }
 
-/// Runs every check, adds what they find to `found`, and gives the workflow when nothing there is an error.
-pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option<Checked> {
+/// Runs every check, adds what they find to `found`, and gives the workflow.
+///
+/// # Errors
+/// Something there is an error: the workflow cannot be lowered.
+pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Result<Checked, PartialDefinition> {
     file_name::check(draft.name(), source, found);
-    let definition = match draft {
-        Draft::Machine(draft) => {
-            machine(&draft, source, found);
-            Definition::Machine(draft.workflow)
-        }
-        Draft::Steps(steps) => {
-            steps::check(&steps, found);
-            Definition::Steps(steps)
-        }
-    };
-    let sound = found.iter().all(|it| it.level != Level::Error);
-    sound.then(|| Checked { hash: definition.hash(&source.text), definition })
+    match &draft {
+        Draft::Machine(draft) => machine(draft, source, found),
+        Draft::Steps(steps) => steps::check(steps, found),
+    }
+    let partial = PartialDefinition::from(draft);
+    if found.iter().any(|it| it.level == Level::Error) {
+        return Err(partial);
+    }
+    let definition = *partial.0;
+    Ok(Checked { hash: definition.hash(&source.text), definition })
 }
 
 fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
@@ -75,6 +81,22 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     claim::check(&mut context);
     deadline::check(&mut context);
     ends::check(&mut context);
+}
+
+impl From<Draft> for PartialDefinition {
+    fn from(draft: Draft) -> Self {
+        Self(Box::new(match draft {
+            Draft::Machine(draft) => Definition::Machine(draft.workflow),
+            Draft::Steps(steps) => Definition::Steps(steps),
+        }))
+    }
+}
+
+impl PartialDefinition {
+    /// The workflow, as far as it was understood.
+    pub fn definition(&self) -> &Definition {
+        &self.0
+    }
 }
 
 impl Definition {

@@ -3,7 +3,7 @@
 use orange_core::{
     Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, Fields, Gate, Guard, HarnessOf,
     Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State,
-    StateId, Transition, Value, Verdict, Workspace,
+    StateId, Transition, Value, Verdict, VerdictOf, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -166,6 +166,10 @@ fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
         Verdict::Pass => quote!(orange::Verdict::Pass),
         Verdict::Fail => quote!(orange::Verdict::Fail),
     }));
+    let of = option(gate.of.map(|of| match of {
+        VerdictOf::Patch => quote!(orange::VerdictOf::Patch),
+        VerdictOf::Commit => quote!(orange::VerdictOf::Commit),
+    }));
     let fields = match fields {
         Fields::Any(names) => quote!(Any(&[#(#names),*])),
         Fields::All([]) => quote!(NONE),
@@ -179,6 +183,7 @@ fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
             strict: #strict,
             fields: orange::Fields::#fields,
             fresh: #fresh,
+            of: #of,
             reviewer: #reviewer,
         }
     }

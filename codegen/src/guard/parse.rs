@@ -52,6 +52,21 @@ pub fn parse(text: &Text, lookup: &mut Lookup<'_>) -> Result<Expr, Vec<ClauseFau
     }
 }
 
+/// The names of counters in a clause, whether it is whole or not, as bytes of its text.
+pub fn names(clause: &str) -> impl Iterator<Item = Range<usize>> {
+    let starts = clause.char_indices().filter(|(at, it)| {
+        is_word_char(*it) && !it.is_ascii_digit() && !clause[..*at].ends_with(is_word_char)
+    });
+    let words = starts.map(|(at, _)| {
+        let word = &clause[at..];
+        at..at + word.find(|it| !is_word_char(it)).unwrap_or(word.len())
+    });
+    words.filter(|it| !JOINING.iter().any(|word| clause[it.clone()].eq_ignore_ascii_case(word)))
+}
+
+/// Words that people write for `||` and `&&`.
+const JOINING: [&str; 2] = ["or", "and"];
+
 struct Parser<'p> {
     text: &'p Text,
     at: usize,
@@ -75,7 +90,7 @@ impl Parser<'_> {
 
     fn disjunction(&mut self) -> ParsedClause<Expr> {
         let mut any = vec![self.and()?];
-        while self.joined_by("||", '|', "or")? {
+        while self.joined_by("||", '|', JOINING[0])? {
             any.push(self.and()?);
         }
         Ok(if any.len() == 1 { any.remove(0) } else { Expr::Or(any) })
@@ -83,7 +98,7 @@ impl Parser<'_> {
 
     fn and(&mut self) -> ParsedClause<Expr> {
         let mut all = vec![self.not()?];
-        while self.joined_by("&&", '&', "and")? {
+        while self.joined_by("&&", '&', JOINING[1])? {
             all.push(self.not()?);
         }
         Ok(if all.len() == 1 { all.remove(0) } else { Expr::And(all) })

@@ -178,6 +178,7 @@ impl<'a> Lowering<'a> {
                 RequiredFields::All(_) => core::Fields::All(names),
             },
             fresh: gate.fresh,
+            of: gate.of.map(|of| of.value),
             reviewer: gate.reviewer.as_deref(),
         }
     }

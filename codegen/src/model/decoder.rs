@@ -72,6 +72,11 @@ impl<'s> Decoder<'s> {
         ValueWriter { source: self.source, format: self.format }
     }
 
+    /// The text that a span is in, of the source or of a file that it includes, and the first byte of that text.
+    fn text_at(&self, span: Span) -> (&str, u32) {
+        self.included.text_at(span).unwrap_or((self.source, 0))
+    }
+
     /// Adds a finding.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
@@ -126,12 +131,20 @@ impl<'s> Decoder<'s> {
         known: impl IntoIterator<Item = &'k str> + Clone,
     ) -> Option<Fix> {
         let meant = suggest::only(word.value, known)?;
-        edit::replace_word(self.source, word.span, word.value, meant)
+        let (text, start) = self.text_at(word.span);
+        let span = Span::new(word.span.start - start, word.span.end - start);
+        let mut fix = edit::replace_word(text, span, word.value, meant)?;
+        for edit in &mut fix.edits {
+            edit.span = Span::new(edit.span.start + start, edit.span.end + start);
+        }
+        Some(fix)
     }
 
-    /// The edit that writes `new` in the place of a text, where the text stands in the source as it is.
+    /// The edit that writes `new` in the place of a text, where the text stands in its file as it is.
     pub fn rewritten(&self, span: Span, text: &str, new: &str) -> Option<Fix> {
-        let stands_there = self.source.get(span.range()) == Some(text);
+        let (written, start) = self.text_at(span);
+        let stands_there =
+            written.get((span.start - start) as usize..(span.end - start) as usize) == Some(text);
         stands_there.then(|| Fix::replace(format!("write `{new}`"), span, new))
     }
 }

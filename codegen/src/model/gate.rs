@@ -7,7 +7,9 @@ use super::decoder::{self, Decoder, Field, NamedEntry, shortened};
 use super::hooks::{argv, at_least_one};
 use super::keys::{ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GREEN, PROGRAM, WRITERS};
 use super::scope::Scope;
-use super::{ChecksGate, CommandGate, Gate, NamedGate, RequiredFields, SectionGate, Verdict, Verdicts};
+use super::{
+    ChecksGate, CommandGate, Gate, NamedGate, RequiredFields, SectionGate, Verdict, VerdictOf, Verdicts,
+};
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -19,6 +21,9 @@ const VERDICTS: [(&str, Verdict); 2] =
 
 const VERDICTS_OF: [(&str, Verdicts); 2] =
     [(Verdicts::All.as_str(), Verdicts::All), (Verdicts::Any.as_str(), Verdicts::Any)];
+
+const WORK: [(&str, VerdictOf); 2] =
+    [(VerdictOf::Patch.as_str(), VerdictOf::Patch), (VerdictOf::Commit.as_str(), VerdictOf::Commit)];
 
 /// The gates of a transition or of an exit rule: one, the name of one, or `all` of several. Those that are not understood are left
 /// out.
@@ -122,6 +127,7 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
         verdict: fields.get("verdict").and_then(|it| decoder.word(&it, &VERDICTS)),
         strict: flag(decoder, &fields, "strict"),
         fresh: flag(decoder, &fields, "fresh"),
+        of: fields.get("of").and_then(|it| decoder.word(&it, &WORK)),
         verdicts: fields.get("verdicts").and_then(|it| decoder.word(&it, &VERDICTS_OF)),
         reviewer: None,
         written_by: fields.get("written_by").map(|it| actors(decoder, scope, &it, &WRITERS)),
@@ -142,6 +148,23 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
                 .help("add `verdict: PASS` or `verdict: FAIL`, or delete `strict`"),
         );
     }
+    if let Some(of) = fields.get("of") {
+        let found = if fields.get("verdict").is_none() {
+            let help = "add `verdict: PASS` or `verdict: FAIL`, or delete `of`";
+            Some(("`of` says of which work a verdict is, and this gate asks for none", help))
+        } else if gate.fresh {
+            let help = "keep `fresh` where the verdict is given, and `of` where an earlier one counts";
+            Some((
+                "`of` says of which work an earlier verdict may be, and `fresh` takes no earlier one",
+                help,
+            ))
+        } else {
+            None
+        };
+        if let Some((message, help)) = found {
+            decoder.report(Diagnostic::new(&S04, of.key, message).help(help));
+        }
+    }
     section.is_some().then_some(gate)
 }
 
@@ -159,12 +182,12 @@ impl Gate {
 
 impl SectionGate {
     fn asks(&self) -> impl PartialEq + use<'_> {
-        let Self { section, required, verdict, strict, fresh, fields, .. } = self;
+        let Self { section, required, verdict, strict, fresh, of, fields, .. } = self;
         let verdicts = self.verdicts.map(|it| it.value == Verdicts::All);
         let each = matches!(fields, RequiredFields::All(_));
         let names: Vec<&str> = fields.names().iter().map(|it| it.value.as_str()).collect();
-        let verdict = verdict.map(|it| it.value);
-        (section.value.as_str(), (*required, verdict, verdicts, *strict, *fresh), (each, names))
+        let (verdict, of) = (verdict.map(|it| it.value), of.map(|it| it.value));
+        (section.value.as_str(), (*required, verdict, verdicts, *strict, *fresh, of), (each, names))
     }
 }
 

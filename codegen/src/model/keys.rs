@@ -1,149 +1,38 @@
 //! Every key of the workflow language, as data: what the decoder accepts, and what a schema is written from.
 
-use orange_core::Action;
 use orange_core::action::{Parameter, ParameterKind};
+use orange_core::{Action, VerdictOf};
 
 use super::Actor;
 
-/// A mapping with known keys.
-#[derive(Debug)]
-pub struct Object {
-    /// Its name in messages, with an article: `a transition`.
-    pub what: &'static str,
-    /// Its keys, in the order that people write them in.
-    pub keys: &'static [Key],
-}
+pub use takes::{Key, MapKeys, NameKind, Object, PromptKind, Takes, key, required};
 
-impl Object {
-    /// The object and every object within it, as often as it may stand there.
-    pub fn with_inner(&'static self) -> Vec<&'static Self> {
-        let mut all = vec![self];
-        self.keys.iter().for_each(|key| key.takes.add_objects(&mut all));
-        all
-    }
-
-    /// The number of the key with this name.
-    pub fn slot(&self, name: &str) -> Option<usize> {
-        self.keys.iter().position(|key| key.name == name)
-    }
-}
-
-/// One key of an object.
-#[derive(Debug)]
-pub struct Key {
-    /// As it is written.
-    pub name: &'static str,
-    /// True if it must be there.
-    pub required: bool,
-    /// The values that it takes.
-    pub takes: Takes,
-    /// Its meaning, in one sentence.
-    pub doc: &'static str,
-}
-
-/// The values that a key takes.
-#[derive(Debug)]
-pub enum Takes {
-    /// Any text.
-    Text,
-    /// `true` or `false`.
-    Boolean,
-    /// A whole number that fits 32 bits, at least this.
-    Integer(u32),
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// One of these built-in actors, or one that the workflow declares.
-    Actor(&'static [&'static str]),
-    /// The name of something that the workflow defines.
-    Name(NameKind),
-    /// A `when` clause.
-    Guard,
-    /// A section heading: `## Review`.
-    Heading,
-    /// A whole number with its unit, seconds, minutes, hours or days: `90s`.
-    Duration,
-    /// Any scalar, taken as text.
-    Scalar,
-    /// An object.
-    Object(&'static Object),
-    /// One of these objects; the value of this key says which.
-    Tagged(&'static str, &'static [Object]),
-    /// A list of these.
-    List(&'static Takes),
-    /// One of these, or a list of them.
-    OneOrList(&'static Takes),
-    /// One of these; no two of them have the same shape, which is a text, a list, or an object with a key that it must have.
-    OneOf(&'static [Takes]),
-    /// A mapping from any name to these.
-    Map(&'static Takes),
-}
-
-impl Takes {
-    fn add_objects(&'static self, all: &mut Vec<&'static Object>) {
-        match self {
-            Takes::Object(object) => all.extend(object.with_inner()),
-            Takes::Tagged(_, objects) => objects.iter().for_each(|it| all.extend(it.with_inner())),
-            Takes::List(inner) | Takes::OneOrList(inner) | Takes::Map(inner) => inner.add_objects(all),
-            Takes::OneOf(several) => several.iter().for_each(|it| it.add_objects(all)),
-            Takes::Text
-            | Takes::Boolean
-            | Takes::Integer(_)
-            | Takes::Word(_)
-            | Takes::Actor(_)
-            | Takes::Name(_)
-            | Takes::Guard
-            | Takes::Heading
-            | Takes::Duration
-            | Takes::Scalar => {}
-        }
-    }
-}
-
-/// The kinds of names that a workflow defines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameKind {
-    /// `states`
-    States,
-    /// `prompts`
-    Prompts,
-    /// `gates`
-    Gates,
-    /// `review_round`, `crash_count` and `fields`
-    Counters,
-    /// `steps`
-    Steps,
-    /// Those of the task, and those that are installed where the workflow runs.
-    Harnesses,
-}
-
-/// A key that may be left out.
-pub const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required: false, takes, doc }
-}
-
-/// A key that must be there.
-pub const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required: true, takes, doc }
-}
+mod takes;
 
 const STATE_NAME: Takes = Takes::Name(NameKind::States);
+const STATE_OR_NOTICE: Takes = Takes::NameOr(NameKind::States, &["notify"]);
+const HARNESS_NAME: Takes = Takes::NameOr(NameKind::Harnesses, &["task", "review"]);
 
 /// A state machine workflow: the whole file.
 pub static WORKFLOW: Object = Object {
     what: "a workflow",
     keys: &[
-        required("name", Takes::Text, "The workflow's name, the same as the file's stem."),
+        required(
+            "name",
+            Takes::NewName(NameKind::Workflows),
+            "The workflow's name, the same as the file's stem.",
+        ),
         key("version", Takes::Integer(1), "The workflow's version, as its author counts; 1 by default."),
         key("description", Takes::Text, "What the workflow is for."),
         key("initial", STATE_NAME, "Where a new task starts; the first state by default."),
         key(
             "fields",
-            Takes::Map(&Takes::Integer(0)),
+            Takes::Map(MapKeys::New(NameKind::Counters), &Takes::Integer(0)),
             "Counters beside review_round and crash_count, and their first values.",
         ),
         key(
             "actors",
-            Takes::List(&Takes::Text),
+            Takes::List(&Takes::NewName(NameKind::Actors)),
             "Actors beside worker, reviewer, human and engine: programs that ask with a token.",
         ),
         key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
@@ -152,8 +41,12 @@ pub static WORKFLOW: Object = Object {
             Takes::Boolean,
             "Work may be merged although no person was asked; false by default.",
         ),
-        required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
-        key("gates", Takes::Map(&NAMED_GATE), "Gates with names, which transitions and exit rules use."),
+        required("states", Takes::Map(MapKeys::New(NameKind::States), &Takes::Object(&STATE)), "The states."),
+        key(
+            "gates",
+            Takes::Map(MapKeys::New(NameKind::Gates), &NAMED_GATE),
+            "Gates with names, which transitions and exit rules use.",
+        ),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key(
             "deadlines",
@@ -163,7 +56,10 @@ pub static WORKFLOW: Object = Object {
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
         key(
             "prompts",
-            Takes::Map(&Takes::OneOf(&[Takes::Text, Takes::Object(&PROMPT)])),
+            Takes::Map(
+                MapKeys::New(NameKind::Prompts),
+                &Takes::OneOf(&[Takes::Prompt(PromptKind::Task), Takes::Object(&PROMPT)]),
+            ),
             "The first messages of agents.",
         ),
     ],
@@ -172,7 +68,11 @@ pub static WORKFLOW: Object = Object {
 /// A prompt that stands in a file.
 pub static PROMPT: Object = Object {
     what: "a prompt",
-    keys: &[required("include", Takes::Text, "The file with its text, in the folder of the workflow.")],
+    keys: &[required(
+        "include",
+        Takes::Name(NameKind::Files),
+        "The file with its text, in the folder of the workflow.",
+    )],
 };
 
 /// `commands`
@@ -206,7 +106,7 @@ pub static STATE: Object = Object {
         ),
         key("entry", Takes::Boolean, "Whether a task may be created here."),
         key("timeout", Takes::Duration, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
-        key("on_timeout", Takes::Text, "The state that it then goes to, or `notify`, the default."),
+        key("on_timeout", STATE_OR_NOTICE, "The state that it then goes to, or `notify`, the default."),
         key("agent", Takes::Object(&AGENT), "What runs the agents that are started for this state."),
     ],
 };
@@ -215,11 +115,7 @@ pub static STATE: Object = Object {
 pub static AGENT: Object = Object {
     what: "`agent`",
     keys: &[
-        key(
-            "harness",
-            Takes::Name(NameKind::Harnesses),
-            "The harness: one of the task's (task, review), or a name.",
-        ),
+        key("harness", HARNESS_NAME, "The harness: one of the task's (task, review), or a name."),
         key("model", Takes::Scalar, "The model, in the harness's own words."),
         key("effort", Takes::Scalar, "The effort, in the harness's own words."),
         key(
@@ -241,7 +137,7 @@ pub static TRANSITION: Object = Object {
         required("to", Takes::OneOrList(&STATE_NAME), "The state it leads to, or several."),
         key(
             "by",
-            Takes::OneOrList(&Takes::Actor(&ACTORS)),
+            Takes::OneOrList(&Takes::NameOr(NameKind::Actors, &ACTORS)),
             "Who may ask; anyone but declared actors by default.",
         ),
         key("gate", GATES, "What must hold: a gate, the name of one, or `all` of several."),
@@ -332,8 +228,13 @@ pub static GATE: Object = Object {
             "Its content must be new: not what stood there when the state was entered, or when the agent that is to judge was started, or what a gate last let through.",
         ),
         key(
+            "of",
+            Takes::Word(&[VerdictOf::Patch.as_str(), VerdictOf::Commit.as_str()]),
+            "What of the work must be as it was when a gate accepted the verdict: the `patch`, which a clean merge of the base keeps, or the `commit`.",
+        ),
+        key(
             "written_by",
-            Takes::OneOrList(&Takes::Actor(&WRITER_NAMES)),
+            Takes::OneOrList(&Takes::NameOr(NameKind::Actors, &WRITER_NAMES)),
             "Who writes the section: a declaration for the checks, which do not let an agent judge its own work.",
         ),
     ],
@@ -368,7 +269,7 @@ pub const WRITERS: [Actor; 3] = [Actor::Worker, Actor::Reviewer, Actor::Human];
 
 const WRITER_NAMES: [&str; 3] = [WRITERS[0].kind(), WRITERS[1].kind(), WRITERS[2].kind()];
 
-const ACTION: Key = required("action", Takes::Text, "What the hook does.");
+const ACTION: Key = required("action", Takes::Name(NameKind::Actions), "What the hook does.");
 const ON_FAILURE: Key = key(
     "on_failure",
     Takes::Word(&["stop", "go-on"]),
@@ -421,10 +322,12 @@ const fn takes(kind: ParameterKind) -> Takes {
     match kind {
         ParameterKind::Prompt => Takes::Name(NameKind::Prompts),
         ParameterKind::Role => Takes::Word(&["worker", "reviewer"]),
-        ParameterKind::Harness => Takes::Name(NameKind::Harnesses),
+        ParameterKind::Harness => HARNESS_NAME,
         ParameterKind::Permissions => Takes::Word(&["full", "reduced"]),
         ParameterKind::Counter => Takes::Name(NameKind::Counters),
-        ParameterKind::Message | ParameterKind::Field | ParameterKind::Reviewer => Takes::Text,
+        ParameterKind::Message => Takes::Prompt(PromptKind::Message),
+        ParameterKind::Field => Takes::Text,
+        ParameterKind::Reviewer => Takes::NewName(NameKind::Reviewers),
         ParameterKind::Model | ParameterKind::Effort | ParameterKind::Value => Takes::Scalar,
         ParameterKind::Argv => Takes::List(&Takes::Scalar),
         ParameterKind::Seconds(_) => Takes::Integer(1),
@@ -441,7 +344,7 @@ pub static DEADLINE: Object = Object {
             Takes::Duration,
             "The time from the arrival in the first of them: `90s`, `20m`, `4h`, `1d`.",
         ),
-        key("then", Takes::Text, "The state that the task then goes to, or `notify`, the default."),
+        key("then", STATE_OR_NOTICE, "The state that the task then goes to, or `notify`, the default."),
     ],
 };
 
@@ -519,7 +422,11 @@ pub static STEP_WORKFLOW: Object = Object {
 pub static STEP_HEADER: Object = Object {
     what: "`workflow`",
     keys: &[
-        required("name", Takes::Text, "The workflow's name, the same as the file's stem."),
+        required(
+            "name",
+            Takes::NewName(NameKind::Workflows),
+            "The workflow's name, the same as the file's stem.",
+        ),
         key("description", Takes::Text, "What the workflow is for."),
         key("version", Takes::Scalar, "The author's own version of it."),
         key(
@@ -539,7 +446,7 @@ pub static STEP_HEADER: Object = Object {
         ),
         key(
             "roles",
-            Takes::List(&Takes::Text),
+            Takes::List(&Takes::NewName(NameKind::Roles)),
             "The roles that steps may name; by default those that they name.",
         ),
     ],
@@ -552,14 +459,22 @@ const STEP_NAMES: Takes = Takes::List(&STEP_NAME);
 pub static STEP: Object = Object {
     what: "a step",
     keys: &[
-        required("id", Takes::Text, "Its name among the steps."),
+        required("id", Takes::NewName(NameKind::Steps), "Its name among the steps."),
         key("title", Takes::Text, "A line for people; the id by default."),
-        key("role", Takes::Text, "Who may take it; any by default."),
-        key("prompt_file", Takes::Text, "The file with its prompt, in the folder of the workflow."),
-        key("prompt", Takes::Text, "Its prompt, in the place of a file."),
+        key("role", Takes::Name(NameKind::Roles), "Who may take it; any by default."),
+        key(
+            "prompt_file",
+            Takes::Name(NameKind::Files),
+            "The file with its prompt, in the folder of the workflow.",
+        ),
+        key("prompt", Takes::Prompt(PromptKind::Step), "Its prompt, in the place of a file."),
         key("depends_on", STEP_NAMES, "The steps that end before it is decided."),
-        key("condition", Takes::Text, "When it runs: `review.result == 'PASS'`."),
-        key("results", Takes::List(&Takes::Text), "What an attempt may report; any word by default."),
+        key("condition", Takes::Condition, "When it runs: `review.result == 'PASS'`."),
+        key(
+            "results",
+            Takes::List(&Takes::NewName(NameKind::Results)),
+            "What an attempt may report; any word by default.",
+        ),
         key("max_retries", Takes::Integer(0), "How often it may complete and send steps back, up to 1000."),
         key(
             "requeue",
@@ -567,7 +482,11 @@ pub static STEP: Object = Object {
             "The steps that it sends back; by default the one that its condition reads.",
         ),
         key("on_fail", STEP_NAME, "The step that handles its failure."),
-        key("harness", Takes::Text, "The harness of its agent; the project's by default."),
+        key(
+            "harness",
+            Takes::Name(NameKind::Harnesses),
+            "The harness of its agent; the project's by default.",
+        ),
         key(
             "permissions",
             Takes::Word(&["full", "reduced"]),

@@ -14,6 +14,7 @@ mod gate;
 mod header;
 mod hooks;
 pub mod keys;
+pub mod occurrences;
 mod prompt_file;
 mod prompts;
 mod resolve;
@@ -26,6 +27,7 @@ mod step_prompt;
 mod step_scope;
 mod steps;
 mod transitions;
+pub mod visit;
 
 pub use deadlines::Deadline;
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
@@ -37,7 +39,7 @@ pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId,
 pub use orange_core::{
     Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, MAX_ACTORS,
     MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
-    Workspace,
+    VerdictOf, Workspace,
 };
 
 pub use crate::guard::Counter;
@@ -213,6 +215,8 @@ pub struct SectionGate {
     pub strict: bool,
     /// Its content must be new.
     pub fresh: bool,
+    /// Part of the work that must be as it was when a gate accepted the verdict.
+    pub of: Option<Spanned<VerdictOf>>,
     /// The authors of the section, as the workflow declares; the checks of authority read this.
     pub written_by: Option<Actors>,
     /// The reviewers whose verdicts it asks for, where reviewers with names write a section each.

@@ -1,5 +1,7 @@
 //! Prompts: texts with placeholders, parsed once.
 
+use std::ops::Range;
+
 use super::decoder::{Decoder, Field, NamedEntry};
 use super::keys::PROMPT;
 use super::prompt_file;
@@ -56,27 +58,66 @@ fn included(
 /// Cuts a text at its placeholders.
 fn pieces(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) -> Vec<PromptPiece> {
     let mut cutter = Cutter::default();
-    let mut rest = text.value.as_str();
-    while let Some(brace) = rest.find(['{', '}']) {
-        cutter.literal.push_str(&rest[..brace]);
-        rest = &rest[brace..];
-        let at = text.value.len() - rest.len();
-        let taken = match placeholder(rest) {
-            _ if rest.starts_with("{{") => cutter.escaped('{'),
-            _ if rest.starts_with("}}") => cutter.escaped('}'),
-            Some(word) => match value(scope, word) {
-                Some(value) => cutter.value(value, word),
+    for (at, cut) in cuts(&text.value) {
+        match cut {
+            Cut::Text(text) => cutter.literal.push_str(text),
+            Cut::Brace(brace) => cutter.literal.push(brace),
+            Cut::Placeholder(word) => match value(scope, word) {
+                Some(value) => cutter.value(value),
                 None => {
                     report(decoder, scope, text, word, at);
-                    cutter.text(&rest[..word.len() + 2])
+                    cutter.literal.push_str(&text.value[at..at + word.len() + 2]);
                 }
             },
-            None => cutter.text(&rest[..1]),
+        }
+    }
+    cutter.finish()
+}
+
+/// A part of a text with placeholders.
+enum Cut<'t> {
+    /// Stands for itself.
+    Text(&'t str),
+    /// Two braces, which stand for one.
+    Brace(char),
+    /// The word in braces.
+    Placeholder(&'t str),
+}
+
+/// The parts of a text, each with its first byte.
+fn cuts(text: &str) -> impl Iterator<Item = (usize, Cut<'_>)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let at = text.len() - rest.len();
+        let (cut, taken) = match rest.find(['{', '}']) {
+            _ if rest.is_empty() => return None,
+            _ if rest.starts_with("{{") => (Cut::Brace('{'), 2),
+            _ if rest.starts_with("}}") => (Cut::Brace('}'), 2),
+            Some(0) => match placeholder(rest) {
+                Some(word) => (Cut::Placeholder(word), word.len() + 2),
+                None => (Cut::Text(&rest[..1]), 1),
+            },
+            brace => {
+                let end = brace.unwrap_or(rest.len());
+                (Cut::Text(&rest[..end]), end)
+            }
         };
         rest = &rest[taken..];
-    }
-    cutter.literal.push_str(rest);
-    cutter.finish()
+        Some((at, cut))
+    })
+}
+
+/// The words of the placeholders of a text, as bytes of it.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
+    cuts(text).filter_map(|(at, cut)| match cut {
+        Cut::Placeholder(word) => Some(at + 1..at + 1 + word.len()),
+        Cut::Text(_) | Cut::Brace(_) => None,
+    })
+}
+
+/// True if a word is the name of a value that every task has.
+pub(super) fn is_value(word: &str) -> bool {
+    Value::NAMED.iter().any(|(name, _)| *name == word)
 }
 
 /// Reports the placeholders of a text in which nothing but these values is filled in.
@@ -153,21 +194,9 @@ struct Cutter {
 }
 
 impl Cutter {
-    /// Each of these says how many bytes of the text it stands for.
-    fn escaped(&mut self, brace: char) -> usize {
-        self.literal.push(brace);
-        2
-    }
-
-    fn text(&mut self, text: &str) -> usize {
-        self.literal.push_str(text);
-        text.len()
-    }
-
-    fn value(&mut self, value: Value, word: &str) -> usize {
+    fn value(&mut self, value: Value) {
         self.end_text();
         self.pieces.push(PromptPiece::Value(value));
-        word.len() + 2
     }
 
     fn end_text(&mut self) {

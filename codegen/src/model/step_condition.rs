@@ -82,6 +82,12 @@ fn part(decoder: &mut Decoder<'_>, text: &Text, range: Range<usize>) -> Option<F
     found
 }
 
+/// The step that a condition names, and the value if that is a result of it, as bytes of its text.
+pub(super) fn names(text: &str) -> Option<(Range<usize>, Option<Range<usize>>)> {
+    let Parts { step, field, value } = parse(text).ok()?;
+    Some((step, (text[field] == *Field::Result.as_str()).then_some(value)))
+}
+
 fn parse(text: &str) -> Result<Parts, ConditionFault> {
     let fault = |range: Range<usize>, message: &str, help: &str| ConditionFault {
         range,
@@ -131,7 +137,7 @@ fn parse(text: &str) -> Result<Parts, ConditionFault> {
 }
 
 /// The range without the blanks at its ends.
-fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + part.len() - part.trim_start().len();
     start..start + part.trim().len()

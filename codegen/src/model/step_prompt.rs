@@ -1,5 +1,7 @@
 //! Prompts of steps: in the workflow or in a file beside it, with placeholders in double braces.
 
+use std::ops::Range;
+
 use super::decoder::{Decoder, ObjectFields, shortened};
 use super::prompt_file::{self, WRITE};
 use super::{StepPiece, StepPrompt, StepValue, prompts};
@@ -78,9 +80,9 @@ fn pieces(decoder: &mut Decoder<'_>, source: &Text) -> Vec<StepPiece> {
     let text = source.value.as_str();
     let mut pieces = Vec::new();
     let mut taken = 0;
-    for (at, _) in text.match_indices("{{") {
-        let Some(word) = placeholder(&text[at..]).filter(|_| at >= taken) else { continue };
-        let end = at + word.len() + 4;
+    for word in placeholders(text) {
+        let (at, end) = (word.start - 2, word.end + 2);
+        let word = &text[word];
         match StepValue::ALL.iter().find(|it| it.name() == word.trim()) {
             Some(value) => {
                 if at > taken {
@@ -101,6 +103,16 @@ fn pieces(decoder: &mut Decoder<'_>, source: &Text) -> Vec<StepPiece> {
         pieces.push(StepPiece::Text(text[taken..].to_owned()));
     }
     pieces
+}
+
+/// The words between double braces, with the blanks around them, as bytes of the text.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut taken = 0;
+    text.match_indices("{{").filter_map(move |(at, _)| {
+        let word = placeholder(&text[at..]).filter(|_| at >= taken)?;
+        taken = at + word.len() + 4;
+        Some(at + 2..at + 2 + word.len())
+    })
 }
 
 /// The text between double braces at the start of a text, if that is one word.

@@ -58,6 +58,21 @@ impl SourceLines {
         own.into_iter().chain(body.map(|(_, line)| line))
     }
 
+    /// Puts a comment on a line of its own, above the line of a place. A comment cannot stand within a scalar of several lines, so that
+    /// it stands above the line on which that begins.
+    pub(super) fn insertion(&self, text: &str, start: u32, comment: &str) -> Edit {
+        let after = self.bodies.partition_point(|(body, _)| body.start <= start);
+        let body = after.checked_sub(1).map(|it| self.bodies[it]).filter(|(body, _)| start < body.end);
+        let line = body.map_or_else(|| self.number(start as usize), |(_, line)| line);
+        let begin = self.lines.get(line).map_or(0, |it| it.start);
+        let mark = if text[begin..].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let rest = &text[begin + mark..];
+        let indentation = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let span = Span::at((begin + mark) as u32);
+        Edit { span, text: format!("{indentation}{comment}{line_end}") }
+    }
+
     fn number(&self, at: usize) -> usize {
         self.lines.partition_point(|it| it.start <= at).saturating_sub(1)
     }

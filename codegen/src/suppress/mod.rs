@@ -49,6 +49,13 @@ struct Allowed {
     removal: Edit,
 }
 
+/// The edit that allows the findings of a check at a place: a comment with the reason, on a line of its own above it. A finding in an
+/// included file is allowed where the source names the file.
+pub fn allow(source: &Source, tree: &Node, place: Span, check: &Check, reason: &str) -> Edit {
+    let comment = format!("# {MARK} allow({}) {reason}", check.name);
+    SourceLines::new(source, tree).insertion(&source.text, place.start, comment.trim_end())
+}
+
 impl Suppressions {
     /// Reads the comments of a source. What looks like one inside a string is text.
     pub fn read(source: &Source, tree: &Node) -> Self {

@@ -6,6 +6,7 @@ mod conflict;
 pub mod layout;
 pub mod limits;
 mod text;
+mod tolerant;
 mod toml;
 mod yaml;
 mod yaml_error;
@@ -21,6 +22,7 @@ use crate::span::Span;
 #[cfg(test)]
 pub(crate) use text::Notation;
 pub use text::Text;
+pub use tolerant::{RecoveredTree, Recovery, after_edit, parse_tolerant};
 
 /// One node: where it stands and what it is.
 #[derive(Clone, Debug)]
@@ -83,6 +85,22 @@ pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
 fn is_toml() -> Diagnostic {
     Diagnostic::new(&S01, Span::at(0), "this file is TOML, and its name says that it is YAML")
         .help("give it a name that ends with `.toml`")
+}
+
+impl Node {
+    /// Its text, if it is a scalar.
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            NodeKind::Scalar(scalar) => Some(&scalar.text.value),
+            NodeKind::Sequence(_) | NodeKind::Mapping(_) => None,
+        }
+    }
+
+    /// The value under a key, if it is a mapping that has the key.
+    pub fn value_of(&self, key: &str) -> Option<&Node> {
+        let NodeKind::Mapping(entries) = &self.kind else { return None };
+        entries.iter().find(|(it, _)| it.text() == Some(key)).map(|(_, value)| value)
+    }
 }
 
 impl Scalar {

@@ -254,3 +254,30 @@ fn nothing_is_no_tree() {
         }
     }
 }
+
+/// Each visible character of the last scalar is found from its place in the source.
+#[track_caller]
+fn there_and_back(path: &str, text: &str) {
+    let mut all = Vec::new();
+    scalars(&tree(&Source::new(path, text)), &mut all);
+    let (_, scalar) = all.last().expect("a scalar");
+    let decoded = &scalar.text;
+    let visible = decoded.value.char_indices().filter(|(_, it)| !it.is_whitespace());
+    for (at, character) in visible {
+        assert_eq!(decoded.offset(decoded.source(at as u32)), Some(at as u32), "{character:?} of {text:?}");
+    }
+    assert_eq!(decoded.offset(0), None, "{text:?}");
+    assert_eq!(decoded.offset(text.len() as u32 + 1), None, "{text:?}");
+}
+
+#[test]
+fn a_place_in_the_source_leads_to_the_text() {
+    there_and_back("a.yml", "a: x日y");
+    there_and_back("a.yml", "a: \"x\\u00e9y\\n z\"");
+    there_and_back("a.yml", "a: 'it''s'");
+    there_and_back("a.yml", "a: |\n  x y\n    日 z\n\n  w\n");
+    there_and_back("a.yml", "a: >-\n  x\n  y\n\n  z");
+    there_and_back("a.yml", "a: x\n  y");
+    there_and_back("a.toml", "a = \"\"\"\nx \\\n   y\nz\"\"\"");
+    there_and_back("a.toml", "a = 'x'");
+}

@@ -54,6 +54,20 @@ impl Text {
         Self { value, span, end: span.end, map }
     }
 
+    /// Moves it to its place in another text. Where its bytes have changed, its start stands for all of them.
+    pub(super) fn relocate(
+        &mut self,
+        moved: &impl Fn(Span) -> Span,
+        place: &impl Fn(u32) -> u32,
+        has_changed: bool,
+    ) {
+        self.span = moved(self.span);
+        self.end = if has_changed { self.span.start } else { place(self.end).max(self.span.start) };
+        for (_, source) in &mut self.map {
+            *source = place(*source);
+        }
+    }
+
     /// The source span of a range of the decoded text.
     pub fn locate(&self, start: usize, end: usize) -> Span {
         let first = self.source(start as u32);
@@ -68,6 +82,18 @@ impl Text {
             None => (0, self.span.start),
         };
         (source + (offset - decoded)).min(self.end)
+    }
+
+    /// The decoded offset of a source byte: the inverse of [`Text::source`]. Within an escape, and within white space that folds, it is
+    /// the start of what that stands for. Nothing for a byte outside of the text.
+    pub fn offset(&self, source: u32) -> Option<u32> {
+        let whole = [(0, self.span.start)];
+        let map = if self.map.is_empty() { &whole[..] } else { &self.map };
+        let after = map.partition_point(|(_, start)| *start <= source);
+        let (decoded, start) = map[after.checked_sub(1)?];
+        let next = map.get(after).map_or(self.value.len() as u32, |(next, _)| *next);
+        let offset = (decoded + (source - start)).min(next).min(self.value.len() as u32);
+        (source <= self.end).then(|| self.value.floor_char_boundary(offset as usize) as u32)
     }
 }
 

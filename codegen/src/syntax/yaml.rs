@@ -24,6 +24,13 @@ pub(super) fn read(text: &str) -> (Option<Node>, Vec<Diagnostic>) {
     (tree, reader.found)
 }
 
+/// The signs that close the quotes and brackets that are open at the end of a text, innermost first. `None` where the text has no fault.
+pub(super) fn closing(text: &str) -> Option<String> {
+    let mut reader = Reader::new(text);
+    reader.stream().err()?;
+    Some(reader.read.closing(text))
+}
+
 /// The parser of a text. [`super::layout`] uses it too, so that both refuse the same texts.
 pub(super) fn parser(text: &str) -> Parser<'_, granit_parser::StrInput<'_>> {
     let options = granit_parser::options! {

@@ -32,6 +32,38 @@ impl ReadSoFar {
     fn bracket(&self) -> Option<Span> {
         self.open.last().filter(|(flow, _)| *flow).map(|(_, start)| *start)
     }
+
+    /// The signs that close the quotes and brackets that are open at the end, innermost first. The parser looks ahead, so that its events
+    /// do not have the last ones.
+    pub(super) fn closing(&self, text: &str) -> String {
+        let closer = |opening: char| match opening {
+            '{' => Some('}'),
+            '[' => Some(']'),
+            _ => None,
+        };
+        let opened = self.open.iter().filter(|(flow, _)| *flow).map(|(_, start)| *start);
+        let signs = opened.filter_map(|it| text[it.start as usize..].chars().next());
+        let mut closers: Vec<char> = signs.filter_map(closer).collect();
+        let (mut quote, mut before, mut is_comment) = (None, ' ', false);
+        for character in text[self.last as usize..].chars() {
+            let begins = before.is_whitespace() || "[{,:".contains(before);
+            match (quote, character) {
+                _ if is_comment => is_comment = character != '\n',
+                (Some('"'), _) if before == '\\' => {
+                    before = ' ';
+                    continue;
+                }
+                (Some(open), _) => quote = Some(open).filter(|_| open != character),
+                (None, '"' | '\'') if begins => quote = Some(character),
+                (None, '#') => is_comment = before.is_whitespace(),
+                (None, '}' | ']') => closers.truncate(closers.len().saturating_sub(1)),
+                (None, _) => closers.extend(closer(character)),
+            }
+            before = character;
+        }
+        let escape = (quote == Some('"') && before == '\\').then_some('\\');
+        escape.into_iter().chain(quote).chain(closers.into_iter().rev()).collect()
+    }
 }
 
 /// The finding for a fault that the parser saw at byte `at`.

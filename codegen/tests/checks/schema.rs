@@ -224,6 +224,23 @@ fn s04_gates_ask_for_what_can_be_there() {
         &gate("{section: \"## Review\", strict: true}"),
         &["S04 error «strict» `strict` says how a verdict is written, and this gate asks for none"],
     );
+    for of in ["patch", "commit"] {
+        check(&gate(&format!("{{section: \"## Review\", verdict: PASS, strict: true, of: {of}}}")), &[]);
+    }
+    check(
+        &gate("{section: \"## Review\", verdict: PASS, of: work}"),
+        &["S04 error «work» unknown value `work` of `of`"],
+    );
+    check(
+        &gate("{section: \"## Review\", of: patch}"),
+        &["S04 error «of» `of` says of which work a verdict is, and this gate asks for none"],
+    );
+    check(
+        &gate("{section: \"## Review\", verdict: PASS, of: patch, fresh: true}"),
+        &[
+            "S04 error «of» `of` says of which work an earlier verdict may be, and `fresh` takes no earlier one",
+        ],
+    );
     check(
         &gate("{section: \"## Review\", fields: [DONE:, B]}"),
         &["S04 error «DONE:» `fields` takes text, and this is a mapping"],

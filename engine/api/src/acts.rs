@@ -76,9 +76,26 @@ pub struct Reopened {
     pub waits_for: Option<String>,
     /// Folders that were set aside when it was cancelled, and stay there.
     pub set_aside: Vec<String>,
+    /// The merge that was taken back, if the task was merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge: Option<TakenBack>,
     /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+}
+
+/// A merge that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TakenBack {
+    /// The branch that it was merged into.
+    pub into: String,
+    /// The commit that this branch has now; null if it had nothing of the merge.
+    pub commit: Option<String>,
+    /// True if that is a commit of its own; false if the branch went back to its commit before the merge.
+    pub reverts: bool,
+    /// True if it was pushed.
+    pub pushed: bool,
 }
 
 /// Answer of `orange task send`.

@@ -8,6 +8,7 @@ mod acts;
 mod agent;
 mod attempt;
 mod common;
+pub mod contract;
 mod diff;
 mod doctor;
 mod error;
@@ -31,7 +32,7 @@ mod workspace;
 
 use serde::{Deserialize, Serialize};
 
-pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent};
+pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent, TakenBack};
 pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
 pub use attempt::{AttemptState, NewAttempt, ShownAttempt};
 pub use common::{Refusal, Text, Version};
@@ -62,7 +63,9 @@ pub use task::{
     PullRequestFacts, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited,
     WaitingHooks, Watched,
 };
-pub use transition::{Merged, Migrated, Next, StatusChange, TransitionResult, Update, WorkflowChange};
+pub use transition::{
+    Merged, Migrated, Next, StatusChange, Synced, TransitionResult, Update, WorkflowChange,
+};
 pub use workflow::{
     Contract, Duty, ListedWorkflow, Plan, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State,
     StatusContract, Transition, Workflow,
@@ -170,6 +173,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-show", schema::<ShownTask>()),
         ("task-spawn", schema::<OneOrEach<Changing<StatusChange>>>()),
         ("task-stop", schema::<OneOrEach<Changing<Stopped>>>()),
+        ("task-sync", schema::<Changing<Synced>>()),
         ("task-undo", schema::<Changing<Reopened>>()),
         ("task-update", schema::<OneOrEach<Changing<Update>>>()),
         ("task-wait", schema::<Waited>()),

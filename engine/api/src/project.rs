@@ -94,6 +94,10 @@ pub struct SharedSettings {
     pub reclaim_when_waiting: SettingSource<bool>,
     /// The variables that agents get, beside those that every program needs; null for all.
     pub environment: SettingSource<Option<Vec<String>>>,
+    /// The strategy of merges: `ff`, `merge`, `squash`, `rebase` or `auto`.
+    pub merge_strategy: SettingSource<String>,
+    /// The strategy of `orange task sync`: `merge` or `rebase`.
+    pub merge_sync: SettingSource<String>,
 }
 
 /// The `orange.toml` of a repository.

@@ -184,6 +184,9 @@ pub struct ShownTask {
     pub harness: String,
     /// The harness of its reviewers.
     pub review_harness: String,
+    /// The branch that it is based on and merged into, if that is not the project's default branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
     /// Of waiting tasks, the one with the highest number starts first.
     pub priority: i32,
     /// The ids of the tasks that are to be merged before it starts.

@@ -100,12 +100,42 @@ pub struct Merged {
     pub branch: String,
     /// The branch that it was merged into.
     pub into: String,
-    /// Strategy: `ff`, `merge`, or `pr` for a merge on GitHub.
+    /// Strategy: `ff`, `merge`, `squash`, `rebase`, or `pr` for a merge on GitHub.
     pub strategy: String,
-    /// True if the default branch was pushed.
+    /// True if the target branch was pushed.
     pub pushed: bool,
-    /// The commit that the default branch has now, if it is known.
+    /// The commit that the target branch has now, if it is known.
     pub commit: Option<String>,
+    /// True if the task goes on after the merge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
+}
+
+/// Answer of `orange task sync`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Synced {
+    /// Always `true`: the command has done its work.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The task's branch.
+    pub branch: String,
+    /// The branch that it is based on.
+    pub base: String,
+    /// Strategy: `merge` or `rebase`.
+    pub strategy: String,
+    /// The commit of the branch before.
+    pub from: String,
+    /// The commit of the branch now; the same if it had everything of its base.
+    pub commit: String,
+    /// The ref with the commit before, if the branch no longer contains that.
+    pub backup: Option<String>,
+    /// True if the branch was pushed.
+    pub pushed: bool,
+    /// True for a dry run, which changes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// The result of a migration.

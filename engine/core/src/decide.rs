@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use crate::section::{fingerprint, section};
 use crate::{
     Actor, Actors, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Missing,
-    ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, When, check_section,
+    ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, When, WorkSince,
+    check_section,
 };
 
 /// All that a decision needs to know about a task.
@@ -164,6 +165,7 @@ impl<'m> Machine<'m> {
             | Missing::OtherVerdict { .. }
             | Missing::Field { .. }
             | Missing::Fresh { .. }
+            | Missing::OtherWork { .. }
             | Missing::Any
             | Missing::Success
             | Missing::Checks { .. } => Rejection::GateFailed { transition: nearest, actor, lack },
@@ -222,6 +224,19 @@ impl<'m> Machine<'m> {
         )
     }
 
+    /// The side effects that are left of a transition after a hook of it, by its place, has failed. A hook that fails changes its
+    /// counter all the same, and not once more when it runs again.
+    pub fn effects_left(&self, id: TransitionId, failed: usize, counters: &[u32]) -> Vec<Effect<'m>> {
+        let transition = self.transition(id);
+        let hooks = transition.hooks.get(failed..).unwrap_or_default();
+        let Some((first, others)) = hooks.split_first() else { return Vec::new() };
+        let view =
+            View { status: transition.from, counters, body: "", seen: &[], answers: Answers::default() };
+        let mut left = Vec::from([Effect { hook: *first, counter: None }]);
+        left.extend(self.bind(others, &view));
+        left
+    }
+
     /// The value of a counter changes from hook to hook, so that two increments of one counter in one transition both count.
     fn bind(&self, hooks: &'m [Hook<'m>], view: &View<'_>) -> Vec<Effect<'m>> {
         let mut changed: Vec<(CounterId, u32)> = Vec::new();
@@ -258,6 +273,13 @@ impl<'m> Machine<'m> {
         contents(gates, body, When::Started)
     }
 
+    /// True if some gate lets a verdict count only for the work about which it was accepted.
+    pub fn asks_of_work(&self) -> bool {
+        self.state_ids()
+            .flat_map(|state| self.gates_of(state))
+            .any(|gate| gate.sections().iter().any(|it| it.of.is_some()))
+    }
+
     /// The gates of the transitions out of a state, and the artifacts of its exit rules.
     pub fn gates_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
         self.transition_gates_of(state).chain(self.artifacts_of(state))
@@ -287,7 +309,12 @@ fn contents<'m>(
         if let Some(content) = section(body, heading)
             && contents.iter().all(|seen| seen.section != *heading)
         {
-            contents.push(SeenSection { section: heading, fingerprint: fingerprint(content), when });
+            contents.push(SeenSection {
+                section: heading,
+                fingerprint: fingerprint(content),
+                when,
+                work: WorkSince::default(),
+            });
         }
     }
     contents

@@ -26,6 +26,25 @@ impl Verdict {
     }
 }
 
+/// Part of the work that has to be as it was when a gate accepted a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictOf {
+    /// The changes since the base.
+    Patch,
+    /// The commit.
+    Commit,
+}
+
+impl VerdictOf {
+    /// The word in a workflow.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            VerdictOf::Patch => "patch",
+            VerdictOf::Commit => "commit",
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -61,6 +80,9 @@ pub struct SectionGate<'a> {
     /// Its content must be newer than the task's arrival in the state and the start of the agent that judges there, and must
     /// differ from the content that last passed a gate on this section.
     pub fresh: bool,
+    /// Part of the work that must be as it was when a gate first accepted this content. Content that no gate has accepted is about the
+    /// present work.
+    pub of: Option<VerdictOf>,
     /// The reviewer with a name that writes it.
     pub reviewer: Option<&'a str>,
 }
@@ -140,6 +162,37 @@ pub struct SeenSection<'v> {
     pub fingerprint: u64,
     /// Occasion at which it was seen.
     pub when: When,
+    /// Change of the work since a gate accepted it.
+    pub work: WorkSince,
+}
+
+/// The present work, compared with that of which a gate accepted a verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorkSince {
+    /// It is not known of which work the verdict is.
+    #[default]
+    Unknown,
+    /// It is the same commit.
+    Same,
+    /// It is another commit.
+    Changed {
+        /// True if the changes since the base are the same.
+        has_same_patch: bool,
+        /// Commits since then; `None` if the commit of that time is not part of the present work.
+        commits: Option<u32>,
+    },
+}
+
+impl WorkSince {
+    /// True if a verdict counts that has to be about the same work.
+    pub const fn counts_for(self, of: VerdictOf) -> bool {
+        match (self, of) {
+            (WorkSince::Unknown, _) => false,
+            (WorkSince::Same, _) => true,
+            (WorkSince::Changed { has_same_patch, .. }, VerdictOf::Patch) => has_same_patch,
+            (WorkSince::Changed { .. }, VerdictOf::Commit) => false,
+        }
+    }
 }
 
 /// The times at which the content of sections is recorded.
@@ -191,6 +244,11 @@ pub enum Missing {
         /// Occasion at which it was seen.
         when: When,
     },
+    /// The verdict is about other work than the present one.
+    OtherWork {
+        /// Change of the work.
+        since: WorkSince,
+    },
     /// None of several sections, of which one is enough, is as it must be.
     Any,
     /// The program has not been asked about the present content of the worktree.
@@ -205,7 +263,7 @@ pub enum Missing {
 }
 
 /// Checks that the body has the section that the gate asks for. `seen` has the earlier content of sections, which a fresh gate
-/// refuses.
+/// refuses, and the work of which a verdict was accepted.
 pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[SeenSection<'_>]) -> Result<(), Missing> {
     let content = section(body, gate.section).ok_or(Missing::Section)?;
     let blank = visible_lines(content).all(is_blank);
@@ -223,8 +281,12 @@ pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[SeenSection<'_>
     }
     let own = fingerprint(content);
     let is_it = |seen: &&SeenSection<'_>| seen.section == gate.section && seen.fingerprint == own;
-    match seen.iter().find(is_it).filter(|_| gate.fresh) {
-        Some(SeenSection { when, .. }) => Err(Missing::Fresh { when: *when }),
+    if let Some(SeenSection { when, .. }) = seen.iter().find(is_it).filter(|_| gate.fresh) {
+        return Err(Missing::Fresh { when: *when });
+    }
+    let accepted = seen.iter().filter(is_it).find(|seen| seen.when == When::Passed);
+    match gate.of.zip(accepted).filter(|(of, seen)| !seen.work.counts_for(*of)) {
+        Some((_, SeenSection { work, .. })) => Err(Missing::OtherWork { since: *work }),
         None => Ok(()),
     }
 }
@@ -318,6 +380,7 @@ mod tests {
         strict: false,
         fields: Fields::NONE,
         fresh: false,
+        of: None,
         reviewer: None,
     };
 
@@ -412,8 +475,12 @@ mod tests {
     #[test]
     fn fresh_wants_other_content_than_any_that_stood_there() {
         let fresh = SectionGate { fresh: true, ..HANDOFF };
-        let at =
-            |section, content: &str, when| SeenSection { section, fingerprint: fingerprint(content), when };
+        let at = |section, content: &str, when| SeenSection {
+            section,
+            fingerprint: fingerprint(content),
+            when,
+            work: WorkSince::Same,
+        };
         let seen = [
             at("## T", "new", When::Passed),
             at("## S", "old\n", When::Passed),
@@ -423,5 +490,39 @@ mod tests {
         assert_eq!(check_section(&fresh, "## S\nolder", &seen), Err(Missing::Fresh { when: When::Entered }));
         assert_eq!(check_section(&fresh, "## S\nnew", &seen), Ok(()));
         assert_eq!(check_section(&HANDOFF, "## S\nold", &seen), Ok(()));
+    }
+
+    #[test]
+    fn a_verdict_counts_while_its_work_is_the_same() {
+        let moved = |has_same_patch| WorkSince::Changed { has_same_patch, commits: Some(2) };
+        let gate = SectionGate { verdict: Some(Verdict::Pass), ..HANDOFF };
+        let judge = |of, work| {
+            let content = "Verdict: PASS";
+            let seen =
+                SeenSection { section: "## S", fingerprint: fingerprint(content), when: When::Passed, work };
+            check_section(&SectionGate { of, ..gate }, &format!("## S\n{content}"), &[seen])
+        };
+        let [patch, commit] = [VerdictOf::Patch, VerdictOf::Commit].map(Some);
+        for since in [WorkSince::Unknown, moved(false)] {
+            assert_eq!(judge(None, since), Ok(()));
+            assert_eq!(judge(patch, since), Err(Missing::OtherWork { since }));
+            assert_eq!(judge(commit, since), Err(Missing::OtherWork { since }));
+        }
+        assert_eq!(judge(patch, moved(true)), Ok(()));
+        assert_eq!(judge(commit, moved(true)), Err(Missing::OtherWork { since: moved(true) }));
+        assert_eq!((judge(patch, WorkSince::Same), judge(commit, WorkSince::Same)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn a_verdict_that_no_gate_has_accepted_is_of_the_present() {
+        let gate = SectionGate { verdict: Some(Verdict::Pass), of: Some(VerdictOf::Commit), ..HANDOFF };
+        let seen = |content, when| SeenSection {
+            section: "## S",
+            fingerprint: fingerprint(content),
+            when,
+            work: WorkSince::Unknown,
+        };
+        let seen = [seen("PASS before", When::Passed), seen("PASS", When::Entered)];
+        assert_eq!(check_section(&gate, "## S\nPASS", &seen), Ok(()));
     }
 }

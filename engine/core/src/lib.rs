@@ -26,6 +26,7 @@ mod hash;
 mod hook;
 mod life;
 mod machine;
+pub mod merge;
 pub mod mission;
 pub mod need;
 mod not_open;
@@ -54,7 +55,8 @@ pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use end::{AgentEnd, Deadline, Ending, LeftState, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{
-    Fields, Gate, Lack, Missing, SectionGate, SeenSection, Verdict, When, check_section, has_word,
+    Fields, Gate, Lack, Missing, SectionGate, SeenSection, Verdict, VerdictOf, When, WorkSince,
+    check_section, has_word,
 };
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
@@ -75,7 +77,7 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 12;
+pub const ABI: u32 = 13;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

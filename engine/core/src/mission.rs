@@ -443,7 +443,7 @@ impl MissionStatus {
     ];
 
     /// Word in stores and answers.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             MissionStatus::Pending => "pending",
             MissionStatus::Running => "running",

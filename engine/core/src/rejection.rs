@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::section::is_hidden;
 use crate::{
     Actor, Actors, CounterId, Fields, Gate, Lack, Machine, Missing, Program, SectionGate, StateId,
-    TransitionId, View, When, check_section,
+    TransitionId, View, When, WorkSince, check_section,
 };
 
 /// Reason for which a request is refused.
@@ -281,6 +281,7 @@ impl Missing {
                 };
                 format!("`{section}` in TASK.md is as it was when {before}")
             }
+            Missing::OtherWork { since } => since.message(section),
             Missing::Any | Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
         }
     }
@@ -297,7 +298,32 @@ impl Missing {
             }
             Missing::Field { field } => format!("write a line `{}: …` into it", field_name(gate, *field)),
             Missing::Fresh { .. } => "write what is true now".to_string(),
+            Missing::OtherWork { .. } => {
+                format!("let a review judge the present work, and write `{}` again", gate.section)
+            }
             Missing::Any | Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
+        }
+    }
+}
+
+impl WorkSince {
+    /// Description of the work that the verdict in a section is about.
+    pub fn message(self, section: &str) -> String {
+        match self {
+            WorkSince::Changed { commits: Some(1), .. } => {
+                format!("the verdict of `{section}` in TASK.md is of 1 commit ago")
+            }
+            WorkSince::Changed { commits: Some(commits), .. } => {
+                format!("the verdict of `{section}` in TASK.md is of {commits} commits ago")
+            }
+            WorkSince::Changed { commits: None, .. } => {
+                format!(
+                    "the verdict of `{section}` in TASK.md is of commits that are no longer on the branch"
+                )
+            }
+            WorkSince::Unknown | WorkSince::Same => {
+                format!("it is not known of which commit the verdict of `{section}` in TASK.md is")
+            }
         }
     }
 }
@@ -355,4 +381,58 @@ fn names(machine: &Machine<'_>, states: impl Iterator<Item = StateId>) -> String
 fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<_> = words.collect();
     if words.is_empty() { "nothing".to_string() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{DONE, MACHINE, REVIEW, view};
+    use crate::{SeenSection, Transition, Verdict, VerdictOf, fingerprint};
+
+    #[test]
+    fn a_gate_says_of_which_work_a_verdict_is() {
+        let transition = |gates| Transition { from: REVIEW, to: DONE, gates, ..MACHINE.transitions[0] };
+        let gate = SectionGate {
+            section: "## Review",
+            required: false,
+            verdict: Some(Verdict::Pass),
+            strict: false,
+            fields: Fields::NONE,
+            fresh: false,
+            of: Some(VerdictOf::Commit),
+            reviewer: None,
+        };
+        let gates = [Gate::Section(gate)];
+        let transitions = [transition(&gates)];
+        let machine = Machine { transitions: &transitions, rows: &[0, 0, 0, 1, 1, 1], ..MACHINE };
+        let body = "## Review\nPASS";
+        let say = |work| {
+            let seen = [SeenSection {
+                section: "## Review",
+                fingerprint: fingerprint("PASS"),
+                when: When::Passed,
+                work,
+            }];
+            let view = View { seen: &seen, ..view(REVIEW, &[], body) };
+            let rejection = machine.decide(&view, DONE, Actor::Human).unwrap_err();
+            assert_eq!(rejection.code(), "gate_failed");
+            (rejection.message(&machine, &view), rejection.help(&machine, &view, "orange task update"))
+        };
+        let moved = |commits| WorkSince::Changed { has_same_patch: true, commits };
+        let (message, help) = say(moved(Some(2)));
+        assert_eq!(message, "the verdict of `## Review` in TASK.md is of 2 commits ago");
+        assert_eq!(
+            help,
+            "let a review judge the present work, and write `## Review` again, then run `orange task update --status done` again"
+        );
+        assert_eq!(say(moved(Some(1))).0, "the verdict of `## Review` in TASK.md is of 1 commit ago");
+        assert_eq!(
+            say(moved(None)).0,
+            "the verdict of `## Review` in TASK.md is of commits that are no longer on the branch"
+        );
+        assert_eq!(
+            say(WorkSince::Unknown).0,
+            "it is not known of which commit the verdict of `## Review` in TASK.md is"
+        );
+    }
 }

@@ -89,6 +89,7 @@ mod tests {
             strict: false,
             fields: Fields::NONE,
             fresh: true,
+            of: None,
             reviewer: Some(name),
         }
     }

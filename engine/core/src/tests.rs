@@ -18,6 +18,7 @@ const REVIEW_SECTION: SectionGate<'_> = SectionGate {
     strict: false,
     fields: Fields::NONE,
     fresh: false,
+    of: None,
     reviewer: None,
 };
 const HANDOFF_SECTION: SectionGate<'_> =
@@ -191,6 +192,9 @@ fn a_hook_changes_a_counter_from_what_the_hook_before_left() {
     let values: Vec<_> = machine.effects_of(TransitionId(0), &[7, 1]).iter().map(|it| it.counter).collect();
     let round = |value| Some((REVIEW_ROUND, value));
     assert_eq!(values, [round(8), round(3), round(4), None]);
+    let left: Vec<_> =
+        machine.effects_left(TransitionId(0), 1, &[3, 1]).iter().map(|it| it.counter).collect();
+    assert_eq!(left, [None, round(4), None]);
 }
 
 #[test]
@@ -320,8 +324,7 @@ fn entering_a_state_records_the_sections_of_its_fresh_gates() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let body = "## Handoff\nx\n## Review\nVerdict: PASS";
     let entered = machine.decide(&view(WORKING, &[0], body), REVIEW, Actor::Worker).unwrap().entered;
-    let expect =
-        SeenSection { section: "## Review", fingerprint: fingerprint("Verdict: PASS"), when: When::Entered };
+    let expect = entered_with("Verdict: PASS");
     assert_eq!(entered, vec![expect]);
     // An artifact without a verdict may be another agent's, too.
     let rules = [rules[1]];
@@ -419,11 +422,19 @@ fn other_states_are_marked_dead() {
     }
 }
 
+fn entered_with(review: &str) -> SeenSection<'static> {
+    SeenSection {
+        section: "## Review",
+        fingerprint: fingerprint(review),
+        when: When::Entered,
+        work: WorkSince::default(),
+    }
+}
+
 #[test]
 fn a_fresh_gate_refuses_what_it_has_seen() {
     let gates = [Gate::Section(SectionGate { fresh: true, ..REVIEW_SECTION })];
-    let old =
-        SeenSection { section: "## Review", fingerprint: fingerprint("FAIL: tests\n"), when: When::Entered };
+    let old = entered_with("FAIL: tests\n");
     let seen = [old];
     let view = View { seen: &seen, ..view(REVIEW, &[], "## Review\nFAIL: tests") };
     let stale = Lack { gate: 0, missing: Missing::Fresh { when: When::Entered } };

@@ -14,8 +14,8 @@ use crate::set::Set;
 
 pub use self::declare::EventType;
 pub use self::objects::{
-    Answer, ChecksSeen, CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Preparation, Question, Report,
-    Spawn, Transition, Waiting,
+    Answer, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited, MergeUndo, Pass, PlannedHook,
+    Preparation, Question, Report, Spawn, Transition, Waiting,
 };
 pub use self::words::{
     Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy,
@@ -94,6 +94,9 @@ events! {
         /// Actor that asked.
         #[serde(default)]
         actor: Actor,
+        /// The call for attention about the failed hook, which it answers.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answers: Option<String>,
     },
     /// The transition and its hooks are complete.
     "status.changed" StatusChanged {
@@ -206,13 +209,31 @@ events! {
         /// The commit that it starts from.
         commit: String,
     },
-    /// A merge is complete, and the default branch is about to move to it.
+    /// A merge is complete, and the target branch is about to move to it.
     "merge.started" MergeStarted {
         /// The target branch.
         into: String,
         /// The new commit of that branch.
         commit: String,
+        /// Its commit before, here.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// Its commit before, here or on the remote: the newer one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        onto: Option<String>,
+        /// The commit of the task's branch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<String>,
+        /// Strategy of the merge.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strategy: Option<Strategy>,
     },
+    /// A merge is about to be taken back; `task.reopened` follows.
+    "merge.undoing" MergeUndoing(MergeUndo),
+    /// The task's branch is about to move to a commit that has everything of its base.
+    "sync.started" SyncStarted(BranchSync),
+    /// The task's branch has everything of its base.
+    "work.synced" WorkSynced(BranchSync),
     /// The branch was merged.
     "task.merged" TaskMerged {
         /// Strategy of the merge.
@@ -221,6 +242,9 @@ events! {
         into: String,
         /// The new commit of that branch.
         commit: Option<String>,
+        /// True if the task goes on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        kept: bool,
     },
     /// The branch was merged from a state that does not lead to the merged one.
     "task.force_merged" TaskForceMerged {
@@ -547,7 +571,8 @@ impl Exited {
 impl Pass {
     /// The content of a section, without a commit.
     pub fn of(seen: SeenSection<'_>) -> Pass {
-        Pass { section: seen.section.to_owned(), hash: Pass::hash_of(seen.fingerprint), commit: None }
+        let hash = Pass::hash_of(seen.fingerprint);
+        Pass { section: seen.section.to_owned(), hash, commit: None, patch: None }
     }
 
     /// The text of a fingerprint.

@@ -75,6 +75,14 @@ impl Set {
         self.with("workflow", name.into()).with("definition", definition.into())
     }
 
+    /// Also sets the branch that it is based on and merged into, if that is not the default branch.
+    pub fn base(self, branch: Option<&str>) -> Set {
+        match branch {
+            Some(branch) => self.with("base", branch.into()),
+            None => self,
+        }
+    }
+
     fn with(mut self, key: &str, value: Value) -> Set {
         self.0.insert(key.to_owned(), value);
         self

@@ -1,7 +1,7 @@
 //! The answer of a command, for programs and for people.
 
-use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::{Error, ErrorKind, Result};
 
@@ -48,12 +48,40 @@ pub fn written(value: &impl Serialize) -> Result<String> {
 
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.
 pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+    let mut widths = header.map(UnicodeWidthStr::width);
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.lines().map(UnicodeWidthStr::width).fold(*width, usize::max);
+        }
     }
-    table.trim_fmt()
+    let mut text = String::new();
+    add_row(&mut text, &header, &widths);
+    for row in rows {
+        text.push('\n');
+        add_row(&mut text, &row.each_ref().map(String::as_str), &widths);
+    }
+    text
+}
+
+/// Adds the lines of a row; a cell may have several.
+fn add_row<const N: usize>(text: &mut String, row: &[&str; N], widths: &[usize; N]) {
+    const BETWEEN: usize = 2;
+    let height = row.iter().map(|cell| cell.lines().count()).max().unwrap_or_default().max(1);
+    for number in 0..height {
+        let (mut column, mut filled) = (0, 0);
+        if number > 0 {
+            text.push('\n');
+        }
+        for (cell, width) in row.iter().zip(widths) {
+            let line = cell.lines().nth(number).unwrap_or_default().trim_end();
+            if !line.is_empty() {
+                text.extend(std::iter::repeat_n(' ', column - filled));
+                text.push_str(line);
+                filled = column + line.width();
+            }
+            column += width + BETWEEN;
+        }
+    }
 }
 
 /// The text on one line, free of control characters and of those that change the direction of a line, cut to `width` characters.
@@ -75,6 +103,8 @@ mod tests {
     fn columns_line_up_and_lines_do_not_trail() {
         let rows = [["a".to_owned(), "long cell".to_owned()], ["übung".to_owned(), String::new()]];
         assert_eq!(table(["ID", "WHAT"], &rows), "ID     WHAT\na      long cell\nübung");
+        let rows = [["a".to_owned(), "one\ntwo".to_owned(), "z".to_owned()]];
+        assert_eq!(table(["ID", "漢", "LAST"], &rows), "ID  漢   LAST\na   one  z\n    two");
     }
 
     #[test]

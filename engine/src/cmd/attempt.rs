@@ -25,7 +25,9 @@ pub fn run(app: &App, command: &AttemptCommand) -> Result<CommandAnswer> {
         }
         AttemptCommand::Show { mission } => shown(
             app,
-            &find::named(&app.home, WorkItemKind::Mission, mission, None, |task| app.is_over(task))?,
+            &find::named(&app.home, WorkItemKind::Mission, mission, None, &|kind, owned| {
+                app.is_end(kind, owned)
+            })?,
         ),
     }
 }

@@ -69,7 +69,7 @@ fn candidates(words: &[String], list: impl Fn(NameKind) -> Vec<Candidate>) -> Ve
     let Some(last) = words.last() else { return Vec::new() };
     let line: Vec<OsString> =
         std::iter::once("orange").chain(words.iter().map(String::as_str)).map(Into::into).collect();
-    let found = complete(&mut asking(Cli::command()), line, words.len(), None).unwrap_or_default();
+    let found = complete(&mut asking(Cli::whole()), line, words.len(), None).unwrap_or_default();
     let found = found.iter().filter(|candidate| !candidate.is_hide_set());
     let found = found.flat_map(|candidate| match NameKind::asked_by(candidate) {
         Some(names) => named(list(names), last),
@@ -207,7 +207,7 @@ fn tasks(app: &App) -> Vec<Candidate> {
 
 /// The unfinished tasks or missions, by id and by branch.
 fn unfinished(app: &App, kind: WorkItemKind) -> Vec<Candidate> {
-    let mut known = or_log(list::journals(&app.home, &[kind], None));
+    let mut known = or_log(list::journals(&app.home, &[kind], None, &|kind, owned| !app.is_end(kind, owned)));
     known.retain(|one| one.may_be(|owned| !app.is_end(kind, owned)));
     let open = list::each(known, Some)
         .into_iter()

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::app::{App, become_independent, keep_files};
 use crate::caller::Caller;
 use crate::cmd::answer::{CommandAnswer, written};
-use crate::cmd::args::{AgentCommand, Command, ParsedCommand, TaskCommand, parse};
+use crate::cmd::args::{AgentCommand, Command, CommandGroup, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
     agent, attempt, complete, dashboard, demo, doctor, event, gc, harness, install, log, manual, mission,
     monitor, notify, project, relayed, setup, step, task, uninstall, workflow, workspace,
@@ -52,7 +52,7 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
         let answer = App::open(built, Caller::from_env()).and_then(|app| dashboard::alone(&app, as_json));
         return end(built, answer, as_json);
     };
-    if let Command::Agent(AgentCommand::Event { hold }) = command {
+    if let Command::Agent(CommandGroup(AgentCommand::Event { hold })) = command {
         event::run(*hold, || App::open(built, Caller::Engine));
         return ExitCode::SUCCESS;
     }
@@ -119,7 +119,9 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),
-        Command::Agent(command @ AgentCommand::Run(_)) => agent::run(&open()?.by_itself(), command),
+        Command::Agent(CommandGroup(command @ AgentCommand::Run(_))) => {
+            agent::run(&open()?.by_itself(), command)
+        }
         Command::Agent(command) => agent::run(&open()?, command),
     }
 }

@@ -2,7 +2,6 @@
 
 pub mod answer;
 pub mod args;
-pub mod contract;
 pub mod manual;
 pub mod skill;
 

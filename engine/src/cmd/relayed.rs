@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::caller::Caller;
 use crate::cmd::args::{
-    Command, CompleteArgs, MissionCommand, ParsedCommand, StepCommand, TaskCommand, parse,
+    Command, CommandGroup, CompleteArgs, MissionCommand, ParsedCommand, StepCommand, TaskCommand, parse,
 };
 use crate::cmd::stdin;
 use crate::relay::{RelayReply, SandboxAsker, only_some};
@@ -22,7 +22,7 @@ pub fn asked(command: &Command) -> Option<Result<RelayReply>> {
 /// Standard input of a command that reads it, which the companion does not have.
 fn input(command: &Command) -> Result<String> {
     let Command::Step(command) = command else { return Ok(String::new()) };
-    let given = match command {
+    let given = match &command.0 {
         StepCommand::Complete(CompleteArgs { summary, .. }) => summary,
         StepCommand::Fail { reason } => reason,
         StepCommand::Show => return Ok(String::new()),
@@ -55,13 +55,13 @@ pub fn check(words: &[String]) -> Result<()> {
 fn is_relayed(command: &Command) -> bool {
     matches!(
         command,
-        Command::Task(
+        Command::Task(CommandGroup(
             TaskCommand::Update(_)
                 | TaskCommand::Complete(_)
                 | TaskCommand::Next(_)
                 | TaskCommand::Show { .. }
-        ) | Command::Step(_)
-            | Command::Mission(MissionCommand::Show(_))
+        )) | Command::Step(_)
+            | Command::Mission(CommandGroup(MissionCommand::Show(_)))
     )
 }
 

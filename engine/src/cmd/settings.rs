@@ -16,6 +16,7 @@ use orange_api::{
 pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
     let settings = effective(&app.home, project)?;
     let (worker, reviewer) = (settings.worker().to_owned(), settings.reviewer().to_owned());
+    let sync = settings.sync().as_str().to_owned();
     let Effective {
         copy,
         link,
@@ -25,6 +26,8 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         review_harness,
         reclaim_when_waiting,
         environment,
+        merge_strategy,
+        merge_sync,
         trust,
     } = settings;
     let programs = setup
@@ -45,6 +48,8 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         review_harness: with(reviewer, &review_harness),
         reclaim_when_waiting: with(reclaim_when_waiting.value, &reclaim_when_waiting),
         environment: with(environment.value.clone(), &environment),
+        merge_strategy: with(merge_strategy.value.as_str().to_owned(), &merge_strategy),
+        merge_sync: with(sync, &merge_sync),
     })
 }
 
@@ -74,6 +79,8 @@ pub fn text(shown: &ShownProject) -> String {
             it.reclaim_when_waiting.source,
         ),
         row("environment", environment, it.environment.source),
+        row("merge_strategy", it.merge_strategy.value.clone(), it.merge_strategy.source),
+        row("merge_sync", it.merge_sync.value.clone(), it.merge_sync.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

@@ -1,8 +1,8 @@
 //! The skill for agents: what every task has in common, what each workflow asks for, and how to split work into tasks.
 
+use orange_api::contract;
 use orange_core::Machine;
 
-use crate::cmd::contract;
 use crate::setup::skill::MARK;
 
 const REST: &str = ", which writes it again. Without this line it is yours, and left alone. -->";
@@ -110,3 +110,49 @@ You scope the work and hand it out; each task's agent plans and does its own.
 For work that a step workflow describes (`orange workflow list`), `orange mission start WORKFLOW \"PROMPT\"` starts one agent after the other. You
 get a message at each boundary of steps; `orange mission show ID` says what a pause asks, and a person decides.
 ";
+
+#[cfg(test)]
+mod tests {
+    use orange_api::contract;
+
+    use crate::flow::tests::MACHINES;
+
+    #[test]
+    fn a_contract_has_what_to_write_to_run_and_what_is_refused() {
+        let expect = "\
+In pending:
+- run `orange task update --status working`
+
+In working:
+- write `## Handoff` (not empty, rewritten), then run `orange task update --status agent-review`
+  refused while `## Handoff` is missing, is empty or is what was accepted before
+  for example:
+
+      ## Handoff
+
+      What there is to say, in at least one line.
+
+- run `orange task update --status stuck`
+
+In agent-review:
+- write `## Review` (`Verdict: FAIL`), then run `orange task update --status working`
+  refused unless review_round < 2; while `## Review` is missing, is empty, has no line with one verdict or says PASS
+  for example:
+
+      ## Review
+
+      Verdict: FAIL
+      The reasons, each with its place in the code.
+
+- run `orange task update --status stuck`
+  refused unless review_round < 2
+- run `orange task update --status done`
+
+In stuck:
+- run `orange task update --status agent-review`";
+        let contract = contract::of(MACHINES[0]);
+        assert_eq!(contract::text(&contract), expect);
+        assert_eq!(contract.statuses[1].transitions[0].to, "agent-review");
+        assert_eq!(contract.statuses.len(), 4, "nothing is asked in done");
+    }
+}

@@ -11,8 +11,8 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::WorkflowCommand;
-use crate::cmd::contract::{self, askers, gate_words};
 use crate::machines::WorkflowEntry;
+use orange_api::contract::{self, askers, gate_words};
 use orange_api::{self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition};
 
 pub fn run(app: &App, command: &WorkflowCommand) -> Result<CommandAnswer> {

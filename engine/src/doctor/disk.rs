@@ -115,7 +115,7 @@ pub(super) fn locks(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let folder = home.tasks().join(&project.name);
         files.extend([".lock", ".merge.lock", ".owed/.lock"].map(|name| folder.join(name)));
     }
-    for dir in list::dirs(home, &WorkItemKind::ALL, None)? {
+    for dir in seen.dirs()? {
         files.extend(dir.path.parent().map(|project| project.join(".lock")));
         files.push(dir.lock_file());
     }

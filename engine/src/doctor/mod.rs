@@ -10,6 +10,7 @@ mod tests;
 mod worktrees;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::app::App;
@@ -17,10 +18,11 @@ use crate::drive::tmux::Pane;
 use crate::flow::garbage;
 use crate::flow::session::Panes;
 use crate::store::index::Idle;
-use crate::store::list::Brevity;
+use crate::store::index::fine::FineTasks;
+use crate::store::list::{Brevity, ListedTask, SortedTasks};
 use crate::store::pool::{SavedPool, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Owned, WorkItem, WorkItemEntry, WorkItemKind, list};
+use crate::store::{Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, list};
 use crate::{Error, Result};
 
 pub struct DoctorCheck {
@@ -236,25 +238,54 @@ struct CheckData<'o> {
     app: &'o App,
     projects: Result<Vec<Project>>,
     examined: Result<Vec<Examined>>,
+    /// Finished tasks and missions that are as they were when no check found anything about them.
+    fine: Vec<WorkItemDir>,
+    /// Failures to drop a list of idle tasks that is wrong.
+    wrong_lists: Vec<Error>,
     slots: Result<Vec<Slot>>,
     panes: Panes<'o>,
     leftovers: OnceCell<Result<Vec<PathBuf>>>,
 }
 
+/// The ids of those that are known to be fine, and what is known of the tasks of each folder.
+fn fine_among(over: &[ListedTask]) -> (BTreeSet<String>, Vec<FineTasks>) {
+    let folders = over.chunk_by(|one, other| one.dir.path.parent() == other.dir.path.parent());
+    let look = |over: &[ListedTask]| FineTasks::look(&over.iter().map(|over| &over.dir).collect::<Vec<_>>());
+    let looked: Vec<FineTasks> = folders.filter_map(look).collect();
+    let is_known = |over: &&ListedTask| looked.iter().any(|fine| fine.has(&over.dir.id));
+    (over.iter().filter(is_known).map(|over| over.dir.id.clone()).collect(), looked)
+}
+
 impl CheckData<'_> {
     fn of(app: &App) -> CheckData<'_> {
         let saved = SavedPool::read(&app.home);
-        let known = list::journals(&app.home, &WorkItemKind::ALL, None);
-        let slots = known.as_deref().map_err(Clone::clone).and_then(|known| saved?.slots(known));
-        let is_over = |kind, owned: &Owned| app.is_done(kind, owned);
-        let examined = |listed, brevity| {
-            let idle = if let Brevity::Brief(idle) = brevity { Some(idle) } else { None };
-            Some(Examined { listed, idle })
-        };
+        let is_done = |kind, owned: &Owned| app.is_done(kind, owned);
+        let (mut fine, mut wrong_lists, mut slots) = (Vec::new(), Vec::new(), Ok(Vec::new()));
+        let examined = list::sorted(&app.home, &is_done).map(|SortedTasks { over, waiting, mut others }| {
+            let (known, looked) = fine_among(&over);
+            let (known, mut unknown): (Vec<_>, Vec<_>) =
+                over.into_iter().partition(|over| known.contains(over.dir.id.as_str()));
+            fine.extend(known.into_iter().map(|over| over.dir));
+            unknown.extend(waiting);
+            others.extend(unknown.iter().map(|task| task.dir.clone()));
+            let journals = list::checked_journals(others);
+            slots = saved.and_then(|saved| saved.slots(&journals));
+            let examined = list::each_briefly(journals, is_done, |listed, brevity| {
+                let idle = if let Brevity::Brief(idle) = brevity { Some(idle) } else { None };
+                Some(Examined { listed, idle })
+            });
+            wrong_lists = tasks::note_fine(&examined, &unknown, looked);
+            examined
+        });
+        if let Err(error) = &examined {
+            slots = Err(error.clone());
+        }
         CheckData {
             app,
             projects: projects::read(&app.home),
-            examined: known.map(|known| list::each_briefly(known, is_over, examined)),
+            examined,
+            fine,
+            wrong_lists,
             slots,
             panes: Panes::of(app),
             leftovers: OnceCell::new(),
@@ -263,7 +294,8 @@ impl CheckData<'_> {
 
     /// The temporary files of dead processes.
     fn leftovers(&self) -> Result<&[PathBuf]> {
-        let leftovers = self.leftovers.get_or_init(|| garbage::leftovers(&self.app.home));
+        let find = || Ok(garbage::leftovers_in(&self.app.home, &self.dirs()?));
+        let leftovers = self.leftovers.get_or_init(find);
         leftovers.as_deref().map_err(Clone::clone)
     }
 
@@ -275,7 +307,12 @@ impl CheckData<'_> {
         self.examined.as_deref().map_err(Clone::clone)
     }
 
-    /// Every task and mission.
+    /// The folders of those that are examined.
+    fn dirs(&self) -> Result<Vec<WorkItemDir>> {
+        Ok(self.examined()?.iter().map(|one| one.listed.dir.clone()).collect())
+    }
+
+    /// Every task and mission that is not known to be fine.
     fn listed(&self) -> Result<Vec<&WorkItemEntry>> {
         Ok(self.examined()?.iter().map(|one| &one.listed).collect())
     }

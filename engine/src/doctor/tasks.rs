@@ -15,7 +15,9 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{abandoned, activity};
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
+use crate::store::index::fine::FineTasks;
 use crate::store::index::{self, AskedTasks, EngineKeys, Idle};
+use crate::store::list::ListedTask;
 use crate::store::{WorkItem, WorkItemDir, WorkItemEntry, WorkItemHistory, WorkItemKind, owed, work_item};
 use crate::{Error, Result};
 use orange_api::Agent;
@@ -23,15 +25,50 @@ use orange_api::Unfit;
 use orange_system::clock as time;
 use orange_system::files::if_found;
 use orange_system::many::in_order;
-use orange_system::{fault, nofollow, process};
+use orange_system::{atomic, fault, nofollow, process};
 
 pub(super) fn readable(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let found = in_order(seen.examined()?, &|one, _| match &one.listed.task {
         Err(error) => Ok(vec![CheckFinding::of(FindingLevel::Broken, error)]),
         Ok(_) => never_opened(&one.listed.dir),
     });
-    let broken = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
-    Ok(or_fine(broken, format!("{} can be read", seen.examined()?.len())))
+    let mut broken = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    broken.extend(seen.wrong_lists.iter().map(|error| CheckFinding::of(FindingLevel::Broken, error)));
+    Ok(or_fine(broken, format!("{} can be read", seen.examined()?.len() + seen.fine.len())))
+}
+
+/// Notes in which of the tasks that were looked at no check would find anything. A list that is wrong about one of its tasks is dropped;
+/// returns why that is not possible.
+pub(super) fn note_fine(examined: &[Examined], listed: &[ListedTask], looked: Vec<FineTasks>) -> Vec<Error> {
+    let by_id: BTreeMap<&str, &Examined> =
+        examined.iter().map(|one| (one.listed.dir.id.as_str(), one)).collect();
+    let found = |task: &ListedTask| by_id.get(task.dir.id.as_str())?.listed.task.as_ref().ok();
+    let mut failures: Vec<Error> = listed.iter().filter_map(|task| task.check(found(task)).err()).collect();
+    // The tasks of one folder have one list.
+    failures.dedup();
+    let soon = soon();
+    for looked in looked.into_iter().filter(FineTasks::is_worth_it) {
+        looked.write(|id| by_id.get(id).is_some_and(|one| is_fine(one, &soon)));
+    }
+    failures
+}
+
+fn is_fine(Examined { listed: WorkItemEntry { dir, task }, idle }: &Examined, soon: &str) -> bool {
+    let (Ok(task), Some(last)) = (task, idle.as_ref().and_then(Idle::last)) else { return false };
+    let keys = || index::read::<EngineKeys>(std::slice::from_ref(dir)).pop().unwrap_or_default();
+    let agrees =
+        |keys: EngineKeys| work_item::differences_from(dir, |key| keys.get(key), &task.owned).is_empty();
+    task.attention.is_none()
+        && *last.ends <= *soon
+        && never_opened(dir).is_ok_and(|found| found.is_empty())
+        && nofollow::unfit_for_file(&dir.lock_file()).is_none()
+        && atomic::leftovers_with(&dir.path, "prompts").is_empty()
+        && agrees(keys())
+}
+
+/// The time that no journal has reached yet: two processes may read the clock in one order and write in the other.
+fn soon() -> String {
+    time::rfc3339(fault::now() + Duration::from_secs(60))
 }
 
 /// Checks a task's folder for what is neither a file nor a folder, and never opened.
@@ -98,7 +135,7 @@ pub(super) fn journals(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let (differences, is_torn) = match idle.get(dir) {
             Some(keys) => (work_item::differences_from(dir, |key| keys.get(key), &task.owned), false),
             None => {
-                let journal = work_item::read_journal(dir)?;
+                let journal = work_item::read_journal_last(dir, 0)?;
                 let history = journal.history();
                 let document = work_item::document(dir, &history)?;
                 (work_item::differences(dir, &document, &history.owned), journal.torn.is_some())
@@ -165,7 +202,9 @@ pub(super) fn sessions(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
             }
         }
     }
-    let known: BTreeSet<&str> = seen.examined()?.iter().map(|one| one.listed.dir.id.as_str()).collect();
+    let fine = seen.fine.iter().map(|dir| dir.id.as_str());
+    let known: BTreeSet<&str> =
+        seen.examined()?.iter().map(|one| one.listed.dir.id.as_str()).chain(fine).collect();
     let mut strays: Vec<(&str, &str)> = Vec::new();
     for pane in panes {
         let Some(id) = pane.task.as_deref() else { continue };
@@ -197,7 +236,7 @@ pub(super) fn agents(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         if idle.is_some() {
             continue;
         }
-        let history = work_item::read_journal(&listed.dir)?.history();
+        let history = work_item::read_journal_last(&listed.dir, 0)?.history();
         for Agent { spawn, assessment, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes)
         {
             if !assessment.state.is_well() {
@@ -264,8 +303,7 @@ pub(super) fn queue(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 }
 
 pub(super) fn clock(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
-    // Two processes may read the clock in one order and write in the other.
-    let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
+    let soon = soon();
     let mut findings = Vec::new();
     for Examined { listed: WorkItemEntry { dir, task }, idle } in seen.examined()? {
         if task.is_err() {
@@ -285,7 +323,7 @@ pub(super) fn clock(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 
 /// The journals that may have something unfinished.
 fn histories<'s>(seen: &'s CheckData<'_>) -> Result<Vec<(&'s WorkItemDir, WorkItemHistory)>> {
-    let read = |dir| Ok((dir, work_item::read_journal(dir)?.history()));
+    let read = |dir| Ok((dir, work_item::read_journal_last(dir, 0)?.history()));
     let not_idle = seen.not_idle()?.into_iter().filter(|listed| listed.task.is_ok());
     not_idle.map(|listed| read(&listed.dir)).collect()
 }

@@ -9,9 +9,11 @@ use crate::around::Around;
 use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
 use crate::store::event::Spawn;
+use crate::store::index::fine::FINE;
+use crate::store::index::idle::CHANGED;
 use crate::store::index::tests::{copy, grow_old};
 use crate::store::index::{EngineKeys, FileFact, JournalFacts, TextFacts};
-use crate::store::{Event, Home, LockedWorkItem, Set, WorkItemDir, tests};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItemDir, WorkItemKind, tests};
 
 struct DoctorWard {
     folder: tempfile::TempDir,
@@ -389,4 +391,27 @@ fn an_index_changes_no_finding() {
     assert_eq!(all(), first);
     remove();
     assert_eq!(all(), first);
+    // With a list of idle tasks, the doctor notes those that are fine, and examines them again when a person changes one.
+    drop(list::journals(ward.home(), &[WorkItemKind::Task], None, &|_, _| true).unwrap());
+    assert_eq!(all(), first);
+    let noted = over.path.with_file_name(FINE);
+    let names_of = |dir: &WorkItemDir| fs::read_to_string(&noted).unwrap().contains(&dir.id);
+    assert!(names_of(&dirs[20]) && !(1..=6).any(|at| names_of(&dirs[at])));
+    assert_eq!(all(), first);
+    rewrite(&dirs[20].task_md(), "review_round: 0", "review_round: 8");
+    fs::remove_file(dirs[21].history()).unwrap();
+    let later = all();
+    assert!(later.iter().any(|found| found.contains(&dirs[20].id) && found.contains("review_round")));
+    assert!(later.iter().any(|found| found.contains(&dirs[21].id) && found.contains("is missing")));
+    remove();
+    fs::remove_file(noted).unwrap();
+    assert_eq!(all(), later);
+    // The list was wrong about a journal that was replaced, also of a task that waits.
+    drop(list::journals(ward.home(), &[WorkItemKind::Task], None, &|_, _| true).unwrap());
+    let proof = over.path.with_file_name(CHANGED);
+    drop(ward.found("tasks"));
+    assert!(proof.exists());
+    rewrite(&dirs[30].history(), "\"status\":\"done\"", "\"status\":\"working\"");
+    drop(ward.found("tasks"));
+    assert!(!proof.exists());
 }

@@ -1,6 +1,7 @@
 //! gh: pull requests on GitHub. Every call needs the network and an account.
 
 mod checks;
+mod glance;
 
 use orange_system::variables;
 use std::ffi::OsStr;
@@ -13,6 +14,8 @@ use orange_journal::event::Checks;
 
 use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{CallOutput, ProgramCall, find_on_path, not_installed};
+
+pub use self::glance::Glance;
 
 /// The time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,7 +1,8 @@
 //! Extent of a task's work, by git and by its journal, for answers.
 
 use crate::app::App;
-use crate::drive::git::{CommitComparison, Git, Mergeable};
+use crate::drive::git::{BegunMerge, CommitComparison, Git, Mergeable, Strategy, UndoneMerge};
+use crate::store::effective::effective;
 use crate::store::{WorkItem, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ChangeSize, PullRequestFacts};
@@ -59,28 +60,62 @@ fn nothing(task: &WorkItem) -> Error {
 pub fn mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Mergeable> {
     let project = app.project_of(task)?;
     let worktree = task.worktree().map(|name| app.home.workspace(name));
-    let found =
-        Git::at(&project.path).mergeable(&task.branch, &project.default_branch, worktree.as_deref())?;
+    let begun = begun_merge(history, &project.default_branch);
+    let undone = undone_merge(history, &project.default_branch);
+    let found = Git::at(&project.path).mergeable(
+        &task.branch,
+        &project.default_branch,
+        worktree.as_deref(),
+        begun.as_ref(),
+        undone.as_ref(),
+    )?;
     Ok(match found {
-        // The backup of a reclaimed worktree has what was not committed.
-        Mergeable::FastForward | Mergeable::WithCommit if has_uncommitted_backup(history) => {
-            let message = "its worktree was reclaimed with uncommitted work".to_owned();
-            let help = format!("`orange task merge {}` restores it and then asks for a commit", task.id);
-            Mergeable::No { error: Error::new(ErrorKind::Refused, message).help(help), is_conflict: false }
-        }
-        found @ (Mergeable::FastForward
-        | Mergeable::WithCommit
-        | Mergeable::Nothing
-        | Mergeable::No { .. }) => found,
+        found @ (Mergeable::FastForward | Mergeable::WithCommit) => match check_restored(task, history) {
+            Ok(()) => found,
+            Err(error) => Mergeable::No { error, is_conflict: false },
+        },
+        found @ (Mergeable::Nothing | Mergeable::No { .. }) => found,
     })
 }
 
-fn has_uncommitted_backup(history: &WorkItemHistory) -> bool {
-    history
-        .worktree
-        .reclaimed
-        .as_ref()
-        .is_some_and(|reclaim| reclaim.kept.first().is_some_and(|kept| *kept != reclaim.head))
+/// The strategy of merges in the project of a task, unless the command has another.
+pub fn merge_strategy(app: &App, task: &WorkItem) -> Result<Strategy> {
+    Ok(effective(&app.home, &app.project_of(task)?)?.merge_strategy.value)
+}
+
+/// The strategy of syncs in the project of a task, unless the command has another.
+pub fn sync_strategy(app: &App, task: &WorkItem) -> Result<Strategy> {
+    Ok(effective(&app.home, &app.project_of(task)?)?.sync())
+}
+
+/// The last merge of the task's branch into this target that was begun here.
+pub fn begun_merge<'h>(history: &'h WorkItemHistory, into: &str) -> Option<BegunMerge<'h>> {
+    let begun = history.branch.begun.as_ref().filter(|begun| begun.into == into)?;
+    Some(BegunMerge {
+        from: begun.from.as_deref(),
+        commit: &begun.commit,
+        source: &begun.source,
+        strategy: Strategy::parse(begun.strategy.as_str())?,
+    })
+}
+
+/// The last merge of the task's branch into this target that a commit there has taken back.
+pub fn undone_merge<'h>(history: &'h WorkItemHistory, into: &str) -> Option<UndoneMerge<'h>> {
+    let undone = history.branch.undone.as_ref().filter(|undone| undone.into == into && undone.reverts)?;
+    Some(UndoneMerge { onto: &undone.onto, source: &undone.source, commit: undone.commit.as_deref()? })
+}
+
+/// Refuses a task whose uncommitted work is in the backup of a reclaimed worktree.
+pub fn check_restored(task: &WorkItem, history: &WorkItemHistory) -> Result<()> {
+    let reclaimed = history.worktree.reclaimed.as_ref();
+    let has_uncommitted =
+        reclaimed.is_some_and(|reclaim| reclaim.kept.first().is_some_and(|kept| *kept != reclaim.head));
+    if !has_uncommitted {
+        return Ok(());
+    }
+    let message = "its worktree was reclaimed with uncommitted work".to_owned();
+    let help = format!("`orange task merge {}` restores it and then asks for a commit", task.id);
+    Err(Error::new(ErrorKind::Refused, message).help(help))
 }
 
 /// The branch that is checked out in a task's worktree, if that is another one than its own.

@@ -1,5 +1,6 @@
 //! The life of a real task: asks the core what follows an input, and records the answer.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use orange_core::{
@@ -10,8 +11,8 @@ use orange_core::{
 use crate::Result;
 use crate::app::App;
 use crate::drive::git;
-use crate::flow::refusal;
 use crate::flow::snapshot::Snapshot;
+use crate::flow::{judged, refusal};
 use crate::hooks::workspace::WorktreeRoom;
 use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
 use crate::store::{Event, LockedWorkItem, OpenTransition, Set, WorkItem, WorkItemHistory};
@@ -103,32 +104,46 @@ pub struct TurnRecord {
 /// Journals a turn, and writes the new status. Once the journal is written a transition has begun, and the next command
 /// finishes it even if this fails.
 pub fn record(
+    app: &App,
     machine: &Machine<'static>,
     locked: &mut LockedWorkItem,
     turn: &LifeTurn<'_>,
     TurnRecord { led_to_it, room, agent }: TurnRecord,
 ) -> Result<()> {
     let mut writer =
-        EventWriter { machine, agent, events: led_to_it, is_begun: false, attention: [None, None] };
+        EventWriter { app, machine, agent, events: led_to_it, is_begun: false, attention: [None, None] };
     for event in &turn.events {
         writer.add(locked, event);
     }
-    let EventWriter { events, is_begun, attention: [before, after], .. } = writer;
+    let EventWriter { mut events, attention: [before, after], .. } = writer;
     // This comes before the end is recorded, which is not reported again after that.
     before.map_or(Ok(()), |story| locked.call_attention(&story))?;
+    let is_answered = answer(&mut events, locked.task().attention.as_ref(), after.as_ref());
     if !events.is_empty() {
         locked.append_many(events)?;
     }
     room.map_or(Ok(()), WorktreeRoom::take)?;
-    if is_begun {
-        // The attention was about the state that the task leaves.
+    if is_answered {
         locked.clear_attention()?;
     }
     after.map_or(Ok(()), |story| locked.call_attention(&story))
 }
 
+/// Notes in the beginning of a transition that it answers the call for attention about the state that it leaves, so that the
+/// process that finishes it can clear that after a kill. Returns false if nothing is answered: no transition begins, or the
+/// state that it enters calls for the same.
+pub fn answer(events: &mut [(Event, Set)], before: Option<&String>, after: Option<&String>) -> bool {
+    let plan = events
+        .iter_mut()
+        .find_map(|(event, _)| if let Event::TransitionStarted(plan) = event { Some(plan) } else { None });
+    let (Some(plan), true) = (plan, before != after) else { return false };
+    plan.answers = before.cloned();
+    plan.answers.is_some()
+}
+
 /// Converts events of the core to those of the journal.
 struct EventWriter<'w> {
+    app: &'w App,
     machine: &'w Machine<'static>,
     agent: Option<(u32, String)>,
     events: Vec<(Event, Set)>,
@@ -158,7 +173,7 @@ impl EventWriter<'_> {
             }
             LifeEvent::Began(decision) => {
                 self.is_begun = true;
-                let plan = plan(self.machine, locked, decision);
+                let plan = plan(self.app, self.machine, locked, decision);
                 (Event::TransitionStarted(plan), Set::new().status(&name(decision.to)))
             }
             LifeEvent::Forced { what, by, to } => {
@@ -197,7 +212,7 @@ pub fn waits(spawn: u32, after: u32, reason: &str) -> (Event, Set) {
     (Event::AgentWaiting(Waiting { spawn, until, after, reason: reason.to_owned() }), set)
 }
 
-fn plan(machine: &Machine<'_>, locked: &LockedWorkItem, decision: &Decision<'_>) -> Transition {
+fn plan(app: &App, machine: &Machine<'_>, locked: &LockedWorkItem, decision: &Decision<'_>) -> Transition {
     let hook = |(index, effect): (usize, &Effect<'_>)| PlannedHook {
         name: effect.hook.name().to_owned(),
         index,
@@ -212,8 +227,9 @@ fn plan(machine: &Machine<'_>, locked: &LockedWorkItem, decision: &Decision<'_>)
         cause: recorded(decision.cause),
         actor: machine.actor_name(decision.cause.actor()).into(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
-        passed: passed(locked, &decision.seen),
+        passed: passed(app, machine, locked, &decision.seen),
         stood: decision.entered.iter().copied().map(Pass::of).collect(),
+        answers: None,
     }
 }
 
@@ -233,13 +249,23 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
     (Event::TransitionStarted(plan), Set::new().status(to))
 }
 
-fn passed(locked: &LockedWorkItem, seen: &[SeenSection<'_>]) -> Vec<Pass> {
+fn passed(app: &App, machine: &Machine<'_>, locked: &LockedWorkItem, seen: &[SeenSection<'_>]) -> Vec<Pass> {
     if seen.is_empty() {
         return Vec::new();
     }
-    // A worktree whose commit is unknown is not a reason to refuse.
-    let commit = locked.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
-    seen.iter().map(|seen| Pass { commit: commit.clone(), ..Pass::of(*seen) }).collect()
+    // Work that is unknown is not a reason to refuse here.
+    let (commit, patch) = match machine.asks_of_work() {
+        true => judged::work(app, locked.task()).unwrap_or_default(),
+        false => {
+            let commit = |worktree: PathBuf| git::stands_on(&worktree).unwrap_or_default();
+            (locked.worktree().and_then(commit), None)
+        }
+    };
+    let pass = |seen: &SeenSection<'_>| {
+        let (commit, patch) = (commit.clone(), patch.clone());
+        Pass { commit, patch, ..Pass::of(*seen) }
+    };
+    seen.iter().map(pass).collect()
 }
 
 /// The journal's word for the cause of a transition.

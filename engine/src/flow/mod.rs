@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod changed;
+pub mod judged;
 pub mod life;
 pub mod mission;
 pub mod names;
@@ -27,7 +28,7 @@ pub use person::start::{spawn, spawn_next, would_spawn};
 pub use person::stop::{restart, stop, would_stop};
 pub use person::{
     answer, collect, create, delete, diff, edit, harness, issue, merge, open, project, rebranch, refresh,
-    restore, send, trust, typed, undo, uninstall, update, written,
+    restore, send, sync, trust, typed, undo, uninstall, update, written,
 };
 pub use request::dry_run::{TaskPreview, dry_run};
 pub use request::finish::{abandoned, finish, lock_recovered};

@@ -133,7 +133,7 @@ impl<'a> KnownNames<'a> {
 }
 
 fn branches(app: &App) -> Result<Vec<Branch>> {
-    let known = list::journals(&app.home, &WorkItemKind::ALL, None)?;
+    let known = list::journals(&app.home, &WorkItemKind::ALL, None, &|_, _| true)?;
     Ok(list::each(known, |listed| {
         let name = listed.branch()?.into_owned();
         let is_over = listed.task.as_ref().is_ok_and(|task| app.is_over(task));
@@ -233,7 +233,7 @@ mod tests {
         let command = format!("`orange {} show {}`", dir.kind.word(), dir.id);
         let named = KnownNames::of(app).in_text(&command).into_owned();
         assert_eq!(named, format!("`orange {} show {expect}`", dir.kind.word()));
-        let found = find::named(&app.home, dir.kind, expect, None, |task| app.is_over(task));
+        let found = find::named(&app.home, dir.kind, expect, None, &|kind, owned| app.is_end(kind, owned));
         assert_eq!(found.as_ref(), Ok(dir));
     }
 

@@ -9,7 +9,7 @@ use orange_core::need::{
 use orange_core::{Actor, Checks, Machine, View};
 
 use crate::app::App;
-use crate::drive::git::Mergeable;
+use crate::drive::git::{Mergeable, Strategy};
 use crate::flow::definition::declared_id;
 use crate::flow::mission::{Projection, view};
 use crate::flow::names::KnownNames;
@@ -172,7 +172,9 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
             Mergeable::Nothing => (Some(nothing.as_str()), false),
             Mergeable::FastForward | Mergeable::WithCommit => (None, false),
         };
-        let has_diverged = matches!(mergeable, Mergeable::WithCommit);
+        // Another strategy of the project merges what has diverged by itself.
+        let is_forward = || changed::merge_strategy(app, task).is_ok_and(|it| it == Strategy::FastForward);
+        let has_diverged = matches!(mergeable, Mergeable::WithCommit) && is_forward();
         let facts = TaskFacts { is_merge_known: true, unmergeable, conflicts, has_diverged, ..facts };
         let need = facts.need()?;
         let is_sized = is_ready && known.git >= AskGit::Size;

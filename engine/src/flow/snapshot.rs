@@ -2,11 +2,12 @@
 
 use orange_core::{
     Answers, Checks, Gate, Hook, LifeFacts, Machine, Permissions, Program, ProgramAnswer, Role, SeenSection,
-    Spawn, StateId, View, When, Workspace,
+    Spawn, StateId, View, When, WorkSince, Workspace,
 };
 
 use crate::app::App;
 use crate::drive::git::{Git, WorktreeContent};
+use crate::flow::judged;
 use crate::store::event::{self, Pass};
 use crate::store::{WorkItem, WorkItemHistory, suggest};
 use crate::{Error, ErrorKind, Result};
@@ -48,7 +49,12 @@ impl<'t> Snapshot<'t> {
         let answers = answers(app, machine, status, task, history)?;
         let asks_checks = machine.gates_of(status).any(|gate| matches!(gate, Gate::Checks));
         let checks = if asks_checks { checks(app, task, history)? } else { Checks::default() };
-        Ok(Snapshot { answers, checks, ..Snapshot::at(machine, task, history, status) })
+        let mut snapshot = Snapshot { answers, checks, ..Snapshot::at(machine, task, history, status) };
+        for (section, work) in judged::since(app, machine, task, history)? {
+            let seen = snapshot.seen.iter_mut();
+            seen.filter(|seen| seen.section == section).for_each(|seen| seen.work = work);
+        }
+        Ok(snapshot)
     }
 
     /// Leaves out failures that were answered to earlier questions: who asks again wants to know whether that is still so.
@@ -94,7 +100,7 @@ impl<'t> Snapshot<'t> {
     ) -> Snapshot<'t> {
         let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
-            Some(SeenSection { section: &pass.section, fingerprint, when })
+            Some(SeenSection { section: &pass.section, fingerprint, when, work: WorkSince::default() })
         };
         let passed = history.gates.passes.values().map(|pass| (pass, When::Passed));
         let entered = history.gates.entered.iter().map(|stood| (stood, When::Entered));

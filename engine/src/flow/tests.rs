@@ -17,6 +17,8 @@ use crate::store::{self, Event, LockedWorkItem, Record, Set, WorkItem, WorkItemD
 use crate::{Error, ErrorKind};
 use orange_api::TransitionResult;
 
+mod finish;
+
 const PENDING: StateId = StateId(0);
 const WORKING: StateId = StateId(1);
 const REVIEW: StateId = StateId(2);
@@ -30,6 +32,7 @@ const HANDOFF: SectionGate<'_> = SectionGate {
     strict: false,
     fields: Fields::NONE,
     fresh: true,
+    of: None,
     reviewer: None,
 };
 const FAIL: SectionGate<'_> = SectionGate {
@@ -200,7 +203,7 @@ impl TaskLab {
     fn begin(&self, to: &str) -> LockedWorkItem {
         let mut locked = lock_recovered(&self.app, &self.dir).unwrap();
         let turn = decide(&self.app, &MACHINE, locked.task(), locked.history(), Goal::Named(to)).unwrap();
-        life::record(&MACHINE, &mut locked, &turn, life::TurnRecord::default()).unwrap();
+        life::record(&self.app, &MACHINE, &mut locked, &turn, life::TurnRecord::default()).unwrap();
         locked
     }
 
@@ -287,82 +290,6 @@ fn a_dry_run_answers_what_the_real_call_would() {
     let error = refused(dry_run(&lab.app, &lab.dir, goal), ErrorKind::Environment, "`pi`");
     assert_eq!(request(&lab.app, &lab.dir, goal).unwrap_err(), error);
     assert_eq!(lab.events(), [] as [&str; 0]);
-}
-
-#[test]
-fn finishing_runs_only_the_hooks_that_have_not_ended() {
-    let lab = TaskLab::new(WORKING, "## Handoff\nall");
-    let mut locked = lab.begin("agent-review");
-    let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
-    locked.append(first, Set::new()).unwrap();
-    drop(locked);
-
-    finish(&lab.app, &mut lab.open()).unwrap();
-    assert_eq!((lab.field("first"), lab.field("last").as_deref()), (None, Some("done")));
-    assert_eq!(lab.task().counter("review_round"), 1);
-    // A failed hook stops neither the others nor the transition.
-    lab.check("agent-review", 0, Some("run_command: the task has no worktree"));
-    let again = lab.events();
-    finish(&lab.app, &mut lab.open()).unwrap();
-    assert_eq!(lab.events(), again);
-}
-
-#[test]
-fn a_counter_rises_once_however_often_its_hook_runs() {
-    let lab = TaskLab::new(WORKING, "## Handoff\nall");
-    let mut locked = lab.begin("agent-review");
-    // Its value was set, and a kill came before that was noted.
-    locked.append(Event::Unknown, Set::new().counter("review_round", 1)).unwrap();
-    drop(locked);
-    finish(&lab.app, &mut lab.open()).unwrap();
-    assert_eq!(lab.task().counter("review_round"), 1);
-}
-
-#[test]
-fn a_failure_from_before_a_kill_is_reported_too() {
-    let lab = TaskLab::new(WORKING, "## Handoff\nall");
-    let mut locked = lab.begin("agent-review");
-    let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
-    locked.append(failed, Set::new()).unwrap();
-    drop(locked);
-    finish(&lab.app, &mut lab.open()).unwrap();
-    lab.check("agent-review", 0, Some("set_field: disk full; run_command: "));
-}
-
-#[test]
-fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
-    let lab = TaskLab::new(WORKING, "## Handoff\nall");
-    drop(lab.begin("agent-review"));
-    // The program that should finish it does nothing.
-    let error = refused(lab.ask("done"), ErrorKind::Environment, "working → agent-review was begun");
-    assert!(error.help.contains("orange.log"), "{error}");
-}
-
-#[test]
-fn the_answer_is_read_from_this_transition_in_the_journal() {
-    let lab = TaskLab::new(WORKING, "## Handoff\nall");
-    let mut locked = lab.begin("agent-review");
-    let started = locked.history().transition.open.as_ref().unwrap().seq;
-    finish(&lab.app, &mut locked).unwrap();
-    locked.append(Event::Unknown, Set::new().counter("review_round", 7)).unwrap();
-    drop(locked);
-    lab.ask("done").unwrap();
-
-    let result = transition_result::read("T1", &lab.records(), started);
-    assert_eq!(
-        (result.from.as_str(), result.to.as_str(), result.review_round),
-        ("working", "agent-review", 1)
-    );
-    assert_eq!(result.hooks, ["set_field", "increment", "run_command", "set_field"]);
-    assert_eq!(
-        result.hook_errors,
-        [
-            "run_command: the task has no worktree to run a command in; the workflow has to give it one before: `acquire_workspace` before this hook"
-        ]
-    );
-    let json = serde_json::to_value(&result).unwrap();
-    assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
-    assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use orange_core::fnv1a;
 
 use crate::store::frontmatter::Document;
 use crate::store::history::Owned;
+use crate::store::list::IsWanted;
 use crate::store::lock::{Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::slug::slug;
@@ -26,6 +27,8 @@ pub struct WorkItemDraft {
     pub project: String,
     /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames, or for a mission's [`default_branch`].
     pub branch: Option<String>,
+    /// The branch that it is based on and merged into; `None` for the default branch.
+    pub base: Option<String>,
     /// The summary; any text.
     pub summary: String,
     /// The harness of its workers.
@@ -76,11 +79,21 @@ pub struct NewMission {
     pub creator_spawn: Option<u32>,
 }
 
-/// Creates a task or a mission and returns it locked. `admit` gets the tasks and missions of the project that have the same
-/// branch, and may refuse; no other process creates one of this project meanwhile.
+/// As [`create_among`], where nothing is known to be over.
 pub fn create(
     home: &Home,
     draft: &WorkItemDraft,
+    admit: impl FnOnce(&[WorkItem]) -> Result<()>,
+) -> Result<LockedWorkItem> {
+    create_among(home, draft, &|_, _| false, admit)
+}
+
+/// Creates a task or a mission and returns it locked. `admit` gets the tasks and missions of the project that have the same
+/// branch, and may refuse; no other process creates one of this project meanwhile.
+pub fn create_among(
+    home: &Home,
+    draft: &WorkItemDraft,
+    is_over: IsWanted<'_>,
     admit: impl FnOnce(&[WorkItem]) -> Result<()>,
 ) -> Result<LockedWorkItem> {
     projects::check_name(&draft.project)?;
@@ -92,7 +105,7 @@ pub fn create(
     sweep(&unfinished);
     let dir = home.dir(kind, &draft.project, &id::new()?);
     let branch = draft.branch.clone().unwrap_or_else(|| default_branch(kind, draft, &dir.id));
-    admit(&rivals(home, draft, &branch)?)?;
+    admit(&rivals(home, draft, &branch, is_over)?)?;
 
     let staged = WorkItemDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
@@ -111,11 +124,12 @@ pub fn rebranch(
     dir: &WorkItemDir,
     branch: &str,
     changes: &[(&str, Value<'_>)],
+    is_over: IsWanted<'_>,
     admit: impl FnOnce(&[WorkItem]) -> Result<()>,
     prepare: impl FnOnce(&LockedWorkItem) -> Result<()>,
 ) -> Result<()> {
     let _lock = lock_project(home, &dir.project)?;
-    admit(&list::others_of_branch(home, dir, branch)?)?;
+    admit(&list::others_of_branch(home, dir, branch, is_over)?)?;
     let mut locked = LockedWorkItem::lock(home, dir)?;
     prepare(&locked)?;
     locked.edit(changes)
@@ -126,11 +140,12 @@ pub fn rebranch(
 pub fn in_project<T>(
     home: &Home,
     dir: &WorkItemDir,
+    is_over: IsWanted<'_>,
     act: impl FnOnce(LockedWorkItem, &[WorkItem]) -> Result<T>,
 ) -> Result<T> {
     let _lock = lock_project(home, &dir.project)?;
     let (task, _) = WorkItem::read_last(home, dir, 0)?;
-    let others = list::others_of_branch(home, dir, &task.branch)?;
+    let others = list::others_of_branch(home, dir, &task.branch, is_over)?;
     act(LockedWorkItem::lock(home, dir)?, &others)
 }
 
@@ -182,6 +197,7 @@ fn created(branch: &str, draft: &WorkItemDraft) -> (Event, Set) {
     let set = Set::new()
         .status(&draft.status)
         .workflow(&draft.workflow, &draft.definition)
+        .base(draft.base.as_deref())
         .workspace(None)
         .tmux_session(None);
     let set = draft.counters.iter().fold(set, |set, (name, value)| set.counter(name, *value));
@@ -211,8 +227,12 @@ pub fn plan_hash(plan: &[u8]) -> String {
 
 /// The first version of the file; later writes keep the order that it has by then.
 fn task_md(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft, now: &str) -> String {
-    let owned =
-        Owned { counters: draft.counters.clone(), workflow: draft.workflow.clone(), ..Owned::default() };
+    let owned = Owned {
+        counters: draft.counters.clone(),
+        workflow: draft.workflow.clone(),
+        base: draft.base.clone(),
+        ..Owned::default()
+    };
     let mut fields = vec![
         ("id", Value::Text(&dir.id)),
         ("project", Value::Text(&dir.project)),
@@ -257,11 +277,11 @@ fn default_branch(kind: WorkItemKind, draft: &WorkItemDraft, id: &str) -> String
 }
 
 /// The tasks and missions whose branch excludes that of a new one. None has a branch with the id of a new task.
-fn rivals(home: &Home, draft: &WorkItemDraft, branch: &str) -> Result<Vec<WorkItem>> {
+fn rivals(home: &Home, draft: &WorkItemDraft, branch: &str, is_over: IsWanted<'_>) -> Result<Vec<WorkItem>> {
     if draft.branch.is_none() && draft.mission.is_none() {
         return Ok(Vec::new());
     }
-    list::of_branch(home, &draft.project, branch)
+    list::of_branch(home, &draft.project, branch, is_over)
 }
 
 /// Removes what killed processes left. The project's lock is held, so no process is creating a task.

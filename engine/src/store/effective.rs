@@ -1,6 +1,7 @@
 //! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
 
 use orange_api::SettingOrigin;
+use orange_core::merge::Strategy;
 
 use crate::Result;
 use crate::store::Home;
@@ -36,6 +37,10 @@ pub struct Effective {
     pub reclaim_when_waiting: Sourced<bool>,
     /// As in [`Settings`].
     pub environment: Sourced<Option<Vec<String>>>,
+    /// As in [`Settings`].
+    pub merge_strategy: Sourced<Strategy>,
+    /// As in [`Settings`].
+    pub merge_sync: Sourced<Option<Strategy>>,
     /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
 }
@@ -44,6 +49,11 @@ impl Effective {
     /// The harness of workers of new tasks.
     pub fn worker(&self) -> &str {
         self.harness.value.as_deref().unwrap_or(DEFAULT_HARNESS)
+    }
+
+    /// The strategy of `orange task sync`.
+    pub fn sync(&self) -> Strategy {
+        self.merge_sync.value.unwrap_or(Strategy::Merge)
     }
 
     /// The harness of reviewers of new tasks.
@@ -66,6 +76,8 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         review_harness: first(own, &file, |it| it.review_harness.clone().map(Some)),
         reclaim_when_waiting: first(own, &file, |it| it.reclaim_when_waiting),
         environment: first(own, &file, |it| it.environment.clone().map(Some)),
+        merge_strategy: first(own, &file, |it| it.merge_strategy),
+        merge_sync: first(own, &file, |it| it.merge_sync.map(Some)),
         trust,
     })
 }

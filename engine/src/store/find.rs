@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::store::list::{self, NamedTask, WorkItemEntry};
-use crate::store::{Home, WorkItem, WorkItemDir, WorkItemKind, id, pool, suggest};
+use crate::store::list::{self, IsWanted, NamedTask, WorkItemEntry};
+use crate::store::{Home, WorkItemDir, WorkItemKind, id, pool, suggest};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 
@@ -14,13 +14,13 @@ pub fn named(
     kind: WorkItemKind,
     name: &str,
     project: Option<&str>,
-    is_over: impl Fn(&WorkItem) -> bool,
+    is_over: IsWanted<'_>,
 ) -> Result<WorkItemDir> {
     // Agents use the id, which needs no other task to be read.
     if let [dir] = &list::with_id(home, &[kind], project, name)?[..] {
         return Ok(dir.clone());
     }
-    let error = match among(kind, &list::branches(home, &[kind], project)?, name, is_over) {
+    let error = match of_name(home, &[kind], name, project, is_over) {
         Err(error) if error.kind == ErrorKind::NotFound => error,
         found => return found,
     };
@@ -29,11 +29,29 @@ pub fn named(
 }
 
 /// The task or mission of this name, as [`named`] finds one.
-pub fn either(home: &Home, name: &str, is_over: impl Fn(&WorkItem) -> bool) -> Result<WorkItemDir> {
+pub fn either(home: &Home, name: &str, is_over: IsWanted<'_>) -> Result<WorkItemDir> {
     if let [dir] = &list::with_id(home, &WorkItemKind::ALL, None, name)?[..] {
         return Ok(dir.clone());
     }
-    among(WorkItemKind::Task, &list::branches(home, &WorkItemKind::ALL, None)?, name, is_over)
+    of_name(home, &WorkItemKind::ALL, name, None, is_over)
+}
+
+/// The one with this branch, or whose id begins so. A branch that no list has may have come by hand, so the texts say that it is none.
+fn of_name(
+    home: &Home,
+    kinds: &[WorkItemKind],
+    name: &str,
+    project: Option<&str>,
+    is_over: IsWanted<'_>,
+) -> Result<WorkItemDir> {
+    let kind = if let [kind] = kinds { *kind } else { WorkItemKind::Task };
+    let is_meant = |id: &str, branch: &str| branch == name || id.starts_with(name);
+    match among(kind, &list::branches(home, kinds, project, is_over, &is_meant)?, name, is_over) {
+        Err(error) if error.kind == ErrorKind::NotFound => {
+            among(kind, &list::checked_branches(home, kinds, project)?, name, is_over)
+        }
+        found => found,
+    }
 }
 
 /// The task or mission with exactly this id: the engine's own processes never use a prefix or a branch.
@@ -49,7 +67,7 @@ pub fn deleted(home: &Home, kind: WorkItemKind, name: &str) -> Result<WorkItemDi
     if let [dir] = &dirs.iter().filter(|dir| dir.id == name).collect::<Vec<_>>()[..] {
         return Ok((*dir).clone());
     }
-    among(kind, &list::branches_of(dirs), name, |_| true)
+    among(kind, &list::branches_of(dirs), name, &|_, _| true)
 }
 
 /// The error for a command about tasks that got a mission, or about missions that got a task.
@@ -58,12 +76,7 @@ pub fn wrong_kind(dir: &WorkItemDir) -> Error {
     Error::new(ErrorKind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
 }
 
-fn among(
-    kind: WorkItemKind,
-    all: &[NamedTask],
-    name: &str,
-    is_over: impl Fn(&WorkItem) -> bool,
-) -> Result<WorkItemDir> {
+fn among(kind: WorkItemKind, all: &[NamedTask], name: &str, is_over: IsWanted<'_>) -> Result<WorkItemDir> {
     let of_branch = of_branch(all, name, is_over);
     let of_id = || all.iter().filter(|named| id::is_prefix(name) && named.dir.id.starts_with(name));
     let candidates = if of_branch.is_empty() { of_id().map(NamedTask::read).collect() } else { of_branch };
@@ -83,11 +96,11 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<WorkItemDir>> {
 }
 
 /// The tasks with this branch; finished ones only if all are finished.
-fn of_branch(all: &[NamedTask], branch: &str, is_over: impl Fn(&WorkItem) -> bool) -> Vec<WorkItemEntry> {
+fn of_branch(all: &[NamedTask], branch: &str, is_over: IsWanted<'_>) -> Vec<WorkItemEntry> {
     let may_have_it = all.iter().filter(|named| named.may_have(|own| own == branch));
     let with_branch = may_have_it.map(NamedTask::read).filter(|it| it.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =
-        with_branch.partition(|listed| listed.task.as_ref().is_ok_and(&is_over));
+        with_branch.partition(|it| it.task.as_ref().is_ok_and(|task| is_over(task.kind, &task.owned)));
     if live.is_empty() { over } else { live }
 }
 
@@ -121,10 +134,10 @@ fn ambiguous(kind: WorkItemKind, name: &str, candidates: &[WorkItemEntry]) -> Er
 mod tests {
     use super::*;
     use crate::store::tests::{draft, home, task};
-    use crate::store::{Event, LockedWorkItem, Pool, Set, create};
+    use crate::store::{Event, LockedWorkItem, Owned, Pool, Set, create};
 
-    fn is_over(task: &WorkItem) -> bool {
-        task.status() == "done"
+    fn is_over(_: WorkItemKind, owned: &Owned) -> bool {
+        owned.status == "done"
     }
 
     #[test]
@@ -132,13 +145,13 @@ mod tests {
         let (_folder, home) = home();
         let fix = task(&home, "fix").dir().clone();
         let other = task(&home, "fix-2").dir().clone();
-        let find = |name: &str| named(&home, WorkItemKind::Task, name, None, is_over);
+        let find = |name: &str| named(&home, WorkItemKind::Task, name, None, &is_over);
         assert_eq!(find(&fix.id).unwrap(), fix);
         assert_eq!(find("fix").unwrap(), fix);
         assert_eq!(find("fix-2").unwrap(), other);
         assert_eq!(find(&other.id[..12]).unwrap(), other);
         assert_eq!(
-            named(&home, WorkItemKind::Task, "fix", Some("tea"), is_over).unwrap_err().kind,
+            named(&home, WorkItemKind::Task, "fix", Some("tea"), &is_over).unwrap_err().kind,
             ErrorKind::NotFound
         );
         let error = find("fixx-2").unwrap_err();
@@ -159,10 +172,10 @@ mod tests {
         // Two projects that have a task of one id: nobody can say which is meant.
         std::fs::create_dir_all(home.task("tea", &fix.id).path).unwrap();
         assert_eq!(
-            named(&home, WorkItemKind::Task, &fix.id, None, is_over).unwrap_err().kind,
+            named(&home, WorkItemKind::Task, &fix.id, None, &is_over).unwrap_err().kind,
             ErrorKind::Usage
         );
-        assert_eq!(named(&home, WorkItemKind::Task, &fix.id, Some("coffee"), is_over).unwrap(), fix);
+        assert_eq!(named(&home, WorkItemKind::Task, &fix.id, Some("coffee"), &is_over).unwrap(), fix);
     }
 
     #[test]
@@ -180,14 +193,14 @@ mod tests {
         let (_folder, home) = home();
         let first = task(&home, "fix").dir().clone();
         let second = task(&home, "fix").dir().clone();
-        let error = named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap_err();
+        let error = named(&home, WorkItemKind::Task, "fix", None, &is_over).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Usage);
         assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
         LockedWorkItem::lock(&home, &first)
             .unwrap()
             .append(Event::Unknown, Set::new().status("done"))
             .unwrap();
-        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap(), second);
+        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, &is_over).unwrap(), second);
     }
 
     #[test]
@@ -195,9 +208,9 @@ mod tests {
         let (_folder, home) = home();
         let broken = task(&home, "fix").dir().clone();
         std::fs::write(broken.task_md(), "").unwrap();
-        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, &is_over).unwrap(), broken);
         assert_eq!(
-            named(&home, WorkItemKind::Task, "fixx", None, is_over).unwrap_err().help,
+            named(&home, WorkItemKind::Task, "fixx", None, &is_over).unwrap_err().help,
             "did you mean `fix`?"
         );
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
@@ -211,7 +224,7 @@ mod tests {
         let broken = task(&home, "fix").dir().clone();
         std::fs::remove_file(broken.history()).unwrap();
         std::fs::create_dir(broken.history()).unwrap();
-        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(named(&home, WorkItemKind::Task, "fix", None, &is_over).unwrap(), broken);
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("history.jsonl"), "{}", error.message);

@@ -5,6 +5,8 @@
 //! file has the stamp with which it was read. Readers write an index once they have had to read many files.
 
 mod facts;
+pub mod fine;
+pub mod idle;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -22,10 +24,10 @@ use orange_system::many::in_order;
 use orange_system::nofollow::{self, OpenFolder, Stamp};
 
 /// So many files are read at once, or again by each command, before an index is worth its writing.
-const FEW: usize = 16;
+pub const FEW: usize = 16;
 
 /// The first word of an index. Another number goes with other columns, and with another meaning of texts.
-const WORD: &str = "orange-index-1";
+const WORD: &str = "orange-index-2";
 
 /// Fact that an index keeps about one file of each task.
 pub trait FileFact: Send + Sized {
@@ -58,7 +60,8 @@ pub enum AskedTasks {
 }
 
 /// The names of the index files, each in the folder of a project's tasks or missions.
-pub const INDEXES: [&str; 3] = [JournalFacts::INDEX, TextFacts::INDEX, EngineKeys::INDEX];
+pub const INDEXES: [&str; 6] =
+    [JournalFacts::INDEX, TextFacts::INDEX, EngineKeys::INDEX, idle::IDLE, idle::CHANGED, fine::FINE];
 
 /// The fact of each of these tasks, in their order: by the index of their folder where that has it, or else by their files.
 pub fn facts<F: FileFact>(dirs: &[WorkItemDir], asked: AskedTasks) -> Vec<F> {
@@ -144,13 +147,17 @@ impl Index {
             lines.push(IndexLine { id: start..start + line.find('\t')?, end });
             start = end + 1;
         }
-        let is_sorted = lines.is_sorted_by(|one, other| text[one.id.clone()] < text[other.id.clone()]);
+        let bytes = text.as_bytes();
+        let is_sorted = lines.is_sorted_by(|one, other| bytes[one.id.clone()] < bytes[other.id.clone()]);
         is_sorted.then_some(Index { text, lines })
     }
 
     /// The line of this task, if its file has this stamp.
     fn find(&self, id: &str, stamp: Stamp) -> Option<&str> {
-        let at = self.lines.binary_search_by(|line| self.id(line).cmp(id)).ok()?;
+        let at = self
+            .lines
+            .binary_search_by(|line| self.text.as_bytes()[line.id.clone()].cmp(id.as_bytes()))
+            .ok()?;
         let IndexLine { id, end } = &self.lines[at];
         let (known, line) = self.text[id.end + 1..*end].split_once('\t')?;
         (Stamp::parse(known) == Some(stamp)).then_some(line)

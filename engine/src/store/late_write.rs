@@ -16,6 +16,12 @@ use orange_system::{atomic, nofollow};
 /// Number of replaced versions that are kept. A transition replaces a few.
 const KEPT: usize = 32;
 
+/// Time for which all others are kept, too: a busy machine may stop an editor for long between the opening of a file and its write.
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// Number of versions that are kept at most: a loop that writes the file must not fill the disk.
+const KEPT_AT_MOST: usize = 512;
+
 const SUFFIX: &str = ".old";
 
 /// A version that was written to after it was replaced.
@@ -72,10 +78,14 @@ fn united(body: &str, other: &str) -> Option<String> {
     with(body, &other.split_inclusive('\n').filter(is_missing).collect::<String>())
 }
 
-/// Removes all but the last replaced versions, except those that have a late write. The caller holds the task's lock.
-pub fn forget(path: &Path) -> Result<()> {
-    for former in formers(path)?.into_iter().skip(KEPT) {
-        if at(&former.path).is_none() {
+/// Removes all but the last replaced versions and some of the last minute, except those that have a late write. The caller holds
+/// the task's lock.
+pub fn forget(path: &Path, now: SystemTime) -> Result<()> {
+    for (newer, former) in formers(path)?.into_iter().enumerate().skip(KEPT) {
+        // A time in the future is from before the clock was set back.
+        let age = now.duration_since(former.changed).unwrap_or_else(|ahead| ahead.duration());
+        let is_old = age > KEPT_FOR || newer >= KEPT_AT_MOST;
+        if is_old && at(&former.path).is_none() {
             // The next call removes what cannot be removed now.
             nofollow::remove(&former.path).unwrap_or_default();
         }

@@ -1,10 +1,12 @@
 //! Lists all tasks or missions fast; one that cannot be read is listed with its error.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::os::unix::fs::DirEntryExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::frontmatter::Document;
+use crate::store::index::idle::{self, IdleTasks};
 use crate::store::index::{self, AskedTasks, Idle, JournalFacts, TextFacts};
 use crate::store::work_item::{self, WorkItem};
 use crate::store::{Home, Name, Owned, WorkItemDir, WorkItemKind};
@@ -94,15 +96,133 @@ impl NamedTask {
     }
 }
 
-/// The journals of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn journals(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<KnownTask>> {
-    let dirs = dirs(home, kinds, project)?;
-    let facts = index::facts(&dirs, AskedTasks::All);
-    Ok(dirs.into_iter().zip(facts).map(KnownTask::new).collect())
+/// The journals of every task or mission, or of those of one project, in no order. Takes no lock. Of those that are listed as idle, only
+/// the wanted ones are here, and no file of them is looked at.
+pub fn journals(
+    home: &Home,
+    kinds: &[WorkItemKind],
+    project: Option<&str>,
+    is_wanted: IsWanted<'_>,
+) -> Result<Vec<KnownTask>> {
+    let mut known = Vec::new();
+    for folder in folders_of(home, kinds, project)? {
+        let list = folder.list();
+        let wanted = judged(list.as_ref(), |owned| is_wanted(folder.kind, owned));
+        let mut others = Vec::new();
+        for (id, inode) in &folder.names {
+            match list.as_ref().and_then(|list| Some((list, list.find(id, *inode)?))) {
+                Some((list, task)) if wanted[task.owned] => known.push(KnownTask {
+                    dir: folder.dir(id),
+                    owned: list.owned.get(task.owned).cloned(),
+                    idle: Some(Idle::listed(task.since)),
+                }),
+                Some(_) => {}
+                None => others.push(folder.dir(id)),
+            }
+        }
+        let asked = if list.is_some() { AskedTasks::Some } else { AskedTasks::All };
+        let facts: Vec<JournalFacts> = index::facts(&others, asked);
+        let idle = facts.iter().filter(|facts| facts.idle.is_some()).count();
+        if idle::is_worth_it(idle, folder.names.len()) {
+            // A list that cannot be written is only not there.
+            idle::write(&folder.path, &folder.dirs()).unwrap_or_default();
+        }
+        known.extend(others.into_iter().zip(facts).map(KnownTask::new));
+    }
+    Ok(known)
 }
 
-/// The branches of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn branches(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<NamedTask>> {
+/// All tasks and missions, as the lists of idle ones sort them.
+#[derive(Debug, Default)]
+pub struct SortedTasks {
+    /// Those that are over, as they were when the list was written.
+    pub over: Vec<ListedTask>,
+    /// The idle ones that are not over.
+    pub waiting: Vec<ListedTask>,
+    /// All others. Nothing of them was read.
+    pub others: Vec<WorkItemDir>,
+}
+
+/// A task or mission as a list of idle ones has it.
+#[derive(Debug)]
+pub struct ListedTask {
+    pub dir: WorkItemDir,
+    pub owned: Arc<Owned>,
+    pub branch: String,
+}
+
+impl ListedTask {
+    /// Drops the list if this is not what it says.
+    pub fn check(&self, found: Option<&WorkItem>) -> Result<()> {
+        let is_right = found.is_some_and(|task| task.owned == *self.owned && task.branch == self.branch);
+        let folder = self.dir.path.parent().filter(|_| !is_right);
+        folder.map_or(Ok(()), |folder| idle::end_epoch(&folder.join(idle::CHANGED)))
+    }
+}
+
+/// All tasks and missions, grouped by their folders.
+pub fn sorted(home: &Home, is_over: IsWanted<'_>) -> Result<SortedTasks> {
+    let mut found = SortedTasks::default();
+    for folder in folders_of(home, &WorkItemKind::ALL, None)? {
+        let list = folder.list();
+        let over = judged(list.as_ref(), |owned| is_over(folder.kind, owned));
+        for (id, inode) in &folder.names {
+            let listed = list.as_ref().and_then(|list| {
+                let task = list.find(id, *inode)?;
+                let (owned, branch) = (Arc::clone(list.owned.get(task.owned)?), task.branch.to_owned());
+                Some((ListedTask { dir: folder.dir(id), owned, branch }, over[task.owned]))
+            });
+            match listed {
+                Some((task, true)) => found.over.push(task),
+                Some((task, false)) => found.waiting.push(task),
+                None => found.others.push(folder.dir(id)),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The journals of these, by the state of their files.
+pub fn checked_journals(dirs: Vec<WorkItemDir>) -> Vec<KnownTask> {
+    let facts = index::facts(&dirs, AskedTasks::Some);
+    dirs.into_iter().zip(facts).map(KnownTask::new).collect()
+}
+
+/// The branches of every task or mission, or of those of one project, in no order. Takes no lock. Of the branches of those that are over and
+/// listed as idle, only the ones that `may_be_meant` are here, as they were when the list was written.
+pub fn branches(
+    home: &Home,
+    kinds: &[WorkItemKind],
+    project: Option<&str>,
+    is_over: IsWanted<'_>,
+    may_be_meant: &dyn Fn(&str, &str) -> bool,
+) -> Result<Vec<NamedTask>> {
+    let mut found = Vec::new();
+    for folder in folders_of(home, kinds, project)? {
+        let list = folder.list();
+        let over = judged(list.as_ref(), |owned| is_over(folder.kind, owned));
+        let mut others = Vec::new();
+        for (id, inode) in &folder.names {
+            match list.as_ref().and_then(|list| list.find(id, *inode)).filter(|task| over[task.owned]) {
+                Some(task) if may_be_meant(id, task.branch) => {
+                    found.push(NamedTask { dir: folder.dir(id), branch: Some(task.branch.to_owned()) });
+                }
+                Some(_) => {}
+                None => others.push(folder.dir(id)),
+            }
+        }
+        let facts = index::facts(&others, if list.is_some() { AskedTasks::Some } else { AskedTasks::All });
+        found.extend(named(others, facts));
+    }
+    Ok(found)
+}
+
+/// As [`branches`], of all, by the state of their files.
+pub fn checked_branches(
+    home: &Home,
+    kinds: &[WorkItemKind],
+    project: Option<&str>,
+) -> Result<Vec<NamedTask>> {
     let dirs = dirs(home, kinds, project)?;
     let facts = index::facts(&dirs, AskedTasks::All);
     Ok(named(dirs, facts))
@@ -120,12 +240,12 @@ fn named(dirs: Vec<WorkItemDir>, facts: Vec<TextFacts>) -> Vec<NamedTask> {
 
 /// Every task, or every task of one project, oldest first; unreadable ones come last. Takes no lock.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<WorkItemEntry>> {
-    Ok(each(journals(home, &[WorkItemKind::Task], project)?, Some))
+    Ok(each(journals(home, &[WorkItemKind::Task], project, &|_, _| true)?, Some))
 }
 
 /// As [`list`], for missions.
 pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<WorkItemEntry>> {
-    Ok(each(journals(home, &[WorkItemKind::Mission], project)?, Some))
+    Ok(each(journals(home, &[WorkItemKind::Mission], project, &|_, _| true)?, Some))
 }
 
 /// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
@@ -183,8 +303,9 @@ fn in_their_order<R: Send>(
 
 /// The tasks and missions of a project that have this branch, or one that git cannot have beside it. Of the others no more than the text
 /// counts, where people may change the branch.
-pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<WorkItem>> {
-    let mut found = branches(home, &WorkItemKind::ALL, Some(project))?;
+pub fn of_branch(home: &Home, project: &str, branch: &str, is_over: IsWanted<'_>) -> Result<Vec<WorkItem>> {
+    let is_meant = |_: &str, own: &str| exclude_each_other(own, branch);
+    let mut found = branches(home, &WorkItemKind::ALL, Some(project), is_over, &is_meant)?;
     found.retain(|named| named.may_have(|own| exclude_each_other(own, branch)));
     let mut listed: Vec<WorkItemEntry> = found.iter().map(NamedTask::read).collect();
     listed.retain(|listed| listed.branch().is_some_and(|own| exclude_each_other(&own, branch)));
@@ -198,8 +319,13 @@ pub fn exclude_each_other(one: &str, other: &str) -> bool {
 }
 
 /// As [`of_branch`], without this task.
-pub fn others_of_branch(home: &Home, dir: &WorkItemDir, branch: &str) -> Result<Vec<WorkItem>> {
-    let mut others = of_branch(home, &dir.project, branch)?;
+pub fn others_of_branch(
+    home: &Home,
+    dir: &WorkItemDir,
+    branch: &str,
+    is_over: IsWanted<'_>,
+) -> Result<Vec<WorkItem>> {
+    let mut others = of_branch(home, &dir.project, branch, is_over)?;
     others.retain(|other| other.id != dir.id);
     Ok(others)
 }
@@ -210,31 +336,71 @@ pub fn workspace_of(dir: &WorkItemDir) -> Result<Option<Name>> {
     KnownTask::new((dir.clone(), facts)).workspace()
 }
 
+/// A judgement about the values of a task or mission, such as that it is over.
+pub type IsWanted<'f> = &'f dyn Fn(WorkItemKind, &Owned) -> bool;
+
+/// The judgement about all values of a list of idle tasks.
+fn judged(list: Option<&IdleTasks>, judge: impl Fn(&Owned) -> bool) -> Vec<bool> {
+    list.into_iter().flat_map(|list| &list.owned).map(|owned| judge(owned)).collect()
+}
+
+/// The folder with the tasks or missions of one project.
+struct ProjectFolder {
+    kind: WorkItemKind,
+    project: String,
+    path: PathBuf,
+    /// The ids in it, each with the number of its folder.
+    names: Vec<(String, u64)>,
+}
+
+impl ProjectFolder {
+    fn dir(&self, id: &str) -> WorkItemDir {
+        let (project, id, path) = (self.project.clone(), id.to_owned(), self.path.join(id));
+        WorkItemDir { kind: self.kind, project, id, path }
+    }
+
+    fn dirs(&self) -> Vec<(WorkItemDir, u64)> {
+        self.names.iter().map(|(id, inode)| (self.dir(id), *inode)).collect()
+    }
+
+    /// The list of its idle tasks.
+    fn list(&self) -> Option<IdleTasks> {
+        (self.names.len() > index::FEW).then(|| IdleTasks::read(&self.path)).flatten()
+    }
+}
+
+fn folders_of(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<ProjectFolder>> {
+    let mut found = Vec::new();
+    for kind in kinds {
+        found.extend(below(&home.all(*kind), *kind, project)?);
+    }
+    Ok(found)
+}
+
 /// The folders of every task or mission, or of those of one project, in no order.
 pub fn dirs(home: &Home, kinds: &[WorkItemKind], project: Option<&str>) -> Result<Vec<WorkItemDir>> {
-    let mut dirs = Vec::new();
-    for kind in kinds {
-        dirs.extend(below(&home.all(*kind), *kind, project)?);
-    }
-    Ok(dirs)
+    Ok(flat(&folders_of(home, kinds, project)?))
+}
+
+fn flat(folders: &[ProjectFolder]) -> Vec<WorkItemDir> {
+    folders.iter().flat_map(|folder| folder.names.iter().map(|(id, _)| folder.dir(id))).collect()
 }
 
 /// The folders of every deleted task or mission, in no order.
 pub fn deleted(home: &Home, kinds: &[WorkItemKind]) -> Result<Vec<WorkItemDir>> {
-    let mut dirs = below(&home.trash(), WorkItemKind::Task, None)?;
+    let mut dirs = flat(&below(&home.trash(), WorkItemKind::Task, None)?);
     dirs.iter_mut().for_each(|dir| dir.kind = WorkItemKind::of(&dir.path));
     dirs.retain(|dir| kinds.contains(&dir.kind));
     Ok(dirs)
 }
 
-fn below(folder: &Path, kind: WorkItemKind, project: Option<&str>) -> Result<Vec<WorkItemDir>> {
-    let mut dirs = Vec::new();
+fn below(folder: &Path, kind: WorkItemKind, project: Option<&str>) -> Result<Vec<ProjectFolder>> {
+    let mut found = Vec::new();
     for project in projects(folder, project)? {
-        let place = folder.join(&project);
-        let of = |id: String| WorkItemDir { kind, path: place.join(&id), project: project.clone(), id };
-        dirs.extend(folders(&place)?.into_iter().map(of));
+        let path = folder.join(&project);
+        found.push(ProjectFolder { kind, names: folders(&path)?, project, path });
     }
-    Ok(dirs)
+    Ok(found)
 }
 
 /// The folders with exactly this id, at most one of each kind in each project, without looking at others.
@@ -259,7 +425,7 @@ pub fn with_id(
 pub fn projects_with_tasks(home: &Home) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for kind in WorkItemKind::ALL {
-        names.extend(folders(&home.all(kind))?);
+        names.extend(names_of(&home.all(kind))?);
     }
     names.sort_unstable();
     names.dedup();
@@ -267,7 +433,7 @@ pub fn projects_with_tasks(home: &Home) -> Result<Vec<String>> {
 }
 
 fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
-    project.map_or_else(|| folders(folder), |project| Ok(vec![project.to_owned()]))
+    project.map_or_else(|| names_of(folder), |project| Ok(vec![project.to_owned()]))
 }
 
 /// Reads the rest of a task fast, and repeats that with all checks if anything is unusual.
@@ -307,13 +473,18 @@ fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
 }
 
-/// The names of the folders in a folder; none if there is no such folder.
-fn folders(path: &Path) -> Result<Vec<String>> {
+fn names_of(path: &Path) -> Result<Vec<String>> {
+    Ok(folders(path)?.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The names of the folders in a folder, and the number of each; none if there is no such folder.
+fn folders(path: &Path) -> Result<Vec<(String, u64)>> {
     let mut names = Vec::new();
     for entry in entries(path)? {
         let found = entry.file_type().map_err(|cause| Error::io("look at", &entry.path(), &cause))?;
-        let is_folder = found.is_dir();
-        names.extend(entry.file_name().into_string().ok().filter(|name| is_folder && !is_hidden(name)));
+        let name = entry.file_name().into_string().ok();
+        let name = name.filter(|name| found.is_dir() && !is_hidden(name));
+        names.extend(name.map(|name| (name, entry.ino())));
     }
     Ok(names)
 }

@@ -124,6 +124,14 @@ pub fn holder(path: &Path, patience: Duration) -> std::io::Result<Option<LockHol
     }
 }
 
+/// True if no process holds this lock at this moment.
+pub fn is_free(path: &Path) -> bool {
+    match nofollow::open(path, OFlags::RDONLY) {
+        Ok(file) => file.try_lock_shared().is_ok(),
+        Err(cause) => cause.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 fn holder_in(mut file: File, patience: Duration) -> Option<LockHolder> {
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;

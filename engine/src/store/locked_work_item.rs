@@ -8,12 +8,13 @@ use orange_core::Workspace;
 use crate::store::copy::{self, CopyState, Published, WorktreeCopy};
 use crate::store::frontmatter::Document;
 use crate::store::history::WorkItemHistory;
+use crate::store::index::idle;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::scalar::Value;
 use crate::store::work_item::{self, WorkItem};
 use crate::store::{Event, Home, Set, WorkItemDir, edit, home, journal, late_write, pool};
 use crate::{Error, ErrorKind, Result};
-use orange_system::{atomic, clock};
+use orange_system::{atomic, clock, fault};
 
 /// A locked task. Dropping it releases the lock.
 #[derive(Debug)]
@@ -39,10 +40,11 @@ impl LockedWorkItem {
         let lock = lock::acquire(home, &dir.lock_file(), LockRank::Task, &dir.shown())?;
         atomic::sweep(&dir.path);
         let path = dir.task_md();
-        late_write::forget(&path)?;
+        late_write::forget(&path, fault::now())?;
 
         let journal = work_item::read_journal_last(dir, 0)?;
         let history = journal.history();
+        idle::forget(home, dir, &history)?;
         let worktree = history.owned.workspace.as_ref().map(|name| home.workspace(name));
         let copy = worktree.map_or(Ok(None), |worktree| WorktreeCopy::look(dir, &history, &worktree))?;
         let document = work_item::document(dir, &history)?;

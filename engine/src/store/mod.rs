@@ -42,7 +42,7 @@ pub mod trust;
 pub mod work_item;
 
 pub use copy::WorktreeCopy;
-pub use create::{WorkItemDraft, create, edit as edit_in_project, in_project, rebranch};
+pub use create::{WorkItemDraft, create, create_among, edit as edit_in_project, in_project, rebranch};
 pub use follow::FollowedJournal;
 pub use home::{Home, WorkItemDir, WorkItemKind};
 pub use list::{WorkItemEntry, list};

@@ -57,7 +57,7 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 /// Every slot, without the lock.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
     let saved = SavedPool::read(home)?;
-    saved.slots(&list::journals(home, &WorkItemKind::ALL, None)?)
+    saved.slots(&list::journals(home, &WorkItemKind::ALL, None, &|_, _| false)?)
 }
 
 /// The pool by its file, which is read before the journals: a task that releases a worktree writes its journal before the
@@ -71,7 +71,8 @@ impl SavedPool {
         saved(home).map(SavedPool)
     }
 
-    /// Every slot, by these journals and this file: correct for a project if all of its tasks and missions are among them.
+    /// Every slot, by these journals and this file: correct for a project if all of its tasks and missions that are not idle are among
+    /// them.
     pub fn slots(self, known: &[KnownTask]) -> Result<Vec<Slot>> {
         right(self.0, known).map(|file| file.slots)
     }
@@ -153,7 +154,7 @@ impl Pool {
             lock::acquire(home, &path.with_file_name(".pool.lock"), LockRank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
         let saved = saved(home)?;
-        let file = right(saved.clone(), &list::journals(home, &WorkItemKind::ALL, None)?)?;
+        let file = right(saved.clone(), &list::journals(home, &WorkItemKind::ALL, None, &|_, _| false)?)?;
         let is_right = saved.as_ref() == Some(&file);
         let pool = Pool { file, home: home.clone(), _lock: lock };
         if !is_right {

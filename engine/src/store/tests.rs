@@ -78,10 +78,20 @@ pub(crate) struct TestProcess {
 impl TestProcess {
     /// Starts `processes::role` with this role.
     pub(crate) fn start(role: &str, home: &Home) -> TestProcess {
+        TestProcess::start_with(role, home, None)
+    }
+
+    /// As [`TestProcess::start`], with steps as in [`orange_system::fault`] and their files in this folder.
+    pub(crate) fn start_with_fail_points(role: &str, home: &Home, points: &Path) -> TestProcess {
+        TestProcess::start_with(role, home, Some(points))
+    }
+
+    fn start_with(role: &str, home: &Home, points: Option<&Path>) -> TestProcess {
         let (_crate, module) = module_path!().split_once("::").unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", &format!("{module}::processes::role"), "--nocapture"])
             .envs([("ORANGE_TEST_ROLE", role.as_ref()), ("ORANGE_TEST_HOME", home.root().as_os_str())])
+            .envs(points.map(|points| ("ORANGE_FAIL_POINTS", points)))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::store::create::lock_project;
+use crate::store::list::IsWanted;
 use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, home, list};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, fault, nofollow};
@@ -22,11 +23,12 @@ pub fn restore(
     home: &Home,
     there: &WorkItemDir,
     restored: Event,
+    is_over: IsWanted<'_>,
     admit: impl FnOnce(&WorkItem, &[WorkItem]) -> Result<()>,
 ) -> Result<WorkItem> {
     let _lock = lock_project(home, &there.project)?;
     let (task, _) = WorkItem::read(home, there)?;
-    admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
+    admit(&task, &list::of_branch(home, &there.project, &task.branch, is_over)?)?;
     let dir = home.dir(there.kind, &there.project, &there.id);
     let mut locked = LockedWorkItem::lock(home, there)?;
     // A kill may have come between the event and the move.

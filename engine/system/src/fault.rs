@@ -1,6 +1,6 @@
 //! Numbered steps of a process, and a clock with an offset, for builds that are killed at every step.
 //!
-//! Under the feature `fail-points`, and with `ORANGE_FAIL_POINTS` naming a folder, each step is appended to its file `steps`
+//! Under the feature `fail-points`, or `count-opens` of tests, and with `ORANGE_FAIL_POINTS` naming a folder, each step is appended to its file `steps`
 //! as `<role> <number> <step>`; the role is the first words of the command. A process that comes to the step in the file
 //! `kill` (`<role> <number>`) removes that file and dies as by `kill -9`. The file `clock` has the offset of the clock in
 //! seconds.
@@ -13,15 +13,15 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::time::SystemTime;
 
-#[cfg(any(test, feature = "lacks"))]
+#[cfg(any(test, feature = "lacks", feature = "count-opens"))]
 const FOLDER: &str = "ORANGE_FAIL_POINTS";
 
 /// Marks a step: what the process is about to do, and to what.
-#[cfg(not(any(test, feature = "fail-points")))]
+#[cfg(not(any(test, feature = "fail-points", feature = "count-opens")))]
 pub fn step(_action: &str, _what: impl Display) {}
 
 /// The time of day.
-#[cfg(not(any(test, feature = "fail-points")))]
+#[cfg(not(any(test, feature = "fail-points", feature = "count-opens")))]
 pub fn now() -> SystemTime {
     SystemTime::now()
 }
@@ -38,13 +38,13 @@ pub fn lacks(_part: &str) -> bool {
     false
 }
 
-#[cfg(any(test, feature = "fail-points"))]
+#[cfg(any(test, feature = "fail-points", feature = "count-opens"))]
 pub use armed::{now, step};
 
 #[cfg(any(test, feature = "lacks"))]
 pub use lacking::{lacks, variables};
 
-#[cfg(any(test, feature = "fail-points"))]
+#[cfg(any(test, feature = "fail-points", feature = "count-opens"))]
 mod armed {
     use std::fs::{self, OpenOptions};
     use std::io::Write;

@@ -147,17 +147,29 @@ pub fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
 
 /// A folder whose files are looked at without opening them.
 #[derive(Debug)]
-pub struct OpenFolder(OwnedFd);
+pub struct OpenFolder {
+    folder: OwnedFd,
+    #[cfg(feature = "count-opens")]
+    path: PathBuf,
+}
 
 impl OpenFolder {
     /// The folder at this path.
     pub fn open(path: &Path) -> io::Result<OpenFolder> {
-        folder(path).map(OpenFolder)
+        Ok(OpenFolder {
+            folder: folder(path)?,
+            #[cfg(feature = "count-opens")]
+            path: path.to_owned(),
+        })
     }
 
-    /// The stamp of the regular file at this path below the folder, if there is one.
+    /// The stamp of the regular file at this path below the folder, if there is one, or of the folder at a path that ends with `/.`.
     pub fn stamp(&self, below: &str) -> Option<Stamp> {
-        statat(&self.0, below, AtFlags::SYMLINK_NOFOLLOW).ok().and_then(|found| Stamp::of(&found))
+        #[cfg(feature = "count-opens")]
+        opened::note_look(&self.path.join(below));
+        statat(&self.folder, below, AtFlags::SYMLINK_NOFOLLOW)
+            .ok()
+            .and_then(|found| Stamp::of(&found, below.ends_with("/.")))
     }
 }
 
@@ -212,9 +224,18 @@ impl Stamp {
         })
     }
 
-    fn of(found: &Stat) -> Option<Stamp> {
+    /// Device, inode, length, and the seconds and nanoseconds of the changes of its contents and of the file.
+    pub fn numbers(&self) -> [u64; 7] {
+        let Stamp { device, inode, length, modified, changed } = *self;
+        let [length, seconds, nanos] = [length, modified.0, modified.1].map(i64::cast_unsigned);
+        [device, inode, length, seconds, nanos, changed.0.cast_unsigned(), changed.1.cast_unsigned()]
+    }
+
+    fn of(found: &Stat, is_folder: bool) -> Option<Stamp> {
         let (device, modified, changed) = varying(found);
-        rustix::fs::FileType::from_raw_mode(found.st_mode).is_file().then_some(Stamp {
+        let kind = rustix::fs::FileType::from_raw_mode(found.st_mode);
+        let is_it = if is_folder { kind.is_dir() } else { kind.is_file() };
+        is_it.then_some(Stamp {
             device,
             inode: found.st_ino,
             length: found.st_size,
@@ -298,17 +319,39 @@ pub mod opened {
     /// Paths that are opened, while a test counts them.
     static OPENED: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
 
+    /// Paths that are looked at without opening them.
+    static LOOKED_AT: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
+
+    type Noted = Mutex<Option<Vec<PathBuf>>>;
+
     pub(super) fn note(path: &Path) {
-        if let Some(opened) = OPENED.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            opened.push(path.to_owned());
+        add(&OPENED, path);
+    }
+
+    pub(super) fn note_look(path: &Path) {
+        add(&LOOKED_AT, path);
+    }
+
+    fn add(noted: &Noted, path: &Path) {
+        if let Some(noted) = noted.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            noted.push(path.to_owned());
         }
+    }
+
+    /// Number of files below this folder whose metadata alone are read meanwhile, by all threads.
+    pub fn looks_during(folder: &Path, work: impl FnOnce()) -> usize {
+        counted(&LOOKED_AT, folder, work).0
     }
 
     /// Number of files and folders below this one that are opened meanwhile, by all threads.
     pub fn during<T>(folder: &Path, work: impl FnOnce() -> T) -> (usize, T) {
+        counted(&OPENED, folder, work)
+    }
+
+    fn counted<T>(noted: &Noted, folder: &Path, work: impl FnOnce() -> T) -> (usize, T) {
         let count = || {
-            let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-            opened.get_or_insert_default().iter().filter(|path| path.starts_with(folder)).count()
+            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.get_or_insert_default().iter().filter(|path| path.starts_with(folder)).count()
         };
         let before = count();
         let done = work();

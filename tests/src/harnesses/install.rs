@@ -1,11 +1,9 @@
 //! Installs coding agents from the npm registry into a folder that is kept.
 
-use std::collections::hash_map::DefaultHasher;
-use std::fs::{self, File};
-use std::hash::{Hash, Hasher};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
+use orange_testkit::npm::NpmPackages;
 use serde_json::Value;
 
 const PACKAGE: &str = include_str!("../../harnesses/package.json");
@@ -56,14 +54,8 @@ pub fn pinned(harness: TestedHarness) -> String {
 
 /// Installs the pinned versions below this folder, once; another process may do the same.
 pub fn pinned_below(cache: &Path) -> Result<Installed, String> {
-    let mut hasher = DefaultHasher::new();
-    (PACKAGE, LOCK).hash(&mut hasher);
-    let folder = cache.join(format!("{:016x}", hasher.finish()));
-    let _guard = guard(cache)?;
-    if !folder.exists() {
-        install(&folder, &[("package.json", PACKAGE), ("package-lock.json", LOCK)])?;
-    }
-    Ok(Installed { folder })
+    let packages = NpmPackages { package: PACKAGE, lock: Some(LOCK), runs_scripts: true };
+    Ok(Installed { folder: packages.installed_below(cache)? })
 }
 
 /// Installs the newest versions below this folder, in place of those that were the newest before.
@@ -72,45 +64,8 @@ pub fn latest_below(cache: &Path) -> Result<Installed, String> {
         ALL.iter().map(|harness| (harness.package.to_owned(), Value::from("latest"))).collect();
     let package = serde_json::json!({ "private": true, "dependencies": newest }).to_string();
     let folder = cache.join("latest");
-    let _guard = guard(cache)?;
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    install(&folder, &[("package.json", &package)])?;
+    NpmPackages { package: &package, lock: None, runs_scripts: true }.installed_again(&folder)?;
     Ok(Installed { folder })
-}
-
-/// A lock that is held during an installation.
-fn guard(cache: &Path) -> Result<File, String> {
-    let locked = fs::create_dir_all(cache).and_then(|()| {
-        let file = File::create(cache.join(".lock"))?;
-        file.lock().map(|()| file)
-    });
-    locked.map_err(|error| format!("{}: {error}", cache.display()))
-}
-
-/// Installs these packages whole or not at all.
-fn install(folder: &Path, files: &[(&str, &str)]) -> Result<(), String> {
-    let begun = folder.with_extension("new");
-    let in_folder = |error: std::io::Error| format!("{}: {error}", begun.display());
-    if begun.exists() {
-        fs::remove_dir_all(&begun).map_err(in_folder)?;
-    }
-    fs::create_dir_all(&begun).map_err(in_folder)?;
-    for (file, text) in files {
-        fs::write(begun.join(file), text).map_err(in_folder)?;
-    }
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
-        .current_dir(&begun)
-        .stdin(Stdio::null());
-    let output = npm.output().map_err(|error| format!("npm cannot be run: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.lines().rfind(|line| line.contains("error")).unwrap_or("no word of why").to_owned();
-        return Err(format!("`npm install` failed: {last}"));
-    }
-    fs::rename(&begun, folder).map_err(in_folder)
 }
 
 #[cfg(test)]

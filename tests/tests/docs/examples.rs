@@ -26,6 +26,10 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange log", GivenWorld::Died),
     ("orange install", GivenWorld::Repository),
     ("orange setup", GivenWorld::Project),
+    (
+        "orange-workflow lsp",
+        GivenWorld::OnlyParsed("it holds a conversation with an editor; the conversations have tests"),
+    ),
     ("orange dashboard", GivenWorld::OnlyParsed("it needs a terminal; tests in tmux show it")),
     ("orange mcp", GivenWorld::OnlyParsed("it holds a conversation; the conversations have tests")),
     ("orange demo", GivenWorld::OnlyParsed("it has tests")),
@@ -98,6 +102,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange task show", GivenWorld::Working),
     ("orange task spawn", GivenWorld::Pending),
     ("orange task stop", GivenWorld::Working),
+    ("orange task sync", GivenWorld::Reviewing),
     ("orange task undo", GivenWorld::OnlyParsed("a task has to be cancelled first; undoing has tests")),
     ("orange task update --branch", GivenWorld::Working),
     (

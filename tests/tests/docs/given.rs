@@ -29,7 +29,7 @@ pub(crate) enum GivenWorld {
     Deleted,
     /// `add-login` was cancelled with work in its worktree, and has two backups.
     BackedUp,
-    /// `add-login` is done but for a person's look at it.
+    /// `add-login` is done but for a person's look at it; there is a branch `release`, too.
     Reviewing,
     /// The agent of the first step of a mission on the branch `login` is at work; one stands in its worktree.
     Mission,
@@ -214,13 +214,13 @@ impl Setting {
     }
 
     fn with_branch(self) -> Setting {
-        for args in [
-            &["switch", "-qc", "add-login"][..],
-            &["commit", "-qm", "Log in", "--allow-empty"],
-            &["switch", "-q", "main"],
-        ] {
-            self.world.git(&self.folder, args);
-        }
+        let git = |args: &[&str]| self.world.git(&self.folder, args);
+        git(&["branch", "release"]);
+        git(&["switch", "-qc", "add-login"]);
+        fs::write(self.folder.join("login.txt"), "a form\n").unwrap();
+        git(&["add", "login.txt"]);
+        git(&["commit", "-qm", "Log in"]);
+        git(&["switch", "-q", "main"]);
         self
     }
 

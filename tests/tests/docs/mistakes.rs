@@ -157,6 +157,7 @@ const IN_PERSISTENT: &[Mistake] = &[
         "    to: reviewing\n    by: [reviewer, human]\n",
         "    to: reviewing\n",
     ),
+    ("a merge takes the verdict on earlier work", "      of: patch\n", ""),
     (
         "the reviewer's window stays",
         "      - action: kill_reviewer\n      - action: notify_worker\n        message: |\n          The review failed",

@@ -26,11 +26,12 @@ pub(crate) fn shows_no(world: &World, terminal: &AttachedTerminal<'_>, what: &st
 }
 
 /// Agrees to the question on the screen. A key that arrives while the question is drawn does not count, and is pressed again.
+/// `Y` and not `y`: where the first one counted after all, the second one finds the list, and there `y` copies the id.
 #[track_caller]
 fn agrees(world: &World, terminal: &AttachedTerminal<'_>) {
     world.until("the question is answered", || {
         if terminal.screen().contains("(y/N)") {
-            terminal.press(&["y"]);
+            terminal.press(&["Y"]);
         }
         !terminal.screen().contains("(y/N)")
     });

@@ -92,12 +92,14 @@ fn a_dry_run_changes_nothing_and_answers_like_the_real_call() {
     assert!(is_alive(agent));
     fs::remove_file(task.worktree().join("idea.txt")).unwrap();
 
+    // What is around an agent, or is started by a command, writes a little longer.
+    let all_have_ended = || world.until("no process is left", || processes(&world, "").is_empty());
     task.ok("stop", &[]);
+    all_have_ended();
     assert_eq!(dry(&world, &["task", "respawn", id])["spawn"], 2);
     task.ok("respawn", &[]);
     task.reaches("reviewing");
-    // What is around an agent writes a little longer than the agent.
-    world.until("no agent is left", || processes(&world, "agent").is_empty());
+    all_have_ended();
     let merged = dry(&world, &["task", "merge", id, "--local"]);
     assert_eq!(arrow(&merged), r#""reviewing" "done" true"#);
     assert_eq!((&merged["strategy"], &merged["pushed"]), (&json!("ff"), &json!(true)));
@@ -105,6 +107,7 @@ fn a_dry_run_changes_nothing_and_answers_like_the_real_call() {
     assert_eq!((&pr["pr_url"], &pr["created"]), (&json!(null), &json!(true)));
     task.ok("merge", &["--local"]);
     task.ok("delete", &["--yes"]);
+    all_have_ended();
     assert_eq!(dry(&world, &["task", "restore", id])["status"], "done");
     assert!(!task.folder().exists());
 }

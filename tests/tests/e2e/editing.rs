@@ -23,8 +23,9 @@ fn forge(task: &Task<'_>) {
 fn a_command_reports_what_it_has_repaired() {
     let world = World::new();
     let task = idle(&world);
-    // A living agent's companion puts right what it sees, too.
+    // A living agent's companion puts right what it sees, too, and so does who takes note of its end.
     task.ok("stop", &[]);
+    task.is_left();
     forge(&task);
     let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
     assert!(refused.contains("repaired: status had `done`, and has `working`"), "{refused}");
@@ -73,6 +74,7 @@ fn a_text_that_is_too_long_is_refused_and_not_kept() {
     let task = idle(&world);
     // Nothing of Orange runs that could write the task in the same moment.
     task.ok("stop", &[]);
+    task.is_left();
     let before = bytes_in(&task.folder());
     for file in [task.file(), task.copy()] {
         let good = fs::read(&file).unwrap();

@@ -15,13 +15,13 @@ use crate::world::{World, write_program};
 
 /// Time at which the finisher is killed: before a program has done its work, or after.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum KillMoment {
+pub(crate) enum KillMoment {
     Before,
     After,
 }
 
-/// Makes git and tmux stop at the call of this number that a finisher makes, and end there when it has been killed.
-fn stop_at(world: &World, call: usize, moment: KillMoment) {
+/// Makes git and tmux stop at the call of this number that a process of this command makes, and end there when it has been killed.
+fn stop_at(world: &World, command: &str, call: usize, moment: KillMoment) {
     for program in ["git", "tmux"] {
         let real = world.find(program);
         let (real, root) = (real.display(), world.path(""));
@@ -30,7 +30,7 @@ fn stop_at(world: &World, call: usize, moment: KillMoment) {
             "#!/bin/sh\n\
              if [ -e {root}/killed ]; then exec {real} \"$@\"; fi\n\
              case $(tr '\\0' ' ' </proc/$PPID/cmdline) in\n\
-             *' task finish '*)\n  \
+             *' {command} '*)\n  \
                echo \"$PPID {program} $*\" >>{root}/calls\n  \
                if [ \"$(wc -l <{root}/calls)\" -eq {call} ]; then\n    \
                  {before}\n    \
@@ -48,7 +48,12 @@ fn stop_at(world: &World, call: usize, moment: KillMoment) {
 
 /// Runs a command whose finisher is killed at the call of this number. False when it makes fewer calls.
 fn killed_at(world: &World, call: usize, moment: KillMoment, args: &[&str]) -> bool {
-    stop_at(world, call, moment);
+    killed_in(world, "task finish", call, moment, args)
+}
+
+/// Runs a command of which a process of this kind is killed at the call of this number. False when it makes fewer calls.
+pub(crate) fn killed_in(world: &World, kind: &str, call: usize, moment: KillMoment, args: &[&str]) -> bool {
+    stop_at(world, kind, call, moment);
     let mut running = world.command(crate::world::binary());
     let running = running.arg("--json").args(args).current_dir(world.repo());
     let mut running = running.stdout(Stdio::null()).spawn().unwrap();

@@ -148,3 +148,96 @@ fn a_verdict_beside_a_living_worker_does_not_count_at_an_end() {
     let reason = task.events_of("agent.crashed")[0]["reason"].to_string();
     assert!(reason.contains("beside another one"), "{reason}");
 }
+
+/// A worker that stays alive beside its reviewer; a merge wants a verdict about this.
+fn judged(of: &str) -> String {
+    format!(
+        "name: judged
+states: {{pending: {{}}, working: {{}}, ready: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: work}}]}}
+  - {{from: working, to: ready, gate: {{section: '## Review', verdict: PASS, strict: true, fresh: true}}}}
+  - {{from: ready, to: working, by: human}}
+  - {{from: ready, to: done, by: human, gate: {{section: '## Review', verdict: PASS, strict: true, of: {of}}}, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+prompts: {{work: 'Work. {{summary}}'}}
+"
+    )
+}
+
+#[track_caller]
+fn accepted<'w>(world: &'w World, of: &str) -> Task<'w> {
+    world.workflow("judged.yml", &judged(of));
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "judged"]);
+    task.agent(1).begun();
+    commit(world, &task, "first");
+    task.write("## Review\n\nVerdict: PASS");
+    task.ok("update", &["--status", "ready"]);
+    task
+}
+
+/// A commit on the base that the work takes in.
+fn sync(world: &World, task: &Task<'_>) {
+    std::fs::write(world.repo().join("elsewhere"), "new\n").unwrap();
+    world.git(&world.repo(), &["add", "elsewhere"]);
+    world.git(&world.repo(), &["commit", "--quiet", "--message", "elsewhere"]);
+    world.git(&world.repo(), &["push", "--quiet"]);
+    world.git(&task.worktree(), &["merge", "--quiet", "--no-edit", "main"]);
+}
+
+#[test]
+fn a_verdict_counts_for_the_work_it_was_given_to() {
+    let world = World::new();
+    let task = accepted(&world, "patch");
+    let passed = &task.events_of("transition.started").pop().unwrap()["passed"][0];
+    assert_eq!(passed["commit"], json!(world.git(&task.worktree(), &["rev-parse", "HEAD"])));
+    assert!(passed["patch"].as_str().is_some_and(|it| it.len() == 16), "{passed}");
+    commit(&world, &task, "second");
+    commit(&world, &task, "third");
+    let expect = "the verdict of `## Review` in TASK.md is of 2 commits ago";
+    let refused = task.fails(1, "gate_failed", "update", &["--status", "done"]);
+    assert!(refused.contains(expect) && refused.contains("let a review judge the present work"), "{refused}");
+    assert!(task.fails(1, "gate_failed", "merge", &[]).contains(expect));
+    let next = task.ok("next", &[]);
+    let done = next.as_array().unwrap().iter().find(|next| next["to"] == "done").unwrap();
+    assert!(done["missing"].as_str().unwrap().contains(expect), "{done}");
+    assert!(task.show()["need"]["why"].as_str().unwrap().contains(expect), "{}", task.show());
+    // A review judges it again.
+    task.ok("update", &["--status", "working"]);
+    task.write("## Review\n\nVerdict: PASS\n\nThat, too.");
+    task.ok("update", &["--status", "ready"]);
+    task.ok("merge", &[]);
+    assert_eq!(task.status(), "done");
+}
+
+#[test]
+fn a_clean_sync_keeps_a_verdict_about_the_patch() {
+    let world = World::new();
+    let task = accepted(&world, "patch");
+    sync(&world, &task);
+    assert!(!task.show()["need"]["why"].as_str().unwrap().contains("ago"), "{}", task.show());
+    task.ok("merge", &[]);
+    assert_eq!(task.status(), "done");
+}
+
+#[test]
+fn a_sync_ends_a_verdict_about_the_commit() {
+    let world = World::new();
+    let task = accepted(&world, "commit");
+    sync(&world, &task);
+    let refused = task.fails(1, "gate_failed", "merge", &[]);
+    assert!(refused.contains("is of 2 commits ago"), "{refused}");
+}
+
+#[test]
+fn a_verdict_of_unknown_work_is_refused() {
+    let world = World::new();
+    let task = accepted(&world, "patch");
+    let journal = task.folder().join("history.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let passed = &task.events_of("transition.started").pop().unwrap()["passed"][0];
+    let known = ["commit", "patch"].map(|key| format!(",\"{key}\":{}", passed[key]));
+    let older = known.iter().fold(text, |text, key| text.replace(key, ""));
+    std::fs::write(&journal, older).unwrap();
+    let refused = task.fails(1, "gate_failed", "merge", &[]);
+    assert!(refused.contains("it is not known of which commit the verdict"), "{refused}");
+}

@@ -475,6 +475,7 @@ fn the_doctor_and_gc_leave_a_paused_mission_alone() {
     assert!(remedy.contains(&format!("`orange mission continue {}`", mission.id)), "{remedy}");
     mission.ok("continue", &["--execution", "auto"]);
     ends(&mission, "completed");
+    world.until("its worktree is given back", || mission.owned("workspace").is_null());
     assert_eq!(complaints(&world), []);
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::following::begin;
 use crate::task::Task;
 use crate::world::World;
 
@@ -222,6 +223,32 @@ fn the_monitor_finds_a_pull_request_opened_by_hand() {
     set_state(&world, "MERGED");
     look(&world);
     assert_eq!(task.status(), "done");
+}
+
+#[test]
+fn one_question_tells_that_several_pull_requests_are_as_before() {
+    let world = World::new().with_github();
+    let [fix, other] = ["fix", "other"].map(|branch| {
+        let task = world.create(branch, "Mend it", &[]);
+        task.reaches("reviewing");
+        task.ok("create-pr", &[]);
+        task
+    });
+    for number in [1, 2] {
+        fs::write(world.path(&format!("home/gh/{number}.checks")), "[]").unwrap();
+    }
+    let count = |call: &str| calls(&world).lines().filter(|line| line.starts_with(call)).count();
+    let mut monitor = begin(&world, &["monitor", "--interval", "1"]);
+    world.until("the checks of each are known", || {
+        [&fix, &other].iter().all(|it| it.events_of("pr.checks").len() == 1)
+    });
+    assert_eq!((count("api graphql"), count("pr view")), (1, 2), "{}", calls(&world));
+    set_state(&world, "MERGED");
+    // It asks once a minute.
+    world.until("the task of the merged one has ended", || !fix.events_of("pr.merged").is_empty());
+    assert_eq!((count("api graphql"), count("pr view")), (2, 3), "the other is as before: {}", calls(&world));
+    monitor.kill().unwrap();
+    monitor.wait().unwrap();
 }
 
 #[test]

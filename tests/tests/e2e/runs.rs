@@ -152,6 +152,7 @@ impl<'r> Real<'r> {
         match *step {
             SearchStep::Start => drop(self.task.ok("spawn", &[])),
             SearchStep::Write(_) => {}
+            SearchStep::Commit(_) => self.commit(),
             SearchStep::EndWhileWaiting(agent) => self.end(agent, None),
             SearchStep::Request { transition, by, .. } => {
                 let to = self.search.machine.state(self.search.machine.transition(transition).to).name;
@@ -177,6 +178,14 @@ impl<'r> Real<'r> {
         let mark =
             if text.is_empty() { String::new() } else { format!("\nWritten in step {}.", self.story.len()) };
         self.task.write(&format!("{}\n{text}{mark}", section.heading));
+    }
+
+    /// Changes the work, as an agent does.
+    fn commit(&self) {
+        let (worktree, file) = (self.task.worktree(), format!("step-{}", self.story.len()));
+        fs::write(worktree.join(&file), "done\n").unwrap();
+        self.world.git(&worktree, &["add", &file]);
+        self.world.git(&worktree, &["commit", "--quiet", "--message", &file]);
     }
 
     fn request(&self, to: &str, by: Actor) {
@@ -253,6 +262,7 @@ impl<'r> Real<'r> {
             SearchStep::Request { transition, .. } => Some(machine.transition(transition)),
             SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Exit { .. }
             | SearchStep::Failure { .. }

@@ -90,6 +90,7 @@ fn work(world: &World) {
     task.ok("open", &[]);
     task.ok("refresh", &[]);
     task.ok("edit", &["--review-harness", "codex"]);
+    task.ok("sync", &[]);
     task.ok("merge", &["--local"]);
     task.ok("delete", &["--yes"]);
     task.ok("restore", &[]);

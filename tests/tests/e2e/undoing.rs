@@ -80,7 +80,7 @@ fn a_cancelled_task_comes_back_with_all_its_work_and_no_agent() {
     assert_eq!((agents(&task), task.status()), (1, "working".to_owned()), "no agent is started");
     assert_eq!(files(&task.worktree()), before);
     let again = task.fails(1, "refused", "undo", &[]);
-    assert!(again.contains("task fix is working, not cancelled"), "{again}");
+    assert!(again.contains("task fix is working, neither cancelled nor merged"), "{again}");
     assert!(again.contains("`orange task next fix`"), "{again}");
     task.ok("respawn", &[]);
     assert_eq!(agents(&task), 2);

@@ -69,6 +69,14 @@ pub(crate) fn deeds(plan: &Plan, run: &WatchedWalk<'_>) -> Vec<ExploredAct> {
         deeds.push(ExploredAct { by_engine: true, ..deed(Act::Respawn) });
     }
     deeds.extend(answers(plan, run).map(deed));
+    let counts_for_work = |section: &str| {
+        let mut gates = (0..plan.states.len()).flat_map(|state| monitor::gates(plan, state));
+        gates.any(|gate| gate.of.is_some() && gate.section == section)
+    };
+    let is_judged = run.judged_about(false).iter().any(|(section, _)| counts_for_work(section));
+    if is_judged && !alive.is_empty() && run.walk.has_workspace() {
+        deeds.push(deed(Act::Commit { is_sync: false }));
+    }
     for section in run.sections().filter(|it| is_read(plan, status, it)) {
         for author in alive.iter().map(|it| who(*it)).chain([TaskActor::Person]) {
             for text in TEXTS {
@@ -369,6 +377,7 @@ pub(crate) fn failing(plan: &Plan, run: &WatchedWalk<'_>, deed: &ExploredAct) ->
         Act::Write { .. }
         | Act::Answer { .. }
         | Act::Checks { .. }
+        | Act::Commit { .. }
         | Act::Spawn
         | Act::Respawn
         | Act::Fail { .. }
@@ -399,6 +408,7 @@ fn key(plan: &Plan, run: &WatchedWalk<'_>) -> u64 {
         run.walk.agent(agent).hash(&mut hash);
     }
     run.answered().hash(&mut hash);
+    run.judged_about(true).iter().for_each(|(section, _)| section.hash(&mut hash));
     (run.walk.has_workspace(), run.hooks_wait(), run.is_awaited).hash(&mut hash);
     run.monitor.key().hash(&mut hash);
     hash.finish()

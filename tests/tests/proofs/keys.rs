@@ -58,7 +58,7 @@ fn used_keys(node: &Node, takes: &Takes, keys: &mut BTreeSet<String>) {
                 used_keys(node, &Takes::Object(object), keys);
             }
         }
-        (Takes::Map(inner), NodeKind::Mapping(pairs)) => {
+        (Takes::Map(_, inner), NodeKind::Mapping(pairs)) => {
             pairs.iter().for_each(|(_, value)| used_keys(value, inner, keys));
         }
         (Takes::List(inner) | Takes::OneOrList(inner), NodeKind::Sequence(items)) => {

@@ -1,6 +1,6 @@
 //! One run of a generated workflow: a walk of `simulate`, and the monitor that watches it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orange_analysis::search::task::Agent;
 use orange_analysis::walk::{Act, Happened, Impossible, Walk, WalkEnd};
@@ -49,6 +49,9 @@ pub(crate) struct WatchedWalk<'r> {
     /// The content of sections when a gate passed, and since the task came to its state.
     passed: Vec<(&'static str, String)>,
     entered: Vec<(&'static str, String)>,
+    /// By section: the content that a gate last accepted, and the number of commits when one first did.
+    judged: BTreeMap<&'static str, (String, u32)>,
+    commits: u32,
     /// The content at the start of agents, for gates with a verdict.
     started: Vec<(&'static str, String)>,
     /// The time in each state.
@@ -114,6 +117,8 @@ impl<'r> WatchedWalk<'r> {
             has_elapsed: false,
             passed: Vec::new(),
             entered: Vec::new(),
+            judged: BTreeMap::new(),
+            commits: 0,
             started: Vec::new(),
             visits: vec![(usize::from(status.0), 0)],
             succeeding: BTreeSet::new(),
@@ -196,6 +201,7 @@ impl<'r> WatchedWalk<'r> {
         if let Act::Checks { word } = act {
             self.is_green = word == "green";
         }
+        self.commits += u32::from(matches!(act, Act::Commit { .. }));
     }
 
     /// The answers that gates get now.
@@ -212,6 +218,7 @@ impl<'r> WatchedWalk<'r> {
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Commit { .. }
             | Act::Fail { .. }
             | Act::End { .. }
             | Act::Elapse { .. } => false,
@@ -236,6 +243,7 @@ impl<'r> WatchedWalk<'r> {
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Commit { .. }
             | Act::Request { .. }
             | Act::Spawn
             | Act::Respawn
@@ -267,6 +275,7 @@ impl<'r> WatchedWalk<'r> {
             | Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Commit { .. }
             | Act::Request { .. }
             | Act::Spawn
             | Act::Respawn
@@ -317,6 +326,7 @@ impl<'r> WatchedWalk<'r> {
             | Happened::Refused { .. }
             | Happened::Marked { .. }
             | Happened::WillFail { .. }
+            | Happened::Committed { .. }
             | Happened::Over { .. } => {}
         }
     }
@@ -354,6 +364,11 @@ impl<'r> WatchedWalk<'r> {
         for gate in gates.filter(|_| cause != core::Cause::Escalation) {
             self.passed.retain(|(section, _)| *section != gate.section);
             self.passed.extend(self.content(gate.section));
+            if let Some((section, content)) = self.content(gate.section)
+                && self.judged.get(section).is_none_or(|(known, _)| *known != content)
+            {
+                self.judged.insert(section, (content, self.commits));
+            }
         }
         self.entered = self.sections().filter_map(|it| self.content(it)).collect();
         self.started = Vec::new();
@@ -377,6 +392,13 @@ impl<'r> WatchedWalk<'r> {
         now.is_some_and(|now| seen.any(|it| *it == now))
     }
 
+    /// Content that a gate accepted about the present work, or about other work.
+    pub(crate) fn judged_about(&self, is_other: bool) -> Vec<(&'static str, String)> {
+        let judged = self.judged.iter().filter(|(_, (_, commits))| (*commits != self.commits) == is_other);
+        let judged = judged.map(|(section, (content, _))| (*section, content.clone()));
+        judged.filter(|it| self.content(it.0).as_ref() == Some(it)).collect()
+    }
+
     fn content(&self, section: &'static str) -> Option<(&'static str, String)> {
         Some((section, self.walk.section(section)?.to_owned()))
     }
@@ -392,7 +414,8 @@ impl<'r> WatchedWalk<'r> {
         let body = self.walk.body().to_owned();
         let succeeds = |argv| self.succeeding.contains(&command_line(argv));
         let asked = PROGRAMS.into_iter().map(|argv| (argv, succeeds(argv))).collect();
-        let task = Task { body, seen, asked, is_green: self.is_green, ..Task::default() };
+        let (outdated, is_green) = (self.judged_about(true), self.is_green);
+        let task = Task { body, seen, outdated, asked, is_green, ..Task::default() };
         reference::lack(gate, &task).is_some()
     }
 

@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Emit(Emit),
     Graph(Graph),
     Init(Init),
+    Lsp(crate::lsp::Lsp),
     #[command(hide = true)]
     Manual(crate::cmd::manual::Manual),
     Prove(crate::cmd::prove::Prove),

@@ -13,6 +13,7 @@ mod home;
 mod input;
 mod json;
 mod levels;
+mod lsp;
 mod output;
 mod paths;
 mod report;

@@ -5,7 +5,7 @@ use std::thread;
 
 use orange_analysis::place::Places;
 use orange_codegen::check::same_name;
-use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syntax};
+use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, compile, diag, syntax};
 
 use crate::cache::Cache;
 use crate::config::PageUrl;
@@ -111,6 +111,11 @@ impl File {
         Self::of(input.read(), &Cache::default())
     }
 
+    /// Reads and compiles a file that has to be a workflow. No lint of a sound one runs, since these search it.
+    pub(crate) fn compiled(input: &Input) -> Self {
+        Self::read(input.read(), |source| orange_analysis::compiled(compile(source)))
+    }
+
     /// Its findings.
     pub(crate) fn findings(&self) -> &[Diagnostic] {
         &self.compilation.diagnostics
@@ -127,16 +132,19 @@ impl File {
     }
 
     fn of(reading: ReadInput, cache: &Cache) -> Self {
+        Self::read(reading, |source| {
+            let key = cache.key(source);
+            cache.get(key.as_ref(), &source.text).unwrap_or_else(|| {
+                let compilation = orange_analysis::lint(source).worded();
+                cache.put(key.as_ref(), &compilation);
+                compilation
+            })
+        })
+    }
+
+    fn read(reading: ReadInput, compile: impl FnOnce(&Source) -> Compilation) -> Self {
         match reading {
-            ReadInput::Text(source) => {
-                let key = cache.key(&source);
-                let compilation = cache.get(key.as_ref(), &source.text).unwrap_or_else(|| {
-                    let compilation = orange_analysis::lint(&source);
-                    cache.put(key.as_ref(), &compilation);
-                    compilation
-                });
-                Self { source, compilation, docs: None }
-            }
+            ReadInput::Text(source) => Self { compilation: compile(&source).worded(), source, docs: None },
             ReadInput::NotText(source, finding) | ReadInput::Unreadable(source, finding) => {
                 let (diagnostics, likeness) = (vec![*finding], Likeness::of(&source));
                 let compilation = Compilation { diagnostics, likeness, ..Compilation::default() };

@@ -92,18 +92,17 @@ impl Defs {
 
     fn value(&mut self, takes: &Takes) -> Schema {
         match takes {
-            Takes::Text => Schema::of("string"),
+            Takes::Text | Takes::NewName(_) | Takes::Condition | Takes::Prompt(_) => Schema::of("string"),
             Takes::Boolean => Schema::of("boolean"),
             Takes::Integer(least) => {
                 Schema { minimum: Some(*least), maximum: Some(u32::MAX), ..Schema::of("integer") }
             }
             Takes::Word(words) => Schema { words: words.to_vec(), ..Schema::default() },
-            Takes::Actor(built_in) => {
-                let declared = Schema { pattern: Some("^[a-z][a-z0-9-]*$"), ..Schema::of("string") };
-                let built_in = Schema { words: built_in.to_vec(), ..Schema::default() };
-                Schema { any_of: vec![built_in, declared], ..Schema::default() }
+            Takes::NameOr(names, words) => {
+                let words = Schema { words: words.to_vec(), ..Schema::default() };
+                Schema { any_of: vec![words, named(*names)], ..Schema::default() }
             }
-            Takes::Name(names) => Schema { pattern: Some(pattern(*names)), ..Schema::of("string") },
+            Takes::Name(names) => named(*names),
             Takes::Guard => Schema {
                 pattern: Some(r"[A-Za-z_][A-Za-z0-9_]*\s*(<|>|<=|>=|==|!=)\s*[0-9]+"),
                 examples: vec!["review_round < 2"],
@@ -119,9 +118,7 @@ impl Defs {
                 examples: vec!["90s", "2h"],
                 ..Schema::of("string")
             },
-            Takes::Scalar => {
-                Schema { kind: Some(ValueType::Any(&["string", "number", "boolean"])), ..Schema::default() }
-            }
+            Takes::Scalar => Schema { kind: Some(ValueType::Any(ANY_SCALAR)), ..Schema::default() },
             Takes::Object(object) => self.object(object),
             Takes::Tagged(tag, objects) => self.tagged(tag, objects),
             Takes::List(item) => Schema { items: boxed(self.value(item)), ..Schema::of("array") },
@@ -131,13 +128,13 @@ impl Defs {
                 Schema { any_of: vec![item, list], ..Schema::default() }
             }
             Takes::OneOf(several) => self.one_of(several),
-            Takes::Map(Takes::Object(object)) => {
+            Takes::Map(_, Takes::Object(object)) => {
                 // Of what has a name there may be nothing more to say: `pending:`.
                 let not_null = Schema { not: boxed(Schema::of("null")), ..Schema::default() };
                 let then = boxed(self.object(object));
                 Schema::map(Schema { condition: boxed(not_null), then, ..Schema::default() })
             }
-            Takes::Map(value) => Schema::map(self.value(value)),
+            Takes::Map(_, value) => Schema::map(self.value(value)),
         }
     }
 
@@ -187,15 +184,18 @@ fn shape(takes: &Takes) -> Schema {
             Schema { required: required.take(1).collect(), ..Schema::of("object") }
         }
         Takes::List(_) => Schema::of("array"),
-        Takes::Tagged(..) | Takes::Map(_) => Schema::of("object"),
+        Takes::Tagged(..) | Takes::Map(..) => Schema::of("object"),
         Takes::Boolean => Schema::of("boolean"),
         Takes::Integer(_) => Schema::of("integer"),
         Takes::Text
         | Takes::Word(_)
-        | Takes::Actor(_)
         | Takes::Name(_)
+        | Takes::NameOr(..)
+        | Takes::NewName(_)
         | Takes::Guard
+        | Takes::Condition
         | Takes::Heading
+        | Takes::Prompt(_)
         | Takes::Duration => Schema::of("string"),
         Takes::Scalar | Takes::OneOrList(_) | Takes::OneOf(_) => Schema::default(),
     }
@@ -211,11 +211,30 @@ fn name(what: &str) -> String {
     bare.replace('`', "").replace(' ', "-")
 }
 
-fn pattern(names: NameKind) -> &'static str {
+const ANY_SCALAR: &[&str] = &["string", "number", "boolean"];
+
+/// A name, and the pattern of its kind. An agent may report any scalar where a step declares no results.
+fn named(names: NameKind) -> Schema {
+    if names == NameKind::Results {
+        return Schema { kind: Some(ValueType::Any(ANY_SCALAR)), ..Schema::default() };
+    }
+    Schema { pattern: pattern(names), ..Schema::of("string") }
+}
+
+fn pattern(names: NameKind) -> Option<&'static str> {
     match names {
-        NameKind::States | NameKind::Gates => "^[A-Za-z][A-Za-z0-9_-]*$",
-        NameKind::Harnesses => "^[A-Za-z0-9_][A-Za-z0-9_-]*$",
-        NameKind::Counters => "^[a-z_][a-z0-9_]*$",
-        NameKind::Prompts | NameKind::Steps => r"\S",
+        NameKind::States | NameKind::Gates => Some("^[A-Za-z][A-Za-z0-9_-]*$"),
+        NameKind::Harnesses => Some("^[A-Za-z0-9_][A-Za-z0-9_-]*$"),
+        NameKind::Counters => Some("^[a-z_][a-z0-9_]*$"),
+        NameKind::Actors => Some("^[a-z][a-z0-9-]*$"),
+        NameKind::Prompts | NameKind::Steps => Some(r"\S"),
+        NameKind::Workflows
+        | NameKind::Reviewers
+        | NameKind::Sections
+        | NameKind::Roles
+        | NameKind::Results
+        | NameKind::Actions
+        | NameKind::Values
+        | NameKind::Files => None,
     }
 }

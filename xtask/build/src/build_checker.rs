@@ -52,6 +52,8 @@ pub fn build(workspace: &OwnRepository) -> Result<PathBuf> {
     let mut build = workspace.cargo(["build", "--package", "orange-workflow", "--profile", "tools"]);
     // Given the target, cargo leaves its flags out of macros and build scripts, which cannot be static.
     build.args(["--target", &target, "--config", &format!("target.{target}.rustflags={flags:?}")]);
+    // Its language server survives a panic of a check.
+    build.args(["--config", "profile.tools.panic=\"unwind\""]);
     println!("{}", typed(&build));
     let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
     if !status.success() {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::Result;
 use crate::binary::{is_static, kibibytes};
 use crate::place::{make_writable, put_program};
-use crate::target::{self, ChosenTarget, TargetFacts};
+use crate::target::{self, AtPanic, ChosenTarget, TargetFacts};
 use crate::workspace::{OwnRepository, answer, typed};
 
 /// Build workflows into `orange` and `orange-fleet`, with the dashboard and the manual pages beside them
@@ -196,15 +196,16 @@ fn build_for(
 
 /// Builds, in the same way, a program that prints one line, as the lower bound of every size, and returns its path. With an argument
 /// it panics.
-pub fn build_bare(scratch: &Path) -> Result<PathBuf> {
+pub fn build_bare(workspace: &OwnRepository, scratch: &Path) -> Result<PathBuf> {
     let (source, program) = (scratch.join("bare.rs"), scratch.join("bare"));
     let ChosenTarget { name: target, is_folded, .. } = TargetFacts::find()?.choose("it", false);
     std::fs::write(&source, "fn main() { println!(\"{}\", 1 / (2 - std::env::args().count())); }\n")
         .map_err(|error| format!("{} cannot be written: {error}", source.display()))?;
     let mut rustc = Command::new("rustc");
+    rustc.current_dir(&workspace.root);
     rustc.args(["-Copt-level=z", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols", "--target", &target]);
     if target::is_static(&target) {
-        rustc.args(target::static_flags(is_folded));
+        rustc.args(target::static_flags(is_folded, AtPanic::Abort));
     }
     rustc.arg(&source).arg("-o").arg(&program);
     answer(rustc)?;
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn a_panic_of_what_ships_says_what_happened_and_ends_it() {
         let scratch = tempfile::tempdir().unwrap();
-        let bare = build_bare(scratch.path()).unwrap();
+        let bare = build_bare(&OwnRepository::find().unwrap(), scratch.path()).unwrap();
         let run = Command::new(bare).arg("more").env("RUST_BACKTRACE", "1").output().unwrap();
         let said = String::from_utf8(run.stderr).unwrap();
         assert!(said.contains("bare.rs:1:") && said.contains("divide by zero"), "{said}");

@@ -79,7 +79,7 @@ impl ChosenTarget {
         if is_static(&self.name) {
             words.extend([
                 "--config".to_owned(),
-                format!("target.{}.rustflags={:?}", self.name, static_flags(self.is_folded)),
+                format!("target.{}.rustflags={:?}", self.name, static_flags(self.is_folded, AtPanic::Abort)),
             ]);
         }
         words
@@ -92,10 +92,23 @@ pub const FIXED_ADDRESS: &str = "-Crelocation-model=static";
 /// The linker of the compiler makes one of equal functions. It finds no libraries in C.
 const FOLDING: [&str; 2] = ["-Clinker=rust-lld", "-Clink-arg=--icf=all"];
 
+/// The reaction of a program to its own panic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtPanic {
+    Abort,
+    Unwind,
+}
+
+/// The script of the linker counts from the root of the repository, where cargo starts the compiler.
+const NO_UNWIND_TABLES: [&str; 2] =
+    ["-Clink-arg=--no-eh-frame-hdr", "-Clink-arg=xtask/build/no-unwind-tables.ld"];
+
 /// Flags of the compiler for a static program.
-pub fn static_flags(is_folded: bool) -> Vec<&'static str> {
+pub fn static_flags(is_folded: bool, at_panic: AtPanic) -> Vec<&'static str> {
     let folding = if is_folded { FOLDING.as_slice() } else { &[] };
-    [&[FIXED_ADDRESS], folding].concat()
+    let has_no_tables = is_folded && at_panic == AtPanic::Abort;
+    let no_tables = if has_no_tables { NO_UNWIND_TABLES.as_slice() } else { &[] };
+    [&[FIXED_ADDRESS], folding, no_tables].concat()
 }
 
 /// True if the compiler came with its linker; that of a distribution may not have.
@@ -217,7 +230,16 @@ mod tests {
         };
         assert_eq!(arguments(false, false), "--target x86_64-unknown-linux-gnu");
         assert_eq!(arguments(true, true), flags(""));
-        assert_eq!(arguments(true, false), flags(", \"-Clinker=rust-lld\", \"-Clink-arg=--icf=all\""));
+        let folded = static_flags(true, AtPanic::Abort);
+        let folded: String = folded[1..].iter().map(|flag| format!(", {flag:?}")).collect();
+        assert_eq!(arguments(true, false), flags(&folded));
+    }
+
+    #[test]
+    fn only_folded_code_that_aborts_has_no_unwind_tables() {
+        let has_none = |is_folded, at_panic| static_flags(is_folded, at_panic).ends_with(&NO_UNWIND_TABLES);
+        assert!(has_none(true, AtPanic::Abort));
+        assert!(!has_none(true, AtPanic::Unwind) && !has_none(false, AtPanic::Abort));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod compile;
 mod dashboard;
+mod editor;
 mod fleet;
 mod missions;
 mod peers;
@@ -42,6 +43,7 @@ enum BenchTable {
     Processes,
     Missions,
     Dashboard,
+    Editor,
     Gateway,
     Builds,
     Linters,
@@ -115,6 +117,11 @@ fn measure(
             build_workflow::build_dashboard(workspace)?;
             ("the dashboard in a real tmux, medians", &["", "figure"], dashboard::rows(&built.orange, quick))
         }
+        BenchTable::Editor => (
+            "the language server over pipes, on the default workflow",
+            &["", "figure"],
+            editor::rows(workspace, &built.checker, quick),
+        ),
         BenchTable::Gateway => {
             let program = build_workflow::build_fleet(workspace, &workspace.root.join("workflows"))?;
             (

@@ -5,7 +5,9 @@
 
 mod apple;
 mod disk;
+mod evidence;
 mod orphans;
+mod processors;
 mod programs;
 mod step;
 
@@ -92,6 +94,7 @@ fn lanes(workspace: &OwnRepository) -> Result<Lanes> {
         xtask("torture", &["torture", "--seed", "11"]),
         xtask("attack", &["torture", "--attack", "10", "--seed", "11"]),
         xtask("changed workflows", &["mutate"]),
+        xtask("extension for VS Code", &["vsix", "--check"]),
         author("our workflows", &["check", "workflows", "--deny", "warnings"]),
         author("their scenarios", &["test", "workflows"]),
         author("their layout", &["fmt", "workflows", "--check"]),

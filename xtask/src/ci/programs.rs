@@ -14,6 +14,9 @@ use crate::workspace::{OwnRepository, answer};
 /// The programs that take the longest, in this order; all others come after them.
 const LONGEST: [&str; 7] = ["agents", "e2e", "crab", "console", "recipes", "orange_engine", "scale"];
 
+/// The program whose tests mostly wait for others, and the number of them that run at once on each processor.
+const WAITING: (&str, usize) = ("e2e", 2);
+
 /// Tests that `--quick` runs of programs with whole lives: a life of a task, of a mission, on a crab, with a real agent, in the
 /// dashboard, in the console.
 const LIVES: [(&str, &[&str]); 4] = [
@@ -161,6 +164,10 @@ impl TestProgram {
         command.env("LD_LIBRARY_PATH", libraries(workspace)?);
         // Of this package, and not of the one that runs.
         command.env_remove("CARGO_PKG_NAME");
+        if self.name == WAITING.0 && !self.is_unit {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            command.env("RUST_TEST_THREADS", (WAITING.1 * processors).to_string());
+        }
         Ok(built(command))
     }
 }

@@ -1,14 +1,16 @@
 //! A step of continuous integration: what it runs, and how it came out.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Lanes;
+use super::evidence::evidence;
+use super::processors::{Ended, wait_until};
 use crate::workspace::{OwnRepository, typed};
 use crate::{Result, codegen, tidy, torture};
 
@@ -20,9 +22,6 @@ const BUDGET: Duration = Duration::from_secs(35 * 60);
 
 /// Time after which the steps that still run are ended, so that their output shows what they wait for.
 const LIMIT: Duration = Duration::from_secs(75 * 60);
-
-/// Time between two looks at a step.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The beginning of the line with which a program says that it has done nothing, and why.
 const NOTHING_DONE: &str = "SKIPPED STEP: ";
@@ -52,10 +51,22 @@ pub(super) enum StepWork {
     LeftOut(&'static str),
 }
 
+/// The end of a step's work.
+#[derive(Default)]
+struct StepEnd {
+    /// Reason for its failure.
+    failure: Option<String>,
+    output: String,
+    /// Time of processors that its programs have used, as far as it is known.
+    used: Option<Duration>,
+}
+
 /// The result of a step.
 pub(super) struct CiResult {
     name: String,
     took: Duration,
+    /// Time of processors that its programs have used, as far as it is known.
+    used: Option<Duration>,
     /// The tests that it has skipped, one line for each.
     skipped: Vec<String>,
     /// Reason why it has done nothing.
@@ -106,35 +117,35 @@ impl CiStep {
     /// Runs it with its output on ours.
     fn run_here(self, workspace: &OwnRepository) -> CiResult {
         println!("\n── {}: {}", self.name, self.work.describe());
-        self.timed(|work| (work.run(workspace).err(), work.output()))
+        self.timed(|work| work.run(workspace))
     }
 
     /// Runs it with its output kept, and printed whole at its end.
     fn run_apart(self, workspace: &OwnRepository, deadline: Instant) -> CiResult {
         let head = format!("── {}: {}", self.name, self.work.describe());
         self.timed(|work| {
-            let (failure, output) = match work {
+            let end = match work {
                 StepWork::Run(command) => kept(command, deadline),
                 StepWork::Tidy
                 | StepWork::Golden
                 | StepWork::Armed
                 | StepWork::Skipped(_)
-                | StepWork::LeftOut(_) => (work.run(workspace).err(), work.output()),
+                | StepWork::LeftOut(_) => work.run(workspace),
             };
-            let failure = failure.map(|failure| format!("{failure}{}", failing_tests(&output)));
-            let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
-            print!("\n{head}\n{output}{end}");
-            (failure, output)
+            let last = end.failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
+            print!("\n{head}\n{}{last}", end.output);
+            let failure = end.failure.map(|failure| format!("{failure}{}", evidence(&end.output)));
+            StepEnd { failure, ..end }
         })
     }
 
-    fn timed(mut self, run: impl FnOnce(&mut StepWork) -> (Option<String>, String)) -> CiResult {
+    fn timed(mut self, run: impl FnOnce(&mut StepWork) -> StepEnd) -> CiResult {
         let started = Instant::now();
-        let (failure, output) = run(&mut self.work);
+        let StepEnd { failure, output, used } = run(&mut self.work);
         let skipped = output.lines().filter(|line| line.starts_with("SKIPPED:")).map(str::to_owned).collect();
         let left_out = output.lines().find_map(|line| line.strip_prefix(NOTHING_DONE)).map(str::to_owned);
         let failure = failure.or_else(|| refusal(std::env::consts::OS, &self.name, left_out.as_deref()?));
-        CiResult { name: self.name, took: started.elapsed(), skipped, left_out, failure }
+        CiResult { name: self.name, took: started.elapsed(), used, skipped, left_out, failure }
     }
 }
 
@@ -149,20 +160,15 @@ impl StepWork {
         }
     }
 
-    fn run(&mut self, workspace: &OwnRepository) -> Result<()> {
-        match self {
-            StepWork::Run(command) => ended(command.status()),
-            StepWork::Tidy => match tidy::report(workspace)? {
-                0 => Ok(()),
-                findings => Err(format!("{findings} to mend")),
-            },
-            StepWork::Golden => match codegen::rewrite(workspace)?.len() {
-                0 => Ok(()),
-                stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
-            },
-            StepWork::Armed => torture::build_armed(workspace),
-            StepWork::Skipped(_) | StepWork::LeftOut(_) => Ok(()),
-        }
+    fn run(&mut self, workspace: &OwnRepository) -> StepEnd {
+        let (result, used) = match self {
+            StepWork::Run(command) => ended(command.spawn().and_then(|child| ended_by(child, None))),
+            StepWork::Tidy => (tidied(workspace), None),
+            StepWork::Golden => (rewritten(workspace), None),
+            StepWork::Armed => (torture::build_armed(workspace), None),
+            StepWork::Skipped(_) | StepWork::LeftOut(_) => (Ok(()), None),
+        };
+        StepEnd { failure: result.err(), output: self.output(), used }
     }
 
     /// The output of work that is not a program.
@@ -172,6 +178,20 @@ impl StepWork {
             StepWork::LeftOut(reason) => format!("{NOTHING_DONE}{reason}\n"),
             StepWork::Run(_) | StepWork::Tidy | StepWork::Golden | StepWork::Armed => String::new(),
         }
+    }
+}
+
+fn tidied(workspace: &OwnRepository) -> Result<()> {
+    match tidy::report(workspace)? {
+        0 => Ok(()),
+        findings => Err(format!("{findings} to mend")),
+    }
+}
+
+fn rewritten(workspace: &OwnRepository) -> Result<()> {
+    match codegen::rewrite(workspace)?.len() {
+        0 => Ok(()),
+        stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
     }
 }
 
@@ -188,38 +208,33 @@ fn refusal(system: &str, step: &str, reason: &str) -> Option<String> {
 }
 
 /// Runs a command with its output in a file: a pipe would be held open by what the command leaves running.
-fn kept(command: &mut Command, deadline: Instant) -> (Option<String>, String) {
-    let mut run = || -> std::io::Result<(Result<()>, Vec<u8>)> {
+fn kept(command: &mut Command, deadline: Instant) -> StepEnd {
+    let mut run = || -> std::io::Result<StepEnd> {
         let mut file = tempfile::tempfile()?;
         let for_errors: File = file.try_clone()?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(for_errors);
-        let end = ended(command.spawn().and_then(|child| ended_by(child, deadline)));
+        let (result, used) = ended(command.spawn().and_then(|child| ended_by(child, Some(deadline))));
         let mut output = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut output)?;
-        Ok((end, output))
+        let output = String::from_utf8_lossy(&output).into_owned();
+        Ok(StepEnd { failure: result.err(), output, used })
     };
-    match run() {
-        Ok((end, output)) => (end.err(), String::from_utf8_lossy(&output).into_owned()),
-        Err(error) => (Some(format!("its output cannot be kept: {error}")), String::new()),
-    }
+    run().unwrap_or_else(|error| {
+        let failure = Some(format!("its output cannot be kept: {error}"));
+        StepEnd { failure, ..StepEnd::default() }
+    })
 }
 
 /// Waits for the end of a command, and ends it at the deadline.
-fn ended_by(mut child: Child, deadline: Instant) -> std::io::Result<ExitStatus> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if Instant::now() >= deadline {
-            let running = descendants(child.id());
-            child.kill()?;
-            child.wait()?;
-            let reason = format!("it did not end in time{running}");
-            return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, reason));
-        }
-        thread::sleep(LOOK);
+fn ended_by(mut child: Child, deadline: Option<Instant>) -> std::io::Result<Ended> {
+    if let Some(ended) = wait_until(&mut child, deadline)? {
+        return Ok(ended);
     }
+    let running = descendants(child.id());
+    child.kill()?;
+    child.wait()?;
+    Err(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("it did not end in time{running}")))
 }
 
 /// The processes that a process has started, directly or not, one line each.
@@ -248,20 +263,12 @@ fn below(of: u32, list: &str) -> String {
     list.lines().filter(runs).map(|line| format!("\nstill running: {}", line.trim())).collect()
 }
 
-/// The tests that failed or did not end, one line each.
-fn failing_tests(output: &str) -> String {
-    let of = |end: &'static str| {
-        output.lines().filter_map(move |line| line.strip_prefix("test ")?.strip_suffix(end))
-    };
-    let ended: HashSet<&str> = [" ... ok", " ... FAILED"].into_iter().flat_map(of).collect();
-    let failed = of(" ... FAILED").map(|test| format!("\nfailed: {test}"));
-    let slow = of(" has been running for over 60 seconds").filter(|test| !ended.contains(test));
-    failed.chain(slow.map(|test| format!("\nnot ended: {test}"))).collect()
-}
-
-fn ended(status: std::io::Result<ExitStatus>) -> Result<()> {
-    let status = status.map_err(|error| format!("failed: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("failed, {status}")) }
+fn ended(end: std::io::Result<Ended>) -> (Result<()>, Option<Duration>) {
+    match end {
+        Ok(Ended { status, used }) if status.success() => (Ok(()), used),
+        Ok(Ended { status, used }) => (Err(format!("failed, {status}")), used),
+        Err(error) => (Err(format!("failed: {error}")), None),
+    }
 }
 
 impl CiResult {
@@ -270,7 +277,7 @@ impl CiResult {
     }
 }
 
-/// Every step with its time, what was skipped, the tests that failed, and how long everything took.
+/// Every step with its time and that of processors, what was skipped, what the failed ones printed last, and how long everything took.
 pub(super) fn summary(outcomes: &[CiResult], took: Duration) -> String {
     let skipped = outcomes.iter().flat_map(|outcome| &outcome.skipped);
     let skipped: Vec<String> = skipped.map(|line| format!("{line}\n")).collect();
@@ -286,17 +293,18 @@ pub(super) fn summary(outcomes: &[CiResult], took: Duration) -> String {
         took.as_secs_f64(),
         BUDGET.as_secs()
     );
-    let failures = outcomes.iter().filter_map(|outcome| outcome.failure.as_deref());
-    let details = failures.flat_map(|failure| failure.lines().skip(1));
-    let details: String = details.map(|line| format!("{line}\n")).collect();
-    format!("{}{}{details}{ends}", table(outcomes), skipped.concat())
+    let failures = outcomes.iter().filter_map(|it| Some((&it.name, it.failure.as_deref()?)));
+    let details = failures.filter_map(|(name, failure)| Some((name, failure.split_once('\n')?.1)));
+    let details: String = details.map(|(name, detail)| format!("\n── failed: {name}\n{detail}\n")).collect();
+    format!("{}{}{details}\n{ends}", table(outcomes), skipped.concat())
 }
 
 fn table(outcomes: &[CiResult]) -> String {
     let width = outcomes.iter().map(|outcome| outcome.name.len()).max().unwrap_or_default();
-    let row = |CiResult { name, took, failure, .. }: &CiResult| {
+    let row = |CiResult { name, took, used, failure, .. }: &CiResult| {
         let word = failure.as_deref().unwrap_or("ok").lines().next().unwrap_or_default();
-        format!("{name:width$}  {:8.1} s  {word}\n", took.as_secs_f64())
+        let used = used.map_or(String::new(), |used| format!("{:.1} s", used.as_secs_f64()));
+        format!("{name:width$}  {:8.1} s  {used:>10}  {word}\n", took.as_secs_f64())
     };
     outcomes.iter().map(row).collect()
 }
@@ -309,6 +317,7 @@ mod tests {
         CiResult {
             name: name.to_owned(),
             took: Duration::from_millis(millis),
+            used: None,
             skipped: skipped.iter().map(|line| (*line).to_owned()).collect(),
             left_out: None,
             failure: failure.map(str::to_owned),
@@ -317,11 +326,11 @@ mod tests {
 
     #[test]
     fn the_table_says_what_failed_and_how_long_it_took() {
-        let ok = outcome("fmt", 1240, &[], None);
+        let ok = CiResult { used: Some(Duration::from_millis(2160)), ..outcome("fmt", 1240, &[], None) };
         let failed = outcome("clippy", 75_000, &[], Some("failed, exit status: 1\nmore"));
         assert_eq!(
             table(&[ok, failed]),
-            "fmt          1.2 s  ok\nclippy      75.0 s  failed, exit status: 1\n"
+            "fmt          1.2 s       2.2 s  ok\nclippy      75.0 s              failed, exit status: 1\n"
         );
     }
 
@@ -330,7 +339,8 @@ mod tests {
         let outcomes =
             [outcome("fmt", 0, &[], None), outcome("agents", 0, &["SKIPPED: minimal: no npm"], None)];
         let said = summary(&outcomes, Duration::from_secs(90));
-        let end = "SKIPPED: minimal: no npm\n2 steps, 0 failed, 0 skipped, 1 tests skipped, 90 s of 2100 s\n";
+        let end =
+            "SKIPPED: minimal: no npm\n\n2 steps, 0 failed, 0 skipped, 1 tests skipped, 90 s of 2100 s\n";
         assert!(said.ends_with(end), "{said}");
     }
 
@@ -369,18 +379,19 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_names_the_tests_that_failed() {
+    fn the_summary_ends_with_the_evidence_of_failures() {
         let failed = outcome("e2e", 0, &[], Some("failed, exit status: 101\nfailed: merge::one"));
         let said = summary(&[failed], Duration::from_secs(90));
-        assert!(said.contains("exit status: 101\nfailed: merge::one\n1 steps, 1 failed"), "{said}");
+        let end = "exit status: 101\n\n── failed: e2e\nfailed: merge::one\n\n1 steps, 1 failed";
+        assert!(said.contains(end), "{said}");
     }
 
     #[test]
     fn a_command_that_does_not_end_is_ended() {
         let mut command = Command::new("sh");
         command.args(["-c", "exec sleep 1000000"]);
-        let (failure, _) = kept(&mut command, Instant::now());
-        assert_eq!(failure.as_deref(), Some("failed: it did not end in time"));
+        let end = kept(&mut command, Instant::now());
+        assert_eq!(end.failure.as_deref(), Some("failed: it did not end in time"));
     }
 
     #[test]
@@ -393,19 +404,12 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_was_slow_and_ended_is_not_named() {
-        let output = "test a has been running for over 60 seconds\ntest b has been running for over 60 seconds\n\
-                      test a ... ok\ntest c ... FAILED\n";
-        assert_eq!(failing_tests(output), "\nfailed: c\nnot ended: b");
-    }
-
-    #[test]
     fn a_failing_command_keeps_its_output() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo out; echo 'SKIPPED: one' >&2; exit 3"]);
-        let (failure, output) = kept(&mut command, Instant::now() + LIMIT);
+        let end = kept(&mut command, Instant::now() + LIMIT);
         assert_eq!(
-            (failure.as_deref(), output.as_str()),
+            (end.failure.as_deref(), end.output.as_str()),
             (Some("failed, exit status: 3"), "out\nSKIPPED: one\n")
         );
     }

@@ -168,13 +168,16 @@ impl<'m> Maker<'m> {
             let text = replaced(self.source, section.value.span, &other);
             self.push(kind, format!("section {other}"), section.value.span, text);
         }
-        for key in ["verdict", "fields"] {
+        for key in ["verdict", "fields", "of"] {
             if let Some(part) = entry(gate, key) {
                 self.leave_out(kind, key, part.span());
             }
         }
         if let Some(verdict) = entry(gate, "verdict") {
             self.another(kind, "verdict", verdict.value, &["PASS", "FAIL"]);
+        }
+        if let Some(of) = entry(gate, "of") {
+            self.another(kind, "of", of.value, &["patch", "commit"]);
         }
         let fields = entry(gate, "fields").map(|it| it.value);
         let all = fields.map(|it| items_of(it, "all")).unwrap_or_default();

@@ -85,7 +85,7 @@ impl Mutant {
             (Some(file), PromptFiles::Given(prompts)) => {
                 drop(prompts.insert(file.clone(), self.text.clone()))
             }
-            (Some(_), PromptFiles::Folder(_) | PromptFiles::Nowhere) | (None, _) => {
+            (Some(_), PromptFiles::Folder(_) | PromptFiles::Over(..) | PromptFiles::Nowhere) | (None, _) => {
                 source.text.clone_from(&self.text)
             }
         }

@@ -77,8 +77,8 @@ const WEAKENINGS: &[Weakening] = &[
     weakening(
         "loops-bounded: no loop is found",
         UNATTENDED,
-        "        for (id, edge) in self.turning() {\n",
-        "        for (id, edge) in self.turning().filter(|_| !WEAK) {\n",
+        "self.turning(&components).filter(|(_, edge)| is_meant(edge))",
+        "self.turning(&components).filter(|(_, edge)| !WEAK && is_meant(edge))",
     ),
     weakening(
         "loops-bounded: a time that is over takes a person",
@@ -128,8 +128,8 @@ const WEAKENINGS: &[Weakening] = &[
     weakening(
         "nothing-left-behind: no worktree stays bound",
         AGENTS,
-        "        after.has_worktree() && is_over && ",
-        "        !WEAK && after.has_worktree() && is_over && ",
+        "        after.has_worktree() && self.is_done(edge) && ",
+        "        !WEAK && after.has_worktree() && self.is_done(edge) && ",
     ),
     weakening(
         "nothing-left-behind: no agent outlives its task",
@@ -194,12 +194,12 @@ const WEAKENINGS: &[Weakening] = &[
     weakening(
         "the search: nobody writes",
         SEARCH,
-        "        fresh.filter(move |it| *it != task.section(section))",
-        "        fresh.filter(move |it| !WEAK && *it != task.section(section))",
+        "fresh.filter(|it| *it != task.section(section))",
+        "fresh.filter(|it| !WEAK && *it != task.section(section))",
     ),
     weakening(
         "the search: no task begins in a later state",
-        "analysis/src/search/mod.rs",
+        "analysis/src/search/explore.rs",
         "        for (status, _) in created.filter(|(id, _)| *id != machine.initial) {",
         "        for (status, _) in created.filter(|(id, _)| !WEAK && *id != machine.initial) {",
     ),

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::target::{BuildTools, ReleaseTarget};
 use xtask_build::binary::is_static;
-use xtask_build::target::{has_folding_linker, is_installed, static_flags};
+use xtask_build::target::{AtPanic, has_folding_linker, is_installed, static_flags};
 
 use crate::Result;
 use crate::workspace::{OwnRepository, answer, typed};
@@ -57,8 +57,13 @@ pub(super) fn program(
     words.extend(["--locked", "--package", name, "--profile", profile, "--target", triple]);
     let mut build = workspace.cargo(words);
     let is_folded = !WITH_C.contains(&name) && has_folding_linker()?;
-    let flags = flags(target, &Folders::of(workspace)?, is_folded);
+    // The language server survives a panic of a check.
+    let at_panic = if name == "orange-workflow" { AtPanic::Unwind } else { AtPanic::Abort };
+    let flags = flags(target, &Folders::of(workspace)?, is_folded, at_panic);
     build.args(["--config", &format!("target.{triple}.rustflags={flags:?}")]);
+    if at_panic == AtPanic::Unwind {
+        build.args(["--config", "profile.tools.panic=\"unwind\""]);
+    }
     build.env("ORANGE_WORKFLOWS", workspace.root.join("workflows"));
     build.env("SOURCE_DATE_EPOCH", time.to_string()).env("CARGO_INCREMENTAL", "0");
     if !target.is_static() {
@@ -101,7 +106,7 @@ impl Folders {
 }
 
 /// The compiler's flags.
-fn flags(target: ReleaseTarget, folders: &Folders, is_folded: bool) -> Vec<String> {
+fn flags(target: ReleaseTarget, folders: &Folders, is_folded: bool, at_panic: AtPanic) -> Vec<String> {
     let mut flags = vec![
         // Of several folders that hold a file, the last one counts.
         renamed(&folders.sources, "/orange"),
@@ -110,7 +115,7 @@ fn flags(target: ReleaseTarget, folders: &Folders, is_folded: bool) -> Vec<Strin
         renamed(&folders.library.0, &folders.library.1),
     ];
     if target.is_static() {
-        flags.extend(static_flags(is_folded).into_iter().map(str::to_owned));
+        flags.extend(static_flags(is_folded, at_panic).into_iter().map(str::to_owned));
     }
     flags
 }
@@ -144,8 +149,9 @@ mod tests {
             "--remap-path-prefix=/home/me/.cargo=/cargo",
             "--remap-path-prefix=/sys/lib/rustlib/src/rust=/rustc/abc",
         ];
-        assert_eq!(flags(ReleaseTarget::MacArm, &folders, true), renames);
-        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders, true)[..4], renames);
-        assert_eq!(flags(ReleaseTarget::LinuxArm, &folders, true)[4..], static_flags(true));
+        let flags = |target| flags(target, &folders, true, AtPanic::Abort);
+        assert_eq!(flags(ReleaseTarget::MacArm), renames);
+        assert_eq!(flags(ReleaseTarget::LinuxArm)[..4], renames);
+        assert_eq!(flags(ReleaseTarget::LinuxArm)[4..], static_flags(true, AtPanic::Abort));
     }
 }

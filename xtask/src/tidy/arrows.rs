@@ -26,6 +26,12 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-core", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-analysis", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
+    Arrows {
+        from: "orange-ide",
+        normal: &["orange-analysis", "orange-api", "orange-codegen", "orange-core"],
+        build: NONE,
+        dev: NONE,
+    },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-journal", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows {
@@ -56,6 +62,7 @@ const ARROWS: &[Arrows] = &[
             "orange-analysis",
             "orange-codegen",
             "orange-core",
+            "orange-ide",
             "orange-manual",
             "orange-picture",
             "orange-system",
@@ -113,6 +120,7 @@ const EVERYTHING: &[&str] = &[
     "orange-engine",
     "orange",
     "orange-fleet",
+    "orange-ide",
     "orange-manual",
     "orange-picture",
     "orange-system",

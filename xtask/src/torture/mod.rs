@@ -191,7 +191,7 @@ fn measure(orange: &Path, scenes: &[usize]) -> Result<Vec<MeasuredScene>> {
     let world = World::new(orange)?;
     for scene in scenes {
         let branch = format!("undisturbed-{scene}");
-        let run = attempt(&world, &SCENES[*scene], &fault::TortureFault::None, &branch, None)
+        let run = attempt(&world, SCENES[*scene], &fault::TortureFault::None, &branch, None)
             .map_err(|error| format!("{}, undisturbed: {error}", SCENES[*scene].name))?;
         attempt::clear_up(&world, &branch)?;
         measured.push(MeasuredScene {
@@ -243,7 +243,7 @@ fn one(
     let (_, world, count) = &mut worlds[at];
     *count += 1;
     let branch = format!("t{count}");
-    let done = attempt(world, &SCENES[job.scene], &job.fault, &branch, expected)
+    let done = attempt(world, SCENES[job.scene], &job.fault, &branch, expected)
         .and_then(|attempt| attempt::clear_up(world, &branch).map(|()| attempt));
     if done.is_err() || *count == REQUESTS_IN_A_WORLD {
         let journal = Task::named(world, &branch).map(|task| task.journal()).unwrap_or_default();

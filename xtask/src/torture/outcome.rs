@@ -50,6 +50,8 @@ pub(super) struct TaskState {
     backups: usize,
     has_branch: bool,
     merges: usize,
+    /// The commits of its branch that the default branch lacks.
+    work: String,
     is_pushed: bool,
 }
 
@@ -187,6 +189,7 @@ impl Task {
         let counted = [
             ("crashed", self.count(|event| matches!(event, Event::AgentCrashed { .. }))),
             ("merged", self.count(|event| matches!(event, Event::TaskMerged { .. }))),
+            ("synced", self.count(|event| matches!(event, Event::WorkSynced(_)))),
             ("merged by force", self.count(|event| matches!(event, Event::TaskForceMerged { .. }))),
             ("deleted", self.count(|event| matches!(event, Event::TaskDeleted { .. }))),
             ("restored", self.count(|event| matches!(event, Event::TaskRestored { .. }))),
@@ -230,6 +233,7 @@ impl Task {
                 .git(&world.path(PROJECT), &["rev-parse", "--verify", "--quiet", &self.branch])
                 .is_ok(),
             merges: self.merges(world)?,
+            work: self.work(world)?,
             is_pushed: self.is_pushed(world)?,
         })
     }
@@ -339,10 +343,21 @@ impl Task {
     /// Number of merges of its branch into the default branch.
     fn merges(&self, world: &World) -> Result<usize> {
         let subject = format!("Work on {}", self.branch);
-        let merges = world.git(&world.path(PROJECT), &["log", "main", "--merges", "--format=%s"])?;
         let work = world.git(&world.path(PROJECT), &["log", "main", "--format=%s"])?;
-        let merged = merges.lines().filter(|line| line.contains(&format!("'{}'", self.branch))).count();
-        Ok(merged + work.lines().filter(|line| *line == subject).count())
+        let named = format!("'{}'", self.branch);
+        Ok(work.lines().filter(|line| line.contains(&named) || *line == subject).count())
+    }
+
+    /// The subjects of the commits that the default branch lacks, and whether the remote has them.
+    fn work(&self, world: &World) -> Result<String> {
+        let tip = |folder: &str| {
+            world.git(&world.path(folder), &["rev-parse", "--verify", "--quiet", &self.branch])
+        };
+        let Ok(here) = tip(PROJECT) else { return Ok("no branch".to_owned()) };
+        let range = format!("main..{here}");
+        let subjects = world.git(&world.path(PROJECT), &["log", "--format=%s", &range])?;
+        let is_pushed = tip("toy.git").is_ok_and(|there| there == here);
+        Ok(format!("{} pushed: {is_pushed}", subjects.replace(&self.branch, "BRANCH").replace('\n', ", ")))
     }
 
     fn is_pushed(&self, world: &World) -> Result<bool> {

@@ -115,3 +115,18 @@ pub(super) fn commit_on(world: &World, branch: &str) -> Result<()> {
     let commit = git(&["commit-tree", "main^{tree}", "-p", "main", "-m", &format!("Work on {branch}")])?;
     git(&["branch", branch, &commit]).map(drop)
 }
+
+/// A branch with a file of its own, made without a checkout; then its base moves on.
+pub(super) fn work_on(world: &World, branch: &str) -> Result<()> {
+    let repository = world.path(PROJECT);
+    let git = |arguments: &[&str]| world.git(&repository, arguments);
+    let text = format!("{branch} did it\n");
+    let blob = world.git_with(&repository, &["hash-object", "-w", "--stdin"], &text)?;
+    let mut listed: Vec<String> = git(&["ls-tree", "main"])?.lines().map(str::to_owned).collect();
+    listed.push(format!("100644 blob {blob}\t{branch}.txt\n"));
+    let tree = world.git_with(&repository, &["mktree"], &listed.join("\n"))?;
+    let commit = git(&["commit-tree", &tree, "-p", "main", "-m", &format!("Work on {branch}")])?;
+    git(&["branch", branch, &commit])?;
+    git(&["commit", "--quiet", "--allow-empty", "-m", "Meanwhile"])?;
+    world.must_be_kept(branch, &[&text])
+}

@@ -61,6 +61,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         SearchStep::Request { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
@@ -83,6 +84,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }

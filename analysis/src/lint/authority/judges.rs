@@ -87,6 +87,9 @@ impl Judges {
         while let Some(at) = queue.pop_front() {
             is_queued[at as usize] = false;
             for (id, edge) in facts.search.numbered_from(at) {
+                if facts.search.task(edge.to).is_deserted() {
+                    continue;
+                }
                 let after = self.after(facts, id, edge);
                 let known = &mut self.roles[edge.to as usize];
                 let joined = [0, 1].map(|agent| AgentRoles {
@@ -128,7 +131,7 @@ impl Judges {
     }
 
     /// The agents that can be there and have worked, or could still be asked about although they have ended.
-    fn have_worked(&self, at: ConfigurationId) -> impl Iterator<Item = Actor> {
+    pub(super) fn have_worked(&self, at: ConfigurationId) -> impl Iterator<Item = Actor> {
         let roles = self.roles.get(at as usize).copied().unwrap_or_default();
         AGENTS.into_iter().filter(move |agent| roles[slot(*agent)].worked.is_some())
     }
@@ -159,7 +162,7 @@ impl Judges {
                 ..
             }
             | SearchStep::Start
-            | SearchStep::Write(_)
+            | SearchStep::Write(_) | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             // The transition without a failed hook is a step from there, too.
@@ -182,6 +185,7 @@ impl Judges {
             SearchStep::Exit { agent: ended, .. } => ended == *agent,
             SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Respawn
             | SearchStep::Failure { .. }

@@ -1,9 +1,11 @@
-//! Lints of authority: they ask whether an agent judges its own work, and whether a person is asked before the work is merged.
+//! Lints of authority: they ask whether an agent judges its own work, whether a person is asked before the work is merged, and whether
+//! the verdict is about the work that is merged.
 
 mod judge_of_own_work;
 mod judges;
 mod nobody_asked;
 mod unknown_writer;
+mod verdict_of_other_work;
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ super::group! {
     CA0 "judge-of-own-work" Warn judge_of_own_work;
     CA1 "unknown-writer" Warn unknown_writer;
     CA2 "nobody-asked" Warn nobody_asked;
+    CA3 "verdict-of-other-work" Warn verdict_of_other_work;
 }
 
 /// Facts that several of these lints ask for, computed when the first one does.

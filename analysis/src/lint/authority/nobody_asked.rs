@@ -33,6 +33,7 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Retry { .. } => true,
@@ -66,6 +67,7 @@ fn finding(facts: &Facts<'_>, it: &Unasked) -> Option<Diagnostic> {
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }

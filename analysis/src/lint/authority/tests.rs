@@ -125,3 +125,51 @@ fn a_program_that_writes_the_verdict_judges_the_work_of_another() {
     check(&text, &[unknown]);
     check(&text.replace("fresh: true", "written_by: ci"), &[]);
 }
+
+/// A worker that is alive beside its reviewer and after it, with these hooks where the verdict is accepted, and this gate at the merge.
+fn merged(hooks: &str, gate: &str) -> String {
+    format!(
+        "
+name: flow
+states:
+  pending: {{}}
+  working: {{respawn_prompt: worker}}
+  review: {{}}
+  ready: {{}}
+  done: {{terminal: true}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {SPAWN}]}}
+  - {{from: working, to: review, hooks: [{BESIDE}]}}
+  - {{from: review, to: ready, by: [reviewer, human], gate: {{section: '## Review', verdict: PASS, strict: true, fresh: true, written_by: reviewer}}, hooks: [{hooks}]}}
+  - {{from: review, to: working, by: [reviewer, human], gate: {{section: '## Review', verdict: FAIL, strict: true, fresh: true}}, hooks: [{KILL}, {SPAWN}]}}
+  - {{from: ready, to: done, by: human{gate}, hooks: [{KILL}, {{action: release_workspace}}]}}
+exit_monitoring: {{rules: [{{status: working, action: mark_dead}}, {{status: review, action: mark_dead}}, {{status: ready, action: mark_dead}}]}}
+prompts: {{worker: Work., reviewer: Judge.}}
+"
+    )
+}
+
+#[test]
+fn work_that_changes_after_its_verdict_is_not_merged_unseen() {
+    let gate = |keys: &str| format!(", gate: {{section: '## Review', verdict: PASS, strict: true{keys}}}");
+    let found = "warn CA3 `ready → done` merges work that a worker can change in `ready` after the verdict in `## Review`";
+    check(&merged("{action: kill_reviewer}", ""), &[found]);
+    check(&merged("{action: kill_reviewer}", &gate("")), &[found]);
+    check(&merged("{action: kill_reviewer}", &gate(", of: patch")), &[]);
+    check(&merged("{action: kill_reviewer}", &gate(", of: commit")), &[]);
+    check(&merged(KILL, ""), &[]);
+    let no_merge =
+        merged("{action: kill_reviewer}", "").replace("name: flow", "name: flow\ncommands: {cancel: done}");
+    check(&no_merge.replace("done", "shut"), &[]);
+}
+
+#[test]
+fn work_that_goes_on_after_its_verdict_is_judged_again() {
+    let with = |text: String, line: &str| text.replace("transitions:\n", &format!("transitions:\n{line}"));
+    let again = "  - {from: ready, to: working, by: human, hooks: [{action: spawn_agent, prompt: worker}]}\n";
+    let judged_again = with(merged(KILL, ""), again);
+    check(&judged_again, &[]);
+    let past = "  - {from: working, to: ready, by: human, hooks: [{action: kill_session}]}\n";
+    let found = "warn CA3 `ready → done` merges work that a worker can change in `working` after the verdict in `## Review`";
+    check(&with(judged_again, past), &[found]);
+}

@@ -103,7 +103,10 @@ pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
                 && (failed.by == Actor::Human || is_persons_transition(facts, transition))
         }
         SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => true,
-        SearchStep::Write(_) | SearchStep::EndWhileWaiting(_) | SearchStep::Exit { .. } => false,
+        SearchStep::Write(_)
+        | SearchStep::Commit(_)
+        | SearchStep::EndWhileWaiting(_)
+        | SearchStep::Exit { .. } => false,
     }
 }
 

@@ -1,12 +1,13 @@
 //! Combinations of section contents and agent ends that the exit rules of a state can meet, with the gates of their transitions.
 
 use orange_core::{
-    Gate, SectionGate, SeenSection, StateId, TransitionId, When, check_section, fingerprint, section,
+    Gate, SectionGate, SeenSection, StateId, TransitionId, When, WorkSince, check_section, fingerprint,
+    section,
 };
 
 use crate::lint::Facts;
 use crate::search::ends::{self, RuleIndex};
-use crate::search::sections::{Content, candidates};
+use crate::search::sections::{CHANGED, Content, candidates};
 
 /// The most combinations of one state that are looked at.
 const MAX_CASES: usize = 10_000;
@@ -261,9 +262,10 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(SectionAsker, usize, &'
 fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<JudgedContent> {
     let mut kept: Vec<JudgedContent> = Vec::new();
     let candidates = candidates(gates);
-    let stale =
-        candidates.iter().filter(|it| can_be_stale && it.text.is_some()).map(|it| judge(gates, it, true));
-    for judged in candidates.iter().map(|it| judge(gates, it, false)).chain(stale) {
+    let seen = || candidates.iter().filter(|it| can_be_stale && it.text.is_some());
+    let stale = seen().map(|it| judge(gates, it, Some(WorkSince::Same)));
+    let outdated = seen().map(|it| judge(gates, it, Some(CHANGED)));
+    for judged in candidates.iter().map(|it| judge(gates, it, None)).chain(stale).chain(outdated) {
         let same = |it: &JudgedContent| it.standing == judged.standing && it.passes == judged.passes;
         let is_old_news =
             judged.standing == SectionStanding::Stale && kept.iter().any(|it| it.passes == judged.passes);
@@ -274,18 +276,19 @@ fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<JudgedContent
     kept
 }
 
-fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> JudgedContent {
+fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: Option<WorkSince>) -> JudgedContent {
     let Content { label, text } = content;
     let heading = gates.first().map_or("", |gate| gate.section);
     let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
-    let stale = section(&body, heading).filter(|_| seen).map(|content| SeenSection {
+    let stale = section(&body, heading).zip(seen).map(|(content, work)| SeenSection {
         section: heading,
         fingerprint: fingerprint(content),
         when: When::Passed,
+        work,
     });
     let standing = match text {
         None => SectionStanding::Absent,
-        Some(_) if seen => SectionStanding::Stale,
+        Some(_) if seen.is_some() => SectionStanding::Stale,
         Some(text) if text.is_empty() => SectionStanding::Empty,
         Some(_) => SectionStanding::Written,
     };

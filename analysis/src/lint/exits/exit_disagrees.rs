@@ -49,6 +49,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
             | SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Commit(_)
             | SearchStep::EndWhileWaiting(_)
             | SearchStep::Failure { .. }
             | SearchStep::Retry { .. }
@@ -61,6 +62,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         | SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. }
@@ -95,7 +97,7 @@ impl Disagreement {
         let leading: Vec<usize> = leading.collect();
         let is_ruled =
             !leading.is_empty() && leading.iter().all(|at| facts.deciding().sections(*at).next().is_some());
-        let deciding = facts.deciding().rule(facts, exit);
+        let deciding = facts.deciding().rule(self.exit);
         let is_shadowed =
             leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
         // What an agent writes when it gives up is not work: to end with it is a crash, which leads there, too.
@@ -151,7 +153,7 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
     let place = transition.gates.first().map_or(transition.span, Gate::place);
     let mut found = Diagnostic::new(&C4E, facts.first_line(transition.span), message)
         .label(facts.first_line(place), format!("1. an agent that asks is let through {words}"));
-    if let Some(rule) = facts.deciding().rule(facts, facts.search.edge(it.exit)) {
+    if let Some(rule) = facts.deciding().rule(it.exit) {
         let rule = facts.exit_rules[rule];
         found =
             found.label(condition_of(facts, rule), format!("2. by this rule one that has ended {becomes}"));
@@ -166,7 +168,7 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
 fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
     let request = facts.search.edge(it.request);
     let mut gates = facts.machine.transition(it.transition).section_gates();
-    let rule = facts.deciding().rule(facts, facts.search.edge(it.exit));
+    let rule = facts.deciding().rule(it.exit);
     let read = gates.find_map(|it| facts.search.sections.find(it.section));
     let read = read.or_else(|| rule.and_then(|rule| facts.deciding().sections(rule).next()));
     let (section, content, when) = match (request.step.wrote(), read) {

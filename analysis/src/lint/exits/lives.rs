@@ -36,7 +36,7 @@ impl Lives {
             if matches!(edge.step, SearchStep::Exit { agent, .. } if agent == own) {
                 lives.ends[usize::from(status.0)].get_or_insert(id);
             }
-            if let Some(rule) = facts.deciding().rule(facts, edge) {
+            if let Some(rule) = facts.deciding().rule(id) {
                 lives.decided[rule].get_or_insert(id);
             }
         }

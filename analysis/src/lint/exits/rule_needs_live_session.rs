@@ -81,7 +81,7 @@ fn is_miss(event: Event) -> bool {
 fn finding(facts: &Facts<'_>, (id, index): At, edge: EdgeId) -> Option<Diagnostic> {
     let transition = facts.transition(id);
     let hook = facts.hook(id, index)?;
-    let rule = facts.exit_rules[facts.deciding().rule(facts, facts.search.edge(edge))?];
+    let rule = facts.exit_rules[facts.deciding().rule(edge)?];
     let place = facts.first_line(hook.span);
     let message = format!(
         "an exit rule takes {} because the worker has ended, and {}",

@@ -44,11 +44,7 @@ struct Acceptance<'a> {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let comes_back = comes_back(facts);
-    let places: Vec<_> = places(facts)
-        .into_iter()
-        .filter(|((state, _), it)| !it.steps.accepting.is_empty() && comes_back[usize::from(state.0)])
-        .collect();
+    let places: Vec<_> = places(facts).into_iter().filter(|(_, it)| !it.steps.accepting.is_empty()).collect();
     if places.is_empty() {
         return Vec::new();
     }
@@ -77,30 +73,45 @@ fn comes_back(facts: &Facts<'_>) -> Vec<bool> {
     facts.states().map(|(state, _)| leads_back(state)).collect()
 }
 
-/// The steps and rules of every section in every state, collected in one pass over all steps.
+/// By state: true if something that was accepted there can be accepted there again: some gate or rule does not want something new, or
+/// a rule takes a transition without a gate, so that nothing records what it has accepted.
+fn accepts_again(facts: &Facts<'_>) -> Vec<bool> {
+    let accepts = |state: StateId| {
+        let is_unrecorded = |id: TransitionId| {
+            facts.machine.transition(id).section_gates().next().is_none() && facts.is_ruled(id)
+        };
+        facts.machine.section_gates_of(state).any(|gate| !gate.fresh)
+            || facts.leaving(state).any(|(id, _)| is_unrecorded(id))
+    };
+    let states = facts.states().zip(comes_back(facts));
+    states.map(|((state, _), comes_back)| comes_back && accepts(state)).collect()
+}
+
+/// The steps and rules of every section in every state that may accept one again, collected in one pass over all steps.
 fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, SectionVisits> {
     let mut places: BTreeMap<SectionInState, SectionVisits> = BTreeMap::new();
-    for (id, edge) in facts.search.edges() {
+    let accepts_again = accepts_again(facts);
+    let may_accept = |edge: &Edge| accepts_again[usize::from(facts.search.task(edge.from).status.0)];
+    for (id, edge) in facts.search.edges().filter(|(_, edge)| may_accept(edge)) {
         let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
         let status = facts.search.task(edge.from).status;
         let gated = facts.deciding().let_through_by(facts, transition, edge);
-        let rule = facts.deciding().rule(facts, edge);
+        let rule = facts.deciding().rule(id);
         let ruled = rule.map(|it| facts.deciding().ruled_by(facts, it, edge)).unwrap_or_default();
         // Gates that want something new accept nothing of an earlier visit.
         let is_gated = !gated.is_empty();
         let counts = |section: &usize| !facts.search.sections.get(*section).is_forgotten;
-        let [gated, ruled] = [gated, ruled].map(|it| it.into_iter().filter(counts).collect::<BTreeSet<_>>());
-        for section in gated.iter().copied() {
+        for section in gated.iter().filter(counts) {
             let visits = places.entry((status, section)).or_default();
             visits.steps.passing.push(id);
             // The reason for giving a task up can hold a second time, so it need not be new.
             if is_stale(facts, edge, section) && !facts.gives_up(transition) {
                 visits.steps.accepting.insert(id, Owner::Gate(transition));
-                visits.rules.extend(rule.filter(|_| ruled.contains(&section)).map(|rule| (transition, rule)));
+                visits.rules.extend(rule.filter(|_| ruled.has(section)).map(|rule| (transition, rule)));
             }
         }
         let Some(rule) = rule else { continue };
-        for section in ruled.difference(&gated).copied() {
+        for section in ruled.without(gated).iter().filter(counts) {
             let visits = places.entry((status, section)).or_default();
             // Without a gate, the transition does not record what it has accepted.
             if !is_gated {
@@ -126,6 +137,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
         }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Failure { .. }
         | SearchStep::Retry { .. }

@@ -33,7 +33,7 @@ fn finding(facts: &Facts<'_>, lasso: &Lasso) -> Option<Diagnostic> {
         let transition = facts.transition(*id);
         found.label(facts.first_line(transition.span), format!("{number}. {}", facts.arrow(transition)))
     });
-    Some(found.trace(facts.tell_unasked(&run, lasso.turn.len(), end)).help(why.help))
+    Some(found.trace(facts.tell_loop(&run, lasso.turn.len(), end)).help(why.help))
 }
 
 fn agents_started(agents: u64) -> String {

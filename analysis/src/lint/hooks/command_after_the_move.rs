@@ -31,6 +31,7 @@ fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
         SearchStep::Exit { .. } => true,
         SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Commit(_)
         | SearchStep::EndWhileWaiting(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }

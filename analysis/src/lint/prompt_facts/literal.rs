@@ -72,13 +72,8 @@ impl Reading {
 /// Reads a prompt or a message.
 pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
     let value = text.value.as_str();
-    let ends = ["orange task update ", "orange} task update "]
-        .iter()
-        .flat_map(|command| value.match_indices(command).map(|(at, it)| at + it.len()));
-    let mut ends: Vec<usize> = ends.collect();
-    ends.sort_unstable();
     let mut last = 0;
-    let commands = ends.into_iter().filter_map(|at| {
+    let commands = updates(value).into_iter().filter_map(|at| {
         let name = status(value, at)?;
         let before = std::mem::replace(&mut last, name.end)..at;
         let (so_far, after) = (&value[before.clone()], &value[name.end..]);
@@ -106,11 +101,30 @@ pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
     }
 }
 
+/// The names that the commands `orange task update … --status NAME` of a text give, whatever its words say of them, as bytes of it.
+pub fn status_names(text: &str) -> impl Iterator<Item = Range<usize>> {
+    updates(text).into_iter().filter_map(|at| status(text, at)).filter(|it| !it.is_empty())
+}
+
+/// The bytes behind each `orange task update`.
+fn updates(text: &str) -> Vec<usize> {
+    let commands = ["orange task update ", "orange} task update "];
+    let ends = commands.iter().flat_map(|command| text.match_indices(command).map(|(at, it)| at + it.len()));
+    let mut ends: Vec<usize> = ends.collect();
+    ends.sort_unstable();
+    ends
+}
+
 /// Place of a heading such as `## Review` in a text, and not of one that only begins like it, or one of another level.
 pub fn find_heading(text: &str, heading: &str) -> Option<Range<usize>> {
+    headings(text, heading).next()
+}
+
+/// All places of a heading in a text.
+pub fn headings<'t>(text: &'t str, heading: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
-    let mut found = text.match_indices(heading).map(|(at, it)| at..at + it.len());
-    found.find(|it| !text[..it.start].ends_with('#') && !text[it.end..].starts_with(is_part))
+    let found = text.match_indices(heading).map(|(at, it)| at..at + it.len());
+    found.filter(move |it| !text[..it.start].ends_with('#') && !text[it.end..].starts_with(is_part))
 }
 
 const VERDICT: &str = "Verdict:";

@@ -1,5 +1,7 @@
 //! Results that the prompt of a step asks for: the words behind `--result`, and lists such as `Report PASS or FAIL`.
 
+use std::ops::Range;
+
 /// Words that stand for a result in examples of a command.
 const PLACEHOLDERS: [&str; 6] = ["RESULT", "RESULTS", "WORD", "VALUE", "VERDICT", "X"];
 
@@ -21,6 +23,14 @@ pub fn asked_results<'t>(text: &'t str, declared: &[&str]) -> Vec<&'t str> {
         }
     });
     asked
+}
+
+/// The words behind `--result` of `orange step complete`, as bytes of the text.
+pub fn result_names(text: &str) -> impl Iterator<Item = Range<usize>> {
+    given(text).map(|word| {
+        let start = word.as_ptr() as usize - text.as_ptr() as usize;
+        start..start + word.len()
+    })
 }
 
 /// The words behind `--result` of `orange step complete`.

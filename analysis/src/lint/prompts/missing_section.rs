@@ -174,6 +174,7 @@ impl Bare {
                 | SearchStep::Failure { .. }
                 | SearchStep::Retry { .. }
                 | SearchStep::Write(_)
+                | SearchStep::Commit(_)
                 | SearchStep::EndWhileWaiting(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);

@@ -219,6 +219,7 @@ fn a_loose_gate_reads_fail_behind_prose_as_pass() {
         strict: false,
         fields: Fields::NONE,
         fresh: false,
+        of: None,
         reviewer: None,
     };
     assert_eq!(check_section(&gate, "## Review\nAll tests pass.\nFAIL: it leaks\n", &[]), Ok(()));

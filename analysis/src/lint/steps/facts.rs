@@ -10,6 +10,7 @@ use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
 use crate::lint::MAX_TRACED;
 use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
+use crate::search::SearchLimits;
 
 /// Everything about one checked step workflow.
 #[derive(Debug)]
@@ -35,9 +36,14 @@ pub struct StepFacts<'f> {
 impl<'f> StepFacts<'f> {
     /// Gathers what lints ask for.
     pub fn new(steps: &'f Steps, plan: &'f Plan<'f>) -> Self {
+        Self::within(steps, plan, &SearchLimits::default())
+    }
+
+    /// Gathers what lints ask for, until somebody stops the search.
+    pub(crate) fn within(steps: &'f Steps, plan: &'f Plan<'f>, limits: &SearchLimits<'_>) -> Self {
         let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
-        let search =
-            MissionSearch::run(plan, SearchScope { policy, failures: Failures::Handled, by_hand: false });
+        let scope = SearchScope { policy, failures: Failures::Handled, by_hand: false };
+        let search = MissionSearch::within(plan, scope, limits);
         let edges =
             || plan.step_ids().flat_map(|id| plan.step(id).depends_on.iter().map(move |it| (id, *it)));
         let connected = edges().flat_map(|(a, b)| [a, b]).collect();
@@ -81,14 +87,18 @@ impl<'f> StepFacts<'f> {
     }
 
     /// The first run to this mission, as readers see it; none beyond [`MAX_TRACED`] acts of all traces.
-    pub(super) fn tell(&self, to: Option<MissionConfigurationId>, end: String) -> Option<Trace> {
+    pub(crate) fn tell(
+        &self,
+        to: Option<MissionConfigurationId>,
+        end: impl Into<Option<String>>,
+    ) -> Option<Trace> {
         let to = to?;
         let total = self.traced.get() + self.search.run_to(to).len();
         if total > MAX_TRACED {
             return None;
         }
         self.traced.set(total);
-        Some(self.search.trace(to, Some(end)))
+        Some(self.search.trace(to, end.into()))
     }
 
     /// The condition of a step that compares a result with a word which is never reported.

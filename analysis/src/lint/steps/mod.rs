@@ -23,6 +23,7 @@ mod unreviewed_fix;
 pub use facts::StepFacts;
 pub(super) use facts::{each, prompt_text};
 
+use crate::search::SearchLimits;
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
 
@@ -47,7 +48,12 @@ super::group! {
 
 /// Findings of every lint of step workflows, and one more if the search was cut.
 pub fn all(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
-    let finds = super::lints().filter_map(|lint| lint.find.in_steps());
+    all_within(facts, &SearchLimits::default())
+}
+
+/// Findings of the lints of step workflows that run before somebody stops them.
+pub(crate) fn all_within(facts: &StepFacts<'_>, limits: &SearchLimits<'_>) -> Vec<Diagnostic> {
+    let finds = super::lints().filter_map(|lint| lint.find.in_steps()).take_while(|_| !limits.is_stopped());
     let cut = facts.search.is_cut().then(|| {
         let message = "some runs of these steps were not looked at: there are too many";
         let help =

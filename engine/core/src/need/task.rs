@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use super::{Agent, Doing, Need, NeedKind, Wait, asked, idle, limited, working};
 use crate::{
-    Actor, Actors, Checks, Condition, LifeFacts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId,
-    Verdict, check_section, fingerprint, section,
+    Actor, Actors, Checks, Condition, Gate, LifeFacts, Machine, Missing, Outcome, REVIEW_ROUND, SectionGate,
+    StateId, Verdict, check_section, fingerprint, section,
 };
 
 /// The section in which an agent asks a person something.
@@ -230,7 +230,8 @@ impl<'f> TaskFacts<'f> {
         let called = self.attention.map(|attention| format!("; {attention}")).unwrap_or_default();
         let stopped = self.unmergeable.filter(|_| self.pull_request.is_none());
         let stopped = stopped.map(|why| format!("; it cannot be merged: {why}")).unwrap_or_default();
-        let why = format!("{} waits for a person{found}{stopped}{called}", state.name);
+        let other = machine.verdict_of_other_work(facts).map(|why| format!("; {why}")).unwrap_or_default();
+        let why = format!("{} waits for a person{found}{other}{stopped}{called}", state.name);
         Some(Need { verdict, round, ..Need::new(kind, self.since(), why) })
     }
 
@@ -281,12 +282,23 @@ impl Machine<'_> {
         (!by.names(Actor::Human) && !declared.is_empty()).then(|| declared.join(" or "))
     }
 
+    /// Description of the work of a verdict that a gate here refuses because it is of other work.
+    fn verdict_of_other_work(&self, facts: &LifeFacts<'_>) -> Option<String> {
+        let mut gates = self.transition_gates_of(facts.view.status).flat_map(Gate::sections);
+        let since = |gate: &SectionGate<'_>| {
+            let found = check_section(gate, facts.view.body, facts.view.seen);
+            let Err(Missing::OtherWork { since }) = found else { return None };
+            Some(since.message(gate.section))
+        };
+        gates.find_map(|gate| gate.of.and_then(|_| since(gate)))
+    }
+
     /// The verdict with which a task can have come to its state, if it still stands in its text.
     fn standing_verdict(&self, facts: &LifeFacts<'_>) -> Option<Verdict> {
         let into = self.transitions.iter().filter(|it| it.to == facts.view.status);
         let gates = into.flat_map(|it| it.section_gates());
         let stands = |gate: &SectionGate<'_>| {
-            let gate = SectionGate { fresh: false, ..*gate };
+            let gate = SectionGate { fresh: false, of: None, ..*gate };
             gate.verdict.filter(|_| check_section(&gate, facts.view.body, facts.view.seen).is_ok())
         };
         gates.filter_map(stands).next()

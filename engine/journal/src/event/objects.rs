@@ -1,9 +1,46 @@
 //! The objects that are parts of events.
 
 use crate::event::declare::{objects, take};
-use crate::event::words::{Activity, Actor, Cause, Checks, Ending, Permissions, StepEnd};
+use crate::event::words::{Activity, Actor, Cause, Checks, Ending, Permissions, StepEnd, Strategy};
 
 objects! {
+    /// The undo of a merge.
+    MergeUndo {
+        /// The target branch.
+        into: String,
+        /// The commit of that branch after the merge.
+        merged: String,
+        /// The commit of that branch before it got the task's branch for the first time.
+        onto: String,
+        /// The commit of the task's branch then.
+        source: String,
+        /// The commit of the target branch now.
+        from: String,
+        /// Its new commit; null if it has nothing of the merge.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+        /// True if that is a commit of its own, and not the one before the merge.
+        #[serde(skip_serializing_if = "is_false")]
+        reverts: bool,
+    }
+
+    /// A sync of a task's branch with its base.
+    BranchSync {
+        /// The base: a branch.
+        base: String,
+        /// The commit of the base.
+        onto: String,
+        /// The commit of the task's branch before.
+        from: String,
+        /// The commit of the task's branch after it.
+        commit: String,
+        /// `merge` or `rebase`.
+        strategy: Strategy,
+        /// The ref with the commit before, if the branch no longer contains that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        backup: Option<String>,
+    }
+
     /// A started agent.
     Spawn {
         /// Its number within the task, from 1.
@@ -249,6 +286,9 @@ objects! {
         /// The content of the sections for which gates in the state it enters require something new.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         stood: Vec<Pass>,
+        /// The call for attention about the state it leaves, which it answers.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answers: Option<String>,
     }
 
     /// A hook that a transition runs.
@@ -278,6 +318,9 @@ objects! {
         /// The commit of the task's worktree when a gate passed, if it had a worktree.
         #[serde(skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
+        /// Hash of the changes since the base when a gate passed, if the workflow has a gate with `of`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        patch: Option<String>,
     }
 }
 

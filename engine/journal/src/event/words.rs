@@ -45,6 +45,10 @@ words! {
         FastForward = "ff",
         /// With a merge commit.
         Merge = "merge",
+        /// With one commit of everything.
+        Squash = "squash",
+        /// With each commit again, on top of the target.
+        Rebase = "rebase",
         /// As a pull request, elsewhere.
         PullRequest = "pr",
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::ChecksSeen;
+use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, Strategy};
 
 /// Branch of a task.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -14,10 +14,61 @@ pub struct BranchHistory {
     pub made: BTreeMap<String, String>,
     /// The commit to which its last merge was to move the default branch.
     pub merge: Option<String>,
+    /// The last merge that was begun here, with what it was to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begun: Option<BegunMerge>,
+    /// A sync with its base that was begun and has not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syncing: Option<BranchSync>,
+    /// The last merge that was taken back, or is about to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone: Option<MergeUndo>,
     /// True if it was merged by `orange` or by GitHub.
     pub is_merged: bool,
     /// Its pull request.
     pub pr: Option<String>,
     /// Last known state of the checks of that pull request.
     pub checks: Option<ChecksSeen>,
+}
+
+/// A merge that was begun: the target branch has moved to its commit, or was about to.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct BegunMerge {
+    /// The target branch.
+    pub into: String,
+    /// The commit of that branch before, here.
+    pub from: Option<String>,
+    /// Its commit before, here or on the remote: the newer one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onto: Option<String>,
+    /// The new commit of that branch.
+    pub commit: String,
+    /// The commit of the task's branch.
+    pub source: String,
+    /// Strategy of the merge.
+    pub strategy: Strategy,
+}
+
+impl BranchHistory {
+    /// The task is open again: what was merged of it was taken back.
+    pub(super) fn reopen(&mut self) {
+        if self.is_merged {
+            self.is_merged = false;
+            (self.merge, self.begun) = (None, None);
+        }
+    }
+
+    pub(super) fn begin_merge(&mut self, begun: &Event) {
+        let Event::MergeStarted { into, commit, from, onto, source, strategy } = begun else { return };
+        self.merge = Some(commit.clone());
+        let (source, strategy) = (source.clone(), strategy.clone());
+        self.begun = source.zip(strategy).map(|(source, strategy)| BegunMerge {
+            into: into.clone(),
+            from: from.clone(),
+            onto: onto.clone(),
+            commit: commit.clone(),
+            source,
+            strategy,
+        });
+    }
 }

@@ -8,7 +8,7 @@ use crate::event::{Answer, Pass, Question, Spawn, Transition};
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct GatesHistory {
-    /// The content with which each section last passed a gate.
+    /// The content with which each section last passed a gate, and the work for which that content first did.
     pub passes: BTreeMap<String, Pass>,
     /// The content of sections when the task entered its status.
     pub entered: Vec<Pass>,
@@ -23,7 +23,13 @@ pub struct GatesHistory {
 impl GatesHistory {
     /// The task enters another status by this transition.
     pub(super) fn enter(&mut self, plan: &Transition) {
-        self.passes.extend(plan.passed.iter().map(|pass| (pass.section.clone(), pass.clone())));
+        for pass in &plan.passed {
+            // A verdict stays about the work for which a gate first accepted it.
+            let known = self.passes.get(&pass.section);
+            if known.is_none_or(|known| known.hash != pass.hash) {
+                self.passes.insert(pass.section.clone(), pass.clone());
+            }
+        }
         self.entered.clone_from(&plan.stood);
         self.found.clear();
     }

@@ -83,7 +83,7 @@ impl WorkItemHistory {
             }
             Event::HookEnded { index, error, .. } => self.transition.end_hook(*index, error.as_ref()),
             Event::HooksWaiting { index, .. } => self.transition.wait(*index),
-            Event::HooksRetried { .. } => self.transition.retry(record.seq),
+            Event::HooksRetried { answers, .. } => self.transition.retry(record.seq, answers.as_ref()),
             Event::StatusChanged { .. } => self.transition.open = None,
             Event::WorkBackedUp { reference, commit, .. } => {
                 self.worktree.keep(commit);
@@ -120,6 +120,7 @@ impl WorkItemHistory {
             }
             Event::TaskReopened { worktree, backup, .. } => {
                 self.move_without_transition();
+                self.branch.reopen();
                 if *worktree {
                     self.worktree.reopening = Some(backup.clone());
                 }
@@ -140,7 +141,11 @@ impl WorkItemHistory {
             Event::BranchMade { branch, commit } => {
                 self.branch.made.insert(branch.clone(), commit.clone());
             }
-            Event::MergeStarted { commit, .. } => self.branch.merge = Some(commit.clone()),
+            Event::MergeStarted { .. } => self.branch.begin_merge(event),
+            Event::SyncStarted(sync) => self.branch.syncing = Some(sync.clone()),
+            Event::MergeUndoing(undone) => self.branch.undone = Some(undone.clone()),
+            Event::WorkSynced(_) => self.branch.syncing = None,
+            Event::TaskMerged { kept: true, .. } => {}
             Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.branch.is_merged = true,
             Event::PrCreated { url } => self.branch.pr = Some(url.clone()),
             Event::PrChecks(checks) => self.branch.checks = Some(checks.clone()),

@@ -30,12 +30,16 @@ pub struct Owned {
     pub hooks_wait: Option<String>,
     /// The hash of the definition of its workflow.
     pub definition: String,
+    /// The branch that it is based on and merged into; `None` for the default branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
 }
 
 impl Owned {
     /// True if the engine owns the frontmatter key of this name: the fixed keys, and every counter of this task.
     pub fn owns(&self, key: &str) -> bool {
         matches!(key, "id" | "project" | "status" | "workspace" | "tmux_session" | "workflow")
+            || key == "base" && self.base.is_some()
             || self.counters.contains_key(key)
     }
 
@@ -61,6 +65,7 @@ impl Owned {
             ("stopped_at", value) => self.stopped_at = text(value),
             ("hooks_wait", value) => self.hooks_wait = text(value),
             ("definition", value) => self.definition = text(value).unwrap_or_default(),
+            ("base", Json::String(base)) => self.base = Some(base),
             (counter, value) => {
                 let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
                 match self.counters.get_mut(counter) {

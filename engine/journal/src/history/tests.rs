@@ -18,7 +18,7 @@ fn started() -> (Event, Set) {
         from: "a".into(),
         to: "b".into(),
         hooks: vec![hook(0), hook(1)],
-        passed: vec![Pass { section: "## Review".into(), hash: "h".into(), commit: None }],
+        passed: vec![Pass { section: "## Review".into(), hash: "h".into(), ..Pass::default() }],
         ..Transition::default()
     };
     (Event::TransitionStarted(plan), Set::new().status("b"))
@@ -63,7 +63,8 @@ fn hooks_wait_until_they_are_retried_or_the_task_moves_on() {
         (event, Set::new().hooks_wait(Some("spawn_agent")))
     };
     let retried = || -> (Event, Set) {
-        let event = Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default() };
+        let event =
+            Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default(), answers: None };
         (event, Set::new().hooks_wait(None))
     };
     let history = fold(vec![started(), ended(0, Some("no tmux")), waiting()]);
@@ -238,4 +239,64 @@ fn no_time_is_later_than_a_clock_that_was_set_back() {
     ];
     let left = left.map(|(state, at)| (state.to_owned(), at.to_owned()));
     assert_eq!(WorkItemHistory::fold(&records).left, BTreeMap::from(left));
+}
+
+#[test]
+fn a_sync_is_open_until_the_branch_has_moved() {
+    let sync = || BranchSync { base: "main".into(), commit: "c2".into(), ..BranchSync::default() };
+    let started: (Event, Set) = Event::SyncStarted(sync()).into();
+    assert_eq!(fold(vec![started.clone()]).branch.syncing, Some(sync()));
+    assert_eq!(fold(vec![started, Event::WorkSynced(sync()).into()]).branch.syncing, None);
+}
+
+#[test]
+fn a_merge_that_was_taken_back_is_none() {
+    let merge = || -> Vec<(Event, Set)> {
+        let begun = Event::MergeStarted {
+            into: "main".into(),
+            commit: "m2".into(),
+            from: Some("m1".into()),
+            onto: Some("m1".into()),
+            source: Some("w1".into()),
+            strategy: Some(Strategy::Squash),
+        };
+        let merged = Event::TaskMerged {
+            strategy: Strategy::Squash,
+            into: "main".into(),
+            commit: Some("m2".into()),
+            kept: false,
+        };
+        vec![begun.into(), merged.into()]
+    };
+    let undoing = MergeUndo { into: "main".into(), commit: Some("m3".into()), ..MergeUndo::default() };
+    let reopened = Event::TaskReopened {
+        from: "done".into(),
+        to: "reviewing".into(),
+        worktree: false,
+        backup: None,
+        actor: Actor::default(),
+    };
+    let undone = [merge(), vec![Event::MergeUndoing(undoing.clone()).into(), reopened.into()]].concat();
+    let branch = fold(undone.clone()).branch;
+    assert_eq!((branch.is_merged, branch.merge, branch.begun), (false, None, None));
+    assert_eq!(branch.undone, Some(undoing));
+    let branch = fold([undone, merge()].concat()).branch;
+    assert!(branch.is_merged && branch.begun.is_some());
+}
+
+#[test]
+fn a_text_stays_about_the_work_of_its_first_pass() {
+    let passed = |hash: &str, commit: &str| -> (Event, Set) {
+        let pass = Pass {
+            section: "## Review".into(),
+            hash: hash.into(),
+            commit: Some(commit.into()),
+            ..Pass::default()
+        };
+        let plan = Transition { passed: vec![pass], ..Transition::default() };
+        (Event::TransitionStarted(plan), Set::new().status("b"))
+    };
+    let commit = |events| fold(events).gates.passes["## Review"].commit.clone().unwrap();
+    assert_eq!(commit(vec![passed("h", "1"), closed(), passed("h", "2")]), "1");
+    assert_eq!(commit(vec![passed("h", "1"), closed(), passed("i", "2")]), "2");
 }

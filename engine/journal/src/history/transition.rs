@@ -69,9 +69,12 @@ impl TransitionHistory {
         });
     }
 
-    pub(super) fn retry(&mut self, seq: u64) {
+    pub(super) fn retry(&mut self, seq: u64, answers: Option<&String>) {
         self.open = self.waiting_hooks.take();
-        self.open.iter_mut().for_each(|open| open.since = seq);
+        if let Some(open) = &mut self.open {
+            open.since = seq;
+            open.plan.answers = answers.cloned();
+        }
     }
 
     /// The task moves without a transition.

@@ -87,6 +87,9 @@ pub struct CreateArgs {
     /// The workflow [default: the project's]
     #[arg(long, value_name = "WORKFLOW")]
     pub workflow: Option<String>,
+    /// The branch that the work is based on and merged into [default: the project's default branch]
+    #[arg(long, value_name = "BRANCH")]
+    pub base: Option<String>,
     /// The harness of the worker [default: the project's]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,

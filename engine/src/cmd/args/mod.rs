@@ -3,6 +3,7 @@
 mod acts;
 mod agent;
 mod filter;
+mod group;
 mod harness;
 mod mission;
 mod names;
@@ -16,6 +17,7 @@ mod workspace;
 pub use acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
 pub use agent::{AgentCommand, EndedArgs, SpawnName};
 pub use filter::TaskFilter;
+pub use group::CommandGroup;
 pub use harness::HarnessCommand;
 pub use mission::{
     AttemptCommand, CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs,
@@ -34,7 +36,7 @@ pub use workspace::WorkspaceCommand;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::flow::garbage::LeftoverKind;
 use crate::log_file::LEVELS;
@@ -66,27 +68,36 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
+impl Cli {
+    /// The definition of all commands, also of those in groups.
+    pub fn whole() -> clap::Command {
+        let mut whole = Self::command();
+        whole.build();
+        whole
+    }
+}
+
 /// The groups of commands, and the commands without a group.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Repositories that tasks belong to
     #[command(subcommand, arg_required_else_help = false)]
-    Project(ProjectCommand),
+    Project(CommandGroup<ProjectCommand>),
     /// Tasks and their agents
     #[command(subcommand, arg_required_else_help = false)]
-    Task(TaskCommand),
+    Task(CommandGroup<TaskCommand>),
     /// Missions: runs of step workflows
     #[command(subcommand, arg_required_else_help = false)]
-    Mission(MissionCommand),
+    Mission(CommandGroup<MissionCommand>),
     /// Attempts at steps of missions that another program keeps
     #[command(subcommand, arg_required_else_help = false)]
-    Attempt(AttemptCommand),
+    Attempt(CommandGroup<AttemptCommand>),
     /// Reports of the agent of a mission's step
     #[command(subcommand, arg_required_else_help = false)]
-    Step(StepCommand),
+    Step(CommandGroup<StepCommand>),
     /// The worktrees of a project's pool
     #[command(subcommand, arg_required_else_help = false)]
-    Workspace(WorkspaceCommand),
+    Workspace(CommandGroup<WorkspaceCommand>),
     /// List tasks, as `orange task list` does
     #[command(
         visible_alias = "list",
@@ -117,13 +128,13 @@ looks whatever else runs.")]
     Monitor(MonitorArgs),
     /// Channels for messages about what needs you
     #[command(subcommand, arg_required_else_help = false)]
-    Notify(NotifyCommand),
+    Notify(CommandGroup<NotifyCommand>),
     /// The workflows that tasks can follow: compiled-in ones, and those of ORANGE_HOME/workflows
     #[command(subcommand, arg_required_else_help = false)]
-    Workflow(WorkflowCommand),
+    Workflow(CommandGroup<WorkflowCommand>),
     /// The coding agents that tasks can name
     #[command(subcommand, arg_required_else_help = false)]
-    Harness(HarnessCommand),
+    Harness(CommandGroup<HarnessCommand>),
     /// Show what processes without a terminal wrote to the log
     #[command(after_help = "\
 Examples:
@@ -240,7 +251,7 @@ Examples:
     },
     /// Commands that orange itself starts inside tmux
     #[command(subcommand, hide = true, arg_required_else_help = false)]
-    Agent(AgentCommand),
+    Agent(CommandGroup<AgentCommand>),
 }
 
 /// `orange dashboard …`
@@ -365,11 +376,11 @@ impl Command {
     pub fn component(&self) -> &'static str {
         match self {
             Command::Agent(_) => "agent",
-            Command::Task(TaskCommand::Finish { .. }) => "finish",
-            Command::Task(TaskCommand::Ask { .. }) => "ask",
-            Command::Task(TaskCommand::SpawnNext { .. }) => "spawn-next",
+            Command::Task(CommandGroup(TaskCommand::Finish { .. })) => "finish",
+            Command::Task(CommandGroup(TaskCommand::Ask { .. })) => "ask",
+            Command::Task(CommandGroup(TaskCommand::SpawnNext { .. })) => "spawn-next",
             Command::Task(_) | Command::Ls(_) => "task",
-            Command::Mission(MissionCommand::Advance { .. }) => "advance",
+            Command::Mission(CommandGroup(MissionCommand::Advance { .. })) => "advance",
             Command::Mission(_) => "mission",
             Command::Attempt(_) => "attempt",
             Command::Step(_) => "step",
@@ -397,15 +408,15 @@ impl Command {
     pub fn is_detached(&self) -> bool {
         matches!(
             self,
-            Command::Agent(
+            Command::Agent(CommandGroup(
                 AgentCommand::Serve(_)
                     | AgentCommand::Detach { .. }
                     | AgentCommand::Ended(_)
                     | AgentCommand::Resume(_)
                     | AgentCommand::Limited(_)
-            ) | Command::Task(
+            )) | Command::Task(CommandGroup(
                 TaskCommand::Finish { .. } | TaskCommand::Ask { .. } | TaskCommand::SpawnNext { .. }
-            ) | Command::Mission(MissionCommand::Advance { .. })
+            )) | Command::Mission(CommandGroup(MissionCommand::Advance { .. }))
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser, error};
+use clap::{Parser, error};
 
 use orange_api::usage;
 
@@ -67,7 +67,7 @@ fn helping(mut words: Vec<String>) -> Vec<String> {
 
 /// The error of a group without a command: its commands, without those that `orange` calls itself.
 fn incomplete(words: &[String]) -> Error {
-    let root = Cli::command();
+    let root = Cli::whole();
     let (mut group, mut path) = (&root, "orange".to_owned());
     for word in words {
         if let Some(below) = group.find_subcommand(word) {
@@ -75,8 +75,11 @@ fn incomplete(words: &[String]) -> Error {
             path = format!("{path} {word}");
         }
     }
-    let shown: Vec<_> =
-        group.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name).collect();
+    let shown: Vec<_> = group
+        .get_subcommands()
+        .filter(|it| !it.is_hide_set() && it.get_name() != "help")
+        .map(clap::Command::get_name)
+        .collect();
     Error::new(ErrorKind::Usage, format!("`{path}` needs a command"))
         .help(format!("it has: {}; `{path} --help` tells more", shown.join(", ")))
 }

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use orange_core::merge::Strategy;
+
+use super::task::strategy;
 
 use crate::store::settings::ports::PER_SLOT;
 use crate::store::settings::{
@@ -190,14 +193,31 @@ pub struct ProjectSettings {
     /// none but those that every program needs
     #[arg(long, value_name = "NAME", value_parser = variable)]
     pub environment: Option<Vec<String>>,
+    /// The strategy of merges: ff, merge, squash, rebase, or auto for the first of ff, rebase and merge that is possible; `ff` in a new
+    /// project
+    #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::ALL))]
+    pub merge_strategy: Option<Strategy>,
+    /// The strategy of `orange task sync`: merge or rebase; `merge` in a new project
+    #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::OF_SYNC))]
+    pub merge_sync: Option<Strategy>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 8] =
-    ["copy", "link", "setup", "ports", "harness", "review-harness", "reclaim-when-waiting", "environment"];
+const SHARED: [&str; 10] = [
+    "copy",
+    "link",
+    "setup",
+    "ports",
+    "harness",
+    "review-harness",
+    "reclaim-when-waiting",
+    "environment",
+    "merge-strategy",
+    "merge-sync",
+];
 
 impl ProjectSettings {
     /// Changes what these set, and takes back what they unset.
@@ -211,6 +231,8 @@ impl ProjectSettings {
                 "harness" => settings.harness = None,
                 "review-harness" => settings.review_harness = None,
                 "environment" => settings.environment = None,
+                "merge-strategy" => settings.merge_strategy = None,
+                "merge-sync" => settings.merge_sync = None,
                 _ => settings.reclaim_when_waiting = None,
             }
         }
@@ -226,6 +248,8 @@ impl ProjectSettings {
         settings.ports = self.ports.or(settings.ports);
         settings.harness = self.harness.clone().or(settings.harness.take());
         settings.review_harness = self.review_harness.clone().or(settings.review_harness.take());
+        settings.merge_strategy = self.merge_strategy.or(settings.merge_strategy);
+        settings.merge_sync = self.merge_sync.or(settings.merge_sync);
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
 }

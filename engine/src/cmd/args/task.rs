@@ -283,14 +283,17 @@ existing branches stay as they are. With several backups, `--backup` selects one
         #[arg(long)]
         dry_run: bool,
     },
-    /// Take a cancellation back: the task gets its status, its worktree and its uncommitted work again
+    /// Take a cancellation or a merge back: the task gets its status, its worktree and its uncommitted work again
     #[command(after_help = "\
 Example:
   orange task undo add-login
 
 No agent starts: `orange task respawn` does that. Without a free worktree, the task gets one, with its work, once there is one and
 `orange monitor` looks, or by the same command. A branch that somebody has moved is left alone, and the command refused. Only a
-person may ask.")]
+person may ask.
+
+A merge that is not pushed goes back: its target gets the commit that it had. One that others may have is taken back by a commit, which
+is pushed; later commits stay. The next merge of that branch needs `--strategy squash` or `rebase` where git takes its commits for merged.")]
     Undo {
         #[command(flatten)]
         task: TaskName,
@@ -318,17 +321,38 @@ It checks no gate and runs no hook: worktree, session and agents stay as they ar
         #[arg(long)]
         dry_run: bool,
     },
-    /// Merge a task's branch into the default branch, push it, and finish the task
+    /// Merge a task's branch into the branch that it is based on, push that, and finish the task
     #[command(after_help = "\
 Examples:
   orange task merge add-login --local
   orange task merge add-login --local --strategy merge
+  orange task merge add-login --local --strategy squash --message 'Add the login form'
+  orange task merge add-login --local --into release --keep
 
 A task with a pull request is merged on GitHub: this command asks GitHub for its state, and then only cleans up. With `gh`,
 it also finds a pull request that somebody has opened by hand for the branch.
 `--force` lets a person merge work that is not reviewed; the task's history says so. It ends living agents, after a
 question that `--yes` answers. A finished task without a merge is merged, too, and keeps its status.")]
     Merge(MergeArgs),
+    /// Bring a task's branch up to the branch that it is based on
+    #[command(after_help = "\
+Examples:
+  orange task sync add-login
+  orange task sync add-login --with rebase
+
+The new commit is planned without a checkout. A conflict changes nothing: the error names the files. A worktree of the task follows; it
+has to be committed, and no agent may be at work. A branch that the remote has is pushed; after a rebase in the place of the commit
+that it had, which a backup keeps. Only a person may ask.")]
+    Sync {
+        #[command(flatten)]
+        task: TaskName,
+        /// merge: a merge commit on the branch; rebase: each commit again, on top of the base [default: the project's]
+        #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::OF_SYNC))]
+        with: Option<Strategy>,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Push a task's branch and open a pull request for it
     #[command(after_help = "\
 Example:
@@ -515,14 +539,19 @@ pub struct PaneArgs {
 pub struct MergeArgs {
     #[command(flatten)]
     pub task: TaskNames,
-    /// ff: only fast-forward; merge: with a merge commit
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "ff",
-        value_parser = PossibleValuesParser::new(["ff", "merge"]).map(|how| strategy(&how))
-    )]
-    pub strategy: Strategy,
+    /// ff: only fast-forward; merge: a merge commit; squash: one commit of everything; rebase: each commit again, on top; auto: the
+    /// first of ff, rebase and merge that is possible [default: the project's]
+    #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::ALL))]
+    pub strategy: Option<Strategy>,
+    /// The branch to merge into [default: the one that the task is based on]
+    #[arg(long, value_name = "BRANCH")]
+    pub into: Option<String>,
+    /// The message of the commit of a squash or a merge [default: the summary and the subjects]
+    #[arg(long, value_name = "TEXT")]
+    pub message: Option<String>,
+    /// Merge, and go on with the task
+    #[arg(long, conflicts_with = "force")]
+    pub keep: bool,
     /// Merge here, also with an open pull request
     #[arg(long)]
     pub local: bool,
@@ -562,6 +591,7 @@ fn size(text: &str) -> Result<Size, String> {
         .ok_or_else(|| format!("a size is columns and rows from 1 to {LONGEST}, such as 120x40"))
 }
 
-fn strategy(how: &str) -> Strategy {
-    if how == "merge" { Strategy::Merge } else { Strategy::FastForward }
+pub(super) fn strategy(known: &'static [Strategy]) -> impl TypedValueParser<Value = Strategy> {
+    let read = |word: String| Strategy::parse(&word).ok_or("a strategy without a name");
+    PossibleValuesParser::new(known.iter().map(|it| it.as_str())).try_map(read)
 }

@@ -22,7 +22,8 @@ use orange_system::fault;
 pub fn run(app: &App, args: &MissionListArgs) -> Result<CommandAnswer> {
     let project = project_of(app, args.project.as_deref(), args.all_projects)?;
     let is_shown = |owned: &Owned| args.all || !app.is_done(WorkItemKind::Mission, owned);
-    let mut known = list::journals(&app.home, &[WorkItemKind::Mission], project.as_deref())?;
+    let is_wanted = |_, owned: &Owned| is_shown(owned);
+    let mut known = list::journals(&app.home, &[WorkItemKind::Mission], project.as_deref(), &is_wanted)?;
     known.retain(|one| one.may_be(is_shown));
     let listed = list::each(known, |it| {
         let is_shown = it.task.as_ref().map_or(true, |task| is_shown(&task.owned));

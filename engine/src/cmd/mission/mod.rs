@@ -126,7 +126,9 @@ fn changed(app: &App, dir: &WorkItemDir, done: &str, backed_up: Vec<String>) -> 
 /// The named mission, or the mission of the current worktree, or the mission of the agent that asks.
 pub fn named_or_here(app: &App, mission: &MissionName) -> Result<WorkItemDir> {
     if let Some(name) = &mission.name {
-        return find::named(&app.home, WorkItemKind::Mission, name, None, |task| app.is_over(task));
+        return find::named(&app.home, WorkItemKind::Mission, name, None, &|kind, owned| {
+            app.is_end(kind, owned)
+        });
     }
     let here = find::at(&app.home, &app.folder)?.filter(|dir| dir.kind == WorkItemKind::Mission);
     if let Some(dir) = here {

@@ -1,19 +1,16 @@
 //! The files that commands open in a home with many tasks of which few are under way.
 
-#[cfg(test)]
-use std::path::Path;
-
 use clap::Parser;
 
 use super::{list, show};
 use crate::app::App;
-use crate::cmd::args::{Cli, Command, ListArgs, TaskCommand};
+use crate::cmd::args::{Cli, Command, CommandGroup, ListArgs, TaskCommand};
 use crate::doctor;
 use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
 use crate::store::index::tests::{copy, grow_old};
 use crate::store::tests::{draft, home, task};
-use crate::store::{Event, LockedWorkItem, Set, WorkItemDir, WorkItemKind, create, find};
+use crate::store::{Event, LockedWorkItem, Owned, Set, WorkItemDir, WorkItemKind, create_among, find};
 use orange_system::nofollow::opened;
 
 const FEW: usize = 50;
@@ -46,12 +43,20 @@ impl SizedHome {
         made
     }
 
-    /// Number of files that each command opens.
-    fn all(&self) -> Vec<(&'static str, usize)> {
+    /// Number of files that each command opens, and of those that it looks at without opening them.
+    fn all(&self) -> Vec<(&'static str, [usize; 2])> {
         let SizedHome { app, over, .. } = self;
-        let by_branch =
-            || find::named(&app.home, WorkItemKind::Task, "fix-20", None, |task| app.is_over(task)).unwrap();
-        let count = |what, work: &dyn Fn()| (what, opened::during(app.home.root(), work).0);
+        let by_branch = || {
+            find::named(&app.home, WorkItemKind::Task, "fix-20", None, &|kind, owned| app.is_end(kind, owned))
+                .unwrap()
+        };
+        let count = |what, work: &dyn Fn()| {
+            let opened = std::cell::Cell::new(0);
+            let looks = opened::looks_during(app.home.root(), || {
+                opened.set(opened::during(app.home.root(), work).0);
+            });
+            (what, [opened.get(), looks])
+        };
         vec![
             count("task list", &|| drop(list::run(app, &listing(&[]), true).unwrap())),
             count("task list, for people", &|| drop(list::run(app, &listing(&[]), false).unwrap())),
@@ -60,7 +65,8 @@ impl SizedHome {
             count("task show BRANCH", &|| drop(show::run(app, &by_branch(), false).unwrap())),
             count("task update BRANCH", &|| drop(LockedWorkItem::lock(&app.home, &by_branch()).unwrap())),
             count("task create", &|| {
-                let new = create(&app.home, &draft("new"), |_| Ok(())).unwrap();
+                let is_done = |kind, owned: &Owned| app.is_done(kind, owned);
+                let new = create_among(&app.home, &draft("new"), &is_done, |_| Ok(())).unwrap();
                 let path = new.dir().path.clone();
                 drop(new);
                 std::fs::remove_dir_all(path).unwrap();
@@ -72,7 +78,7 @@ impl SizedHome {
 fn listing(words: &[&str]) -> ListArgs {
     let cli = Cli::try_parse_from([&["orange", "task", "list"], words].concat()).unwrap();
     match cli.command {
-        Some(Command::Task(TaskCommand::List(args))) => args,
+        Some(Command::Task(CommandGroup(TaskCommand::List(args)))) => args,
         other => panic!("{other:?}"),
     }
 }
@@ -81,7 +87,12 @@ fn listing(words: &[&str]) -> ListArgs {
 fn a_command_opens_as_much_among_many_tasks_as_among_few() {
     let (few, many) = (SizedHome::with(FEW), SizedHome::with(MANY));
     for ((what, few), (_, many)) in few.all().into_iter().zip(many.all()) {
+        let [few_looks, looks] = [few[1], many[1]];
+        let [few, many] = [few[0], many[0]];
         assert!(many <= few + 2, "{what}: {few} files of {FEW} tasks are opened, and {many} of {MANY}");
+        // What shows all tasks looks at the text of each.
+        let is_of_all = what.ends_with("--all");
+        assert!(looks <= few_looks + 2 || is_of_all, "{what}: {few_looks} and {looks} files are looked at");
     }
 }
 
@@ -102,11 +113,14 @@ fn a_list_of_finished_tasks_is_the_same_without_indexes() {
 }
 
 #[test]
-fn the_doctor_opens_a_finished_task_s_folder_and_lock_alone() {
+fn the_doctor_opens_no_finished_task_that_it_has_examined() {
     let home = SizedHome::with(MANY);
-    let doctor = || drop(doctor::examine(&home.app));
-    doctor();
-    let of = |path: &Path| opened::during(path, doctor).0;
-    assert_eq!([of(&home.over.history()), of(&home.over.task_md()), of(&home.over.lock_file())], [0, 0, 1]);
-    assert_eq!(of(&home.over.path), 3);
+    let fine = home.app.home.task("coffee", &format!("{}000030", &home.over.id[..15]));
+    let opened = || opened::during(&fine.path, || drop(doctor::examine(&home.app))).0;
+    let first = opened();
+    let looks = || opened::looks_during(&fine.path, || drop(doctor::examine(&home.app)));
+    assert_eq!((first > 0, opened(), looks()), (true, 0, 3));
+    // Whatever changes in its folder, it is examined again.
+    std::fs::write(fine.path.join("note"), "").unwrap();
+    assert!(opened() > 0);
 }

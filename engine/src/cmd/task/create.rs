@@ -35,6 +35,7 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
         workflow: args.workflow.as_deref(),
         status: args.status.as_deref(),
         branch,
+        base: args.base.as_deref(),
         summary,
         about: summary,
         harness: args.harness.as_deref().unwrap_or(settings.worker()),

@@ -43,7 +43,8 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
     };
     let is_shown = |listed: &WorkItemEntry| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = SavedPool::read(&app.home);
-    let mut known = list::journals(&app.home, &WorkItemKind::ALL, project.as_deref())?;
+    let is_listed = |kind, owned: &Owned| kind == WorkItemKind::Task && is_wanted(owned);
+    let mut known = list::journals(&app.home, &WorkItemKind::ALL, project.as_deref(), &is_listed)?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
     let around =
@@ -167,8 +168,11 @@ impl ListFacts<'_> {
     ) -> Option<(WorkItemDir, Result<Observed>)> {
         let observed = task.and_then(|task| {
             // A task that waits for its start has no agent and no transition, so its journal is not read: there may be thousands.
-            if matches!(brevity, Brevity::Brief(_)) || self.is_plain(&task) {
-                return Ok(Observed::unstarted(task));
+            if let Brevity::Brief(idle) = brevity {
+                return Ok(Observed::without_agents(task, &idle.since));
+            }
+            if self.is_plain(&task) {
+                return Ok(Observed::without_agents(task, ""));
             }
             let history = work_item::read_journal_last(&dir, 0)?.history();
             Observed::of(self.app, &dir, task, history, &self.panes)

@@ -61,7 +61,7 @@ fn selected(app: &App, filter: &TaskFilter) -> Result<Vec<(String, Result<WorkIt
             && TaskFilter::has(&filter.workflow, &owned.workflow)
             && (!filter.status.is_empty() || !app.is_end(WorkItemKind::Task, owned))
     };
-    let mut known = list::journals(&app.home, &[WorkItemKind::Task], None)?;
+    let mut known = list::journals(&app.home, &[WorkItemKind::Task], None, &|_, owned| is_meant(owned))?;
     known.retain(|one| TaskFilter::has(&filter.project, &one.dir.project) && one.may_be(is_meant));
     let mut found = Vec::new();
     for list::WorkItemEntry { dir, task } in list::each(known, Some) {

@@ -1,4 +1,4 @@
-//! `orange task merge` and `orange task create-pr`
+//! `orange task merge`, `orange task sync` and `orange task create-pr`
 
 use super::cancel::confirm;
 use crate::Result;
@@ -8,25 +8,48 @@ use crate::cmd::args::MergeArgs;
 use crate::flow::merge::{MergeWish, merge, unmerged, would_merge};
 use crate::flow::refusal::short;
 use crate::flow::request::transition_result;
+use crate::flow::sync;
 use crate::flow::{self, activity};
 use crate::store::{WorkItem, WorkItemDir};
-use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, TransitionResult};
+use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, Synced, TransitionResult};
+use orange_core::merge::Strategy;
 
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
-    let MergeArgs { strategy, local, force, yes, dry_run, .. } = *args;
+    let MergeArgs { strategy, keep, local, force, yes, dry_run, .. } = *args;
     if force && !yes && !dry_run && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
     }
     let merge = if dry_run { would_merge } else { merge };
-    let merged = merge(app, dir, MergeWish { strategy, local, force })?;
-    let Merged { result, branch, into, strategy, pushed, commit } = &merged;
+    let (into, message) = (args.into.as_deref(), args.message.as_deref());
+    let merged = merge(app, dir, MergeWish { strategy, into, message, keep, local, force })?;
+    let Merged { result, branch, into, strategy, pushed, commit, kept: _ } = &merged;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if *pushed { "; pushed" } else { "" };
     let verb = if dry_run { "would merge" } else { "merged" };
     let text =
         format!("{}\n{verb} {branch} into {into} ({strategy}{at}){then}", transition_result::text(result));
     Ok((merged, text))
+}
+
+/// Brings a task's branch up to its base.
+pub fn sync(app: &App, dir: &WorkItemDir, with: Option<Strategy>, dry_run: bool) -> Result<(Synced, String)> {
+    let synced = sync::sync(app, dir, with, dry_run)?;
+    let Synced { branch, base, strategy, from, commit, backup, pushed, .. } = &synced;
+    if from == commit {
+        let text = format!("{branch} has everything of {base}");
+        return Ok((synced, text));
+    }
+    let verb = if dry_run { "would bring" } else { "brought" };
+    let then = if *pushed { "; pushed" } else { "" };
+    let kept = backup.as_deref().map(|kept| format!("\nthe commits before are in {kept}"));
+    let text = format!(
+        "{verb} {branch} up to {base} ({strategy}, {} → {}){then}{}",
+        short(from),
+        short(commit),
+        kept.unwrap_or_default()
+    );
+    Ok((synced, text))
 }
 
 /// Asks before a merge that ends living agents: work without a review may still have some.

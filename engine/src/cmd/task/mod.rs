@@ -144,6 +144,9 @@ pub fn run(
         TaskCommand::Merge(args) => {
             many::changing(app, &args.task, |dir| merge::run(app, dir, args, as_json))
         }
+        TaskCommand::Sync { task, with, dry_run } => {
+            changing(app, task, |dir| merge::sync(app, dir, *with, *dry_run))
+        }
         TaskCommand::CreatePr { task, dry_run } => {
             changing(app, task, |dir| merge::create_pr(app, dir, *dry_run))
         }
@@ -207,7 +210,8 @@ fn changing<T: Serialize>(
 fn any_named_or_here(app: &App, task: &TaskName) -> Result<WorkItemDir> {
     let mission = || match &task.name {
         Some(name) => {
-            find::named(&app.home, WorkItemKind::Mission, name, None, |task| app.is_over(task)).ok()
+            find::named(&app.home, WorkItemKind::Mission, name, None, &|kind, owned| app.is_end(kind, owned))
+                .ok()
         }
         None => {
             find::at(&app.home, &app.folder).ok().flatten().filter(|dir| dir.kind == WorkItemKind::Mission)
@@ -219,7 +223,9 @@ fn any_named_or_here(app: &App, task: &TaskName) -> Result<WorkItemDir> {
 /// The named task, or the task of the current worktree, or the task of the agent that asks.
 pub fn named_or_here(app: &App, task: &TaskName) -> Result<WorkItemDir> {
     if let Some(name) = &task.name {
-        return find::named(&app.home, WorkItemKind::Task, name, None, |task| app.is_over(task));
+        return find::named(&app.home, WorkItemKind::Task, name, None, &|kind, owned| {
+            app.is_end(kind, owned)
+        });
     }
     let here = match find::at(&app.home, &app.folder)? {
         None => app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?,

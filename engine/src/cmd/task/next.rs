@@ -5,10 +5,10 @@ use orange_core::{Choice, Machine};
 use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
-use crate::cmd::contract::{askers, gate_words};
 use crate::flow::{Snapshot, refusal};
 use crate::store::{WorkItem, WorkItemDir};
 use orange_api::Next;
+use orange_api::contract::{askers, gate_words};
 
 /// Every status that the task can change to, and what each still needs.
 pub fn run(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {

@@ -71,6 +71,7 @@ pub fn run(app: &App, dir: &WorkItemDir, all: bool) -> Result<CommandAnswer> {
         definition: task.owned.definition,
         harness: task.harness,
         review_harness: task.review_harness,
+        base: task.owned.base,
         priority: task.priority,
         blocked_by: task.blocked_by,
         counters: task.owned.counters,
@@ -93,6 +94,7 @@ fn text(task: &ShownTask, all: bool) -> String {
     let counters: Vec<_> = task.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.push(format!("project    {}", task.project));
     lines.push(format!("branch     {}", task.branch));
+    lines.extend(task.base.iter().map(|base| format!("base       {base}")));
     lines.push(format!("workflow   {} ({})", task.workflow, task.definition));
     lines.extend(task.workflow_note.iter().map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
@@ -263,7 +265,7 @@ pub fn event_words(record: &Record) -> String {
 
 /// Last pass of each section at a gate, and whether the section still has that content.
 fn gates(history: &WorkItemHistory, body: &str) -> BTreeMap<String, PassedGate> {
-    let gate = |Pass { section, hash, commit }: &Pass| {
+    let gate = |Pass { section, hash, commit, .. }: &Pass| {
         let content = orange_core::section(body, section);
         let unchanged = content.is_some_and(|it| Pass::hash_of(orange_core::fingerprint(it)) == *hash);
         (section.clone(), PassedGate { hash: hash.clone(), commit: commit.clone(), unchanged })

@@ -8,9 +8,9 @@ use crate::cmd::args::TaskName;
 use crate::flow::respawn_command;
 use crate::flow::undo::{deleted_first, undo};
 use crate::store::{WorkItem, WorkItemDir};
-use orange_api::{Reopened, Success};
+use orange_api::{Reopened, Success, TakenBack};
 
-/// Takes the cancellation of a task back.
+/// Takes the cancellation or the merge of a task back.
 pub fn run(app: &App, task: &TaskName, dry_run: bool) -> Result<CommandAnswer> {
     let name = task.name.as_deref();
     let dir = named_or_here(app, task).map_err(|error| deleted_first(app, name, error))?;
@@ -22,6 +22,14 @@ fn one(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Reopened, String)
     let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
     let workspace = task.owned.workspace.as_deref().map(str::to_owned).filter(|_| !dry_run);
     let mut lines = vec![format!("{} → {}", undone.from, undone.to)];
+    if let Some(TakenBack { into, commit, reverts, pushed }) = &undone.merge {
+        let then = if *pushed { "; pushed" } else { "" };
+        lines.push(match commit {
+            None => format!("{into} had nothing of the merge"),
+            Some(commit) if *reverts => format!("{into} takes the merge back in {}{then}", &commit[..12]),
+            Some(commit) => format!("{into} is at {} again", &commit[..12]),
+        });
+    }
     if let Some(backup) = &undone.backup {
         let place = match (&workspace, dry_run) {
             (Some(name), _) => format!("is in {name} again"),
@@ -43,6 +51,7 @@ fn one(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Reopened, String)
         backup: undone.backup,
         waits_for: undone.waits_for,
         set_aside: undone.set_aside,
+        merge: undone.merge,
         dry_run,
     };
     Ok((reopened, lines.join("\n")))

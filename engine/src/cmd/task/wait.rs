@@ -12,7 +12,7 @@ use crate::flow::need::look;
 use crate::flow::queue::StartQueue;
 use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, activity, lock_recovered};
-use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, list, work_item};
+use crate::store::{Owned, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, list, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Need, Success, Waited};
 
@@ -73,9 +73,9 @@ fn of_one(app: &App, dir: &WorkItemDir) -> Result<Option<(WorkItem, Need)>> {
 fn of_any(app: &App) -> Result<Option<(WorkItem, Need)>> {
     let queue = StartQueue::read(&app.home).ok();
     let mut found = Vec::new();
-    for listed in list::journals(&app.home, &WorkItemKind::ALL, None)? {
-        let is_under_way = listed
-            .may_be(|owned| listed.dir.kind == WorkItemKind::Mission || !app.is_end(listed.dir.kind, owned));
+    let may_be = |kind, owned: &Owned| kind == WorkItemKind::Mission || !app.is_end(kind, owned);
+    for listed in list::journals(&app.home, &WorkItemKind::ALL, None, &may_be)? {
+        let is_under_way = listed.may_be(|owned| may_be(listed.dir.kind, owned));
         if is_under_way && let Ok(Some((task, need))) = look(app, &listed.dir, queue.as_ref()) {
             found.extend(need.person.then_some((task, need)));
         }

@@ -48,6 +48,9 @@ pub struct BackupContext<'k> {
 /// The refs of all backups.
 pub(super) const BACKUPS: &str = "refs/orange/backup";
 
+/// The refs of commits that are planned: of merges, syncs and what takes a merge back.
+const PLANS: &str = "refs/orange/merge";
+
 /// Git's files beside the refs during an operation: what is being merged or rebased, and what git has stashed meanwhile.
 const LOOSE_ENDS: [&str; 8] = [
     "MERGE_HEAD",
@@ -472,10 +475,31 @@ impl Git {
         if !self.is_beyond(commit, [format!("--glob={BACKUPS}/{}/*", context.task)])? {
             return Ok(());
         }
-        let reference = self.next_backup(context.task)?;
+        let backup = self.keep_commit(commit, context.task)?;
+        (context.note)(SavedWork::Commit(backup))
+    }
+
+    /// Keeps the commit of a plan from git's garbage collection, until the branch has it.
+    pub fn keep_planned(&self, commit: &str, task: &str) -> Result<()> {
+        let call = || self.call().args(["update-ref", &format!("{PLANS}/{task}"), commit]);
+        self.patiently(call)?.checked().map(drop)
+    }
+
+    /// Drops what [`Git::keep_planned`] keeps.
+    pub fn drop_planned(&self, task: &str) -> Result<()> {
+        let call = || self.call().args(["update-ref", "-d", &format!("{PLANS}/{task}")]);
+        self.patiently(call)?.checked().map(drop)
+    }
+
+    /// Gives a commit the next ref of the task, unless the last one has it.
+    pub fn keep_commit(&self, commit: &str, task: &str) -> Result<Backup> {
+        if let Some(last) = self.backups(task)?.pop().filter(|last| last.commit == commit) {
+            return Ok(last);
+        }
+        let reference = self.next_backup(task)?;
         // With an empty old value git refuses to overwrite a ref.
         self.patiently(|| self.call().args(["update-ref", &reference, commit, ""]))?.checked()?;
-        (context.note)(SavedWork::Commit(Backup { reference, commit: commit.to_owned() }))
+        Ok(Backup { reference, commit: commit.to_owned() })
     }
 
     /// The index of a worktree.

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use super::scratch::ScratchIndex;
 use super::{Git, NOT_INSIDE, ProgramCall, parse, without_task_file};
 use crate::{Error, ErrorKind, Result};
+use orange_core::fnv1a;
 use orange_system::exec::ProcessGroup;
 
 /// Difference of a file.
@@ -85,6 +86,15 @@ impl Git {
         if output.code() == Some(1) { Ok(None) } else { Ok(Some(output.checked()?.text())) }
     }
 
+    /// Number of commits since an earlier one; `None` if that is not part of this one.
+    pub fn commits_since(&self, earlier: &str, commit: &str) -> Result<Option<u32>> {
+        if !self.has_commit(earlier)? || !self.is_ancestor(earlier, commit)? {
+            return Ok(None);
+        }
+        let (base, commit, there) = (earlier.to_owned(), commit.to_owned(), self.clone());
+        CommitComparison { base, commit, there, index: None }.commits().map(Some)
+    }
+
     /// Notes the files in a copy of the index that git does not know yet.
     fn note_new(&self, index: &ScratchIndex) -> Result<()> {
         let words = ["ls-files", "--others", "--exclude-standard", "-z", "--", ":/", without_task_file()];
@@ -121,6 +131,13 @@ impl CommitComparison {
     /// The patch, in git's own format, whatever the user has set.
     pub fn patch(&self) -> Result<Vec<u8>> {
         Ok(self.plainly(&["--patch"]).run()?.checked()?.stdout)
+    }
+
+    /// A hash of the patch: other commits with the same changes have the same one, wherever the lines stand. Unlike `git patch-id`, it
+    /// covers white space and binary files.
+    pub fn patch_hash(&self) -> Result<String> {
+        let patch = self.plainly(&["--patch", "--full-index"]).run()?.checked()?.stdout;
+        Ok(format!("{:016x}", fnv1a(without_places(&patch))))
     }
 
     /// Text for a person without a terminal.
@@ -164,6 +181,19 @@ impl CommitComparison {
         };
         call.args(["--", ":/", without_task_file()])
     }
+}
+
+/// The bytes of a patch without what depends on the commits that it leads from and to: line numbers, and the blobs of text files.
+fn without_places(patch: &[u8]) -> impl Iterator<Item = u8> {
+    let mut lines = patch.split_inclusive(|byte| *byte == b'\n').peekable();
+    std::iter::from_fn(move || {
+        let line = lines.next()?;
+        let is_binary = lines.peek().is_some_and(|next| next.starts_with(b"Binary files "));
+        let is_place = line.starts_with(b"@@") || line.starts_with(b"index ") && !is_binary;
+        Some(if is_place { &b"@@\n"[..] } else { line })
+    })
+    .flatten()
+    .copied()
 }
 
 /// The output of `git diff --raw --numstat -z`: `:<mode> <mode> <object> <object> <letter>`, then one path or two; and

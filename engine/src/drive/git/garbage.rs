@@ -62,6 +62,12 @@ impl Git {
         Ok(raw.lines().filter_map(|line| line.split(' ').nth(3)).map(str::to_owned).collect())
     }
 
+    /// The names of all local branches.
+    pub fn branches(&self) -> Result<BTreeSet<String>> {
+        let names = self.refs(&["refs/heads/"])?.into_iter();
+        Ok(names.filter_map(|one| one.name.strip_prefix("refs/heads/").map(str::to_owned)).collect())
+    }
+
     /// The commit of a local branch that is part of the default branch and checked out nowhere; `None` for any other.
     pub fn merged_branch(&self, branch: &str, default_branch: &str) -> Result<Option<String>> {
         let name = format!("refs/heads/{branch}");

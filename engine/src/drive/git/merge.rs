@@ -1,32 +1,12 @@
-//! Merges a task's branch into the default branch, locally.
+//! Merges a task's branch into its target, locally.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use orange_core::merge::{BegunMerge, MergeCourse, MergeSides, Strategy, UndoneMerge};
+
+use super::combine::{Combined, MergeForm, MergedTrees, PlanResult, SIGNING, Sides, Taken, conflict};
 use super::{Git, REMOTE, refused};
 use crate::{Error, ErrorKind, Result};
-
-/// The time limit for a signature, which may need the user.
-const SIGNING: Duration = Duration::from_secs(120);
-
-/// The strategy of a merge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// The default branch moves to the task's branch; otherwise the merge fails.
-    FastForward,
-    /// A merge commit, always.
-    Merge,
-}
-
-impl Strategy {
-    /// The word in arguments, answers and journals.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Strategy::FastForward => "ff",
-            Strategy::Merge => "merge",
-        }
-    }
-}
 
 /// Result of the check whether a branch can be merged.
 #[derive(Clone, Debug)]
@@ -47,55 +27,158 @@ pub enum Mergeable {
 /// A possible merge: its commit exists, and no branch has moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
-    /// The future commit of the default branch.
+    /// The future commit of the target.
     pub commit: String,
-    /// True if the branch has commits that the default branch lacks, here or on the remote.
+    /// True if the branch has commits that the target lacks, here or on the remote.
     pub is_new: bool,
-    /// The commit of the local default branch, if that exists.
-    from: Option<String>,
+    /// True if the journal has this merge already.
+    pub is_begun: bool,
+    /// The strategy; never `auto`.
+    pub strategy: Strategy,
+    /// The commit of the local target, if that exists.
+    pub from: Option<String>,
+    /// The commit of the target, here or on the remote: the newer one.
+    pub onto: String,
+    /// The commit of the branch.
+    pub source: String,
+}
+
+/// The commits of a target.
+pub(super) struct TargetTips {
+    /// Here, if it exists.
+    pub local: Option<String>,
+    /// On the remote, if it exists there.
+    pub remote: Option<String>,
+    /// The one that contains the other.
+    pub newest: String,
 }
 
 impl Git {
-    /// Checks what a merge of `branch` into the default branch takes, and creates its commit without changing any branch or checkout.
-    /// Commits that only the remote's default branch has, by the last fetch, are included. `worktree` is the task's.
+    /// Checks what a merge of `branch` into the target takes, and creates its commit without changing any branch or checkout.
+    /// Commits that only the remote's target has, by the last fetch, are included. `worktree` is the task's. After a merge
+    /// that was begun before, it goes on with that.
     ///
     /// It refuses if the worktree has uncommitted work or is on another branch, if the branch contains the task's own file or a
-    /// repository without its files or conflicts, if `ff` is wanted and impossible, if the default branch has diverged from the remote's or is being rebased, and if
-    /// a commit lacks the signature that the user's settings require.
-    pub fn plan_merge(
+    /// repository without its files or conflicts, if the strategy is impossible, if the target has diverged from the remote's or is
+    /// being rebased, and if a commit lacks the signature that the user's settings require.
+    pub fn plan_merge<'f>(
         &self,
         branch: &str,
-        default_branch: &str,
-        strategy: Strategy,
+        target: &str,
+        form: impl Into<MergeForm<'f>>,
         worktree: Option<&Path>,
-    ) -> Result<Merge> {
+    ) -> PlanResult<Merge> {
+        let form = form.into();
         if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
             self.check_all_committed(worktree, branch)?;
         }
-        self.check_no_rebase(default_branch)?;
+        self.check_no_rebase(target)?;
         let theirs = self.tip(branch)?;
-        self.check_is_work(&theirs, branch, default_branch)?;
-        let from = self.commit_in(&self.repo, &format!("refs/heads/{default_branch}"))?;
-        let remote = self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{default_branch}"))?;
-        let ours = match (&from, &remote) {
-            (Some(from), Some(remote)) => self.newer(from, remote, default_branch)?,
-            (Some(only), None) | (None, Some(only)) => only.clone(),
-            (None, None) => self.base(default_branch)?,
+        self.check_is_work(&theirs, branch, target)?;
+        let TargetTips { local: from, remote, newest: ours } = self.target_tips(target)?;
+        let strategy = form.strategy;
+        let course = form.begun.map_or(Ok(MergeCourse::Whole), |begun| {
+            self.course(&begun, from.as_deref(), &ours, &theirs, strategy)
+        })?;
+        let plan = |combined: Combined, is_new, is_begun| Merge {
+            commit: combined.commit,
+            strategy: combined.strategy,
+            is_new,
+            is_begun,
+            from: from.clone(),
+            onto: ours.clone(),
+            source: theirs.clone(),
+        };
+        let taken = match (course, form.begun) {
+            (MergeCourse::Done, Some(begun)) => {
+                return Ok(plan(Combined { commit: ours.clone(), strategy: begun.strategy }, false, true));
+            }
+            (MergeCourse::Repeat, Some(begun)) => {
+                let commit = begun.commit.to_owned();
+                return Ok(plan(Combined { commit, strategy: begun.strategy }, true, true));
+            }
+            (MergeCourse::Rest, Some(begun)) => self.rest(&begun, &theirs)?,
+            (MergeCourse::Whole, _) | (_, None) => Taken::default(),
         };
         let mut is_new = false;
         for side in [&from, &remote].into_iter().flatten() {
             is_new |= !self.is_ancestor(&theirs, side)?;
         }
-        if from.as_ref().is_some_and(|from| *from != ours) {
-            self.check_signed(&ours, &format!("{REMOTE}/{default_branch}"))?;
-        }
-        let commit = if self.is_ancestor(&theirs, &ours)? {
-            ours
-        } else {
-            self.check_signed(&theirs, branch)?;
-            self.combine(&ours, &theirs, branch, default_branch, strategy)?
+        let made_by = if strategy == Strategy::Auto { Strategy::FastForward } else { strategy };
+        let fork = self.taken_back(form.undone.as_ref(), &ours, &theirs)?;
+        let taken = match (&fork, form.undone) {
+            (Some(fork), Some(undone)) => {
+                Taken { since: Some(fork), before: Some(undone.onto), source: None }
+            }
+            (None, _) | (_, None) => taken,
         };
-        Ok(Merge { commit, is_new, from })
+        if fork.is_none() && self.is_ancestor(&theirs, &ours)? {
+            return Ok(plan(Combined { commit: ours.clone(), strategy: made_by }, is_new, false));
+        }
+        self.check_signed(&theirs, branch)?;
+        let sides = Sides { ours: &ours, theirs: &theirs, branch, target, taken };
+        Ok(match self.combine(&sides, &form)? {
+            Some(combined) => plan(combined, is_new || fork.is_some(), false),
+            None => plan(Combined { commit: ours.clone(), strategy: made_by }, false, false),
+        })
+    }
+
+    /// The commits of a target, as of the last fetch.
+    pub(super) fn target_tips(&self, target: &str) -> Result<TargetTips> {
+        let local = self.commit_in(&self.repo, &format!("refs/heads/{target}"))?;
+        let remote = self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{target}"))?;
+        let newest = match (&local, &remote) {
+            (Some(local), Some(remote)) => self.newer(local, remote, target)?,
+            (Some(only), None) | (None, Some(only)) => only.clone(),
+            (None, None) => self.base(target)?,
+        };
+        if local.as_ref().is_some_and(|local| *local != newest) {
+            self.check_signed(&newest, &format!("{REMOTE}/{target}"))?;
+        }
+        Ok(TargetTips { local, remote, newest })
+    }
+
+    /// The part of the branch that the target has by a merge before, if there is more now.
+    pub(super) fn taken<'m>(
+        &self,
+        begun: Option<&BegunMerge<'m>>,
+        ours: &str,
+        theirs: &str,
+    ) -> Result<Taken<'m>> {
+        let Some(begun) = begun else { return Ok(Taken::default()) };
+        match self.course(begun, None, ours, theirs, begun.strategy)? {
+            MergeCourse::Rest => self.rest(begun, theirs),
+            MergeCourse::Done | MergeCourse::Repeat | MergeCourse::Whole => Ok(Taken::default()),
+        }
+    }
+
+    /// The part that the earlier merge has taken. A branch that has that merge itself, since it was brought up to its base, and the target
+    /// have a common commit behind it.
+    fn rest<'m>(&self, begun: &BegunMerge<'m>, theirs: &str) -> Result<Taken<'m>> {
+        let has_merge = self.is_ancestor(begun.commit, theirs)?;
+        let since = (!has_merge).then_some(begun.source);
+        Ok(Taken { source: Some(begun.source), since, before: None })
+    }
+
+    /// The course of a merge that follows another.
+    fn course(
+        &self,
+        begun: &BegunMerge<'_>,
+        target: Option<&str>,
+        ours: &str,
+        source: &str,
+        strategy: Strategy,
+    ) -> Result<MergeCourse> {
+        let exists = self.has_commit(begun.commit)? && self.has_commit(begun.source)?;
+        Ok(begun.course(&MergeSides {
+            target,
+            source,
+            strategy,
+            contains: exists && self.is_ancestor(begun.commit, ours)?,
+            continues: exists && self.is_ancestor(begun.source, source)?,
+            // Somebody may have pushed since.
+            follows: exists && self.is_ancestor(ours, begun.commit)?,
+        }))
     }
 
     /// Checks whether `branch` can be merged, as far as git knows without a fetch. It moves no branch.
@@ -104,6 +187,8 @@ impl Git {
         branch: &str,
         default_branch: &str,
         worktree: Option<&Path>,
+        begun: Option<&BegunMerge<'_>>,
+        undone: Option<&UndoneMerge<'_>>,
     ) -> Result<Mergeable> {
         if let Some(worktree) = worktree.filter(|worktree| worktree.exists())
             && let Err(error) = self.check_all_committed(worktree, branch)
@@ -119,7 +204,8 @@ impl Git {
         };
         let output = self.call().args(["merge-base", &ours, &theirs]).run()?;
         let base = if output.code() == Some(1) { String::new() } else { output.checked()?.text() };
-        if base == theirs {
+        let fork = self.taken_back(undone, &ours, &theirs)?;
+        if base == theirs && fork.is_none() {
             return Ok(Mergeable::Nothing);
         }
         match self.check_is_work(&theirs, branch, default_branch) {
@@ -131,12 +217,21 @@ impl Git {
         if base == ours {
             return Ok(Mergeable::FastForward);
         }
-        Ok(match self.merged_tree(&ours, &theirs, branch, default_branch) {
-            Ok(_) => Mergeable::WithCommit,
-            Err(error) => {
-                let is_conflict = error.kind == ErrorKind::Refused;
-                Mergeable::No { error, is_conflict }
+        let course =
+            begun.map(|begun| self.course(begun, None, &ours, &theirs, begun.strategy)).transpose()?;
+        let taken = match (course, begun) {
+            (Some(MergeCourse::Done), _) => return Ok(Mergeable::Nothing),
+            (Some(MergeCourse::Rest), Some(begun)) => self.rest(begun, &theirs)?,
+            (Some(_) | None, _) => Taken { since: fork.as_deref(), ..Taken::default() },
+        };
+        let sides = Sides { ours: &ours, theirs: &theirs, branch, target: default_branch, taken };
+        let merged = self.check_sides(&sides).and_then(|()| self.merge_trees(&sides));
+        Ok(match merged {
+            Ok(MergedTrees::Clean(_)) => Mergeable::WithCommit,
+            Ok(MergedTrees::Conflict(files)) => {
+                Mergeable::No { error: conflict(&files, &sides), is_conflict: true }
             }
+            Err(error) => Mergeable::No { error, is_conflict: false },
         })
     }
 
@@ -203,14 +298,14 @@ impl Git {
                 "`{default_branch}` and `{REMOTE}/{default_branch}` have diverged: a push would be refused"
             );
             Err(refused(message).help(format!(
-                "run `git pull --rebase` on `{default_branch}` in {}, then merge again",
+                "run `git pull --rebase` on `{default_branch}` in {}, then repeat this",
                 self.repo.display()
             )))
         }
     }
 
     /// Refuses during a rebase of the default branch, whose end would move the branch and undo the merge.
-    fn check_no_rebase(&self, default_branch: &str) -> Result<()> {
+    pub(super) fn check_no_rebase(&self, default_branch: &str) -> Result<()> {
         let folder = self.common_dir()?;
         let name = format!("refs/heads/{default_branch}");
         let is_rebased = |kind: &str| {
@@ -220,7 +315,7 @@ impl Git {
             return Ok(());
         }
         Err(refused(format!("`{default_branch}` is being rebased in {}", self.repo.display())).help(
-            "finish that with `git rebase --continue`, or leave it with `git rebase --abort`, then merge again",
+            "finish that with `git rebase --continue`, or leave it with `git rebase --abort`, then repeat this",
         ))
     }
 
@@ -233,48 +328,6 @@ impl Git {
             ));
         }
         self.check_on_branch(worktree, branch)
-    }
-
-    /// The future commit of the default branch.
-    fn combine(
-        &self,
-        ours: &str,
-        theirs: &str,
-        branch: &str,
-        default_branch: &str,
-        strategy: Strategy,
-    ) -> Result<String> {
-        match strategy {
-            Strategy::Merge => {
-                let tree = self.merged_tree(ours, theirs, branch, default_branch)?;
-                self.merge_commit(
-                    &tree,
-                    [ours, theirs],
-                    &format!("Merge branch '{branch}' into {default_branch}"),
-                )
-            }
-            Strategy::FastForward if self.is_ancestor(ours, theirs)? => Ok(theirs.to_owned()),
-            Strategy::FastForward => {
-                // A merge commit helps only where nothing conflicts.
-                self.merged_tree(ours, theirs, branch, default_branch)?;
-                Err(has_moved_on(branch, default_branch))
-            }
-        }
-    }
-
-    /// Creates a merge commit; with `commit.gpgSign`, it is signed.
-    fn merge_commit(&self, tree: &str, parents: [&str; 2], message: &str) -> Result<String> {
-        let [ours, theirs] = parents;
-        let call = self.call().args(["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]);
-        if !self.is_set("commit.gpgSign")? {
-            return call.text();
-        }
-        call.arg("--gpg-sign").bound(SIGNING).text().map_err(|error| {
-            error.help(
-                "`commit.gpgSign` asks for a signature: see that `git commit --gpg-sign` works without asking for \
-                 anything, or merge with `--strategy ff`, which makes no commit",
-            )
-        })
     }
 
     /// Refuses what `git merge` refuses with `merge.verifySignatures`: a branch whose last commit has no signature of a trusted
@@ -299,7 +352,7 @@ impl Git {
         )))
     }
 
-    fn is_set(&self, name: &str) -> Result<bool> {
+    pub(super) fn is_set(&self, name: &str) -> Result<bool> {
         let output = self.call().args(["config", "--type=bool", "--get", name]).run()?;
         match output.code() {
             Some(1) => Ok(false),
@@ -315,34 +368,9 @@ impl Git {
         }
     }
 
-    fn merged_tree(&self, ours: &str, theirs: &str, branch: &str, default_branch: &str) -> Result<String> {
-        let call = self.call().args([
-            "merge-tree",
-            "--write-tree",
-            "-z",
-            "--name-only",
-            "--no-messages",
-            ours,
-            theirs,
-        ]);
-        let output = call.run()?;
-        let printed = String::from_utf8_lossy(&output.stdout);
-        let mut fields = printed.split('\0').filter(|field| !field.is_empty());
-        let tree = fields.next().unwrap_or_default().to_owned();
-        match output.code() {
-            Some(0) => Ok(tree),
-            Some(1) => {
-                let files: Vec<&str> = fields.collect();
-                Err(refused(format!("`{branch}` conflicts with `{default_branch}` in {}", files.join(", ")))
-                    .help(format!("in the task's worktree, run `git merge {default_branch}`, resolve, commit; then merge again")))
-            }
-            _ => Err(output.failure()),
-        }
-    }
-
     /// Fast-forwards the checkout on the default branch; git itself refuses, before it changes a file, if uncommitted work is in the
     /// way.
-    fn advance(&self, checkout: &Path, commit: &str, default_branch: &str) -> Result<()> {
+    pub(super) fn advance(&self, checkout: &Path, commit: &str, default_branch: &str) -> Result<()> {
         // The branch may have options (`branch.NAME.mergeOptions`). Signatures have been checked.
         let verb = [
             "merge",
@@ -362,16 +390,16 @@ impl Git {
         let message =
             format!("{shown}, which is on `{default_branch}`, cannot take the merge: {}", output.complaint());
         Err(refused(message).help(format!(
-            "commit or stash what is in the way in {shown}, or mend what git names; then merge again"
+            "commit or stash what is in the way in {shown}, or mend what git names; then repeat this"
         )))
     }
 
-    fn move_ref(&self, default_branch: &str, commit: &str, old: &str) -> Result<()> {
+    pub(super) fn move_ref(&self, default_branch: &str, commit: &str, old: &str) -> Result<()> {
         let name = format!("refs/heads/{default_branch}");
         self.patiently(|| self.call().args(["update-ref", &name, commit, old]))?.checked().map(drop)
     }
 
-    fn checkout_of(&self, branch: &str) -> Result<Option<PathBuf>> {
+    pub(super) fn checkout_of(&self, branch: &str) -> Result<Option<PathBuf>> {
         let on_it = |worktree: &super::ListedWorktree| {
             worktree.branch.as_deref() == Some(branch) && worktree.path.exists()
         };
@@ -394,7 +422,7 @@ impl Git {
     }
 
     /// The commit of a branch here, or else on the remote.
-    fn tip(&self, branch: &str) -> Result<String> {
+    pub(super) fn tip(&self, branch: &str) -> Result<String> {
         for name in [format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}")] {
             if let Some(commit) = self.commit_in(&self.repo, &name)? {
                 return Ok(commit);
@@ -414,10 +442,4 @@ impl Git {
             _ => output.checked().map(|_| true),
         }
     }
-}
-
-/// The refusal of a fast-forward to a branch that lacks commits of the default branch.
-pub fn has_moved_on(branch: &str, default_branch: &str) -> Error {
-    refused(format!("`{default_branch}` has moved on: it cannot be fast-forwarded to `{branch}`"))
-        .help(format!("use `--strategy merge`, or rebase the branch: `git rebase {default_branch}`"))
 }

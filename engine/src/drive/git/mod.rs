@@ -6,6 +6,7 @@
 mod backup;
 mod busy;
 mod capture;
+mod combine;
 mod convert;
 mod diff;
 mod filters;
@@ -23,9 +24,11 @@ mod release;
 mod remote;
 mod restore;
 mod scratch;
+mod sync;
 mod template;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod work;
 mod worktree;
 
@@ -40,12 +43,16 @@ use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{ProgramCall, how_to_install};
 
 pub use backup::{Backup, BackupContext, SavedWork};
+pub use combine::{MergeForm, MergeObstacle, Unmergeable};
 pub use diff::{CommitComparison, DiffForm, FileDiff};
 pub use given::given;
 pub use head::{may_have, may_have_repository, stands_on};
-pub use merge::{Mergeable, Strategy, has_moved_on};
+pub use merge::{Merge, Mergeable};
+pub use orange_core::merge::{BegunMerge, BegunSync, Strategy, UndoneMerge};
 pub use parse::{ChangedFile, GitVersion, ListedWorktree};
+pub use sync::{SyncForm, SyncPlan};
 pub use template::PullRequestTemplate;
+pub use undo::{UndoForm, UndoPlan};
 pub use work::WorktreeContent;
 
 /// The oldest sufficient git: 2.38 brought `merge-tree --write-tree`.

@@ -58,6 +58,22 @@ impl Git {
         call.args(["push", "--quiet", "--no-follow-tags", remote, &spec]).run()?.checked().map(drop)
     }
 
+    /// The commit of a branch on the remote, which is asked.
+    pub fn tip_on_remote(&self, branch: &str) -> Result<Option<String>> {
+        let name = format!("refs/heads/{branch}");
+        let listed = self.remote_call().args(["ls-remote", REMOTE, &name]).text()?;
+        let found = listed.lines().filter_map(|line| line.split_once('\t')).find(|(_, full)| *full == name);
+        Ok(found.map(|(commit, _)| commit.to_owned()))
+    }
+
+    /// Pushes a branch that was rebased, in the place of this commit. The remote refuses if it has another one by then.
+    pub fn push_over(&self, branch: &str, old: &str) -> Result<()> {
+        let name = format!("refs/heads/{branch}");
+        let (lease, spec) = (format!("--force-with-lease={name}:{old}"), format!("{name}:{name}"));
+        let call = self.with_hooks(&self.repo).bound(LONG_PATIENCE);
+        call.args(["push", "--quiet", "--no-follow-tags", &lease, REMOTE, &spec]).run()?.checked().map(drop)
+    }
+
     /// Deletes a branch on the remote that was created at the commit `from`. Returns false if there is no remote or no such branch, if
     /// the branch does not contain that commit, and if it is protected. It refuses the default branch, and a branch with commits
     /// that are not here.

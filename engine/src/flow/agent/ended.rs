@@ -170,7 +170,7 @@ pub fn overdue(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
             let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
             let room = hooks::preflight(app, locked.task(), effects)?;
             let record = TurnRecord { room, ..TurnRecord::default() };
-            life::record(machine, &mut locked, &turn, record)?;
+            life::record(app, machine, &mut locked, &turn, record)?;
             finish(app, &mut locked)?;
             Ok(Some(turn.story))
         }
@@ -263,7 +263,13 @@ impl JudgedEnd<'_> {
             Ok(room) => room,
             Err(error) => {
                 let record = self.record(None);
-                life::record(self.machine, &mut self.locked, &turn.blocked(&error.one_line()), record)?;
+                life::record(
+                    self.app,
+                    self.machine,
+                    &mut self.locked,
+                    &turn.blocked(&error.one_line()),
+                    record,
+                )?;
                 return Err(error);
             }
         };

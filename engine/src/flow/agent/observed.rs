@@ -88,11 +88,11 @@ impl Observed {
         Ok(observed.with_agents(app, dir, panes))
     }
 
-    /// A task that waits for its start: it has no agent and no transition.
-    pub fn unstarted(task: WorkItem) -> Observed {
+    /// A task without agents and transitions, whose status is of this time.
+    pub fn without_agents(task: WorkItem, since: &str) -> Observed {
         Observed {
             task,
-            history: WorkItemHistory::default(),
+            history: WorkItemHistory { since: since.to_owned(), ..WorkItemHistory::default() },
             session: SessionHealth::Inactive,
             agents: Vec::new(),
         }

@@ -28,7 +28,7 @@ pub fn carry(
     record: TurnRecord,
 ) -> Result<String> {
     let how = record.agent.map(|(_, how)| how).unwrap_or_default();
-    life::record(machine, locked, turn, TurnRecord { agent: Some((spawn, how)), ..record })?;
+    life::record(app, machine, locked, turn, TurnRecord { agent: Some((spawn, how)), ..record })?;
     let story = &turn.story;
     if !turn.effects.is_empty() {
         return Ok(format!("{story}; {}", start(app, machine, locked, spawn)?));

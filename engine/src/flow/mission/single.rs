@@ -63,7 +63,8 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
 /// The mission of the attempt with this key. One that cannot be read keeps its branch, so that no second agent starts there.
 fn with_key(app: &App, project: &str, key: &str) -> Result<Option<WorkItemDir>> {
     let has_key = |owned: &Owned| owned.workflow == key;
-    let mut missions = list::journals(&app.home, &[WorkItemKind::Mission], Some(project))?;
+    let mut missions =
+        list::journals(&app.home, &[WorkItemKind::Mission], Some(project), &|_, owned| has_key(owned))?;
     missions.retain(|known| known.may_be(has_key));
     let found = list::each(missions, |it| {
         let is_it = it.task.as_ref().is_ok_and(|task| has_key(&task.owned));

@@ -65,7 +65,9 @@ pub fn start(app: &App, new: MissionWishes<'_>) -> Result<Started> {
     app.remember_environment(&new.project.name)?;
     let copy = stored_plan::write(new.plan)?;
     let draft = draft(app, new, copy);
-    let locked = store::create(&app.home, &draft, |others| admit(app, others))?;
+    let locked = store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
+        admit(app, others)
+    })?;
     let dir = locked.dir().clone();
     drop(locked);
     advance::advance_detached(app, &dir)?;
@@ -120,6 +122,7 @@ fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> WorkItemDraft {
     WorkItemDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
+        base: None,
         summary: first_line.to_owned(),
         harness: new.harness.to_owned(),
         review_harness: new.review_harness.to_owned(),

@@ -37,7 +37,8 @@ impl SeenNeed {
 /// The needs for a person, oldest task first. A task that cannot be read has none here: the monitor reports it.
 pub fn all(app: &App) -> Result<Vec<SeenNeed>> {
     let saved = SavedPool::read(&app.home);
-    let mut known = list::journals(&app.home, &WorkItemKind::ALL, None)?;
+    let mut known =
+        list::journals(&app.home, &WorkItemKind::ALL, None, &|kind, owned| !app.is_done(kind, owned))?;
     let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
     known.retain(|one| one.may_be(|owned| !app.is_done(one.dir.kind, owned)));
     let (panes, names) = (Panes::of(app), KnownNames::of(app));

@@ -58,7 +58,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
     {
         return Ok(Meant { dir, request: Some(name.to_owned()) });
     }
-    let find = |name: &str| find::either(&app.home, name, |task| app.is_over(task));
+    let find = |name: &str| find::either(&app.home, name, &|kind, owned| app.is_end(kind, owned));
     let unknown = match find(name) {
         Ok(dir) => return Ok(Meant { dir, request: None }),
         Err(error) if error.kind == ErrorKind::NotFound => Error::new(

@@ -3,7 +3,7 @@
 use orange_core::{Actor, Forced};
 
 use crate::app::App;
-use crate::flow::life::forced;
+use crate::flow::life::{self, forced};
 use crate::flow::person::migrate::migration;
 use crate::flow::refusal;
 use crate::flow::request::finish::lock_recovered_or_as_is;
@@ -70,7 +70,8 @@ fn cancel_lost(app: &App, locked: LockedWorkItem, lost: Error) -> Result<Transit
     carry_out(app, write(locked, vec![migrated, begun])?)
 }
 
-fn write(mut locked: LockedWorkItem, events: Vec<(Event, Set)>) -> Result<LockedWorkItem> {
+fn write(mut locked: LockedWorkItem, mut events: Vec<(Event, Set)>) -> Result<LockedWorkItem> {
+    life::answer(&mut events, locked.task().attention.as_ref(), None);
     locked.append_many(events)?;
     locked.clear_attention()?;
     Ok(locked)

@@ -28,6 +28,8 @@ pub struct NewTask<'a> {
     pub status: Option<&'a str>,
     /// The branch, if it has a name already.
     pub branch: Option<&'a str>,
+    /// The branch that it is based on and merged into, if that is not the default branch.
+    pub base: Option<&'a str>,
     /// Summary of the work, if that is known.
     pub summary: Option<&'a str>,
     /// The text from which a branch is made if there is none.
@@ -61,7 +63,11 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     app.remember_environment(&new.project.name)?;
     let mut locked = match new.about {
         Some(about) if new.branch.is_none() => with_free_branch(app, new.project, about, draft)?,
-        Some(_) | None => store::create(&app.home, &draft, |others| admit(app, others))?,
+        Some(_) | None => {
+            store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
+                admit(app, others)
+            })?
+        }
     };
     if new.branch.is_some() {
         pull_request::adopt(app, &mut locked)?;
@@ -94,13 +100,17 @@ fn with_free_branch(
         }
     }
     // A text without a letter of ASCII makes no branch.
-    store::create(&app.home, &draft, |others| admit(app, others))
+    store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
+        admit(app, others)
+    })
 }
 
 /// The branch that [`with_free_branch`] would take.
 fn free_branch(app: &App, project: &Project, about: &str) -> Result<Option<String>> {
     for branch in branches_about(about) {
-        if is_free(project, &branch)? && list::of_branch(&app.home, &project.name, &branch)?.is_empty() {
+        if is_free(project, &branch)?
+            && list::of_branch(&app.home, &project.name, &branch, &|_, _| false)?.is_empty()
+        {
             return Ok(Some(branch));
         }
     }
@@ -154,7 +164,10 @@ pub fn would_create(app: &App, new: NewTask<'_>) -> Result<WorkItemDraft> {
         draft.branch = free_branch(app, new.project, about)?;
     }
     if let Some(branch) = &draft.branch {
-        admit(app, &list::of_branch(&app.home, &draft.project, branch)?)?;
+        admit(
+            app,
+            &list::of_branch(&app.home, &draft.project, branch, &|kind, owned| app.is_done(kind, owned))?,
+        )?;
     }
     Ok(draft)
 }
@@ -223,7 +236,23 @@ fn check(app: &App, new: NewTask<'_>) -> Result<()> {
     app.harness(new.harness)?;
     app.harness(new.review_harness)?;
     check_summary(new.summary, "leave it out: then the agent asks what is to be done")?;
+    new.base.map_or(Ok(()), |base| check_base(new.project, base, new.branch))?;
     new.branch.map_or(Ok(()), |branch| check_branch(new.project, branch))
+}
+
+/// Refuses a base that does not exist, and the task's own branch.
+fn check_base(project: &Project, base: &str, branch: Option<&str>) -> Result<()> {
+    let git = Git::at(&project.path);
+    git.check_branch_name(base)?;
+    if branch == Some(base) {
+        return Err(Error::new(ErrorKind::Usage, format!("`{base}` is the branch of the task itself"))
+            .help("name the branch that its work is merged into: --base BRANCH"));
+    }
+    if let Some(warning) = git.catch_up(base, &project.default_branch)? {
+        return Err(Error::new(ErrorKind::Environment, warning).help("mend that, or leave out --base"));
+    }
+    git.check_branch_exists(base)
+        .map_err(|error| error.help("name a branch that is here or on the remote, or leave out --base"))
 }
 
 /// Refuses an empty summary: a person who means none does not give one.
@@ -344,6 +373,7 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
     WorkItemDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
+        base: new.base.filter(|base| *base != new.project.default_branch).map(str::to_owned),
         summary: new.summary.unwrap_or_default().to_owned(),
         harness: new.harness.to_owned(),
         review_harness: new.review_harness.to_owned(),

@@ -6,7 +6,8 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
-use crate::drive::git::{Git, Mergeable, REMOTE, has_moved_on};
+use crate::drive::git::{Git, Merge, MergeForm, MergeObstacle, REMOTE, Unmergeable};
+use crate::flow::activity;
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
@@ -14,91 +15,230 @@ use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event};
+use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event, list};
 use crate::{Error, ErrorKind, Result};
 use orange_api::Merged;
+use orange_system::fault;
 
 /// The wishes of the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MergeWish {
-    /// The strategy of a merge here.
-    pub strategy: Strategy,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeWish<'a> {
+    /// The strategy of a merge here; `None` for that of the project.
+    pub strategy: Option<Strategy>,
+    /// The target; `None` for the branch that the task is based on.
+    pub into: Option<&'a str>,
+    /// The message of the commit that the merge makes.
+    pub message: Option<&'a str>,
+    /// The task goes on after the merge.
+    pub keep: bool,
     /// Merge here, whatever the pull request says.
     pub local: bool,
     /// Merge although the workflow refuses or the branch is empty. For persons only.
     pub force: bool,
 }
 
+/// A merge here: where it goes, and by which strategy.
+struct Aim {
+    project: Project,
+    into: String,
+    strategy: Strategy,
+}
+
 /// Merges a task's branch and finishes the task; one that was finished without a merge keeps its status. Nothing is merged
 /// unless the core allows the transition, nothing is pushed before all local steps have succeeded, and the transition is
 /// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
 /// for.
-pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish) -> Result<Merged> {
+pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged> {
     let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = turn(app, machine, locked.task(), locked.history(), wish)?;
-    let room = hooks::preflight(app, locked.task(), turn.hooks())?;
-    let (branch, into) = (locked.task().branch.clone(), app.project_of(locked.task())?.default_branch);
+    let aim = aim(app, locked.task(), wish)?;
+    let effects = if wish.keep { &[] } else { turn.hooks() };
+    let room = hooks::preflight(app, locked.task(), effects)?;
+    let branch = locked.task().branch.clone();
     let pr = if wish.local { None } else { pull_request(app, &mut locked)? };
-    let strategy = if pr.is_some() { "pr" } else { wish.strategy.as_str() };
-    let (mut events, pushed, commit) = match pr {
-        Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit),
-        None => merge_here(app, &mut locked, wish)?,
+    check_keeps(wish, pr.as_ref())?;
+    let into = aim.into.clone();
+    let (mut events, pushed, commit, strategy) = match pr {
+        Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit, "pr"),
+        None => merge_here(app, &mut locked, wish, aim)?,
     };
     if wish.force {
         let from = locked.task().status().to_owned();
         events.iter_mut().for_each(|event| mark_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    let result = if turn.events.is_empty() {
-        // The task is in the merged state, and its branch was not merged before.
+    let result = if turn.events.is_empty() || wish.keep {
+        // The task is in the merged state, and its branch was not merged before; or it goes on.
         locked.append_many(events)?;
         transition_result::staying(locked.task())
     } else {
-        life::record(machine, &mut locked, &turn, TurnRecord { led_to_it: events, room, agent: None })?;
+        life::record(app, machine, &mut locked, &turn, TurnRecord { led_to_it: events, room, agent: None })?;
         carry_out(app, locked)?
     };
-    Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit })
+    Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit, kept: wish.keep })
 }
 
 /// Dry run of [`merge`]. It asks GitHub, and git without a fetch.
-pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish) -> Result<Merged> {
+pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged> {
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
     let machine = app.machine_of(&task.owned)?;
     let turn = turn(app, machine, task, history, wish)?;
-    hooks::dry_run(app, task, turn.hooks())?;
-    let project = app.project_of(task)?;
+    let aim = aim(app, task, wish)?;
+    if !wish.keep {
+        hooks::dry_run(app, task, turn.hooks())?;
+    }
     let pr = if wish.local { None } else { merged_one(asked_without_a_note(app, task)?)? };
-    let git = Git::at(&project.path);
+    check_keeps(wish, pr.as_ref())?;
+    let git = Git::at(&aim.project.path);
     if pr.is_none() && history.branch.merge.is_none() && !wish.force {
         let tip = git.branch_tip(&task.branch)?;
-        if tip.is_none() || git.is_merged(&task.branch, &project.default_branch)? {
-            return Err(nothing_to_merge(&task.branch, &project));
+        let was_undone = changed::undone_merge(history, &aim.into).is_some();
+        if tip.is_none() || !was_undone && git.is_merged(&task.branch, &aim.into)? {
+            return Err(nothing_to_merge(&task.branch, &aim.into));
         }
     }
+    let mut strategy = if pr.is_some() { "pr" } else { aim.strategy.as_str() };
     if pr.is_none() && history.branch.merge.is_none() {
-        check_mergeable(app, task, history, wish)?;
+        changed::check_restored(task, history)?;
+        strategy = plan(app, &git, task, history, wish, &aim, true)?.strategy.as_str();
     }
+    let result = if wish.keep { transition_result::staying(task) } else { preview.planned(machine, &turn) };
     Ok(Merged {
-        result: preview.planned(machine, &turn),
+        result,
         branch: task.branch.clone(),
-        strategy: if pr.is_some() { "pr".into() } else { wish.strategy.as_str().into() },
+        strategy: strategy.into(),
         pushed: pr.is_none() && git.has_remote()?,
         commit: pr.and_then(|pr| pr.commit),
-        into: project.default_branch,
+        into: aim.into,
+        kept: wish.keep,
     })
 }
 
-/// Refuses what git would refuse.
-fn check_mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory, wish: MergeWish) -> Result<()> {
-    match changed::mergeable(app, task, history)? {
-        Mergeable::No { error, .. } => Err(error),
-        Mergeable::WithCommit if wish.strategy == Strategy::FastForward => {
-            Err(has_moved_on(&task.branch, &app.project_of(task)?.default_branch))
-        }
-        Mergeable::WithCommit | Mergeable::FastForward | Mergeable::Nothing => Ok(()),
+/// The target and the strategy of a merge.
+fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
+    let project = app.project_of(task)?;
+    let strategy = match wish.strategy {
+        Some(strategy) => strategy,
+        None => changed::merge_strategy(app, task)?,
+    };
+    if wish.message.is_some() && !strategy.has_message() {
+        let message = format!("a merge with the strategy `{}` makes no commit of its own", strategy.as_str());
+        return Err(Error::new(ErrorKind::Usage, message)
+            .help("leave --message out, or use `--strategy squash` or `--strategy merge`"));
     }
+    let into = wish.into.unwrap_or(&project.default_branch).to_owned();
+    if wish.keep {
+        app.caller.check_person("merge a task that goes on")?;
+    }
+    if wish.into.is_some() {
+        app.caller.check_person("merge into another branch")?;
+        check_target(app, &project, task, &into)?;
+    }
+    Ok(Aim { project, into, strategy })
+}
+
+/// Refuses to go on with a task whose pull request is merged.
+fn check_keeps(wish: MergeWish<'_>, pr: Option<&PullRequest>) -> Result<()> {
+    let Some(pr) = pr.filter(|_| wish.keep) else { return Ok(()) };
+    let message = format!("the task's pull request is merged: {}", pr.url);
+    Err(Error::new(ErrorKind::Refused, message)
+        .help("leave --keep out to finish the task, or merge what it has since with --local"))
+}
+
+/// Refuses a target at which an agent works, or that has uncommitted work of another task.
+pub(super) fn check_target(app: &App, project: &Project, task: &WorkItem, into: &str) -> Result<()> {
+    let git = Git::at(&project.path);
+    git.check_branch_name(into)?;
+    if into == task.branch {
+        let message = format!("`{into}` is the branch of the task itself");
+        return Err(Error::new(ErrorKind::Usage, message).help("name another branch: --into BRANCH"));
+    }
+    let others = list::of_branch(&app.home, &project.name, into, &|kind, owned| app.is_done(kind, owned))?;
+    for other in others.iter().filter(|other| other.branch == into && !app.is_done_with_worktree(other)) {
+        let dir = app.home.dir(other.kind, &other.project, &other.id);
+        let (_, journal) = WorkItem::read(&app.home, &dir)?;
+        let agents = activity::of_task(app, &dir, other, &journal.history(), || app.tmux.panes().ok());
+        if let Some(agent) = agents.first() {
+            let (word, id) = (other.kind.word(), &other.id);
+            let message =
+                format!("`{into}` is the branch of {word} {id}, where agent {} is at work", agent.spawn);
+            return Err(Error::new(ErrorKind::Refused, message)
+                .help(format!("wait until it has ended, or stop it with `orange {word} stop {id}`")));
+        }
+        let worktree = other.worktree().map(|name| app.home.workspace(name));
+        if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
+            git.check_all_committed(&worktree, into)?;
+        }
+    }
+    Ok(())
+}
+
+/// The plan of a merge here.
+fn plan(
+    app: &App,
+    git: &Git,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+    wish: MergeWish<'_>,
+    aim: &Aim,
+    is_trial: bool,
+) -> Result<Merge> {
+    let worktree = task.worktree().map(|name| app.home.workspace(name));
+    let form = MergeForm {
+        strategy: aim.strategy,
+        title: task.summary.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default(),
+        message: wish.message,
+        begun: changed::begun_merge(history, &aim.into),
+        undone: changed::undone_merge(history, &aim.into),
+        is_trial,
+    };
+    git.plan_merge(&task.branch, &aim.into, form, worktree.as_deref())
+        .map_err(|unmergeable| advised(app, task, &aim.into, "then merge again", unmergeable))
+}
+
+/// The error of a merge that is not made, with who can do what about it: a person, where the branch is checked out, or the worker
+/// to whom the workflow can give the task back.
+pub(super) fn advised(app: &App, task: &WorkItem, base: &str, then: &str, flaw: Unmergeable) -> Error {
+    match flaw.obstacle {
+        MergeObstacle::Conflict => {}
+        MergeObstacle::MovedOn => {
+            let help = format!(
+                "use `--strategy merge`, `squash`, `rebase` or `auto`; or bring the branch up to date first: `orange task sync {}`",
+                task.id
+            );
+            return flaw.help(help);
+        }
+        MergeObstacle::Replay | MergeObstacle::Other => return flaw.error,
+    }
+    let worktree = task.worktree().map(|name| app.home.workspace(name)).filter(|folder| folder.exists());
+    let by_hand = worktree.map(|worktree| {
+        format!("in {}, run `git merge {base}`, resolve, commit; {then}", worktree.display())
+    });
+    let by_agent = returned(app, task).map(|status| {
+        format!(
+            "give it to its agent: `orange task update {} --status {status} --feedback 'Merge {base} into the branch and resolve the \
+             conflicts'`",
+            task.id
+        )
+    });
+    let helps: Vec<String> = [by_hand, by_agent].into_iter().flatten().collect();
+    if helps.is_empty() {
+        let branch = &task.branch;
+        return flaw.help(format!(
+            "check the branch out with `git worktree add FOLDER {branch}`; there, run `git merge {base}`, resolve, commit; {then}"
+        ));
+    }
+    flaw.help(helps.join("; or "))
+}
+
+/// The status in which the task's agent goes on with work that a person returns.
+fn returned(app: &App, task: &WorkItem) -> Option<&'static str> {
+    let machine = app.machine_of(&task.owned).ok()?;
+    let status = machine.state_named(task.status())?;
+    let back = machine.targets(status).find(|to| machine.returns_work(status, *to))?;
+    Some(machine.state(back).name)
 }
 
 /// Advice for a task that has come to the state of merged tasks without a merge. An error while reading does not fail the command:
@@ -122,7 +262,7 @@ fn turn(
     machine: &'static Machine<'static>,
     task: &WorkItem,
     history: &WorkItemHistory,
-    wish: MergeWish,
+    wish: MergeWish<'_>,
 ) -> Result<LifeTurn<'static>> {
     if wish.force {
         app.caller.check_person("force a merge")?;
@@ -191,52 +331,69 @@ fn asked_without_a_note(app: &App, task: &WorkItem) -> Result<Option<PullRequest
 fn merge_here(
     app: &App,
     locked: &mut LockedWorkItem,
-    wish: MergeWish,
-) -> Result<(Vec<Event>, bool, Option<String>)> {
-    let project = app.project_of(locked.task())?;
+    wish: MergeWish<'_>,
+    aim: Aim,
+) -> Result<(Vec<Event>, bool, Option<String>, &'static str)> {
     let branch = locked.task().branch.clone();
-    let into = project.default_branch.clone();
+    let (project, into) = (&aim.project, &aim.into);
     let git = Git::at(&project.path);
-    // A second merge begins where the first has left the default branch.
-    let _turn = lock_merges(&app.home, &project)?;
+    // A second merge begins where the first has left the target.
+    let _turn = lock_merges(&app.home, project, into)?;
     let has_remote = git.has_remote()?;
     if has_remote {
         app.progress.step(&format!("fetching {into} from {REMOTE}"));
-        if let Some(warning) = git.fetch(&[&into, &branch])? {
+        if let Some(warning) = git.fetch(&[into, &branch])? {
             return Err(Error::new(ErrorKind::Environment, warning)
                 .help("nothing was merged, since it could not be pushed: mend that, then merge again"));
         }
     }
-    let plan = git.plan_merge(&branch, &into, wish.strategy, locked.worktree().as_deref())?;
+    if wish.into.is_some() {
+        git.check_branch_exists(into).map_err(|error| {
+            error.help(format!("name a branch that is here or on {REMOTE}, or make it: `git branch {into}`"))
+        })?;
+    }
+    let plan = plan(app, &git, locked.task(), locked.history(), wish, &aim, false)?;
     // After a merge that was not pushed, or was killed, there is nothing new.
     if !plan.is_new && locked.history().branch.merge.is_none() && !wish.force {
-        return Err(nothing_to_merge(&branch, &project));
+        return Err(nothing_to_merge(&branch, into));
     }
     app.progress.step(&format!("merging {branch} into {into}"));
-    locked.append(Event::MergeStarted { into: into.clone(), commit: plan.commit.clone() }, Set::new())?;
-    git.merge(&plan, &into)?;
+    let strategy = event::Strategy::from(plan.strategy.as_str());
+    if !plan.is_begun {
+        git.keep_planned(&plan.commit, &locked.task().id)?;
+        let begun = Event::MergeStarted {
+            into: into.clone(),
+            commit: plan.commit.clone(),
+            from: plan.from.clone(),
+            onto: Some(plan.onto.clone()),
+            source: Some(plan.source.clone()),
+            strategy: Some(strategy.clone()),
+        };
+        locked.append(begun, Set::new())?;
+    }
+    fault::step("merge", into);
+    git.merge(&plan, into)?;
+    git.drop_planned(&locked.task().id)?;
     if has_remote {
         app.progress.step(&format!("pushing {into}"));
-        git.push(REMOTE, &into).map_err(not_pushed)?;
+        git.push(REMOTE, into).map_err(not_pushed)?;
     }
-    let strategy = event::Strategy::from(wish.strategy.as_str());
-    let merged = Event::TaskMerged { strategy, into, commit: Some(plan.commit.clone()) };
-    Ok((vec![merged], has_remote, Some(plan.commit)))
+    let merged = Event::TaskMerged {
+        strategy,
+        into: into.clone(),
+        commit: Some(plan.commit.clone()),
+        kept: wish.keep,
+    };
+    Ok((Vec::from([merged]), has_remote, Some(plan.commit), plan.strategy.as_str()))
 }
 
-fn lock_merges(home: &Home, project: &Project) -> Result<Lock> {
+pub(super) fn lock_merges(home: &Home, project: &Project, into: &str) -> Result<Lock> {
     let path = home.tasks().join(&project.name).join(".merge.lock");
-    lock::acquire(
-        home,
-        &path,
-        LockRank::Merge,
-        &format!("the branch {} of {}", project.default_branch, project.name),
-    )
+    lock::acquire(home, &path, LockRank::Merge, &format!("the branch {into} of {}", project.name))
 }
 
-fn nothing_to_merge(branch: &str, project: &Project) -> Error {
-    let into = &project.default_branch;
-    let message = format!("nothing to merge: `{branch}` has no commit that `{into}` has not");
+fn nothing_to_merge(branch: &str, into: &str) -> Error {
+    let message = format!("nothing to merge: `{branch}` has no change that `{into}` has not");
     Error::new(ErrorKind::Refused, message)
         .help("if it was merged by hand, or nothing was to be done, `orange task merge --force` finishes the task; else `orange task cancel`")
 }
@@ -247,7 +404,7 @@ fn not_pushed(error: Error) -> Error {
 }
 
 fn mark_forced(event: &mut Event, from: &str) {
-    if let Event::TaskMerged { strategy, into, commit } = event {
+    if let Event::TaskMerged { strategy, into, commit, kept: false } = event {
         *event = Event::TaskForceMerged {
             from: from.to_owned(),
             strategy: std::mem::take(strategy),

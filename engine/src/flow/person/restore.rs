@@ -66,7 +66,8 @@ fn bring_back(app: &App, there: &WorkItemDir, dry_run: bool) -> Result<Restorati
     app.caller.check_person(&format!("restore a {}", there.kind.word()))?;
     if dry_run {
         let (task, _) = WorkItem::read(&app.home, there)?;
-        let others = list::of_branch(&app.home, &task.project, &task.branch)?;
+        let others =
+            list::of_branch(&app.home, &task.project, &task.branch, &|kind, owned| app.is_done(kind, owned))?;
         if !app.is_over(&task) {
             admit(app, &others)?;
         }
@@ -75,7 +76,8 @@ fn bring_back(app: &App, there: &WorkItemDir, dry_run: bool) -> Result<Restorati
     let restored = Event::TaskRestored { actor: Actor::Human.into() };
     let admit =
         |task: &WorkItem, others: &[WorkItem]| if app.is_over(task) { Ok(()) } else { admit(app, others) };
-    trash::restore(&app.home, there, restored, admit).map(Restoration::Task)
+    trash::restore(&app.home, there, restored, &|kind, owned| app.is_done(kind, owned), admit)
+        .map(Restoration::Task)
 }
 
 fn make_branch(app: &App, dir: &WorkItemDir, number: Option<u32>, dry_run: bool) -> Result<Restoration> {

@@ -1,29 +1,31 @@
-//! Takes a cancellation back: the task gets its status again, and its worktree with the work that was not committed. No agent
-//! starts.
+//! Takes a cancellation or a merge back: the task gets its status again, and its worktree with the work that was not committed. No
+//! agent starts.
 //!
 //! `task.reopened` is journaled first, in one write with the status. The worktree follows; the process that gives it to the task
 //! restores the work into it before anybody works there, and journals `work.restored`. After a kill, or once a worktree is free, the
 //! monitor goes on, and so do the same command and the next start of an agent.
 
-use orange_core::{Actor, Machine};
+use orange_core::Actor;
 
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::lock_recovered;
 use crate::flow::names::KnownNames;
 use crate::flow::person::create::admit;
+use crate::flow::person::unmerge::{self, DoneMerge};
 use crate::hooks::workspace;
 use crate::store::{
     self, Event, LockedWorkItem, Record, Set, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, find,
-    journal,
+    journal, list,
 };
 use crate::{Error, ErrorKind, Result};
+use orange_api::TakenBack;
 use orange_system::{clock, fault};
 
 /// A task that was reopened.
 #[derive(Debug)]
 pub struct Undone {
-    /// The state of cancelled tasks.
+    /// The state of cancelled or merged tasks.
     pub from: String,
     /// The state now.
     pub to: String,
@@ -33,20 +35,24 @@ pub struct Undone {
     pub waits_for: Option<String>,
     /// Folders that were set aside when it was cancelled, and stay there.
     pub set_aside: Vec<String>,
+    /// The merge that was taken back, if it was merged.
+    pub merge: Option<TakenBack>,
 }
 
-/// Record of a cancellation in the journal.
-struct Cancelled {
+/// Record in the journal of how a task was finished.
+struct TaskEnd {
     to: String,
     had_worktree: bool,
     backups: Vec<String>,
     set_aside: Vec<String>,
 }
 
-/// Plan for taking a cancellation back.
+/// Plan for taking a cancellation or a merge back.
 struct Plan {
     undone: Undone,
     event: Event,
+    /// The merge, if the task is merged.
+    done: Option<DoneMerge>,
     /// The commit of the branch, if that is gone.
     lost: Option<String>,
 }
@@ -60,42 +66,56 @@ struct UndoWork {
     lost: Option<String>,
 }
 
-/// Takes the cancellation of a task back. For a task that was reopened and has no worktree yet, it tries again to get one.
+/// Takes the cancellation or the merge of a task back. For a task that was reopened and has no worktree yet, it tries again to get one.
 ///
 /// # Errors
-/// `refused` for a task that is not cancelled, whose branch has moved or another task has, or whose workflow no longer has
-/// its status.
+/// `refused` for a task that is neither cancelled nor merged here, whose branch has moved or another task has, whose workflow no
+/// longer has its status, or whose target has since changed the same lines.
 pub fn undo(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<Undone> {
-    app.caller.check_person("take a cancellation back")?;
+    app.caller.check_person("take a cancellation or a merge back")?;
     if dry_run {
         let (task, journal) = WorkItem::read(&app.home, dir)?;
-        return plan(app, dir, &task, &journal.records).map(|plan| plan.undone);
+        let Plan { undone, done, .. } = plan(app, dir, &task, &journal.records)?;
+        let merge = done.map(|done| unmerge::would_take_back(app, &task, &done)).transpose()?;
+        return Ok(Undone { merge, ..undone });
     }
-    let recovered = lock_recovered(app, dir)?;
+    let mut recovered = lock_recovered(app, dir)?;
     if let Some(backup) = again(app, &recovered) {
         let to = recovered.task().status().to_owned();
         let waits_for = give_worktree(app, recovered)?;
-        return Ok(Undone { from: to.clone(), to, backup, waits_for, set_aside: Vec::new() });
+        return Ok(Undone { from: to.clone(), to, backup, waits_for, set_aside: Vec::new(), merge: None });
     }
+    let (_, journal::Journal { records, .. }) = WorkItem::read(&app.home, dir)?;
+    let done = plan(app, dir, recovered.task(), &records)?.done;
+    let merge = match done {
+        Some(done) => {
+            let task = recovered.task();
+            let is_over = |kind, owned: &_| app.is_done(kind, owned);
+            admit(app, &list::others_of_branch(&app.home, dir, &task.branch, &is_over)?)?;
+            Some(unmerge::take_back(app, &mut recovered, &done)?)
+        }
+        None => None,
+    };
     // The project's lock comes before the task's.
     drop(recovered);
-    let (undone, locked) = store::in_project(&app.home, dir, |mut locked, others| {
-        admit(app, others)?;
-        let (_, journal::Journal { records, .. }) = WorkItem::read(&app.home, dir)?;
-        let Plan { undone, event, lost } = plan(app, dir, locked.task(), &records)?;
-        if let Some(commit) = lost {
-            let git = Git::at(&app.project_of(locked.task())?.path);
-            git.branch_at(&locked.task().branch, &commit)?;
-        }
-        let set = Set::new().status(&undone.to).stopped_at(Some(&clock::now()));
-        fault::step("reopen", &dir.id);
-        locked.append(event, set)?;
-        locked.clear_attention()?;
-        Ok((undone, locked))
-    })?;
+    let (undone, locked) =
+        store::in_project(&app.home, dir, &|kind, owned| app.is_done(kind, owned), |mut locked, others| {
+            admit(app, others)?;
+            let (_, journal::Journal { records, .. }) = WorkItem::read(&app.home, dir)?;
+            let Plan { undone, event, lost, .. } = plan(app, dir, locked.task(), &records)?;
+            if let Some(commit) = lost {
+                let git = Git::at(&app.project_of(locked.task())?.path);
+                git.branch_at(&locked.task().branch, &commit)?;
+            }
+            let set = Set::new().status(&undone.to).stopped_at(Some(&clock::now()));
+            fault::step("reopen", &dir.id);
+            locked.append(event, set)?;
+            locked.clear_attention()?;
+            Ok((undone, locked))
+        })?;
     let waits_for =
         if locked.history().worktree.reopening.is_some() { give_worktree(app, locked)? } else { None };
-    Ok(Undone { waits_for, ..undone })
+    Ok(Undone { waits_for, merge, ..undone })
 }
 
 /// True if a task that was reopened and has no worktree yet could get it now.
@@ -135,40 +155,64 @@ fn give_worktree(app: &App, mut locked: LockedWorkItem) -> Result<Option<String>
 /// Returns the plan that follows from the journal, with the event that begins it.
 fn plan(app: &App, dir: &WorkItemDir, task: &WorkItem, records: &[Record]) -> Result<Plan> {
     let machine = app.machine_of(&task.owned)?;
-    let Some(cancelled) = cancelled(machine, task, records) else {
-        let message = format!("task {} is {}, not cancelled", KnownNames::of(app).name(dir), task.status());
+    let status = machine.state_named(task.status());
+    let is_cancelled = status.is_some() && machine.commands.cancel == status;
+    let is_merged = app.is_over(task) && !is_cancelled && WorkItemHistory::fold(records).branch.is_merged;
+    let Some(end) = end(task, records).filter(|_| is_cancelled || is_merged) else {
+        let message = format!(
+            "task {} is {}, neither cancelled nor merged",
+            KnownNames::of(app).name(dir),
+            task.status()
+        );
         return Err(Error::new(ErrorKind::Refused, message).help(format!(
-            "only a cancellation can be taken back; {} shows where the task can go",
+            "only a cancellation or a merge can be taken back; {} shows where the task can go",
             dir.command("next")
         )));
     };
-    if machine.state_named(&cancelled.to).is_none() {
-        let message = format!("the workflow {} no longer has the status {}", machine.name, cancelled.to);
+    if machine.state_named(&end.to).is_none() {
+        let message = format!("the workflow {} no longer has the status {}", machine.name, end.to);
         return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("`orange task migrate {} --to STATUS` moves the task to another one", task.id)));
     }
-    let UndoWork { backup, lost } =
-        if cancelled.had_worktree { work(app, task, &cancelled)? } else { UndoWork::default() };
+    let done = if is_merged { Some(unmerge::done(task, records)?) } else { None };
+    let UndoWork { backup, lost } = match &done {
+        Some(done) => UndoWork { backup: None, lost: merged_branch(app, task, &done.source)? },
+        None if end.had_worktree => work(app, task, &end)?,
+        None => UndoWork::default(),
+    };
     let event = Event::TaskReopened {
         from: task.status().to_owned(),
-        to: cancelled.to.clone(),
-        worktree: cancelled.had_worktree,
+        to: end.to.clone(),
+        worktree: end.had_worktree,
         backup: backup.clone(),
         actor: Actor::Human.into(),
     };
-    let Cancelled { to, set_aside, .. } = cancelled;
-    let undone = Undone { from: task.status().to_owned(), to, backup, waits_for: None, set_aside };
-    Ok(Plan { undone, event, lost })
+    let TaskEnd { to, set_aside, .. } = end;
+    let from = task.status().to_owned();
+    let undone = Undone { from, to, backup, waits_for: None, set_aside, merge: None };
+    Ok(Plan { undone, event, done, lost })
 }
 
-/// The last cancellation in the journal of a cancelled task.
-fn cancelled(machine: &Machine<'_>, task: &WorkItem, records: &[Record]) -> Option<Cancelled> {
-    let is_cancelled = machine.commands.cancel == machine.state_named(task.status());
+/// The commit of the branch of a merged task, if that is gone; refuses one that has moved since.
+fn merged_branch(app: &App, task: &WorkItem, source: &str) -> Result<Option<String>> {
+    let Some(tip) = Git::at(&app.project_of(task)?.path).branch_tip(&task.branch)? else {
+        return Ok(Some(source.to_owned()));
+    };
+    if tip == source {
+        return Ok(None);
+    }
+    let (at, was) = (short(&tip), short(source));
+    let message = format!("the branch {} has moved since: it is at {at}, and {was} was merged", task.branch);
+    Err(Error::new(ErrorKind::Refused, message)
+        .help("put it back with `git branch --force`, or make a new task for what it has now"))
+}
+
+/// The last end in the journal of a task that is over.
+fn end(task: &WorkItem, records: &[Record]) -> Option<TaskEnd> {
     let mut begun = records.iter().enumerate().filter_map(|(at, record)| {
         if let Event::TransitionStarted(plan) = &record.event { Some((at, plan)) } else { None }
     });
-    let entered = begun.rfind(|(_, plan)| plan.to == task.status());
-    let (at, plan) = entered.filter(|_| is_cancelled)?;
+    let (at, plan) = begun.rfind(|(_, plan)| plan.to == task.status())?;
     let (mut backups, mut set_aside) = (Vec::new(), Vec::new());
     for record in &records[at..] {
         if let Event::WorkBackedUp { commit, .. } = &record.event {
@@ -183,14 +227,14 @@ fn cancelled(machine: &Machine<'_>, task: &WorkItem, records: &[Record]) -> Opti
     if let Some(Some(kept)) = before.worktree.reopening.filter(|_| backups.is_empty()) {
         backups.push(kept);
     }
-    Some(Cancelled { to: plan.from.clone(), had_worktree, backups, set_aside })
+    Some(TaskEnd { to: plan.from.clone(), had_worktree, backups, set_aside })
 }
 
 /// The work of the backups; refuses a branch that is not where the work left it.
-fn work(app: &App, task: &WorkItem, cancelled: &Cancelled) -> Result<UndoWork> {
+fn work(app: &App, task: &WorkItem, end: &TaskEnd) -> Result<UndoWork> {
     let git = Git::at(&app.project_of(task)?.path);
     let mut work = None;
-    for commit in &cancelled.backups {
+    for commit in &end.backups {
         let (head, has_more) = git.work_in(commit)?;
         if has_more || work.is_none() {
             work = Some((head, commit, has_more));

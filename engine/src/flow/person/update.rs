@@ -99,7 +99,10 @@ fn edit(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'
         let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
         app.check_caller(&task, &history)?;
         if let Some(branch) = &branch {
-            admit(app, &list::others_of_branch(&app.home, dir, branch)?)?;
+            admit(
+                app,
+                &list::others_of_branch(&app.home, dir, branch, &|kind, owned| app.is_done(kind, owned))?,
+            )?;
             let worktree = task.worktree().map(|name| app.home.workspace(name));
             rebranch::plan(app, &task, worktree.as_deref(), branch)?;
         }
@@ -113,7 +116,15 @@ fn edit(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'
                 let change = rebranch::plan(app, locked.task(), locked.worktree().as_deref(), branch)?;
                 change.make(app, locked.task(), branch)
             };
-            store::rebranch(&app.home, dir, branch, &changes, |others| admit(app, others), prepare)?;
+            store::rebranch(
+                &app.home,
+                dir,
+                branch,
+                &changes,
+                &|kind, owned| app.is_done(kind, owned),
+                |others| admit(app, others),
+                prepare,
+            )?;
         } else {
             locked.edit(&changes)?;
             drop(locked);

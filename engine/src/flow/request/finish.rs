@@ -89,6 +89,9 @@ pub fn finish(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
 fn finish_one(app: &App, locked: &mut LockedWorkItem, pending: &OpenTransition) -> Result<()> {
     let machine = app.machine_of(&locked.task().owned)?;
     let hooks = hooks_of(machine, pending, &locked.dir().id)?;
+    if pending.plan.answers.is_some() && pending.plan.answers == locked.task().attention {
+        locked.clear_attention()?;
+    }
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
@@ -141,14 +144,14 @@ fn stopped(
         Some(decision) => match hooks::preflight(app, locked.task(), &decision.effects) {
             Ok(room) => {
                 let led_to_it = vec![closing(machine, locked.task(), &pending.plan)];
-                life::record(machine, locked, turn, TurnRecord { led_to_it, room, agent: None })?;
+                life::record(app, machine, locked, turn, TurnRecord { led_to_it, room, agent: None })?;
                 return attend(locked);
             }
             Err(why) => Some(machine.hooks_wait(hook, error, Some(&why.one_line()))),
         },
     };
     attend(locked)?;
-    life::record(machine, locked, blocked.as_ref().unwrap_or(turn), TurnRecord::default())
+    life::record(app, machine, locked, blocked.as_ref().unwrap_or(turn), TurnRecord::default())
 }
 
 /// Runs a hook and journals its end; returns why it failed, if it did.

@@ -76,7 +76,7 @@ pub fn begin(
 ) -> Result<LockedWorkItem> {
     let effects = turn.decision().map(|decision| decision.effects.as_slice()).unwrap_or_default();
     let room = hooks::preflight(app, locked.task(), effects)?;
-    life::record(machine, &mut locked, turn, TurnRecord { led_to_it, room, agent: None })?;
+    life::record(app, machine, &mut locked, turn, TurnRecord { led_to_it, room, agent: None })?;
     Ok(locked)
 }
 

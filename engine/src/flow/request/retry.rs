@@ -21,11 +21,12 @@ pub fn retry_hooks(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let effects = effects(machine, &waiting, &dir.id)?;
     let room = hooks::preflight(app, locked.task(), &effects)?;
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
-    locked.append(Event::HooksRetried { from, to, actor: machine.actor_name(by).into() }, Set::new())?;
+    // The attention is about the hook that runs again now.
+    let (actor, answers) = (machine.actor_name(by).into(), locked.task().attention.clone());
+    locked.append(Event::HooksRetried { from, to, actor, answers }, Set::new())?;
     room.map_or(Ok(()), WorktreeRoom::take)?;
-    // The attention was about the hook that runs again now. An agent that has ended meanwhile needs attention until its end is
-    // judged.
     locked.clear_attention()?;
+    // An agent that has ended meanwhile needs attention until its end is judged.
     for (_, Exited { spawn, reason, .. }) in &waiting.exited {
         locked.call_attention(&format!("agent {spawn} ended while hooks waited ({})", reason.as_str()))?;
     }

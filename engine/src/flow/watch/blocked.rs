@@ -63,8 +63,9 @@ impl Blocked {
 pub fn named(app: &App, project: &str, names: &[String]) -> Result<Vec<String>> {
     let mut ids: Vec<String> = Vec::new();
     for name in names {
-        let found =
-            find::named(&app.home, WorkItemKind::Task, name, Some(project), |task| app.is_over(task))?;
+        let found = find::named(&app.home, WorkItemKind::Task, name, Some(project), &|kind, owned| {
+            app.is_end(kind, owned)
+        })?;
         if !ids.contains(&found.id) {
             ids.push(found.id);
         }

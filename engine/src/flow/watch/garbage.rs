@@ -8,9 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
-use crate::store::list::Brevity;
+use crate::store::list::{Brevity, ListedTask, SortedTasks};
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, home, list};
+use crate::store::{
+    Home, Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemHistory, WorkItemKind, home, list,
+};
 use crate::{Error, Result};
 use orange_system::files::{bytes_in, size};
 use orange_system::many::in_order;
@@ -88,10 +90,38 @@ struct KnownTasks {
 struct Over {
     dir: WorkItemDir,
     branch: String,
-    /// True if the branch was created for the task.
-    is_own_branch: bool,
-    age: Duration,
+    /// True if the branch was created for the task; `None` if only its journal says that.
+    is_own_branch: Option<bool>,
     is_deleted: bool,
+}
+
+impl Over {
+    fn age(&self) -> Duration {
+        age_of(&self.dir.history())
+    }
+
+    /// True if it is over and holds nothing, and its branch was created for it. What a list says is compared with the files.
+    fn owns_branch(&self, app: &App) -> bool {
+        self.is_own_branch.unwrap_or_else(|| {
+            self.seen(app).is_some_and(|(task, history)| {
+                task.branch == self.branch && history.branch.made.contains_key(&self.branch)
+            })
+        })
+    }
+
+    /// True if it is over and holds nothing by its files.
+    fn is_over(&self, app: &App) -> bool {
+        self.is_own_branch.is_some() || self.seen(app).is_some()
+    }
+
+    fn seen(&self, app: &App) -> Option<(WorkItem, WorkItemHistory)> {
+        let (task, journal) = WorkItem::read_last(&app.home, &self.dir, 0).ok()?;
+        (app.is_over(&task) && !holds_something(&task)).then(|| (task, journal.history()))
+    }
+}
+
+fn holds_something(task: &WorkItem) -> bool {
+    task.owned.workspace.is_some() || task.owned.tmux_session.is_some()
 }
 
 impl LeftoverKind {
@@ -232,22 +262,34 @@ pub fn summary(found: &[Garbage]) -> Option<String> {
 
 /// Temporary files of dead processes.
 pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
-    let dirs = list::dirs(home, &WorkItemKind::ALL, None)?;
+    Ok(leftovers_in(home, &list::dirs(home, &WorkItemKind::ALL, None)?))
+}
+
+/// Temporary files of dead processes in the home and in these folders of tasks.
+pub fn leftovers_in(home: &Home, dirs: &[WorkItemDir]) -> Vec<PathBuf> {
     let mut folders = vec![home.root().to_owned(), home.workspaces()];
     folders.extend(dirs.iter().filter_map(|dir| dir.path.parent()).map(Path::to_owned));
     folders.dedup();
     let mut found: Vec<PathBuf> = folders.iter().flat_map(|folder| atomic::leftovers(folder)).collect();
-    for left in in_order(&dirs, &|dir, _| atomic::leftovers_with(&dir.path, "prompts")) {
+    for left in in_order(dirs, &|dir, _| atomic::leftovers_with(&dir.path, "prompts")) {
         found.extend(left);
     }
-    Ok(found)
+    found
 }
 
 impl KnownTasks {
     fn of(app: &App) -> Result<KnownTasks> {
         let mut known = KnownTasks { is_whole: true, ..KnownTasks::default() };
-        let journals = list::journals(&app.home, &WorkItemKind::ALL, None)?;
         let is_over = |kind, owned: &Owned| app.is_end(kind, owned);
+        let SortedTasks { over, waiting, mut others } = list::sorted(&app.home, &is_over)?;
+        for ListedTask { dir, owned, branch } in over {
+            if !known.definitions.contains(&owned.definition) {
+                known.definitions.insert(owned.definition.clone());
+            }
+            known.over.push(Over { dir, branch, is_own_branch: None, is_deleted: false });
+        }
+        others.extend(waiting.into_iter().map(|task| task.dir));
+        let journals = list::checked_journals(others);
         for (listed, brevity) in
             list::each_briefly(journals, is_over, |listed, brevity| Some((listed, brevity)))
         {
@@ -271,8 +313,7 @@ impl KnownTasks {
             self.live.insert(dir.id);
             return;
         };
-        let holds_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
-        if holds_something || !is_deleted && !app.is_over(&task) {
+        if holds_something(&task) || !is_deleted && !app.is_over(&task) {
             self.definitions.insert(task.owned.definition);
             self.branches.insert((dir.project, task.branch));
             self.live.insert(dir.id);
@@ -290,9 +331,8 @@ impl KnownTasks {
         is_deleted: bool,
     ) {
         self.definitions.insert(task.owned.definition);
-        let is_own_branch = is_made(&task.branch);
-        let age = age_of(&dir.history());
-        self.over.push(Over { dir, branch: task.branch, is_own_branch, age, is_deleted });
+        let is_own_branch = Some(is_made(&task.branch));
+        self.over.push(Over { dir, branch: task.branch, is_own_branch, is_deleted });
     }
 }
 
@@ -315,12 +355,14 @@ fn of_project(
     let over: Vec<&Over> = known.over.iter().filter(|over| over.dir.project == project.name).collect();
     let (mut found, mut staying) = (Vec::new(), BTreeSet::new());
     for backup in git.all_backups()? {
-        let age = match over.iter().find(|over| over.dir.id == backup.task()) {
-            Some(over) => over.age,
+        let own = over.iter().find(|over| over.dir.id == backup.task());
+        let age = match own {
+            Some(over) => over.age(),
             None => git.age_of(&backup.commit)?,
         };
         let is_old = wanted.age(LeftoverKind::Backup, Some(project)).is_some_and(|wanted| age >= wanted);
-        let may_go = is_old && !known.live.contains(backup.task());
+        let is_over = || own.is_none_or(|over| over.is_over(app));
+        let may_go = is_old && !known.live.contains(backup.task()) && is_over();
         if may_go && git.is_backup_merged(&backup, &project.default_branch)? {
             let name = backup.reference.clone();
             let place = Removable::Backup(git.clone(), backup, project.default_branch.clone());
@@ -329,23 +371,25 @@ fn of_project(
             staying.insert(backup.task().to_owned());
         }
     }
-    let mut branches = BTreeSet::new();
-    for over in &over {
-        let is_old = wanted.age(LeftoverKind::Branch, Some(project)).is_some_and(|wanted| over.age >= wanted);
+    let (existing, mut branches) = (git.branches()?, BTreeSet::new());
+    for over in over.iter().filter(|over| existing.contains(&over.branch)) {
+        let age = over.age();
+        let is_old = wanted.age(LeftoverKind::Branch, Some(project)).is_some_and(|wanted| age >= wanted);
         let is_used = known.branches.contains(&(project.name.clone(), over.branch.clone()));
-        let may_go = is_old && over.is_own_branch && !is_used && branches.insert(&over.branch);
+        let may_go = is_old && !is_used && over.owns_branch(app) && branches.insert(&over.branch);
         if may_go && let Some(commit) = git.merged_branch(&over.branch, &project.default_branch)? {
             let place = Removable::Branch(git.clone(), over.branch.clone(), commit);
-            found.push(of(LeftoverKind::Branch, &over.branch, over.age, 0, place));
+            found.push(of(LeftoverKind::Branch, &over.branch, age, 0, place));
         }
     }
     for over in over.iter().filter(|over| over.is_deleted) {
-        let is_old = wanted.age(LeftoverKind::Trash, Some(project)).is_some_and(|wanted| over.age >= wanted);
+        let age = over.age();
+        let is_old = wanted.age(LeftoverKind::Trash, Some(project)).is_some_and(|wanted| age >= wanted);
         let has_work = staying.contains(&over.dir.id) || app.home.set_aside(&over.dir.id).exists();
         if is_old && !has_work {
             let name = over.dir.path.display().to_string();
             let place = Removable::Deleted(over.dir.clone());
-            found.push(of(LeftoverKind::Trash, &name, over.age, bytes_in(&over.dir.path)?, place));
+            found.push(of(LeftoverKind::Trash, &name, age, bytes_in(&over.dir.path)?, place));
         }
     }
     Ok(found)

@@ -2,13 +2,14 @@
 //! leftovers are due.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::drive::gh::{self, Gh};
+use crate::drive::gh::{self, Gh, Glance};
 use crate::flow::pull_request;
 use crate::hooks;
-use crate::store::{WorkItem, WorkItemDir};
+use crate::store::{WorkItem, WorkItemDir, projects};
 use crate::{Error, Result};
 
 /// The time between two questions about a pull request.
@@ -31,6 +32,8 @@ const ENOUGH: usize = 2;
 pub struct Polls {
     asked: BTreeMap<String, LastPoll>,
     swept: Option<Instant>,
+    /// True if GitHub has few answers left for this hour, so that the pauses are twice as long.
+    is_scarce: bool,
 }
 
 #[derive(Debug)]
@@ -38,6 +41,8 @@ struct LastPoll {
     at: Instant,
     /// The last failure, which is reported once.
     failure: Option<Error>,
+    /// The glance before the last view.
+    glance: Option<Glance>,
 }
 
 /// A task that has a pull request, or may have one.
@@ -77,15 +82,28 @@ impl Polls {
     /// ended. Returns what was done, by task; a repeated failure is omitted.
     pub fn round(&mut self, app: &App, mut watched: Vec<PolledTask>) -> Vec<(WorkItemDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
-        watched.retain(|it| self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause()));
+        let times = if self.is_scarce { 2 } else { 1 };
+        let is_due = |it: &PolledTask| {
+            self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause() * times)
+        };
+        watched.retain(is_due);
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
+        let glances = self.glances(app, &watched);
         let mut polled = Vec::new();
         let mut failures = 0;
         for it in watched {
+            let glance = it.url.as_deref().and_then(|url| glances.get(url).cloned());
+            if let Some(asked) = self.asked.get_mut(&it.dir.id)
+                && asked.has_seen(glance.as_ref())
+            {
+                asked.at = Instant::now();
+                continue;
+            }
             let outcome = ask(app, &it);
             failures = if outcome.is_err() { failures + 1 } else { 0 };
             let failure = outcome.as_ref().err().cloned();
-            let before = self.asked.insert(it.dir.id.clone(), LastPoll { at: Instant::now(), failure });
+            let poll = LastPoll { at: Instant::now(), failure, glance };
+            let before = self.asked.insert(it.dir.id.clone(), poll);
             match outcome {
                 Ok(None) => {}
                 // A task that never had a pull request needs none.
@@ -99,6 +117,33 @@ impl Polls {
             }
         }
         polled
+    }
+
+    /// Glances at the pull requests of each repository that has several. Without an answer each is viewed, which says what is
+    /// wrong.
+    fn glances(&mut self, app: &App, watched: &[PolledTask]) -> BTreeMap<String, Glance> {
+        let mut by_repository: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
+        for it in watched {
+            if let (Some(url), Ok(project)) = (&it.url, projects::get(&app.home, &it.dir.project)) {
+                by_repository.entry(project.path).or_default().push(url);
+            }
+        }
+        let (mut found, mut is_scarce) = (BTreeMap::new(), false);
+        for (repository, urls) in by_repository.into_iter().filter(|(_, urls)| urls.len() > 1) {
+            let Ok(glances) = Gh::at(repository).patience(PATIENCE).glances(&urls) else { continue };
+            is_scarce |= glances.is_scarce;
+            found.extend(glances.each.into_iter().map(|it| (it.url().to_owned(), it)));
+        }
+        self.is_scarce = is_scarce;
+        found
+    }
+}
+
+impl LastPoll {
+    /// True if a view has nothing new after this glance.
+    fn has_seen(&self, glance: Option<&Glance>) -> bool {
+        let seen = self.glance.as_ref().zip(glance);
+        self.failure.is_none() && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
     }
 }
 

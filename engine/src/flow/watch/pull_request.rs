@@ -63,6 +63,7 @@ pub fn found(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<String> {
 /// The events of a merged pull request.
 pub fn merged(app: &App, task: &WorkItem, pr: &PullRequest) -> Result<Vec<Event>> {
     let into = app.project_of(task)?.default_branch;
-    let merged = Event::TaskMerged { strategy: Strategy::PullRequest, into, commit: pr.commit.clone() };
+    let merged =
+        Event::TaskMerged { strategy: Strategy::PullRequest, into, commit: pr.commit.clone(), kept: false };
     Ok(vec![Event::PrMerged { url: pr.url.clone() }, merged])
 }

@@ -15,7 +15,7 @@ use crate::hooks::{agent_check, workspace};
 use crate::store::list::{self, KnownTask};
 use crate::store::pool::{self, SavedPool, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Home, WorkItem, WorkItemDir, WorkItemKind, owed, work_item};
+use crate::store::{Home, Owned, WorkItem, WorkItemDir, WorkItemKind, owed, work_item};
 
 /// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
@@ -291,8 +291,10 @@ pub fn after_release(app: &App, dir: &WorkItemDir) -> Result<()> {
 /// Begins the oldest mission of a project that waits for a worktree, if one is free, in a process of its own.
 pub fn begin_mission(app: &App, project: &str) -> Result<()> {
     let pending = MissionStatus::Pending.as_str();
-    let mut known = list::journals(&app.home, &[WorkItemKind::Mission], Some(project))?;
-    known.retain(|it| it.may_be(|owned| owned.status == pending));
+    let is_pending = |owned: &Owned| owned.status == pending;
+    let mut known =
+        list::journals(&app.home, &[WorkItemKind::Mission], Some(project), &|_, owned| is_pending(owned))?;
+    known.retain(|it| it.may_be(is_pending));
     let waiting =
         list::each(known, |it| it.task.as_ref().is_ok_and(|it| it.status() == pending).then_some(it.dir));
     let Some(dir) = waiting.into_iter().next() else { return Ok(()) };

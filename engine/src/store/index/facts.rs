@@ -23,9 +23,14 @@ pub struct JournalFacts {
 }
 
 /// That a journal was read whole: it has no open transition, no agent whose end is not recorded, no worktree and no session, and its
-/// last line is whole. With what else is asked of such journals, as its line in an index.
+/// last line is whole. With what else is asked of such journals.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Idle(Box<str>);
+pub struct Idle {
+    /// The time of its last change of status.
+    pub since: Box<str>,
+    /// Facts about its end as they are in an index.
+    last: Box<str>,
+}
 
 /// Facts about the end of an idle journal.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +42,14 @@ pub struct Last {
 }
 
 impl Idle {
-    /// Facts about its end; `None` if the index does not have them.
+    /// Of a journal that was not looked at, since the list of idle tasks has it.
+    pub fn listed(since: &str) -> Idle {
+        Idle { since: since.into(), last: "".into() }
+    }
+
+    /// Facts about its end; `None` if they were not read.
     pub fn last(&self) -> Option<Last> {
-        serde_json::from_str(&self.0).ok()
+        serde_json::from_str(&self.last).ok()
     }
 
     fn of(bytes: &[u8]) -> Option<Idle> {
@@ -49,7 +59,8 @@ impl Idle {
             history.transition.open.is_none() && history.agents.alive.is_empty() && journal.torn.is_none();
         let ends = journal.records.last().filter(|_| is_idle)?.timestamp.clone();
         let last = Last { ends, made: history.branch.made.into_keys().collect() };
-        serde_json::to_string(&last).ok().map(|line| Idle(line.into()))
+        let last = serde_json::to_string(&last).ok()?.into();
+        (!history.since.contains(char::is_whitespace)).then(|| Idle { since: history.since.into(), last })
     }
 }
 
@@ -91,13 +102,14 @@ impl FileFact for JournalFacts {
     fn encode(&self) -> Option<String> {
         let owned = self.owned.as_deref()?;
         let set = serde_json::to_string(&set_of(owned)).ok()?;
-        let idle = self.idle.as_ref().map_or("", |idle| &idle.0);
+        let idle =
+            self.idle.as_ref().map_or_else(String::new, |Idle { since, last }| format!("{since} {last}"));
         (owned_of(&set).as_ref() == Some(owned)).then(|| format!("{idle}\t{set}"))
     }
 
     fn decode(line: &str, shared: &mut Self::Shared) -> Option<JournalFacts> {
         let (idle, set) = line.split_once('\t')?;
-        let idle = (!idle.is_empty()).then(|| Idle(idle.into()));
+        let idle = idle.split_once(' ').map(|(since, last)| Idle { since: since.into(), last: last.into() });
         let owned = shared.of(set)?;
         Some(JournalFacts { owned: Some(owned), idle })
     }
@@ -126,7 +138,7 @@ impl SharedOwned {
 }
 
 /// The set that gives a new task all of these values.
-fn set_of(owned: &Owned) -> Set {
+pub(super) fn set_of(owned: &Owned) -> Set {
     let Owned { status, counters, workspace, tmux_session, workflow, .. } = owned;
     let set = Set::new()
         .status(status)
@@ -135,12 +147,13 @@ fn set_of(owned: &Owned) -> Set {
         .tmux_session(tmux_session.as_deref())
         .waiting_until(owned.waiting_until.as_deref())
         .stopped_at(owned.stopped_at.as_deref())
-        .hooks_wait(owned.hooks_wait.as_deref());
+        .hooks_wait(owned.hooks_wait.as_deref())
+        .base(owned.base.as_deref());
     counters.iter().fold(set, |set, (name, value)| set.counter(name, *value))
 }
 
 /// The values of a set; `None` if a name in it is none, as in a journal.
-fn owned_of(set: &str) -> Option<Owned> {
+pub(super) fn owned_of(set: &str) -> Option<Owned> {
     let set = Set(serde_json::from_str(set).ok()?);
     let mut owned = Owned::default();
     owned.apply(&set);

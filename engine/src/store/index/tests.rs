@@ -158,7 +158,7 @@ fn a_damaged_index_counts_for_nothing() {
         fs::write(&path, &bytes).unwrap();
         assert_eq!(known(&dirs, true), expect, "round {round}");
     }
-    for other in ["", "\n", "orange-index-1 0 0\n", "orange-index-2 0 0000000000000000\n"] {
+    for other in ["", "\n", "orange-index-2 0 0\n", "orange-index-3 0 0000000000000000\n"] {
         fs::write(&path, other).unwrap();
         assert_eq!(known(&dirs, true), expect, "{other}");
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use orange_core::merge::Strategy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -30,7 +31,8 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
     Ok(settings)
 }
 
-const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment"];
+const KEYS: &[&str] =
+    &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment", "merge"];
 
 type SettingResult<T> = std::result::Result<T, SettingFlaw>;
 
@@ -83,6 +85,15 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
         "environment" => settings.environment = Some(variables(key, value)?),
         "setup" => settings.setup = Some(programs(key, value)?),
         "ports" => settings.ports = Some(read_ports(value)?),
+        "merge" => {
+            each(table(key, value)?, &["strategy", "sync"], &mut |key, value| {
+                match key {
+                    "strategy" => settings.merge_strategy = Some(strategy(key, value, &Strategy::ALL)?),
+                    _ => settings.merge_sync = Some(strategy(key, value, &Strategy::OF_SYNC)?),
+                }
+                Ok(())
+            })?;
+        }
         "harness" => {
             each(table(key, value)?, &["task", "review"], &mut |key, value| {
                 let name = Some(text(key, value)?).filter(|name| !name.is_empty());
@@ -98,6 +109,12 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
         }
     }
     Ok(())
+}
+
+fn strategy(key: &str, value: &Spanned<DeValue<'_>>, known: &[Strategy]) -> SettingResult<Strategy> {
+    let words = || known.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
+    let read = value.get_ref().as_str().and_then(Strategy::parse).filter(|it| known.contains(it));
+    Ok(read.ok_or_else(|| format!("`{key}` is one of these words in quotes: {}", words()))?)
 }
 
 fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {

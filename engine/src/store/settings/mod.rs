@@ -7,6 +7,7 @@ mod tests;
 
 use std::path::{Component, Path};
 
+use orange_core::merge::Strategy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -43,6 +44,12 @@ pub struct Settings {
     /// The variables that agents get of the environment in which they are started, beside those that every program needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Vec<String>>,
+    /// The strategy of merges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_strategy: Option<Strategy>,
+    /// The strategy of `orange task sync`: `merge` or `rebase`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_sync: Option<Strategy>,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,

@@ -27,7 +27,8 @@ fn every_key_is_read() {
         "copy = ['.env', 'config/local']\nlink = ['node_modules']\nreclaim_when_waiting = true\n\
          environment = ['API_KEY']\n\
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
-         [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n",
+         [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
+         [merge]\nstrategy = 'squash'\nsync = 'rebase'\n",
     );
     let expect = Settings {
         copy: Some(words(&[".env", "config/local"])),
@@ -41,6 +42,8 @@ fn every_key_is_read() {
         review_harness: Some("codex".to_owned()),
         reclaim_when_waiting: Some(true),
         environment: Some(words(&["API_KEY"])),
+        merge_strategy: Some(Strategy::Squash),
+        merge_sync: Some(Strategy::Rebase),
         ..Settings::default()
     };
     assert_eq!(settings.unwrap(), expect);
@@ -63,6 +66,8 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("environment = [\n'KEY=1']", 2, "not a name of a variable");
     check_flaw("copy = [1]", 1, "list of paths");
     check_flaw("\nreclaim_when_waiting = 'yes'", 2, "true or false");
+    check_flaw("[merge]\nsync = 'squash'", 2, "merge, rebase");
+    check_flaw("[merge]\nstrategy = 'octopus'", 2, "ff, merge, squash, rebase, auto");
     check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");
     check_flaw("[[setup]]\nargv = 'npm ci'", 2, "list of strings");
     check_flaw("[[setup]]\ntimeout = 1", 1, "has a program");

@@ -121,7 +121,7 @@ fn a_command_finds_its_own_kind_and_the_engine_finds_both() {
     for dir in [&first, &second] {
         assert_eq!(find::by_id(&home, &dir.id).unwrap(), *dir);
     }
-    let named = |kind, name: &str| find::named(&home, kind, name, None, |_| false);
+    let named = |kind, name: &str| find::named(&home, kind, name, None, &|_, _| false);
     assert_eq!(named(WorkItemKind::Task, &first.id).unwrap(), first);
     assert_eq!(named(WorkItemKind::Mission, "brew").unwrap(), second);
     let refused = |kind, name: &str| {

@@ -33,6 +33,8 @@ fn role() {
         "many" => change_many(&home),
         "edit" => editors::edit(&home),
         "index" => index::tests::write_forever(&home),
+        "idle" => index::idle::tests::change(&home),
+        "list" => index::idle::tests::write_forever(&home),
         "note" => activity::tests::note_many(&only_task(&home)),
         "move" => editors::move_until_stopped(&home),
         other => panic!("no role {other}"),

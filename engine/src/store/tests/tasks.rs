@@ -338,7 +338,7 @@ fn check_branch(line: &str, branch: &str, expect: Result<usize, ErrorKind>) {
     task(&home, "another");
     let text = fs::read_to_string(dir.task_md()).unwrap().replace("branch: fix", line);
     fs::write(dir.task_md(), text).unwrap();
-    let found = list::of_branch(&home, "coffee", branch);
+    let found = list::of_branch(&home, "coffee", branch, &|_, _| false);
     assert_eq!(found.map(|found| found.len()).map_err(|error| error.kind), expect, "{line}");
 }
 

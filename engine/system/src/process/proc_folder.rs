@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
 use super::processes::{OpenFile, ProcessFiles, ProcessFolder, ProcessState, Processes, Stat, unknown};
@@ -171,9 +172,11 @@ fn words(pid: i32, name: &str) -> Vec<u8> {
 fn at_once(path: &str) -> io::Result<Vec<u8>> {
     // The most that the system gives a program as its arguments and environment.
     const LONGEST: usize = 6 << 20;
-    let mut bytes = vec![0; LONGEST];
-    let length = fs::File::open(path)?.read(&mut bytes)?;
-    bytes.truncate(length);
+    let file = fs::File::open(path)?;
+    // To write zeros first would cost more than everything else here.
+    let mut bytes = Vec::with_capacity(LONGEST);
+    rustix::io::read(&file, spare_capacity(&mut bytes))?;
+    bytes.shrink_to_fit();
     Ok(bytes)
 }
 

@@ -116,13 +116,14 @@ impl CachedFinding {
     }
 
     fn diagnostic(self) -> Option<Diagnostic> {
-        let label = |(at, message)| Label { span: span(at), message };
+        let label = |(at, message)| Label { span: span(at), file: None, message };
         let edit = |(at, text)| Edit { span: span(at), text };
         Some(Diagnostic {
             check: catalogue::find(&self.check)?,
             level: LEVELS.into_iter().find(|it| it.as_str() == self.level)?,
             message: self.message,
             span: span(self.place),
+            file: None,
             labels: self.labels.into_iter().map(label).collect(),
             about: self.about,
             fault: self.fault.into_iter().map(Self::diagnostic).collect::<Option<_>>()?,
@@ -138,6 +139,7 @@ impl CachedFinding {
                 edits: edits.into_iter().map(edit).collect(),
                 safe,
             }),
+            file_fix: None,
         })
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use orange_analysis::evolution::{self, Comparison, Side};
 use orange_analysis::step_changes::step_changes;
 use orange_codegen::model::Definition;
-use orange_codegen::{Checked, Diagnostic};
+use orange_codegen::{Checked, Diagnostic, Source};
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
@@ -15,7 +15,7 @@ use crate::input::not_both_from_stdin;
 use crate::json::{self, DiffAnswer, StrandedTask};
 use crate::output::{DiffOutput, changed_steps, changed_steps_short, printable, put};
 use crate::report::File;
-use crate::screen::Styles;
+use crate::screen::{Style, Styles};
 
 /// Print what changes when a new workflow replaces an old one: for running tasks, or for the next missions.
 #[derive(Debug, Args)]
@@ -73,11 +73,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
         };
         return Ok(Answer::text(out));
     }
-    if let Some(refused) = of_two_kinds((&old, &checked_old), (&new, &checked_new)) {
-        return Err(refused.into());
-    }
-    let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
-        .map_err(|(side, refused)| no_machine(if side == Side::Old { &old } else { &new }, &refused))?;
+    let comparison = compared((&old.source, &checked_old), (&new.source, &checked_new))?;
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
     let stranded = stranded(&home, &comparison, (&checked_old, &checked_new));
     let answer = DiffAnswer::new((&old.source, &new.source), &comparison, stranded, &home.broken);
@@ -91,13 +87,36 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     Ok(Answer { out, err: unread(&home), exit })
 }
 
+/// The changes between two workflows, for people; empty if there are none.
+pub(crate) fn text(
+    old: (&Source, &Checked),
+    new: (&Source, &Checked),
+    style: Style,
+) -> Result<String, Failure> {
+    let sources = (old.0, new.0);
+    if let Some(changes) = step_changes(old.1, new.1) {
+        return Ok(changed_steps(&DiffAnswer::of_steps(sources, &changes), style.width));
+    }
+    let comparison = compared(old, new)?;
+    let answer = DiffAnswer::new(sources, &comparison, Vec::new(), &[]);
+    Ok(DiffOutput { old: old.0, new: new.0, comparison: &comparison, answer: &answer }.human(style))
+}
+
+fn compared(old: (&Source, &Checked), new: (&Source, &Checked)) -> Result<Comparison, Failure> {
+    if let Some(refused) = of_two_kinds(old, new) {
+        return Err(refused);
+    }
+    evolution::compare((old.1, old.0), (new.1, new.0))
+        .map_err(|(side, refused)| no_machine(if side == Side::Old { old.0 } else { new.0 }, &refused))
+}
+
 /// An error in one of the two files is not a difference between them.
 fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
 
 /// Failure for a workflow of states and one of steps, which are not compared.
-fn of_two_kinds(old: (&File, &Checked), new: (&File, &Checked)) -> Option<Failure> {
+fn of_two_kinds(old: (&Source, &Checked), new: (&Source, &Checked)) -> Option<Failure> {
     let (steps, states) = match (old.1.definition(), new.1.definition()) {
         (Definition::Steps(_), Definition::Machine(_)) => (old.0, new.0),
         (Definition::Machine(_), Definition::Steps(_)) => (new.0, old.0),
@@ -105,18 +124,14 @@ fn of_two_kinds(old: (&File, &Checked), new: (&File, &Checked)) -> Option<Failur
             return None;
         }
     };
-    let message = format!("{} has steps, and {} has states", steps.source.path, states.source.path);
+    let message = format!("{} has steps, and {} has states", steps.path, states.path);
     Some(Failure::new(message, "give two workflows of one kind"))
 }
 
-fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
+fn no_machine(source: &Source, refused: &[Diagnostic]) -> Failure {
     let why: Vec<&str> = refused.iter().map(|it| it.message.as_str()).collect();
     Failure::new(
-        format!(
-            "no machine can be made of {}, so nothing can be compared: {}",
-            file.source.path,
-            why.join("; ")
-        ),
+        format!("no machine can be made of {}, so nothing can be compared: {}", source.path, why.join("; ")),
         "`orange-workflow emit` says what is too large",
     )
 }

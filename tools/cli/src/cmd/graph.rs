@@ -17,7 +17,11 @@ use crate::screen::Styles;
 
 pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> {
     not_both_from_stdin(&args.file, Path::new(args.trace.as_deref().unwrap_or_default()))?;
-    let (file, checked) = one::load(&args.file, styles)?;
+    // Findings alone need a search, and a run names its states.
+    let (file, checked) = match (&args.trace, &args.highlight) {
+        (None, Some(_)) => one::load(&args.file, styles)?,
+        (Some(_), _) | (None, None) => one::compiled(&args.file, styles)?,
+    };
     let mut graph = Graph::new(checked.definition());
     let check = args.highlight.as_deref().map(named).transpose()?;
     match (&args.trace, check) {

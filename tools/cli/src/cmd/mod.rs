@@ -19,6 +19,7 @@ mod watch;
 
 use crate::answer::Answer;
 use crate::args::Command;
+use crate::lsp;
 use crate::screen::Styles;
 
 /// Runs the command of the command line.
@@ -33,6 +34,7 @@ pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
         Command::Emit(args) => emit::run(args, styles),
         Command::Graph(args) => graph::run(args, styles),
         Command::Init(args) => init::run(args),
+        Command::Lsp(args) => lsp::run(args).map_err(Answer::from),
         Command::Manual(args) => manual::run(args),
         Command::Prove(args) => prove::run(args, styles),
         Command::Schema(args) => schema::run(args),

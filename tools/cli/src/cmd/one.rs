@@ -13,15 +13,25 @@ use crate::whole;
 
 /// The checked workflow of a file, and the file; or else the answer with its errors.
 pub(super) fn load(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
-    let mut file = File::new(&Input::named(path)?);
+    checked(File::new(&Input::named(path)?), styles)
+}
+
+/// The checked workflow of a file, and the file without the findings of lints; or else the answer with its errors.
+pub(super) fn compiled(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
+    checked(File::compiled(&Input::named(path)?), styles)
+}
+
+fn checked(mut file: File, styles: Styles) -> Result<(File, Checked), Answer> {
     match file.compilation.checked.take() {
         Some(checked) => Ok((file, checked)),
-        None => {
-            let findings = std::mem::take(&mut file.compilation.diagnostics);
-            let errors = findings.into_iter().filter(|it| it.level == Level::Error).collect();
-            Err(refuse(file, errors, styles))
-        }
+        None => Err(refuse_errors(file, styles)),
     }
+}
+
+fn refuse_errors(mut file: File, styles: Styles) -> Answer {
+    let findings = std::mem::take(&mut file.compilation.diagnostics);
+    let errors = findings.into_iter().filter(|it| it.level == Level::Error).collect();
+    refuse(file, errors, styles)
 }
 
 /// The answer that this file cannot be used, with these reasons.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use orange_analysis::insight::{self, WorkflowInsight};
+use orange_analysis::search::SearchLimits;
 use orange_analysis::{plan_proof, prove};
+use orange_codegen::Source;
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
@@ -41,14 +44,26 @@ pub(crate) enum ProofFormat {
 }
 
 pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
-    let (file, checked) = one::load(&args.file, styles)?;
+    let (mut file, checked) = one::compiled(&args.file, styles)?;
+    file.compilation.checked = Some(checked);
     let source = &file.source;
-    if let Some(proof) = plan_proof::prove(&checked, source) {
-        return Ok(answered(&ProveAnswer::new(&proof, plan_proof::RESTS_ON, source), args.format, styles)?);
-    }
-    match prove::prove(&checked, source) {
-        Ok(proof) => Ok(answered(&ProveAnswer::new(&proof, prove::RESTS_ON, source), args.format, styles)?),
-        Err(findings) => Err(one::refuse(file, findings, styles)),
+    let known = insight::of(source, &file.compilation, &SearchLimits::default());
+    let known = known.map_or_else(|| Err(Vec::new()), |it| it.known);
+    let answer = match &known {
+        Ok(known) => proof_of(known, source),
+        Err(findings) => {
+            let findings = findings.clone();
+            return Err(one::refuse(file, findings, styles));
+        }
+    };
+    Ok(answered(&answer, args.format, styles)?)
+}
+
+/// The proof in what is known of a workflow.
+pub(crate) fn proof_of<'k>(known: &'k WorkflowInsight, source: &'k Source) -> ProveAnswer<'k> {
+    match known {
+        WorkflowInsight::Machine(it) => ProveAnswer::new(&it.proof, prove::RESTS_ON, source),
+        WorkflowInsight::Steps(it) => ProveAnswer::new(&it.proof, plan_proof::RESTS_ON, source),
     }
 }
 

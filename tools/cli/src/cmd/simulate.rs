@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use orange_analysis::walk::Walk;
 use orange_analysis::{lint, plan_proof, prove};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Diagnostic, Trace};
@@ -46,6 +47,7 @@ Examples:
   orange-workflow simulate flow.yml
   orange-workflow simulate flow.yml --script walk.txt
   orange-workflow simulate draft.yml --trace C62
+  orange-workflow simulate flow.yml --from working
   orange-workflow simulate dev-task.toml --script mission.txt --intervene never
 
 Exit status: 0 done, 1 something in the script cannot happen, 2 the work could not be done.")]
@@ -60,6 +62,10 @@ pub(crate) struct Simulate {
     /// Replay the trace of the first finding of this check; of a step workflow, also the run that breaks this property of `prove`
     #[arg(long, value_name = "CODE|NAME", conflicts_with = "script")]
     pub trace: Option<String>,
+
+    /// Begin in this state, as a task that was created in it; not of a step workflow
+    #[arg(long, value_name = "STATE", conflicts_with = "trace")]
+    pub from: Option<String>,
 
     /// Execution of a mission, instead of that of its workflow: step, auto
     #[arg(long, value_name = "EXECUTION", value_parser = execution)]
@@ -87,6 +93,12 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
     let (file, checked) = one::load(&args.file, styles)?;
     let plans = PlanArena::default();
     if let Some(plan) = lower_plan(&checked, &plans) {
+        if args.from.is_some() {
+            let message = "--from: a step workflow has no states".to_owned();
+            return Err(
+                Failure::new(message, "a mission begins with its first steps: leave `--from` out").into()
+            );
+        }
         let policy = Policy {
             execution: args.execution.unwrap_or(plan.policy.execution),
             intervene: args.intervene.unwrap_or(plan.policy.intervene),
@@ -115,7 +127,11 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         let trace = trace_of(name, &lint::findings(&checked, &file.source))?;
         return Ok(replay(&machine, &trace)?);
     }
-    Ok(lead(Simulation::of_task(&machine), args.script.as_deref())?)
+    let simulation = match &args.from {
+        Some(state) => beginning_in(&machine, state)?,
+        None => Simulation::of_task(&machine),
+    };
+    Ok(lead(simulation, args.script.as_deref())?)
 }
 
 fn lead<W>(mut simulation: Simulation<W>, script: Option<&Path>) -> Result<Answer, Failure>
@@ -130,6 +146,13 @@ where
         }
         None => transcript(simulation, read(Path::new(STDIN))?.lines()),
     }
+}
+
+fn beginning_in<'m>(machine: &'m Machine<'m>, state: &str) -> Result<Simulation<Walk<'m>>, Failure> {
+    Simulation::starting_in(machine, state).map_err(|it| {
+        let names: Vec<&str> = machine.states.iter().map(|it| it.name).collect();
+        Failure::new(format!("--from: {}", it.0), format!("the states are {}", names.join(", ")))
+    })
 }
 
 fn replay(machine: &Machine<'_>, trace: &Trace) -> Result<Answer, Failure> {

@@ -11,7 +11,7 @@ use orange_analysis::scenario::{self, FailedExpectation, Scenarios};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::source::{SCENARIOS, Source, is_scenario_file};
 use orange_codegen::span::Spanned;
-use orange_codegen::{Compilation, Diagnostic, LineIndex, Span, syntax};
+use orange_codegen::{Checked, Compilation, Diagnostic, LineIndex, Span, syntax};
 use orange_core::plan::Plan;
 use orange_core::{Machine, TransitionId};
 
@@ -153,6 +153,17 @@ fn file(path: &Path, styles: Styles) -> Result<ScenarioFile, Answer> {
         Ok(machine) => Ok(of_machine(&read.source, &scenarios, &machine)),
         Err(findings) => Err(one::refuse(workflow, findings, styles)),
     }
+}
+
+/// Results of scenarios on a workflow; none where one of the two cannot be used.
+pub(crate) fn results(scenarios: &Source, checked: &Checked) -> Option<ScenarioFile> {
+    let plans = PlanArena::default();
+    if let Some(plan) = lower_plan(checked, &plans) {
+        return Some(of_plan(scenarios, &plan_scenario::read(scenarios).0?, &plan));
+    }
+    let arena = Arena::default();
+    let machine = lower(checked, &arena).ok()?;
+    Some(of_machine(scenarios, &scenario::read(scenarios).0?, &machine))
 }
 
 fn no_scenarios(workflow: &Path) -> Failure {

@@ -146,3 +146,17 @@ impl FixWork {
         }
     }
 }
+
+/// The text with this fix, if it then has fewer findings and no new one. `before` are the findings of the text.
+pub(crate) fn tried(
+    text: &str,
+    fix: &Fix,
+    before: &[Diagnostic],
+    check: impl Fn(&str) -> Vec<Diagnostic>,
+) -> Option<String> {
+    let fixed = apply(text, std::iter::once(fix));
+    match judge(before, &check(&fixed)) {
+        EditEffect::Better => Some(fixed),
+        EditEffect::Worse(_) => None,
+    }
+}

@@ -74,7 +74,7 @@ fn value(it: &mut Value<'_>, takes: &'static Takes, sort: bool) {
                 value(it, meant, sort);
             }
         }
-        (Value::Collection(it), Takes::Map(inner)) if it.is_mapping => {
+        (Value::Collection(it), Takes::Map(_, inner)) if it.is_mapping => {
             it.pieces.iter_mut().for_each(|it| value(&mut it.value, inner, sort));
         }
         (Value::Leaf { .. } | Value::Collection(_), _) => {}
@@ -84,26 +84,11 @@ fn value(it: &mut Value<'_>, takes: &'static Takes, sort: bool) {
 /// True if the value has the shape of `takes`: a list, or a mapping with every required key of an object.
 fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
     let Value::Collection(it) = it else { return false };
-    match takes {
-        Takes::Object(object) => {
-            let mut required = object.keys.iter().filter(|key| key.required);
-            it.is_mapping && required.all(|key| it.pieces.iter().any(|it| name(it) == Some(key.name)))
-        }
-        Takes::List(_) => !it.is_mapping,
-        Takes::Text
-        | Takes::Boolean
-        | Takes::Integer(_)
-        | Takes::Word(_)
-        | Takes::Actor(_)
-        | Takes::Name(_)
-        | Takes::Guard
-        | Takes::Heading
-        | Takes::Duration
-        | Takes::Scalar
-        | Takes::Tagged(..)
-        | Takes::OneOrList(_)
-        | Takes::OneOf(_)
-        | Takes::Map(_) => false,
+    if let Takes::Object(object) = takes {
+        let mut required = object.keys.iter().filter(|key| key.required);
+        it.is_mapping && required.all(|key| it.pieces.iter().any(|it| name(it) == Some(key.name)))
+    } else {
+        matches!(takes, Takes::List(_)) && !it.is_mapping
     }
 }
 

@@ -10,11 +10,12 @@ mod svg;
 
 use orange_codegen::Span;
 use orange_codegen::model::Definition;
+use orange_codegen::{Compilation, Level};
 
 pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
 pub(crate) use run::{Run, headline, read};
-pub(crate) use svg::svg;
+pub(crate) use svg::{svg, svg_with_places};
 
 /// The graph to draw. Texts are as the author wrote them; each language escapes them itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,6 +108,26 @@ impl Graph {
             Definition::Machine(workflow) => Self::of_machine(workflow),
             Definition::Steps(steps) => Self::of_steps(steps),
         }
+    }
+
+    /// The view of a workflow that may have errors, as far as it is understood, with a note on what is left out; `None` of a text in
+    /// which nothing of a workflow is understood.
+    pub(crate) fn of_compilation(compilation: &Compilation) -> Option<Self> {
+        let mut graph = Self::new(compilation.definition()?);
+        let mut errors = compilation.diagnostics.iter().filter(|it| it.level == Level::Error);
+        if let Some(first) = errors.next() {
+            let more = match errors.count() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            graph.say(format!("Parts with an error are left out: {}{more}", first.message));
+        }
+        Some(graph)
+    }
+
+    /// The note on what is left out, of a graph that nothing is highlighted in yet.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.caption.first().map(String::as_str)
     }
 
     /// Description of the highlights, in one line.

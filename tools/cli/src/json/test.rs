@@ -19,7 +19,7 @@ pub(crate) struct TestAnswer {
 }
 
 /// A file of scenarios.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ScenarioFile {
     /// Its path.
@@ -31,7 +31,7 @@ pub(crate) struct ScenarioFile {
 }
 
 /// Result of a scenario.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ScenarioAnswer {
     /// The claim that it tests.
@@ -45,7 +45,7 @@ pub(crate) struct ScenarioAnswer {
 }
 
 /// Something that was not as expected.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ScenarioFailure {
     /// The failure, in a sentence.
@@ -55,7 +55,7 @@ pub(crate) struct ScenarioFailure {
 }
 
 /// Coverage of a workflow by scenarios.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct CoverageAnswer {
     /// The counted parts: `transitions`, or `parts`, the steps, conditions and loops of a step workflow.

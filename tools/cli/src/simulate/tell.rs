@@ -34,6 +34,10 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
             writeln!(out, "hooks wait (`retry-hooks` runs them): {}: {reason}", hooks.join(", "))
         }
         Happened::Answers { asked, answer } => writeln!(out, "{asked}: {answer} from now on"),
+        Happened::Committed { is_sync: false } => writeln!(out, "the work has changed"),
+        Happened::Committed { is_sync: true } => {
+            writeln!(out, "the work has taken in its base, and its own changes are the same")
+        }
         Happened::WillFail { hook } => writeln!(out, "the next `{hook}` fails"),
         Happened::Over { reason } => writeln!(out, "nothing follows: {reason}"),
         Happened::Marked { reason } => writeln!(out, "waits for a person: {reason}"),

@@ -177,3 +177,17 @@ fn of_a_long_trace_people_see_both_ends() {
         assert!(run.out.contains("1963 more") && run.out.len() < 8_000, "{} {}", run.out.len(), run.out);
     }
 }
+
+#[test]
+fn a_task_can_begin_in_any_state() {
+    let scratch = scratch("status done by human\nshow");
+    let run = scratch.run(&["simulate", "default.yml", "--from", "reviewing", "--script", "walk.txt"]);
+    assert!(run.out.contains("reviewing → done"), "{}{}", run.out, run.err);
+    let unknown = scratch.run(&["simulate", "default.yml", "--from", "nowhere", "--script", "walk.txt"]);
+    assert_eq!(unknown.exit, 2);
+    assert!(
+        unknown.err.contains("--from: there is no state `nowhere`") && unknown.err.contains("agent-review")
+    );
+    let steps = simulate_steps(STEPS, "", &["--script", "walk.txt", "--from", "plan"]);
+    assert!(steps.exit == 2 && steps.err.contains("a step workflow has no states"), "{}", steps.err);
+}

@@ -11,8 +11,9 @@ use orange_api::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::Said;
-use super::client::{ClientArgs, Received, encoded};
+use super::client::{ClientArgs, CommandClient, Received, encoded};
 use super::status::{or_dash, table};
+use crate::model::ids::is_id;
 
 /// `orange-fleet mission …`
 #[derive(Debug, Subcommand)]
@@ -41,7 +42,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   orange-fleet mission continue 0mgd1x0s5000k3v9q2w1z --pause 1
-  orange-fleet mission continue 0mgd1x0s5000k3v9q2w1z --accept-failure
+  orange-fleet mission continue login --accept-failure
 
 After an error it tries the step again, and at an exhausted loop it grants one more round; with --accept-failure the failure
 counts. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
@@ -130,7 +131,7 @@ pub struct ListArgs {
 /// Names a mission.
 #[derive(Debug, Args)]
 pub struct OneArgs {
-    /// Its id
+    /// Its id, or the name of its branch
     #[arg(value_name = "MISSION")]
     mission: String,
     /// The gateway.
@@ -161,21 +162,23 @@ impl MissionCommand {
             MissionCommand::Start(args) => args.run(),
             MissionCommand::List(args) => args.run(),
             MissionCommand::Show(one) => {
-                let found: Received<MissionAnswer> = one.client.client()?.get(&one.path())?;
-                Ok(Said { text: shown(&found.answer, &one.client.words()), json: found.json })
+                let mission = one.found()?;
+                let found: Received<MissionAnswer> = mission.client.get(&mission.path())?;
+                Ok(Said { text: shown(&found.answer, &one), json: found.json })
             }
             MissionCommand::Continue(args) => args.run(),
             MissionCommand::Retry { one, step } => {
-                let json = one.post("retry", &RetryBody { step })?.json;
+                let json = one.found()?.post("retry", &RetryBody { step })?.json;
                 Ok(Said { text: format!("mission {} runs again", one.mission), json })
             }
             MissionCommand::Cancel(one) => {
-                let json = one.post("cancel", &Nothing {})?.json;
+                let json = one.found()?.post("cancel", &Nothing {})?.json;
                 Ok(Said { text: format!("mission {} is cancelled", one.mission), json })
             }
             MissionCommand::Runs(one) => {
-                let path = format!("/v1/runs?limit=500&mission={}", encoded(&one.mission));
-                let found: Received<Runs> = one.client.client()?.get(&path)?;
+                let mission = one.found()?;
+                let path = format!("/v1/runs?limit=500&mission={}", encoded(&mission.id));
+                let found: Received<Runs> = mission.client.get(&path)?;
                 Ok(Said { text: runs(found.answer), json: found.json })
             }
         }
@@ -232,7 +235,7 @@ impl ContinueArgs {
         let ContinueArgs { one, pause, accept_failure, policy } = self;
         let PolicyArgs { execution, intervene } = policy;
         let body = ContinueBody { pause, accept_failure, execution, intervene };
-        let Received { json, answer } = one.post("continue", &body)?;
+        let Received { json, answer } = one.found()?.post("continue", &body)?;
         let step = answer.step_id.unwrap_or_default();
         let text = match answer.answered {
             Some(PauseEffect::TriedAgain) => format!("step {step} is tried again"),
@@ -245,12 +248,50 @@ impl ContinueArgs {
 }
 
 impl OneArgs {
+    /// The mission that has this id or branch.
+    fn found(&self) -> Result<FoundMission> {
+        let client = self.client.client()?;
+        let id = match is_id(&self.mission) {
+            true => self.mission.clone(),
+            false => on_branch(&client, &self.mission)?,
+        };
+        Ok(FoundMission { client, id })
+    }
+}
+
+/// A mission of a gateway.
+struct FoundMission {
+    client: CommandClient,
+    id: String,
+}
+
+impl FoundMission {
     fn path(&self) -> String {
-        format!("/v1/missions/{}", encoded(&self.mission))
+        format!("/v1/missions/{}", encoded(&self.id))
     }
 
     fn post(&self, what: &str, body: &impl Serialize) -> Result<Received<Acted>> {
-        self.client.client()?.post(&format!("{}/{what}", self.path()), body)
+        self.client.post(&format!("{}/{what}", self.path()), body)
+    }
+}
+
+/// The id of the mission on this branch. Each colony has branches of its own, so that several may have one of this name.
+fn on_branch(client: &CommandClient, branch: &str) -> Result<String> {
+    let path = format!("/v1/missions?limit=500&q={}", encoded(branch));
+    let page: Missions = client.get(&path)?.answer;
+    let mut named: Vec<MissionLine> = page.missions.into_iter().filter(|it| it.branch == branch).collect();
+    match (named.len(), named.pop()) {
+        (1, Some(one)) => Ok(one.mission_id),
+        (_, None) => {
+            let error =
+                Error::new(ErrorKind::NotFound, format!("the gateway has no mission on a branch `{branch}`"));
+            Err(error.help("`orange-fleet mission list` shows the missions with their ids and branches"))
+        }
+        (count, Some(last)) => {
+            let ids: Vec<String> = named.into_iter().chain([last]).map(|it| it.mission_id).collect();
+            let error = Error::new(ErrorKind::Usage, format!("{count} missions are on a branch `{branch}`"));
+            Err(error.help(format!("name one of them by its id: {}", ids.join(", "))))
+        }
     }
 }
 
@@ -285,11 +326,12 @@ fn steps(tasks: &[TaskAnswer]) -> String {
     table(columns, tasks.iter().map(row))
 }
 
-/// `same`: the arguments with which a command reaches the same gateway.
-fn shown(mission: &MissionAnswer, same: &str) -> String {
-    let id = &mission.mission_id;
+/// The suggested commands name the mission as this one does, and reach the same gateway.
+fn shown(mission: &MissionAnswer, one: &OneArgs) -> String {
+    let (named, same) = (&one.mission, one.client.words());
     let mut text = format!(
-        "{id}  {}  {} on branch {}\n{}\n\n{}",
+        "{}  {}  {} on branch {}\n{}\n\n{}",
+        mission.mission_id,
         mission.status.as_str(),
         mission.workflow,
         mission.branch,
@@ -303,12 +345,14 @@ fn shown(mission: &MissionAnswer, same: &str) -> String {
     if let Some(pause) = &mission.pause {
         let number = pause.number;
         text.push_str(&format!("\n\n{}\n", paused(pause)));
-        text.push_str(&format!("`orange-fleet mission continue {id} --pause {number}{same}` answers it\n"));
+        text.push_str(&format!(
+            "`orange-fleet mission continue {named} --pause {number}{same}` answers it\n"
+        ));
         if pause.offers.contains(&PauseOffer::AcceptFailure) {
-            let accept = format!("mission continue {id} --pause {number} --accept-failure{same}");
+            let accept = format!("mission continue {named} --pause {number} --accept-failure{same}");
             text.push_str(&format!("`orange-fleet {accept}` takes the failure as it is\n"));
         }
-        text.push_str(&format!("`orange-fleet mission cancel {id}{same}` ends the mission"));
+        text.push_str(&format!("`orange-fleet mission cancel {named}{same}` ends the mission"));
     }
     text
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use libtest_mimic::{Completion, Trial};
+use orange_testkit::npm::NpmPackages;
 use serde_json::json;
 
 use crate::browser::{Browser, DESKTOP, PHONE};
@@ -89,29 +89,11 @@ fn axe() -> &'static Result<String, String> {
     AXE.get_or_init(|| {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let target: PathBuf = program.ancestors().nth(3).map(Path::to_path_buf).unwrap_or_default();
-        let folder = target.join("console-tests");
+        let packages = NpmPackages { package: PACKAGE, lock: Some(LOCK), runs_scripts: false };
+        let folder = packages.installed_below(&target.join("console-tests"))?;
         let installed = folder.join("node_modules/axe-core/axe.min.js");
-        if fs::read_to_string(folder.join("package-lock.json")).ok().as_deref() != Some(LOCK)
-            || !installed.exists()
-        {
-            install(&folder)?;
-        }
         fs::read_to_string(&installed).map_err(|error| format!("{}: {error}", installed.display()))
     })
-}
-
-fn install(folder: &Path) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    fs::create_dir_all(folder).map_err(failed)?;
-    fs::write(folder.join("package.json"), PACKAGE).map_err(failed)?;
-    fs::write(folder.join("package-lock.json"), LOCK).map_err(failed)?;
-    let mut npm = Command::new("npm");
-    npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder).stdin(Stdio::null());
-    let output = npm.output().map_err(|error| format!("npm cannot be run: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("`npm ci` failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
 }
 
 /// No workflow that ships has a plan so wide, so the picture of one gets its size.

@@ -79,13 +79,16 @@ fn people_start_and_answer_missions() {
             .fails(&["mission", "continue", mission, "--pause", "7"], 1)
             .contains("help: look at what the mission asks now")
     );
+    let branch = started["branch"].as_str().unwrap();
+    let by_branch = program.says(&["mission", "show", branch]);
+    assert_eq!(by_branch, shown.replace(&format!(" {mission} "), &format!(" {branch} ")), "{by_branch}");
     assert_eq!(
         program.says(&["mission", "continue", mission, "--pause", "1"]),
         format!("mission {mission} goes on")
     );
     assert!(program.says(&["mission", "runs", mission]).contains(&run));
     assert!(program.fails(&["mission", "retry", mission], 1).contains("only a failed one is tried again"));
-    program.says(&["mission", "cancel", mission]);
+    program.says(&["mission", "cancel", branch]);
     assert!(program.says(&["status"]).contains("2 cancelled"));
     assert!(program.says(&["colony", "crabs"]).contains("sage"));
     assert_eq!(program.says(&["colony", "remove-crab", "sage"]), "sage has left its colony");
@@ -100,7 +103,23 @@ fn people_start_and_answer_missions() {
             .fails(&["mission", "start", "dev-tsak", "x", "--colony", "coffee"], 3)
             .contains("did you mean `dev-task`?")
     );
-    assert!(program.fails(&["mission", "show", "m9"], 3).contains("there is no mission `m9`"));
+    assert!(program.fails(&["mission", "show", "m9"], 3).contains("no mission on a branch `m9`"));
+}
+
+#[test]
+fn a_branch_of_two_colonies_names_no_mission() {
+    let program = ServeProcess::new(&[]);
+    let mut ids = Vec::new();
+    for colony in ["coffee", "tea"] {
+        let repository = format!("/srv/git/{colony}.git");
+        program.says(&["colony", "create", colony, "--repository", &repository]);
+        let start = ["mission", "start", "dev-task", "Add it", "--colony", colony, "--branch", "login"];
+        ids.push(program.json(&start)["mission_id"].as_str().unwrap().to_owned());
+    }
+    let refusal = program.fails(&["mission", "cancel", "login"], 2);
+    assert!(refusal.contains("2 missions are on a branch `login`"), "{refusal}");
+    assert!(ids.iter().all(|id| refusal.contains(id)), "{refusal}");
+    assert!(program.says(&["mission", "show", &ids[0]]).contains("running"), "neither is cancelled");
 }
 
 #[test]

@@ -92,7 +92,8 @@ impl PoolLife {
                 let folder = self.lab.pooled(n);
                 let before = self.visible(&folder);
                 let plan = self.lab.git.plan_merge(&branch, "main", Strategy::Merge, Some(&folder));
-                let merged = plan.and_then(|plan| self.lab.git.merge(&plan, "main"));
+                let merged =
+                    plan.map_err(|flaw| flaw.error).and_then(|plan| self.lab.git.merge(&plan, "main"));
                 self.tell(&format!("merge {branch} {n}: {}", said(&merged)));
                 assert_eq!(before, self.visible(&folder), "merging changed the worktree\n{}", self.story());
             }

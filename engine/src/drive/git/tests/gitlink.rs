@@ -26,10 +26,10 @@ fn a_repository_without_its_files_is_refused() {
     let error = checked(&lab).unwrap_err();
     assert!(error.message.contains("`front end`"), "{error:?}");
     let planned = lab.git.plan_merge("fix", "main", Strategy::FastForward, Some(&lab.pooled(1)));
-    assert_eq!(planned.unwrap_err().message, error.message);
+    assert_eq!(planned.unwrap_err().error.message, error.message);
     assert_eq!(lab.git.check_has_work("fix", "main").unwrap_err().message, error.message);
     for worktree in [Some(lab.pooled(1)), None] {
-        let found = lab.git.mergeable("fix", "main", worktree.as_deref()).unwrap();
+        let found = lab.git.mergeable("fix", "main", worktree.as_deref(), None, None).unwrap();
         let Mergeable::No { error: found, is_conflict: false } = found else { panic!("{found:?}") };
         assert_eq!(found.message, error.message);
     }
@@ -40,7 +40,7 @@ fn a_repository_without_its_files_is_refused() {
     assert!(mended.success(), "{script}: {}", mended.complaint());
     lab.run(&lab.pooled(1), &["commit", "--quiet", "-m", "its files"]);
     checked(&lab).unwrap();
-    let found = lab.git.mergeable("fix", "main", Some(&lab.pooled(1))).unwrap();
+    let found = lab.git.mergeable("fix", "main", Some(&lab.pooled(1)), None, None).unwrap();
     assert!(matches!(found, Mergeable::FastForward), "{found:?}");
     assert!(lab.files_in("fix").contains(&"front end/page".to_owned()));
 }

@@ -12,17 +12,17 @@ fn task_with_commit(lab: &RepositoryLab) -> String {
 fn check_foretold(lab: &RepositoryLab) {
     let plan = |strategy| lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)));
     let (forward, joined) = (plan(Strategy::FastForward), plan(Strategy::Merge));
-    match lab.git.mergeable("fix", "main", Some(&lab.pooled(1))).unwrap() {
+    match lab.git.mergeable("fix", "main", Some(&lab.pooled(1)), None, None).unwrap() {
         Mergeable::FastForward => assert!(forward.unwrap().is_new && joined.is_ok()),
         Mergeable::WithCommit => {
-            let refused = &has_moved_on("fix", "main").message;
-            assert_eq!(&forward.unwrap_err().message, refused);
+            assert_eq!(forward.unwrap_err().obstacle, MergeObstacle::MovedOn);
             assert!(joined.unwrap().is_new);
         }
         Mergeable::Nothing => assert_eq!(forward.unwrap().commit, joined.unwrap().commit),
         Mergeable::No { error, is_conflict } => {
-            assert_eq!(joined.unwrap_err().message, error.message);
-            assert_eq!(is_conflict, error.message.contains("conflicts"));
+            let refused = joined.unwrap_err();
+            assert_eq!(refused.error.message, error.message);
+            assert_eq!(refused.obstacle == MergeObstacle::Conflict, is_conflict);
         }
     }
 }
@@ -30,7 +30,8 @@ fn check_foretold(lab: &RepositoryLab) {
 /// The commit of the merge, and whether there was anything to merge.
 fn merge(lab: &RepositoryLab, strategy: Strategy) -> Result<(String, bool)> {
     check_foretold(lab);
-    let plan = lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)))?;
+    let plan = lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)));
+    let plan = plan.map_err(|flaw| flaw.error)?;
     lab.git.merge(&plan, "main").map(|()| (plan.commit, plan.is_new))
 }
 
@@ -97,6 +98,8 @@ fn a_conflict_changes_nothing() {
     for strategy in [Strategy::Merge, Strategy::FastForward] {
         refuses(merge(&lab, strategy), ErrorKind::Refused, "conflicts with `main` in readme");
         let refused = lab.git.plan_merge("fix", "main", strategy, None).unwrap_err();
+        assert_eq!(refused.obstacle, MergeObstacle::Conflict);
+        let refused = refused.error;
         assert!(!refused.help.contains("--strategy"), "{refused}");
     }
     assert_eq!(lab.commit_of("main"), ours);
@@ -123,7 +126,7 @@ fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
     refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "is on no branch");
     refuses(
-        lab.git.plan_merge("nope", "main", Strategy::Merge, None),
+        lab.git.plan_merge("nope", "main", Strategy::Merge, None).map_err(|flaw| flaw.error),
         ErrorKind::NotFound,
         "there is no branch",
     );

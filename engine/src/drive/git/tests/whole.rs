@@ -184,7 +184,7 @@ fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
         refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "lost its link");
         refuses(lab.git.changes(&folder), ErrorKind::Refused, "lost its link");
         refuses(
-            lab.git.plan_merge("fix", "main", Strategy::Merge, Some(&folder)),
+            lab.git.plan_merge("fix", "main", Strategy::Merge, Some(&folder)).map_err(|flaw| flaw.error),
             ErrorKind::Refused,
             "lost its link",
         );

@@ -5,6 +5,7 @@ mod legend;
 mod line;
 mod shape;
 
+use orange_codegen::Span;
 use orange_picture::layout::{self, Plan};
 use orange_picture::pen::{self, escape, number};
 use orange_picture::{Connector, Point, Sizes, stroke};
@@ -30,6 +31,19 @@ const LEAST_WIDTH: f64 = 560.0;
 ///
 /// The graph is too large for a picture.
 pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
+    drawn(graph, false)
+}
+
+/// The picture as [`svg`] draws it, in which each group names its part and the bytes of its declarations.
+///
+/// # Errors
+///
+/// The graph is too large for a picture.
+pub(crate) fn svg_with_places(graph: &Graph) -> Result<String, Failure> {
+    drawn(graph, true)
+}
+
+fn drawn(graph: &Graph, has_places: bool) -> Result<String, Failure> {
     let size = graph.nodes.len() + graph.edges.len();
     if size > MAX_SIZE {
         let what = if graph.has_steps { "steps and arrows" } else { "states and transitions" };
@@ -48,7 +62,7 @@ pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
         label: stroke::label_size(&written(edge)),
     });
     let sizes = Sizes { frames: frames.collect(), lines: lines.collect() };
-    Ok(GraphLayout::new(graph, &sizes, layout::plan(&sizes)).draw(&words))
+    Ok(GraphLayout::new(graph, &sizes, layout::plan(&sizes), has_places).draw(&words))
 }
 
 /// The text on an edge. Dashes, not the text, say that an agent has ended.
@@ -65,17 +79,19 @@ struct GraphLayout<'g> {
     plan: Plan,
     width: f64,
     bottom: f64,
+    /// True if groups name their parts.
+    has_places: bool,
 }
 
 impl<'g> GraphLayout<'g> {
     /// Moves the plan to its place on the canvas.
-    fn new(graph: &'g Graph, sizes: &'g Sizes, mut plan: Plan) -> Self {
+    fn new(graph: &'g Graph, sizes: &'g Sizes, mut plan: Plan, has_places: bool) -> Self {
         let (least, greatest) = plan.extent(sizes);
         let drawn = greatest.x - least.x;
         let width = drawn.max(LEAST_WIDTH) + 2.0 * MARGIN;
         plan.shift(Point { x: (width - drawn) / 2.0 - least.x, y: MARGIN + HEADING - least.y });
         let bottom = MARGIN + HEADING + greatest.y - least.y;
-        Self { graph, sizes, plan, width, bottom }
+        Self { graph, sizes, plan, width, bottom, has_places }
     }
 
     fn draw(&self, words: &str) -> String {
@@ -101,8 +117,9 @@ impl<'g> GraphLayout<'g> {
             put(
                 out,
                 format_args!(
-                    "<g class=\"{}\"><title>{}</title>",
+                    "<g class=\"{}\"{}><title>{}</title>",
                     self.class("edge", &edge.mark),
+                    self.place(&self.arrow(edge), &edge.spans),
                     self.describe(edge)
                 ),
             );
@@ -111,7 +128,8 @@ impl<'g> GraphLayout<'g> {
         }
         for (edge, route) in edges() {
             let Some(centre) = route.label else { continue };
-            put(out, format_args!("<g class=\"{}\">", self.class("text", &edge.mark)));
+            let place = self.place(&self.arrow(edge), &edge.spans);
+            put(out, format_args!("<g class=\"{}\"{place}>", self.class("text", &edge.mark)));
             out.push_str(&stroke::label(&written(edge), centre));
             out.push_str("</g>\n");
         }
@@ -120,7 +138,8 @@ impl<'g> GraphLayout<'g> {
     fn nodes(&self, out: &mut String) {
         for ((node, centre), frame) in self.graph.nodes.iter().zip(&self.plan.boxes).zip(&self.sizes.frames) {
             let class = self.class("node", &node.mark);
-            put(out, format_args!("<g class=\"{class}\"><title>{}</title>", escape(&described(node))));
+            let place = self.place(&node.name, &node.spans);
+            put(out, format_args!("<g class=\"{class}\"{place}><title>{}</title>", escape(&described(node))));
             shape::node(out, node, *centre, frame.size);
             out.push_str("</g>\n");
         }
@@ -169,6 +188,20 @@ impl<'g> GraphLayout<'g> {
             (true, true) => format!("{class} marked"),
             (true, false) => format!("{class} faded"),
         }
+    }
+
+    /// Attributes that name a part and say where it is declared: `data-span="12-40 96-120"`.
+    fn place(&self, name: &str, spans: &[Span]) -> String {
+        if !self.has_places {
+            return String::new();
+        }
+        let spans: Vec<String> = spans.iter().map(|it| format!("{}-{}", it.start, it.end)).collect();
+        format!(" data-name=\"{}\" data-span=\"{}\"", escape(name), spans.join(" "))
+    }
+
+    fn arrow(&self, edge: &GraphEdge) -> String {
+        let name = |at: usize| self.graph.nodes.get(at).map_or("", |it| it.name.as_str());
+        format!("{} → {}", name(edge.from), name(edge.to))
     }
 
     /// An edge in words.

@@ -3,7 +3,7 @@
 
 use orange_core::{Actor, Actors, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
 
-use orange_api::{Contract, Duty, StatusContract};
+use crate::workflow::{Contract, Duty, StatusContract};
 
 /// The contract of a workflow, with each status in which an agent has something to ask for.
 pub fn of<'m>(machine: &'m Machine<'m>) -> Contract<'m> {
@@ -96,6 +96,7 @@ fn section_words(gate: &SectionGate<'_>) -> String {
     if gate.fresh {
         wants.push("rewritten".to_owned());
     }
+    wants.extend(gate.of.map(|of| format!("of this {}", of.as_str())));
     if wants.is_empty() {
         return format!("`{}`", gate.section);
     }
@@ -220,6 +221,7 @@ fn faults(gate: &SectionGate<'_>) -> Vec<String> {
     if gate.fresh {
         faults.push("is what was accepted before".to_owned());
     }
+    faults.extend(gate.of.map(|of| format!("was accepted of another {}", of.as_str())));
     faults
 }
 
@@ -248,50 +250,20 @@ mod tests {
     use orange_core::{Actors, Answers, View};
 
     use super::*;
-    use crate::flow::tests::MACHINES;
 
-    #[test]
-    fn a_contract_has_what_to_write_to_run_and_what_is_refused() {
-        let expect = "\
-In pending:
-- run `orange task update --status working`
-
-In working:
-- write `## Handoff` (not empty, rewritten), then run `orange task update --status agent-review`
-  refused while `## Handoff` is missing, is empty or is what was accepted before
-  for example:
-
-      ## Handoff
-
-      What there is to say, in at least one line.
-
-- run `orange task update --status stuck`
-
-In agent-review:
-- write `## Review` (`Verdict: FAIL`), then run `orange task update --status working`
-  refused unless review_round < 2; while `## Review` is missing, is empty, has no line with one verdict or says PASS
-  for example:
-
-      ## Review
-
-      Verdict: FAIL
-      The reasons, each with its place in the code.
-
-- run `orange task update --status stuck`
-  refused unless review_round < 2
-- run `orange task update --status done`
-
-In stuck:
-- run `orange task update --status agent-review`";
-        let contract = of(MACHINES[0]);
-        assert_eq!(text(&contract), expect);
-        assert_eq!(contract.statuses[1].transitions[0].to, "agent-review");
-        assert_eq!(contract.statuses.len(), 4, "nothing is asked in done");
-    }
+    const TRANSITION: Transition<'_> = Transition {
+        from: StateId(0),
+        to: StateId(1),
+        by: Actors::ANYONE,
+        guard: None,
+        gates: &[],
+        hooks: &[],
+        on_hook_failure: None,
+    };
 
     #[test]
     fn what_is_for_persons_alone_is_not_asked_of_agents() {
-        let by = |by| Transition { by, ..MACHINES[0].transitions[0] };
+        let by = |by| Transition { by, ..TRANSITION };
         assert!(is_for_agents(&by(Actors::ANYONE)));
         assert!(is_for_agents(&by(Actors::NONE.with(Actor::Reviewer))));
         assert!(!is_for_agents(&by(Actors::NONE.with(Actor::Human))));
@@ -308,6 +280,7 @@ In stuck:
             strict: false,
             fields: Fields::NONE,
             fresh: false,
+            of: None,
             reviewer: None,
         };
         assert_eq!(section_words(&gate), "`## S`");
@@ -316,6 +289,9 @@ In stuck:
         assert_eq!(joined_with_or(&faults(&fields)), "is missing, is empty or has no line `A:` or `B:`");
         let strict = SectionGate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
         assert_eq!(section_words(&strict), "`## S` (first line `Verdict: PASS`, rewritten)");
+        let of = SectionGate { fresh: false, of: Some(orange_core::VerdictOf::Patch), ..strict };
+        assert_eq!(section_words(&of), "`## S` (first line `Verdict: PASS`, of this patch)");
+        assert!(joined_with_or(&faults(&of)).ends_with(" or was accepted of another patch"));
         assert_eq!(gate_words(&[]), None);
         let both = SectionGate { section: "## T", fields: Fields::All(&["A", "B"]), ..gate };
         let gates = [strict, both].map(Gate::Section);
@@ -336,6 +312,7 @@ In stuck:
             strict: true,
             fields: Fields::NONE,
             fresh: false,
+            of: None,
             reviewer: None,
         };
         let fields = SectionGate { verdict: None, strict: false, fields: Fields::All(&["A", "B"]), ..gate };

@@ -1,0 +1,83 @@
+//! Facts about each step of a step workflow, from its searches.
+
+use orange_codegen::Span;
+use orange_codegen::diag::Trace;
+use orange_codegen::model::{Field, StepId, StepPiece, StepValue};
+
+use crate::lint::StepFacts;
+use crate::plan_proof::PlanProof;
+
+/// Facts about a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepInsight {
+    pub name: String,
+    /// Place of its name.
+    pub span: Span,
+    /// True if some run starts it; absent if none was found and the search was cut.
+    pub runs: Option<bool>,
+    /// A shortest run to its first start.
+    pub run: Option<Trace>,
+    /// The most attempts of one mission, beside retries by hand; absent where there is none or the search was cut.
+    pub most: Option<u32>,
+    /// The most agents of one attempt.
+    pub agents: u32,
+    /// The places that read its reports.
+    pub readers: Vec<StepReader>,
+}
+
+/// A place that reads the report of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepReader {
+    /// The step that reads it.
+    pub step: String,
+    /// The condition that does, or the prompt.
+    pub span: Span,
+    /// The part of the report.
+    pub field: &'static str,
+    /// The value for which the step runs; absent where its prompt has the part.
+    pub value: Option<String>,
+}
+
+pub(super) fn all(facts: &StepFacts<'_>, proof: &PlanProof) -> Vec<StepInsight> {
+    let steps = facts.steps.steps.iter().zip(facts.plan.step_ids()).zip(&proof.figures.by_step);
+    let all = steps.map(|((step, id), attempts)| {
+        let first =
+            facts.search.configurations().map(|(at, _)| at).find(|at| facts.search.next(*at) == Some(id));
+        StepInsight {
+            name: step.id.value.clone(),
+            span: step.id.span,
+            runs: facts.search.runs(id),
+            run: facts.tell(first, None),
+            most: attempts.most,
+            agents: attempts.agents,
+            readers: readers(facts, id),
+        }
+    });
+    all.collect()
+}
+
+/// The conditions and prompts that read the report of a step.
+fn readers(facts: &StepFacts<'_>, id: StepId) -> Vec<StepReader> {
+    let mut readers = Vec::new();
+    for step in &facts.steps.steps {
+        if let Some(condition) = step.condition.as_ref().filter(|it| it.step.value == id) {
+            readers.push(StepReader {
+                step: step.id.value.clone(),
+                span: condition.span,
+                field: condition.field.as_str(),
+                value: Some(condition.value.value.clone()),
+            });
+        }
+        // The context of a prompt is the summaries of the dependencies.
+        let has_context = step.prompt.pieces.contains(&StepPiece::Value(StepValue::Context));
+        if has_context && step.depends_on.iter().any(|it| it.value == id) {
+            readers.push(StepReader {
+                step: step.id.value.clone(),
+                span: step.prompt.span,
+                field: Field::Summary.as_str(),
+                value: None,
+            });
+        }
+    }
+    readers
+}

@@ -1,0 +1,221 @@
+//! A glance at many pull requests with one question. It tells which of them are worth a view each.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Gh, check_url, checked, unclear};
+use crate::{Error, ErrorKind, Result};
+
+/// The most pull requests of one question: GitHub bounds its size.
+const MOST: usize = 50;
+
+/// Facts that change with a pull request, its reviews, or the checks of its newest commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glance {
+    url: String,
+    facts: Facts,
+}
+
+/// Glances of one round.
+#[derive(Debug, Default)]
+pub struct Glances {
+    /// Those that GitHub knows.
+    pub each: Vec<Glance>,
+    /// True if less than a fifth of the account's questions of this hour is left.
+    pub is_scarce: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Facts {
+    state: String,
+    head_ref_oid: String,
+    updated_at: String,
+    commits: CommitNodes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct CommitNodes {
+    nodes: Vec<CommitNode>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct CommitNode {
+    commit: Commit,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Commit {
+    status_check_rollup: Option<Rollup>,
+}
+
+/// GitHub's summary of checks. Unlike [`super::checks::result`], it counts superseded ones.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Rollup {
+    state: String,
+}
+
+/// A question in GraphQL.
+#[derive(Serialize)]
+struct Question<'a> {
+    query: String,
+    variables: BTreeMap<String, &'a str>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct RateLimit {
+    limit: u64,
+    remaining: u64,
+}
+
+impl Glance {
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// True if a view after this glance has nothing that the view after the earlier one had not. While checks run, one may fail
+    /// without a change of the summary; a summary that has failed may be of checks that newer ones have superseded since; and the end
+    /// of a pull request is looked at until its task has ended.
+    pub fn has_nothing_new(&self, earlier: &Glance) -> bool {
+        let rollups = self.facts.commits.nodes.iter().map(|it| it.commit.status_check_rollup.as_ref());
+        let is_calm = |rollup: Option<&Rollup>| rollup.is_none_or(|it| it.state == "SUCCESS");
+        self == earlier && self.facts.state == "OPEN" && rollups.into_iter().all(is_calm)
+    }
+}
+
+impl Gh {
+    /// Glances at these pull requests, in one call for each host and fifty of them.
+    ///
+    /// # Errors
+    /// Those of [`Gh::view`].
+    pub fn glances(&self, urls: &[&str]) -> Result<Glances> {
+        let mut by_host: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for url in urls {
+            check_url(url)?;
+            let host = url.split('/').nth(2).unwrap_or_default();
+            by_host.entry(host).or_default().push(url);
+        }
+        let mut found = Glances::default();
+        for (host, urls) in by_host {
+            for urls in urls.chunks(MOST) {
+                let call = self.call(&["api", "graphql", "--hostname", host, "--input", "-"]);
+                let question = serde_json::to_vec(&question(urls)).map_err(|cause| {
+                    Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}"))
+                })?;
+                let answer = call.input(&question).run()?;
+                // It fails, too, if it does not know one of them, and has the others all the same.
+                let Some(glances) = parse(&answer.stdout, urls) else {
+                    return Err(unclear(&checked(answer)?));
+                };
+                found.each.extend(glances.each);
+                found.is_scarce |= glances.is_scarce;
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn question<'a>(urls: &[&'a str]) -> Question<'a> {
+    let variables = urls.iter().enumerate().map(|(index, url)| (format!("u{index}"), *url)).collect();
+    let declared: Vec<String> = (0..urls.len()).map(|index| format!("$u{index}: URI!")).collect();
+    let asked: String =
+        (0..urls.len()).map(|index| format!(" p{index}: resource(url: $u{index}) {{ ...facts }}")).collect();
+    let facts =
+        "state headRefOid updatedAt commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }";
+    let query = format!(
+        "query({}) {{ rateLimit {{ limit remaining }}{asked} }} fragment facts on PullRequest {{ {facts} }}",
+        declared.join(", ")
+    );
+    Question { query, variables }
+}
+
+fn parse(json: &[u8], urls: &[&str]) -> Option<Glances> {
+    let mut data = serde_json::from_slice::<Answer>(json).ok()?.data;
+    let limit = data.remove("rateLimit").and_then(|it| serde_json::from_value::<RateLimit>(it).ok());
+    let one = |(index, url): (usize, &&str)| {
+        let facts = serde_json::from_value(data.remove(&format!("p{index}"))?).ok()?;
+        Some(Glance { url: (*url).to_owned(), facts })
+    };
+    let each = urls.iter().enumerate().filter_map(one).collect();
+    Some(Glances { each, is_scarce: limit.is_some_and(|it| it.remaining.saturating_mul(5) < it.limit) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URLS: [&str; 2] = ["https://github.com/toys/toy/pull/7", "https://github.com/toys/toy/pull/8"];
+
+    fn answer(each: &[(&str, &str)], remaining: u32) -> String {
+        let each = each.iter().enumerate().map(|(index, (state, rollup))| {
+            let rollup =
+                if *rollup == "null" { "null".to_owned() } else { format!(r#"{{"state":"{rollup}"}}"#) };
+            format!(
+                r#","p{index}":{{"state":"{state}","headRefOid":"c0ffee","updatedAt":"2026-11-20T10:00:00Z",
+                "commits":{{"nodes":[{{"commit":{{"statusCheckRollup":{rollup}}}}}]}}}}"#
+            )
+        });
+        let each: String = each.collect();
+        format!(r#"{{"data":{{"rateLimit":{{"limit":5000,"remaining":{remaining}}}{each}}}}}"#)
+    }
+
+    fn glances(json: &str) -> Glances {
+        parse(json.as_bytes(), &URLS).unwrap()
+    }
+
+    #[test]
+    fn addresses_are_values_of_a_question_and_no_part_of_its_text() {
+        let question = question(&URLS);
+        let query = &question.query;
+        assert!(
+            query.starts_with("query($u0: URI!, $u1: URI!) { rateLimit { limit remaining } p0:"),
+            "{query}"
+        );
+        assert!(query.contains(" p1: resource(url: $u1) { ...facts } }"), "{query}");
+        assert!(!query.contains("github.com"), "{query}");
+        let variables = [("u0".to_owned(), URLS[0]), ("u1".to_owned(), URLS[1])];
+        assert_eq!(question.variables, BTreeMap::from(variables));
+    }
+
+    #[test]
+    fn an_open_one_without_a_change_has_nothing_new() {
+        let calm = ["SUCCESS", "null"];
+        for rollup in calm.iter().chain(&["PENDING", "EXPECTED", "FAILURE", "ERROR", "A_NEW_WORD"]) {
+            let one = glances(&answer(&[("OPEN", rollup)], 5000)).each.remove(0);
+            assert_eq!(one.has_nothing_new(&one), calm.contains(rollup), "{rollup}");
+        }
+        let [before, after] =
+            ["PENDING", "SUCCESS"].map(|it| glances(&answer(&[("OPEN", it)], 5000)).each.remove(0));
+        assert!(!after.has_nothing_new(&before));
+        for state in ["MERGED", "CLOSED"] {
+            let ended = glances(&answer(&[(state, "null")], 5000)).each.remove(0);
+            assert!(!ended.has_nothing_new(&ended), "{state}");
+        }
+    }
+
+    #[test]
+    fn what_github_does_not_know_has_no_glance() {
+        let known = answer(&[("OPEN", "SUCCESS"), ("OPEN", "SUCCESS")], 5000);
+        let urls = |json: &str| glances(json).each.into_iter().map(|it| it.url).collect::<Vec<_>>();
+        assert_eq!(urls(&known), URLS);
+        let one = known.replacen("\"p0\":{", "\"p0\":null,\"other\":{", 1);
+        assert_eq!(urls(&one), URLS[1..]);
+        assert!(parse(b"gh: Not Found", &URLS).is_none());
+        assert!(parse(br#"{"errors":[{"message":"no"}]}"#, &URLS).is_none());
+    }
+
+    #[test]
+    fn less_than_a_fifth_of_the_hours_questions_is_scarce() {
+        assert!(!glances(&answer(&[], 1000)).is_scarce);
+        assert!(glances(&answer(&[], 999)).is_scarce);
+        assert!(!glances(r#"{"data":{}}"#).is_scarce);
+    }
+}
