@@ -100,7 +100,9 @@ fn a_command_opens_as_much_among_many_tasks_as_among_few() {
 fn a_list_of_finished_tasks_is_the_same_without_indexes() {
     let home = SizedHome::with(FEW);
     let app = &home.app;
-    let all = |as_json: bool| list::run(app, &listing(&["--all"]), as_json).unwrap().text;
+    // The rows have ages, so both lists are of one moment.
+    let now = std::time::SystemTime::now();
+    let all = |as_json: bool| list::run_at(app, &listing(&["--all"]), as_json, now).unwrap().text;
     for as_json in [true, false] {
         let indexed = all(as_json);
         std::fs::read_dir(home.over.path.parent().unwrap()).unwrap().flatten().for_each(|entry| {

@@ -30,6 +30,11 @@ use orange_system::fault;
 /// A task that cannot be read is listed with its error, last. Only the form of the answer that is printed is built, since there may
 /// be thousands of tasks.
 pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
+    run_at(app, args, as_json, fault::now())
+}
+
+/// The list with the ages of `now`.
+pub(super) fn run_at(app: &App, args: &ListArgs, as_json: bool, now: SystemTime) -> Result<CommandAnswer> {
     let status = args.status.as_deref();
     if let Some(status) = status {
         check_status(app, status)?;
@@ -64,7 +69,6 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
         return Ok(CommandAnswer::text(format!("[{}]", rows.join(","))));
     }
     let width = screen::width();
-    let now = fault::now();
     let has_project = project.is_none() && has_several(app);
     let shape = RowLayout { width, has_project, now };
     let rows = list::each_briefly(known, is_brief, |it, brevity| {
