@@ -149,8 +149,17 @@ impl AgentState {
 pub struct Spending {
     /// The number of tokens that their models have read, cached or not, and written.
     pub tokens: Option<u64>,
-    /// Their cost in millionths of a dollar.
+    /// Their cost in millionths of a dollar, by the harnesses that report one.
     pub cost: Option<u64>,
+    /// The cost of the others at list price, in millionths of a dollar.
+    #[serde(default)]
+    pub list_price: Option<u64>,
+    /// Reason for which the list price of an agent is missing.
+    #[serde(default)]
+    pub unpriced: Option<String>,
+    /// True if a record could be read only in part: the figures are lower bounds.
+    #[serde(default)]
+    pub at_least: bool,
     /// The tokens and the cost of each agent.
     pub agents: Vec<AgentSpending>,
 }
@@ -163,19 +172,28 @@ pub struct AgentSpending {
     pub spawn: u32,
     /// The number of tokens that its model has read, cached or not, and written.
     pub tokens: Option<u64>,
-    /// Its cost in millionths of a dollar.
+    /// Its cost in millionths of a dollar, if its harness reports that.
     pub cost: Option<u64>,
+    /// Its cost at list price, in millionths of a dollar, if its harness reports tokens only.
+    #[serde(default)]
+    pub list_price: Option<u64>,
+    /// Reason for the missing list price.
+    #[serde(default)]
+    pub unpriced: Option<String>,
+    /// True if its record could be read only in part: the figures are lower bounds.
+    #[serde(default)]
+    pub at_least: bool,
 }
 
 impl From<&BTreeMap<u32, Spent>> for Spending {
     fn from(all: &BTreeMap<u32, Spent>) -> Spending {
-        let Spent { tokens, cost } = all.values().fold(Spent::default(), |sum, spent| sum.and(*spent));
-        let one = |(spawn, Spent { tokens, cost }): (&u32, &Spent)| AgentSpending {
-            spawn: *spawn,
-            tokens: *tokens,
-            cost: *cost,
+        let sum = all.values().cloned().fold(Spent::default(), Spent::and);
+        let one = |(spawn, spent): (&u32, &Spent)| {
+            let Spent { tokens, cost, list_price, unpriced, at_least } = spent.clone();
+            AgentSpending { spawn: *spawn, tokens, cost, list_price, unpriced, at_least }
         };
-        Spending { tokens, cost, agents: all.iter().map(one).collect() }
+        let Spent { tokens, cost, list_price, unpriced, at_least } = sum;
+        Spending { tokens, cost, list_price, unpriced, at_least, agents: all.iter().map(one).collect() }
     }
 }
 

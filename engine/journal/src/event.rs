@@ -534,7 +534,8 @@ impl From<orange_core::Permissions> for Permissions {
 }
 
 /// Usage of an agent, as far as its harness reports it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Spent {
     /// Number of tokens that its model has read, cached or not, and written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -542,6 +543,15 @@ pub struct Spent {
     /// Cost, in millionths of a dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
+    /// Cost at list price, in millionths of a dollar, if its harness reports tokens only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_price: Option<u64>,
+    /// Reason for the missing list price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unpriced: Option<String>,
+    /// True if the figures are lower bounds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 impl Spent {
@@ -552,7 +562,19 @@ impl Spent {
             (Some(one), Some(other)) => Some(one.saturating_add(other)),
             (one, other) => one.or(other),
         };
-        Spent { tokens: sum(self.tokens, other.tokens), cost: sum(self.cost, other.cost) }
+        let unpriced = match (self.unpriced, other.unpriced) {
+            (Some(one), Some(other)) if !one.split("; ").any(|it| it == other) => {
+                Some(format!("{one}; {other}"))
+            }
+            (one, other) => one.or(other),
+        };
+        Spent {
+            tokens: sum(self.tokens, other.tokens),
+            cost: sum(self.cost, other.cost),
+            list_price: sum(self.list_price, other.list_price),
+            unpriced,
+            at_least: self.at_least || other.at_least,
+        }
     }
 }
 
@@ -564,7 +586,13 @@ impl Exited {
 
     /// Usage of the agent.
     pub fn spent(&self) -> Spent {
-        Spent { tokens: self.tokens, cost: self.cost }
+        Spent {
+            tokens: self.tokens,
+            cost: self.cost,
+            list_price: self.list_price,
+            unpriced: self.unpriced.clone(),
+            at_least: self.at_least,
+        }
     }
 }
 

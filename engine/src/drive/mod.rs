@@ -12,6 +12,7 @@ pub mod gh;
 pub mod git;
 pub mod harness;
 pub mod last_lines;
+pub mod prices;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tmux;

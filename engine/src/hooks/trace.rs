@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::drive::harness::Harness;
+use crate::drive::prices::Prices;
 use crate::drive::transcript::{self, FoundConversation, Sought, is_id};
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Exited, Spawn, Spent};
@@ -36,7 +37,8 @@ pub struct Beginning {
 pub fn keep(app: &App, locked: &LockedWorkItem, end: Exited) -> Exited {
     let Some(record) = locked.history().agents.alive.get(&end.spawn) else { return end };
     let found = own_file(app, locked.dir(), locked.task(), record);
-    let Spent { tokens, cost } = spent(locked.dir(), record, found.as_ref());
+    let Spent { tokens, cost, list_price, unpriced, at_least } =
+        spent(app, locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
     let kept = keep_one(app, locked, end.spawn, found.as_ref());
     keep_left(app, locked);
@@ -44,17 +46,25 @@ pub fn keep(app: &App, locked: &LockedWorkItem, end: Exited) -> Exited {
         Ok(transcript) => (transcript, None),
         Err(error) => (None, Some(error.one_line())),
     };
-    Exited { conversation, transcript, not_kept, tokens, cost, ..end }
+    Exited { conversation, transcript, not_kept, tokens, cost, list_price, unpriced, at_least, ..end }
 }
 
-/// The tokens and the cost of this agent so far, as its harness reports them, else from the file of its conversation.
-pub fn spent(dir: &WorkItemDir, record: &Spawn, found: Option<&FoundConversation>) -> Spent {
+/// The tokens and the cost of this agent so far, as its harness reports them, else from the records of its conversation, which
+/// are priced at list price.
+pub fn spent(app: &App, dir: &WorkItemDir, record: &Spawn, found: Option<&FoundConversation>) -> Spent {
     let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
-    let of_record = || {
-        let records = transcript::spent::records(&found?.path).ok()?;
-        transcript::spent::tokens(&records, begun(dir, record))
+    if tokens.is_some() || cost.is_some() {
+        return Spent { tokens, cost, ..Spent::default() };
+    }
+    let usage = found.and_then(|found| transcript::spent::usage(&found.path, begun(dir, record)).ok());
+    let Some(usage) = usage else { return Spent::default() };
+    let Some(tokens) = usage.tokens() else { return Spent::default() };
+    let prices = Prices::read(&app.home.prices_toml()).map_err(|error| error.one_line());
+    let (list_price, unpriced) = match prices.and_then(|prices| prices.cost_of(&usage)) {
+        Ok(cost) => (Some(cost), None),
+        Err(why) => (None, Some(why)),
     };
-    Spent { tokens: tokens.or_else(of_record), cost }
+    Spent { tokens: Some(tokens), cost: None, list_price, unpriced, at_least: usage.is_partial }
 }
 
 /// Time just before this agent began. A file without a later write is the conversation of the agent before it.

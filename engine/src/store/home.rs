@@ -146,6 +146,11 @@ impl Home {
         self.root.join("trusted.json")
     }
 
+    /// The user's own prices of models.
+    pub fn prices_toml(&self) -> PathBuf {
+        self.root.join("prices.toml")
+    }
+
     /// The user's own harnesses; the file is optional.
     pub fn harnesses_toml(&self) -> PathBuf {
         self.root.join("harnesses.toml")

@@ -170,6 +170,15 @@ objects! {
         /// Cost, in millionths of a dollar, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,
+        /// Cost at list price, in millionths of a dollar, if its harness reports tokens only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        list_price: Option<u64>,
+        /// Reason for the missing list price.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unpriced: Option<String>,
+        /// True if the figures are lower bounds.
+        #[serde(skip_serializing_if = "is_false")]
+        at_least: bool,
     }
 
     /// Activity of an agent, as its harness reports it.

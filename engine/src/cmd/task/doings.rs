@@ -5,18 +5,33 @@ use crate::store::Seat;
 use orange_api::{Agent, AgentSpending, AgentState, Assessment, Spending};
 
 /// The tokens and the cost of all agents in words: `21300 tokens, $0.25 (agent 1: …; agent 2: …)`; empty if nothing is known.
-pub fn spent_line(Spending { tokens, cost, agents }: &Spending) -> Option<String> {
-    let one = |AgentSpending { spawn, tokens, cost }: &AgentSpending| {
-        format!("agent {spawn}: {}", amount(*tokens, *cost))
+pub fn spent_line(spending: &Spending) -> Option<String> {
+    let one = |agent: &AgentSpending| {
+        let AgentSpending { spawn, tokens, cost, list_price, unpriced, at_least } = agent;
+        let prices = [(*cost, ""), (*list_price, AT_LIST_PRICE)];
+        format!("agent {spawn}: {}", amount(*tokens, prices, unpriced.as_deref(), *at_least))
     };
-    let each: Vec<_> = agents.iter().map(one).collect();
-    (!each.is_empty()).then(|| format!("{} ({})", amount(*tokens, *cost), each.join("; ")))
+    let each: Vec<_> = spending.agents.iter().map(one).collect();
+    let prices = [(spending.cost, ""), (spending.list_price, AT_LIST_PRICE)];
+    // The reasons for missing prices stand with their agents.
+    let all = amount(spending.tokens, prices, None, spending.at_least);
+    (!each.is_empty()).then(|| format!("{all} ({})", each.join("; ")))
 }
 
-fn amount(tokens: Option<u64>, cost: Option<u64>) -> String {
+const AT_LIST_PRICE: &str = " at list price";
+
+/// An amount in words: `at least 21300 tokens, $0.25 at list price`.
+pub fn amount(
+    tokens: Option<u64>,
+    prices: [(Option<u64>, &str); 2],
+    unpriced: Option<&str>,
+    at_least: bool,
+) -> String {
     let tokens = tokens.map(|tokens| format!("{tokens} tokens"));
-    let cost = cost.map(|cost| format!("${}.{:02}", cost / 1_000_000, cost % 1_000_000 / 10_000));
-    tokens.into_iter().chain(cost).collect::<Vec<_>>().join(", ")
+    let dollars = |cost: u64| format!("${}.{:02}", cost / 1_000_000, cost % 1_000_000 / 10_000);
+    let prices = prices.into_iter().filter_map(|(cost, of)| Some(format!("{}{of}", dollars(cost?))));
+    let parts: Vec<String> = tokens.into_iter().chain(prices).chain(unpriced.map(str::to_owned)).collect();
+    format!("{}{}", if at_least { "at least " } else { "" }, parts.join(", "))
 }
 
 /// In one line: `agent 1 (worker) is waiting for 5 min: it asks: …`.

@@ -17,6 +17,7 @@ struct HookInput {
     tool_input: Value,
     session_id: Value,
     transcript_path: Value,
+    agent_id: Value,
     error: Value,
     last_assistant_message: Value,
     message: Value,
@@ -53,7 +54,8 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<ActivityNote> {
         tool: text_of(&given.tool_name),
         text: text.or_else(|| text_of(&given.message)),
         session: text_of(&given.session_id),
-        transcript: text_of(&given.transcript_path),
+        // A subagent of codex reports its own record.
+        transcript: text_of(&given.transcript_path).filter(|_| given.agent_id.is_null()),
         tokens: given.tokens.as_u64(),
         cost: given.cost.as_u64(),
         until,
@@ -156,6 +158,10 @@ mod tests {
             (note.spawn, note.session.as_deref(), note.transcript.as_deref()),
             (3, Some("s1"), Some("/t.jsonl"))
         );
+        // As codex 0.169 reports a subagent's tool.
+        let given = r#"{"hook_event_name":"PreToolUse","session_id":"s1","agent_id":"a1","transcript_path":"/a1.jsonl"}"#;
+        let note = read(3, given.as_bytes()).unwrap();
+        assert_eq!((note.session.as_deref(), note.transcript), (Some("s1"), None));
     }
 
     #[test]

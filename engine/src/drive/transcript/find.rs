@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::{is_id, pattern};
+use super::{is_id, pattern, spent};
 use crate::store::transcripts;
 use orange_system::files::{open_regular, real};
 
@@ -74,7 +74,11 @@ impl Sought<'_> {
         }
         let lines = head.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
         let mut seen = ConversationSigns { folder: false, prompt: self.prompt.is_none() };
-        for line in lines {
+        for (number, line) in lines.enumerate() {
+            // A subagent's record may begin with a copy of the conversation.
+            if number == 0 && self.id.is_none() && spent::is_of_subagent(&line) {
+                return false;
+            }
             self.look(&line, None, &mut seen);
             if seen.folder && seen.prompt {
                 return true;
@@ -182,6 +186,16 @@ mod tests {
         symlink(place.at("wt"), place.at("link")).unwrap();
         place.write("two", "link", "Do it.");
         assert_eq!(place.find(None, Some("Do it."), None).as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn a_copy_of_a_conversation_for_a_subagent_is_not_found() {
+        let place = SessionFolder::new();
+        place.write("one", "wt", "Do it.");
+        let copy = place.write("two", "wt", "Do it.");
+        let meta = serde_json::json!({ "type": "session_meta", "payload": { "id": "two", "parent_thread_id": "one" } });
+        fs::write(&copy, format!("{meta}\n{}", fs::read_to_string(&copy).unwrap())).unwrap();
+        assert_eq!(place.find(None, Some("Do it."), None).as_deref(), Some("one"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod find;
 pub mod pane;
-mod pattern;
+pub mod pattern;
 pub mod spent;
 pub mod turns;
 

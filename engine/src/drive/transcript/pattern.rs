@@ -42,6 +42,11 @@ fn step(path: PathBuf, rest: &[&str], session: String, found: &mut Vec<(PathBuf,
     if rest.is_empty() { found.push((path, session)) } else { walk(&path, rest, found) }
 }
 
+/// True if a name fits a pattern.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    capture(pattern, name).is_some()
+}
+
 /// The value of `{session}` in a matching name.
 fn capture<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
     if let Some(rest) = pattern.strip_prefix(SESSION) {

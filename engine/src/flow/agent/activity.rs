@@ -37,7 +37,7 @@ pub fn spent(
 ) -> BTreeMap<u32, Spent> {
     let mut all = history.agents.spent.clone();
     for record in history.agents.alive.values() {
-        let spent = trace::spent(dir, record, trace::own_file(app, dir, task, record).as_ref());
+        let spent = trace::spent(app, dir, record, trace::own_file(app, dir, task, record).as_ref());
         if spent != Spent::default() {
             all.insert(record.spawn, spent);
         }

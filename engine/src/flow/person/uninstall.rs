@@ -132,7 +132,13 @@ impl Installation {
         let items = list::dirs(home, &WorkItemKind::ALL, None)?.len();
         let deleted = list::deleted(home, &WorkItemKind::ALL)?.len();
         let worktrees = visible(&home.workspaces())?;
-        let is_written = [home.workflows(), home.harnesses_toml(), home.notify_toml(), home.set_aside("")];
+        let is_written = [
+            home.workflows(),
+            home.harnesses_toml(),
+            home.prices_toml(),
+            home.notify_toml(),
+            home.set_aside(""),
+        ];
         let is_written = is_written.iter().any(|path| path.exists());
         if items + deleted + worktrees == 0 && !is_written {
             self.add("home", [root.to_owned()]);
