@@ -23,6 +23,7 @@ mod need;
 mod notify;
 mod pane;
 mod project;
+mod report;
 pub mod stored_plan;
 mod task;
 mod transition;
@@ -58,6 +59,7 @@ pub use project::{
     ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
     SetupProgram, SharedSettings, ShownProject, TrustState, TrustedFile,
 };
+pub use report::{UnreadableUsage, UsageGroup, UsageReport};
 pub use task::{
     Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate,
     PullRequestFacts, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited,
@@ -179,6 +181,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-wait", schema::<Waited>()),
         ("task-watch", schema::<Watched<'_>>()),
         ("uninstall", schema::<Uninstall>()),
+        ("usage", schema::<UsageReport<'_>>()),
         ("version", schema::<Version<'_>>()),
         ("workflow-contract", schema::<Contract<'_>>()),
         ("workflow-list", schema::<Vec<ListedWorkflow<'_>>>()),

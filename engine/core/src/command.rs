@@ -67,6 +67,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("uninstall", &[]),
+    ("usage", &[]),
     ("workflow", &["contract", "help", "list", "ls", "show"]),
     ("workspace", &["gc", "help", "init", "list", "ls"]),
 ];
@@ -202,6 +203,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("task wait", &["needs-me", "status", "timeout"]),
     ("task watch", &["verbose"]),
     ("uninstall", &["yes"]),
+    ("usage", &["by", "project", "since"]),
     ("workspace gc", &["dry-run"]),
     ("workspace init", &["project"]),
     ("workspace list", &["all"]),

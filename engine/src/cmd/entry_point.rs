@@ -10,7 +10,7 @@ use crate::cmd::answer::{CommandAnswer, written};
 use crate::cmd::args::{AgentCommand, Command, CommandGroup, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
     agent, attempt, complete, dashboard, demo, doctor, event, gc, harness, install, log, manual, mission,
-    monitor, notify, project, relayed, setup, step, task, uninstall, workflow, workspace,
+    monitor, notify, project, relayed, setup, step, task, uninstall, usage, workflow, workspace,
 };
 use crate::flow::names::{KnownNames, has_ids};
 use crate::flow::written::edit;
@@ -119,6 +119,7 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),
+        Command::Usage(args) => usage::run(&open()?, args),
         Command::Agent(CommandGroup(command @ AgentCommand::Run(_))) => {
             agent::run(&open()?.by_itself(), command)
         }

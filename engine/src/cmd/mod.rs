@@ -33,6 +33,7 @@ mod stdin;
 mod step;
 mod task;
 mod uninstall;
+mod usage;
 mod workflow;
 mod workspace;
 

@@ -14,6 +14,7 @@ pub mod request;
 pub mod snapshot;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod usage;
 mod watch;
 
 pub use agent::ended::{ended, judge_exited};

@@ -36,6 +36,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange doctor", GivenWorld::Working),
     ("orange uninstall", GivenWorld::Project),
     ("orange gc", GivenWorld::Working),
+    ("orange usage", GivenWorld::Working),
     ("orange mission attach", GivenWorld::OnlyParsed("it takes the terminal")),
     ("orange mission cancel", GivenWorld::Mission),
     ("orange mission continue", GivenWorld::PausedMission),

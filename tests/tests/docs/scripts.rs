@@ -21,6 +21,7 @@ const PAGES: &[(&str, GivenWorld)] = &[
     ("docs/notifications.md", GivenWorld::Repository),
     ("docs/projects.md", GivenWorld::Project),
     ("docs/storage.md", GivenWorld::Project),
+    ("docs/usage.md", GivenWorld::Project),
 ];
 
 #[test]

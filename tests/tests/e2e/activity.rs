@@ -347,18 +347,38 @@ fn an_event_never_blocks_an_agent() {
 fn what_an_agent_has_taken_is_shown_and_outlives_it() {
     let world = World::new();
     let task = hanging(&world);
-    assert_eq!(task.show()["spent"], json!({ "tokens": null, "cost": null, "agents": [] }));
+    let of = |tokens: Option<u64>, cost: Option<u64>, more: (&str, Value)| {
+        let mut spent = json!({
+            "tokens": tokens, "cost": cost, "list_price": null, "unpriced": null, "at_least": false
+        });
+        spent[more.0] = more.1;
+        spent
+    };
+    assert_eq!(task.show()["spent"], of(None, None, ("agents", json!([]))));
     let mut stop = event("Stop");
     stop["tokens"] = 21_300.into();
     stop["cost"] = 250_000.into();
     reports(&task, &stop);
-    let own = json!({ "spawn": 1, "tokens": 21_300, "cost": 250_000 });
-    let spent = json!({ "tokens": 21_300, "cost": 250_000, "agents": [own] });
+    let own = of(Some(21_300), Some(250_000), ("spawn", 1.into()));
+    let spent = of(Some(21_300), Some(250_000), ("agents", json!([own])));
     assert_eq!(task.show()["spent"], spent);
     assert_eq!(world.ok(&["task", "list"])[0]["spent"], spent);
     let shown = world.orange(&["task", "show", &task.id]).out;
     assert!(shown.contains("taken      21300 tokens, $0.25 (agent 1: 21300 tokens, $0.25)"), "{shown}");
+    let sum = || {
+        let usage = world.ok(&["usage", "--by", "task"]);
+        let group = &usage["groups"][0];
+        assert_eq!((&group["name"], &group["starts"]), (&json!(task.id), &json!(1)), "{usage}");
+        (group["tokens"].clone(), group["cost"].clone(), usage["total"]["tokens"].clone())
+    };
+    let sums = (json!(21_300), json!(250_000), json!(21_300));
+    assert_eq!(sum(), sums);
     task.ok("stop", &[]);
     task.has_events(1, "agent.exited");
     assert_eq!(task.show()["spent"], spent);
+    assert_eq!(sum(), sums);
+    assert_eq!(world.ok(&["usage", "--since", "9999-01-01"])["groups"], json!([]));
+    assert!(world.fails(2, "usage", &["usage", "--since", "yesterday"]).contains("a day is written as"));
+    fs::write(world.home().join("prices.toml"), "[gpt]\nprice = 1\n").unwrap();
+    assert_eq!(sum(), sums, "a list price is asked only about tokens without a cost");
 }

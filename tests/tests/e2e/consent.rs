@@ -108,6 +108,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("mcp", Anybody),
     ("doctor", Anybody),
     ("gc", PersonFor(&[&["--yes"]])),
+    ("usage", Anybody),
     ("completions", Anybody),
     ("complete", Anybody),
     ("manual", Anybody),

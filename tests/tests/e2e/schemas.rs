@@ -38,6 +38,7 @@ fn look_around(world: &World) {
         &["demo"],
         &["uninstall"],
         &["gc"],
+        &["usage", "--by", "task"],
         &["monitor", "--once"],
         &["ls"],
         &["workflow", "list"],

@@ -39,6 +39,7 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::flow::garbage::LeftoverKind;
+use crate::flow::usage::UsageBy;
 use crate::log_file::LEVELS;
 
 /// Drives the tasks of coding agents: agents write artifacts, the engine decides
@@ -218,6 +219,22 @@ Kinds, each with the age after which it is removed by default:
 `orange project update` sets the ages of a project, and `orange monitor` applies them. Orange never
 removes work that is not merged, whatever its age.")]
     Gc(GcArgs),
+    /// Show the tokens, cost, time and starts of agents
+    #[command(after_help = "\
+Examples:
+  orange usage
+  orange usage --by task --project coffee
+  orange usage --by day --since 2026-11-01 --json
+
+Groups:
+  project   the default
+  task      a task or a mission
+  day       the day in UTC on which an agent has ended; today, if it is alive
+  state     a state of tasks, or a step of missions
+  harness   the coding agent
+Deleted tasks and missions do not count. A cost is that of the harness; where it reports tokens only,
+it is computed at list price.")]
+    Usage(UsageArgs),
     /// Print the completion script of a shell
     #[command(after_help = "\
 Examples:
@@ -362,6 +379,20 @@ pub struct GcArgs {
     pub yes: bool,
 }
 
+/// `orange usage …`
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// The groups of agents
+    #[arg(long, value_name = "GROUP", default_value = "project", value_parser = PossibleValuesParser::new(UsageBy::NAMES))]
+    pub by: String,
+    /// Only agents of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Only agents that have ended on this day or later
+    #[arg(long, value_name = "DATE", value_parser = parse::day)]
+    pub since: Option<String>,
+}
+
 /// A shell that can complete our commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
@@ -399,6 +430,7 @@ impl Command {
             Command::Mcp => "mcp",
             Command::Doctor => "doctor",
             Command::Gc(_) => "gc",
+            Command::Usage(_) => "usage",
             Command::Completions { .. } | Command::Complete { .. } => "completions",
             Command::Manual { .. } => "manual",
         }

@@ -8,6 +8,7 @@ use orange_api::usage;
 
 use super::Cli;
 use crate::{Error, ErrorKind, Result};
+use orange_system::clock;
 
 /// The request of a command line.
 #[derive(Debug)]
@@ -44,6 +45,15 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand>
         }
         Err(error) => Err(usage::error(&error.to_string())),
     }
+}
+
+/// A day such as `2026-11-21`.
+///
+/// # Errors
+/// The form of a day.
+pub fn day(text: &str) -> std::result::Result<String, String> {
+    let is_day = text.len() == 10 && clock::parse(&format!("{text}T00:00:00Z")).is_some();
+    if is_day { Ok(text.to_owned()) } else { Err("a day is written as 2026-11-21".to_owned()) }
 }
 
 fn text(error: &clap::Error) -> String {

@@ -45,6 +45,7 @@ fn what_could_follow_is_offered() {
     check("task merge --strategy ", "ff merge squash rebase auto");
     check("task sync --with ", "merge rebase");
     check("completions z", "zsh");
+    check("usage --by ", "task project day state harness");
     check("task show -- --j", "");
     check("task cancel --bogus add", "add-login");
 }
@@ -81,6 +82,7 @@ fn every_placeholder_is_known() {
         "COLUMNSxROWS",
         "COMMAND",
         "COUNT",
+        "DATE",
         "DAYS",
         "DIGITS",
         "DIR",
