@@ -46,6 +46,11 @@ pub fn written(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(unwritten)
 }
 
+/// Millionths of a dollar as dollars and cents: `$0.25`.
+pub fn dollars(millionths: u64) -> String {
+    format!("${}.{:02}", millionths / 1_000_000, millionths % 1_000_000 / 10_000)
+}
+
 /// Rows as a table with aligned columns, the header first. Cells keep to one line.
 pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
     let mut widths = header.map(UnicodeWidthStr::width);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Result;
 use crate::app::App;
-use crate::cmd::answer::{CommandAnswer, one_line, table};
+use crate::cmd::answer::{CommandAnswer, dollars, one_line, table};
 use crate::cmd::args::UsageArgs;
 use crate::flow::doing::words;
 use crate::flow::usage::{self, UsageBy, UsageSelection};
@@ -49,15 +49,13 @@ fn text(report: &UsageReport<'_>) -> String {
 }
 
 fn row(name: &str, group: &UsageGroup) -> [String; 6] {
-    let dollars = |cost: Option<u64>| {
-        cost.map(|cost| format!("${}.{:02}", cost / 1_000_000, cost % 1_000_000 / 10_000)).unwrap_or_default()
-    };
+    let price = |cost: Option<u64>| cost.map(dollars).unwrap_or_default();
     [
         one_line(name, 60),
         group.starts.to_string(),
         words(Duration::from_secs(group.seconds)),
         group.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
-        dollars(group.cost),
-        dollars(group.list_price),
+        price(group.cost),
+        price(group.list_price),
     ]
 }

@@ -54,7 +54,8 @@ pub fn keep(app: &App, locked: &LockedWorkItem, end: Exited) -> Exited {
 pub fn spent(app: &App, dir: &WorkItemDir, record: &Spawn, found: Option<&FoundConversation>) -> Spent {
     let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
     if tokens.is_some() || cost.is_some() {
-        return Spent { tokens, cost, ..Spent::default() };
+        let unpriced = cost.is_none().then(|| "no cost in the reports of its harness".to_owned());
+        return Spent { tokens, cost, unpriced, ..Spent::default() };
     }
     let usage = found.and_then(|found| transcript::spent::usage(&found.path, begun(dir, record)).ok());
     let Some(usage) = usage else { return Spent::default() };
