@@ -98,6 +98,8 @@ pub struct SharedSettings {
     pub merge_strategy: SettingSource<String>,
     /// The strategy of `orange task sync`: `merge` or `rebase`.
     pub merge_sync: SettingSource<String>,
+    /// The forge: `github` or `gitlab`; null for that of the remote's address.
+    pub forge: SettingSource<Option<String>>,
 }
 
 /// The `orange.toml` of a repository.

@@ -28,6 +28,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         environment,
         merge_strategy,
         merge_sync,
+        forge,
         trust,
     } = settings;
     let programs = setup
@@ -50,6 +51,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         environment: with(environment.value.clone(), &environment),
         merge_strategy: with(merge_strategy.value.as_str().to_owned(), &merge_strategy),
         merge_sync: with(sync, &merge_sync),
+        forge: with(forge.value.map(|it| it.as_str().to_owned()), &forge),
     })
 }
 
@@ -81,6 +83,7 @@ pub fn text(shown: &ShownProject) -> String {
         row("environment", environment, it.environment.source),
         row("merge_strategy", it.merge_strategy.value.clone(), it.merge_strategy.source),
         row("merge_sync", it.merge_sync.value.clone(), it.merge_sync.source),
+        row("forge", it.forge.value.clone().unwrap_or_else(|| "by the remote".to_owned()), it.forge.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

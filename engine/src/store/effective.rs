@@ -1,6 +1,7 @@
 //! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
 
 use orange_api::SettingOrigin;
+use orange_core::forge::ForgeKind;
 use orange_core::merge::Strategy;
 
 use crate::Result;
@@ -41,6 +42,8 @@ pub struct Effective {
     pub merge_strategy: Sourced<Strategy>,
     /// As in [`Settings`].
     pub merge_sync: Sourced<Option<Strategy>>,
+    /// As in [`Settings`]; `None` for that of the remote's address.
+    pub forge: Sourced<Option<ForgeKind>>,
     /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
 }
@@ -78,6 +81,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         environment: first(own, &file, |it| it.environment.clone().map(Some)),
         merge_strategy: first(own, &file, |it| it.merge_strategy),
         merge_sync: first(own, &file, |it| it.merge_sync.map(Some)),
+        forge: first(own, &file, |it| it.forge.map(Some)),
         trust,
     })
 }

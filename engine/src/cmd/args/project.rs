@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use orange_core::forge::ForgeKind;
 use orange_core::merge::Strategy;
 
 use super::task::strategy;
@@ -200,13 +202,16 @@ pub struct ProjectSettings {
     /// The strategy of `orange task sync`: merge or rebase; `merge` in a new project
     #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::OF_SYNC))]
     pub merge_sync: Option<Strategy>,
+    /// The forge that has its pull requests: github or gitlab; without a word, that of the address of its remote
+    #[arg(long, value_name = "FORGE", value_parser = forge())]
+    pub forge: Option<ForgeKind>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 10] = [
+const SHARED: [&str; 11] = [
     "copy",
     "link",
     "setup",
@@ -217,6 +222,7 @@ const SHARED: [&str; 10] = [
     "environment",
     "merge-strategy",
     "merge-sync",
+    "forge",
 ];
 
 impl ProjectSettings {
@@ -233,6 +239,7 @@ impl ProjectSettings {
                 "environment" => settings.environment = None,
                 "merge-strategy" => settings.merge_strategy = None,
                 "merge-sync" => settings.merge_sync = None,
+                "forge" => settings.forge = None,
                 _ => settings.reclaim_when_waiting = None,
             }
         }
@@ -250,6 +257,7 @@ impl ProjectSettings {
         settings.review_harness = self.review_harness.clone().or(settings.review_harness.take());
         settings.merge_strategy = self.merge_strategy.or(settings.merge_strategy);
         settings.merge_sync = self.merge_sync.or(settings.merge_sync);
+        settings.forge = self.forge.or(settings.forge);
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
 }
@@ -257,6 +265,11 @@ impl ProjectSettings {
 /// A program, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProgram(pub Option<WorktreeProgram>);
+
+fn forge() -> impl TypedValueParser<Value = ForgeKind> {
+    let read = |word: String| ForgeKind::parse(&word).ok_or("a forge without a name");
+    PossibleValuesParser::new(ForgeKind::ALL.map(ForgeKind::as_str)).try_map(read)
+}
 
 fn place(text: &str) -> Result<String, String> {
     none_or(text, flaw_of_path)

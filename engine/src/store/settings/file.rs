@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use orange_core::forge::ForgeKind;
 use orange_core::merge::Strategy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -32,7 +33,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
 }
 
 const KEYS: &[&str] =
-    &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment", "merge"];
+    &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment", "merge", "forge"];
 
 type SettingResult<T> = std::result::Result<T, SettingFlaw>;
 
@@ -91,6 +92,15 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
                     "strategy" => settings.merge_strategy = Some(strategy(key, value, &Strategy::ALL)?),
                     _ => settings.merge_sync = Some(strategy(key, value, &Strategy::OF_SYNC)?),
                 }
+                Ok(())
+            })?;
+        }
+        "forge" => {
+            each(table(key, value)?, &["kind"], &mut |key, value| {
+                let kind = value.get_ref().as_str().and_then(ForgeKind::parse);
+                let words = ForgeKind::ALL.map(ForgeKind::as_str).join(", ");
+                settings.forge =
+                    Some(kind.ok_or_else(|| format!("`{key}` is one of these words in quotes: {words}"))?);
                 Ok(())
             })?;
         }

@@ -7,6 +7,7 @@ mod tests;
 
 use std::path::{Component, Path};
 
+use orange_core::forge::ForgeKind;
 use orange_core::merge::Strategy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,6 +51,9 @@ pub struct Settings {
     /// The strategy of `orange task sync`: `merge` or `rebase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_sync: Option<Strategy>,
+    /// The kind of the forge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forge: Option<ForgeKind>,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,

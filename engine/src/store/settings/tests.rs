@@ -28,7 +28,7 @@ fn every_key_is_read() {
          environment = ['API_KEY']\n\
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
-         [merge]\nstrategy = 'squash'\nsync = 'rebase'\n",
+         [merge]\nstrategy = 'squash'\nsync = 'rebase'\n[forge]\nkind = 'gitlab'\n",
     );
     let expect = Settings {
         copy: Some(words(&[".env", "config/local"])),
@@ -44,6 +44,7 @@ fn every_key_is_read() {
         environment: Some(words(&["API_KEY"])),
         merge_strategy: Some(Strategy::Squash),
         merge_sync: Some(Strategy::Rebase),
+        forge: Some(ForgeKind::GitLab),
         ..Settings::default()
     };
     assert_eq!(settings.unwrap(), expect);
@@ -68,6 +69,7 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("\nreclaim_when_waiting = 'yes'", 2, "true or false");
     check_flaw("[merge]\nsync = 'squash'", 2, "merge, rebase");
     check_flaw("[merge]\nstrategy = 'octopus'", 2, "ff, merge, squash, rebase, auto");
+    check_flaw("[forge]\nkind = 'sourceforge'", 2, "github, gitlab");
     check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");
     check_flaw("[[setup]]\nargv = 'npm ci'", 2, "list of strings");
     check_flaw("[[setup]]\ntimeout = 1", 1, "has a program");
