@@ -4,12 +4,14 @@ use orange_system::variables;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use orange_core::forge::ForgeKind;
 use orange_core::mission::MissionStatus;
 use orange_core::{Actor, Machine};
 
 use crate::around::Around;
 use crate::caller::{Caller, CommandOrigin};
 use crate::declared::DeclaredCaller;
+use crate::drive::forge::Forge;
 use crate::drive::git::Git;
 use crate::drive::harness::{self, Harness};
 use crate::drive::tmux::Tmux;
@@ -286,6 +288,18 @@ impl App {
             ("ORANGE_HOME", self.home.root().as_os_str().to_owned()),
             ("ORANGE_TMUX_SOCKET", self.tmux.socket().to_owned()),
         ]
+    }
+
+    /// The forge of a project: by its setting, else by the address of its remote, else GitHub.
+    pub fn forge_of(&self, project: &Project) -> Result<Forge> {
+        let kind = match effective(&self.home, project)?.forge.value {
+            Some(kind) => kind,
+            None => {
+                let address = Git::at(&project.path).remote_address()?;
+                address.as_deref().and_then(ForgeKind::of_remote).unwrap_or_default()
+            }
+        };
+        Ok(Forge::at(kind, &project.path))
     }
 
     /// The surroundings of agents.

@@ -100,7 +100,7 @@ pub struct Merged {
     pub branch: String,
     /// The branch that it was merged into.
     pub into: String,
-    /// Strategy: `ff`, `merge`, `squash`, `rebase`, or `pr` for a merge on GitHub.
+    /// Strategy: `ff`, `merge`, `squash`, `rebase`, or `pr` for a merge of its pull request on the forge.
     pub strategy: String,
     /// True if the target branch was pushed.
     pub pushed: bool,

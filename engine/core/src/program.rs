@@ -92,9 +92,9 @@ impl Checks {
     pub const fn remedy(self) -> &'static str {
         match self {
             Checks::NoPullRequest => "open one with `orange task create-pr`",
-            Checks::Unseen | Checks::Pending => "wait: `orange monitor` asks GitHub about them once a minute",
+            Checks::Unseen | Checks::Pending => "wait: `orange monitor` asks about them once a minute",
             Checks::Outdated => {
-                "push the branch and wait: `orange monitor` asks GitHub about its checks once a minute"
+                "push the branch and wait: `orange monitor` asks about its checks once a minute"
             }
             Checks::None => "let a workflow of the repository examine pull requests",
             Checks::Red | Checks::Green => "mend what the check has found, and push the branch",

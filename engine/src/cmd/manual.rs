@@ -14,7 +14,7 @@ use crate::{Error, Result};
 
 const ORANGE: ManualSections = ManualSections {
     sections: &[("EXIT STATUS", &EXIT_STATUS), ("ENVIRONMENT", &ENVIRONMENT), ("FILES", &FILES)],
-    see_also: &["orange-workflow", "tmux", "git", "gh"],
+    see_also: &["orange-workflow", "tmux", "git", "gh", "glab"],
 };
 
 const EXIT_STATUS: [(&str, &str); 7] = [
@@ -23,7 +23,7 @@ const EXIT_STATUS: [(&str, &str); 7] = [
     ("2", "Wrong arguments."),
     ("3", "There is no such task, project, workflow or status."),
     ("4", "Somebody else holds the task."),
-    ("5", "tmux, git, gh, a coding agent or the disk is missing or failed."),
+    ("5", "tmux, git, gh, glab, a coding agent or the disk is missing or failed."),
     ("6", "A file cannot be understood; nothing was changed."),
 ];
 

@@ -1,4 +1,4 @@
-//! Drivers of other programs: tmux, git, gh and the coding agents.
+//! Drivers of other programs: tmux, git, gh, glab and the coding agents.
 //!
 //! Drivers decide nothing. Each verb is one function, reads a machine format, and takes everything it needs as arguments: no driver
 //! reads the environment of this process.
@@ -8,7 +8,7 @@ pub mod browser;
 pub mod curl;
 pub mod desktop;
 pub mod editor;
-pub mod gh;
+pub mod forge;
 pub mod git;
 pub mod harness;
 pub mod last_lines;

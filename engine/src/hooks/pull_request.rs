@@ -5,17 +5,11 @@ use std::time::Duration;
 use orange_core::section;
 
 use crate::app::App;
-use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
+use crate::drive::forge::{Forge, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, PullRequestTemplate, REMOTE};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedWorkItem, Set, WorkItem};
 use crate::{Error, ErrorKind, Result};
-
-/// The longest title that GitHub takes, in characters.
-const LONGEST_TITLE: usize = 256;
-
-/// The longest text that GitHub takes, in characters, less the note that it was cut.
-const LONGEST_BODY: usize = 65_000;
 
 /// A pull request that a task has now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +24,12 @@ pub struct LinkedPullRequest {
 /// Pushes the task's branch and opens a pull request for it, unless it has an open one. Repeating it does no harm.
 ///
 /// # Errors
-/// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or gh
-/// fails.
+/// `refused` without a remote, without commits, and while work in the worktree is not committed; `environment` when git or the
+/// forge fails.
 pub fn open(app: &App, locked: &mut LockedWorkItem) -> Result<LinkedPullRequest> {
     let task = locked.task();
     let project = app.project_of(task)?;
-    let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
+    let (git, forge) = (Git::at(&project.path), app.forge_of(&project)?);
     let known = known(app, task)?;
     app.progress.step(&format!("pushing {}", task.branch));
     git.push(REMOTE, &task.branch)?;
@@ -44,14 +38,16 @@ pub fn open(app: &App, locked: &mut LockedWorkItem) -> Result<LinkedPullRequest>
         None => {
             app.progress.step("opening a pull request");
             let template = git.pull_request_template(&project.default_branch)?;
-            let (title, body) = (title(task), body(task, template.as_ref()));
+            let limits = forge.limits();
+            let title = title(task, limits.title);
+            let body = body(task, template.as_ref(), limits.body);
             let new = NewPullRequest {
                 base: &project.default_branch,
                 head: &task.branch,
                 title: &title,
                 body: &body,
             };
-            LinkedPullRequest { url: gh.create(&new)?, is_new: true, template }
+            LinkedPullRequest { url: forge.create(&new)?, is_new: true, template }
         }
     };
     keep(locked, &opened.url)?;
@@ -64,39 +60,43 @@ pub fn open(app: &App, locked: &mut LockedWorkItem) -> Result<LinkedPullRequest>
 /// Those of [`open`] before it pushes anything.
 pub fn known(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
     let project = app.project_of(task)?;
-    let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
+    let (git, forge) = (Git::at(&project.path), app.forge_of(&project)?);
     if !git.has_remote()? {
         return Err(Error::new(ErrorKind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
-            .help("add the one on GitHub: `git remote add origin URL`"));
+            .help(format!("add the one on {}: `git remote add origin URL`", forge.name())));
     }
-    gh::check(app.path())?;
+    forge.check(app.path())?;
     let worktree = task.worktree().map(|name| app.home.workspace(name));
     if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
         git.check_all_committed(&worktree, &task.branch)?;
     }
     git.check_has_work(&task.branch, &project.default_branch)?;
-    app.progress.step(&format!("asking GitHub about {}", task.branch));
-    Ok(gh.of_branch(&task.branch)?.filter(|known| known.state == PrState::Open))
+    app.progress.step(&format!("asking {} about {}", forge.name(), task.branch));
+    Ok(forge.of_branch(&task.branch)?.filter(|known| known.state == PrState::Open))
 }
 
-/// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is
+/// Takes over the open pull request that the branch of a new task has already, if the forge answers quickly; no answer is
 /// not a failure.
 pub fn adopt(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
     let project = app.project_of(locked.task())?;
     let branch = &locked.task().branch;
-    if !Git::at(&project.path).is_on_remote(branch)? || gh::check(app.path()).is_err() {
+    if !Git::at(&project.path).is_on_remote(branch)? {
         return Ok(());
     }
-    match Gh::at(&project.path).patience(Duration::from_secs(5)).of_branch(branch) {
+    let forge = app.forge_of(&project)?;
+    if forge.check(app.path()).is_err() {
+        return Ok(());
+    }
+    match forge.patience(Duration::from_secs(5)).of_branch(branch) {
         Ok(Some(pr)) if pr.state == PrState::Open => keep(locked, &pr.url),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// Asks GitHub for the pull request that somebody else has opened for the branch of a task without one. The answer
-/// is the task's pull request: it is open, or was merged since the task was created. `None` where GitHub is not in use.
-pub fn find(app: &App, gh: &Gh, task: &WorkItem) -> Result<Option<PullRequest>> {
-    let found = gh.of_branch_if_used(&task.branch, app.path())?;
+/// Asks the forge for the pull request that somebody else has opened for the branch of a task without one. The answer
+/// is the task's pull request: it is open, or was merged since the task was created. `None` where the forge is not in use.
+pub fn find(app: &App, forge: &Forge, task: &WorkItem) -> Result<Option<PullRequest>> {
+    let found = forge.of_branch_if_used(&task.branch, app.path())?;
     Ok(found.filter(|pr| is_of(task, pr)))
 }
 
@@ -126,18 +126,18 @@ pub fn keep(locked: &mut LockedWorkItem, url: &str) -> Result<()> {
 }
 
 /// The first line of the summary; a task without one has its branch.
-fn title(task: &WorkItem) -> String {
+fn title(task: &WorkItem, longest: usize) -> String {
     let line = task.summary.lines().map(str::trim).find(|line| !line.is_empty());
-    cut(line.unwrap_or(&task.branch), LONGEST_TITLE)
+    cut(line.unwrap_or(&task.branch), longest)
 }
 
 /// Summary, context and the repository's template.
-fn body(task: &WorkItem, template: Option<&PullRequestTemplate>) -> String {
+fn body(task: &WorkItem, template: Option<&PullRequestTemplate>, longest: usize) -> String {
     let context = section(&task.body, "## Context").unwrap_or_default();
     let template = template.map(|template| template.text.as_str()).unwrap_or_default();
     let parts = [task.summary.as_str(), context, template].map(str::trim);
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    cut(&parts.join("\n\n"), LONGEST_BODY)
+    cut(&parts.join("\n\n"), longest)
 }
 
 fn cut(text: &str, longest: usize) -> String {
@@ -161,7 +161,7 @@ mod tests {
         };
         let template =
             PullRequestTemplate { path: String::new(), text: template.to_owned(), others: Vec::new() };
-        assert_eq!((title(&task).as_str(), body(&task, Some(&template)).as_str()), expect);
+        assert_eq!((title(&task, 256).as_str(), body(&task, Some(&template), 65_000).as_str()), expect);
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod folders;
 mod following;
 mod garbage;
 mod gates;
+mod gitlab;
 mod hooks;
 mod hostile;
 mod install;

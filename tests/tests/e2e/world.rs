@@ -128,6 +128,14 @@ impl World {
         self
     }
 
+    /// Puts the scripted `glab` on the `PATH`, and the project on GitLab.
+    pub(crate) fn with_gitlab(self) -> World {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/glab");
+        symlink(script, self.path("agents/glab")).unwrap();
+        self.ok(&["project", "update", "--forge", "gitlab"]);
+        self
+    }
+
     /// A program with this world's environment and nothing else.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut path = vec![self.path("agents")];

@@ -18,6 +18,7 @@ pub(super) const READ: &[&str] = &[
     ".ci/hook",
     "engine/src/demo/claude",
     "tests/agents/gh",
+    "tests/agents/glab",
 ];
 
 /// A word that is refused in prose and as part of a name.

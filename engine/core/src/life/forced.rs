@@ -60,7 +60,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// GitHub has decided, so no agent or person has to act.
+    /// The forge has decided, so no agent or person has to act.
     pub(super) fn pull_request(&self, facts: &LifeFacts<'_>, end: Forced) -> Result<LifeTurn<'m>, Refusal> {
         if self.state(facts.view.status).terminal {
             return Ok(LifeTurn::default());

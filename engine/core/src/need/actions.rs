@@ -89,7 +89,7 @@ pub enum PersonAction<'f> {
     CreatePullRequest,
     /// Shows the pull request.
     Open,
-    /// Asks GitHub about the pull request now.
+    /// Asks the forge about the pull request now.
     Refresh,
     /// Takes the transition to a state.
     Status {

@@ -23,7 +23,7 @@ pub struct BranchHistory {
     /// The last merge that was taken back, or is about to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undone: Option<MergeUndo>,
-    /// True if it was merged by `orange` or by GitHub.
+    /// True if it was merged by `orange` or by the forge.
     pub is_merged: bool,
     /// Its pull request.
     pub pr: Option<String>,

@@ -102,7 +102,7 @@ pub struct CreateArgs {
     /// Write summary and context in your editor (VISUAL, EDITOR); an empty text creates nothing
     #[arg(long)]
     pub edit: bool,
-    /// Take branch, summary and context from this issue on GitHub, as far as they are not given
+    /// Take branch, summary and context from this issue of the forge, as far as they are not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub issue: Option<u64>,
     /// The first status of the task [default: the workflow's initial status]

@@ -329,8 +329,8 @@ Examples:
   orange task merge add-login --local --strategy squash --message 'Add the login form'
   orange task merge add-login --local --into release --keep
 
-A task with a pull request is merged on GitHub: this command asks GitHub for its state, and then only cleans up. With `gh`,
-it also finds a pull request that somebody has opened by hand for the branch.
+A task with a pull request is merged on GitHub or GitLab: this command asks there for its state, and then only cleans up. With `gh` or
+`glab`, it also finds a pull request that was opened by hand for the branch.
 `--force` lets a person merge work that is not reviewed; the task's history says so. It ends living agents, after a
 question that `--yes` answers. A finished task without a merge is merged, too, and keeps its status.")]
     Merge(MergeArgs),
@@ -359,7 +359,7 @@ Example:
   orange task create-pr add-login
 
 Its title is the task's summary; its text has the summary, the section `## Context` and the repository's template. A branch
-that has an open pull request keeps it. This needs `gh`, the GitHub command line.")]
+that has an open pull request keeps it. This needs `gh`, the GitHub command line; a project on GitLab needs `glab`.")]
     CreatePr {
         #[command(flatten)]
         task: TaskName,
@@ -374,13 +374,13 @@ Example:
 
 It uses the programs that BROWSER names, or `xdg-open`, or `open`, and prints the address in any case.")]
     Open(TaskName),
-    /// Ask GitHub about a task's pull request now
+    /// Ask GitHub or GitLab about a task's pull request now
     #[command(after_help = "\
 Example:
   orange task refresh add-login
 
 It also finds a pull request that somebody has opened for the branch. What follows is what `orange monitor` does from time to
-time: a task whose pull request was merged or closed ends. This needs `gh`, the GitHub command line.")]
+time: a task whose pull request was merged or closed ends. This needs `gh`, the GitHub command line; a project on GitLab needs `glab`.")]
     Refresh(TaskName),
     /// Change a task's harnesses, summary, priority, or what it waits for
     #[command(after_help = "\

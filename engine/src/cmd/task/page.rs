@@ -18,7 +18,7 @@ pub fn open(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
     CommandAnswer::of(&OpenedPage { success: Success, id: dir.id.clone(), url, browser }, text)
 }
 
-/// Asks GitHub about the pull request.
+/// Asks the forge about the pull request.
 pub fn refresh(app: &App, dir: &WorkItemDir) -> Result<(Refreshed, String)> {
     let refresh::RefreshResult { change, pr, story } = refresh::refresh(app, dir)?;
     let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
@@ -39,7 +39,7 @@ pub fn refresh(app: &App, dir: &WorkItemDir) -> Result<(Refreshed, String)> {
     let text = match (&story, &pr_url) {
         (Some(story), _) => story.clone(),
         (None, Some(url)) => format!("unchanged: {url} is {}", state.unwrap_or_default()),
-        (None, None) => format!("GitHub has no pull request for {}", task.branch),
+        (None, None) => format!("{} has no pull request", task.branch),
     };
     let id = dir.id.clone();
     Ok((

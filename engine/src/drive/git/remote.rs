@@ -22,6 +22,14 @@ impl Git {
         Ok(self.call().arg("remote").text()?.lines().any(|name| name == REMOTE))
     }
 
+    /// The address of the remote, as git uses it; `None` without a remote.
+    pub fn remote_address(&self) -> Result<Option<String>> {
+        if !self.has_remote()? {
+            return Ok(None);
+        }
+        Ok(Some(self.call().args(&["remote", "get-url", REMOTE]).text()?.trim().to_owned()))
+    }
+
     /// True if the remote has this branch, as of the last fetch.
     pub fn is_on_remote(&self, branch: &str) -> Result<bool> {
         Ok(self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))?.is_some())

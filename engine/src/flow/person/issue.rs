@@ -1,8 +1,8 @@
-//! Fields of a task that are taken from an issue on GitHub.
+//! Fields of a task that are taken from an issue of the forge.
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::gh::{self, Gh, Issue};
+use crate::drive::forge::Issue;
 use crate::flow::create::LONGEST;
 use crate::store::projects::Project;
 use crate::store::slug::slug;
@@ -20,11 +20,12 @@ pub struct FromIssue {
 /// Reads an issue of the project's repository.
 ///
 /// # Errors
-/// `environment` without `gh`, or when it fails.
+/// `environment` without the program of the forge, or when it fails.
 pub fn read(app: &App, project: &Project, number: u64) -> Result<FromIssue> {
-    gh::check(app.path())?;
-    app.progress.step(&format!("asking GitHub about issue {number}"));
-    Ok(of(&Gh::at(&project.path).issue(number)?))
+    let forge = app.forge_of(project)?;
+    forge.check(app.path())?;
+    app.progress.step(&format!("asking {} about issue {number}", forge.name()));
+    Ok(of(&forge.issue(number)?))
 }
 
 fn of(issue: &Issue) -> FromIssue {

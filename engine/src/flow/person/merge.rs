@@ -1,10 +1,10 @@
-//! Merges a task on GitHub's word about its pull request, or else here; then takes the transition with its cleanup.
+//! Merges a task on the forge's word about its pull request, or else here; then takes the transition with its cleanup.
 
 use orange_core::{LifeTurn, Machine};
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::drive::gh::{Gh, PrState, PullRequest};
+use crate::drive::forge::{Forge, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Merge, MergeForm, MergeObstacle, REMOTE, Unmergeable};
 use crate::flow::activity;
@@ -79,7 +79,7 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
     Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit, kept: wish.keep })
 }
 
-/// Dry run of [`merge`]. It asks GitHub, and git without a fetch.
+/// Dry run of [`merge`]. It asks the forge, and git without a fetch.
 pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged> {
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
@@ -89,7 +89,7 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
     if !wish.keep {
         hooks::dry_run(app, task, turn.hooks())?;
     }
-    let pr = if wish.local { None } else { merged_one(asked_without_a_note(app, task)?)? };
+    let pr = if wish.local { None } else { asked_if_merged(app, task)? };
     check_keeps(wish, pr.as_ref())?;
     let git = Git::at(&aim.project.path);
     if pr.is_none() && history.branch.merge.is_none() && !wish.force {
@@ -281,14 +281,20 @@ fn turn(
 
 /// The task's pull request, if it is merged; an open or closed one is an error.
 fn pull_request(app: &App, locked: &mut LockedWorkItem) -> Result<Option<PullRequest>> {
-    let pr = ask(app, locked).map_err(|error| {
+    let forge = app.forge_of(&app.project_of(locked.task())?)?;
+    let pr = ask(app, locked, &forge).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
         error.help(help)
     })?;
-    merged_one(pr)
+    merged_one(&forge, pr)
 }
 
-fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
+fn asked_if_merged(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
+    let forge = app.forge_of(&app.project_of(task)?)?;
+    merged_one(&forge, asked_without_a_note(app, task, &forge)?)
+}
+
+fn merged_one(forge: &Forge, pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
     let Some(pr) = pr else { return Ok(None) };
     let url = &pr.url;
     match pr.state {
@@ -296,7 +302,9 @@ fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
         PrState::Open => {
             Err(Error::new(ErrorKind::Refused, format!("the task's pull request is open: {url}")).help(
                 format!(
-                    "merge it on GitHub (`gh pr merge {url}`), then repeat this; or merge here with --local"
+                    "merge it on {} (`{}`), then repeat this; or merge here with --local",
+                    forge.name(),
+                    forge.merge_command(url)
                 ),
             ))
         }
@@ -308,23 +316,22 @@ fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
     }
 }
 
-/// GitHub's answer about the task's pull request, or about the one of its branch, which then becomes the task's.
-fn ask(app: &App, locked: &mut LockedWorkItem) -> Result<Option<PullRequest>> {
-    let found = asked_without_a_note(app, locked.task())?;
+/// The forge's answer about the task's pull request, or about the one of its branch, which then becomes the task's.
+fn ask(app: &App, locked: &mut LockedWorkItem, forge: &Forge) -> Result<Option<PullRequest>> {
+    let found = asked_without_a_note(app, locked.task(), forge)?;
     if let Some(pr) = found.as_ref().filter(|_| locked.task().pr_url.is_none()) {
         hooks::pull_request::keep(locked, &pr.url)?;
     }
     Ok(found)
 }
 
-fn asked_without_a_note(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
-    let gh = Gh::at(&app.project_of(task)?.path);
+fn asked_without_a_note(app: &App, task: &WorkItem, forge: &Forge) -> Result<Option<PullRequest>> {
     if let Some(url) = &task.pr_url {
-        app.progress.step(&format!("asking GitHub about {url}"));
-        return gh.view(url).map(Some);
+        app.progress.step(&format!("asking {} about {url}", forge.name()));
+        return forge.view(url).map(Some);
     }
-    app.progress.step(&format!("asking GitHub about {}", task.branch));
-    hooks::pull_request::find(app, &gh, task)
+    app.progress.step(&format!("asking {} about {}", forge.name(), task.branch));
+    hooks::pull_request::find(app, forge, task)
 }
 
 /// Merges here and pushes. Returns the events, which belong to the transition that follows.

@@ -1,14 +1,14 @@
-//! Asks GitHub about a task's pull request now, as the monitor does from time to time.
+//! Asks the forge about a task's pull request now, as the monitor does from time to time.
 
 use crate::Result;
 use crate::app::App;
-pub use crate::drive::gh::PrState;
-use crate::drive::gh::{self, Gh, PullRequest};
+pub use crate::drive::forge::PrState;
+use crate::drive::forge::{Forge, PullRequest};
 use crate::flow::pull_request;
 use crate::hooks;
 use crate::store::{WorkItem, WorkItemDir};
 
-/// Answer of GitHub.
+/// Answer of the forge.
 #[derive(Debug)]
 pub struct RefreshResult {
     pub change: PrChange,
@@ -36,15 +36,15 @@ pub enum PrChange {
 /// Asks about the pull request of a task, or finds the one that somebody has opened for its branch, and does what follows.
 ///
 /// # Errors
-/// `environment` without `gh`, or when it fails; those of a transition that follows.
+/// `environment` without the program of the forge, or when it fails; those of a transition that follows.
 pub fn refresh(app: &App, dir: &WorkItemDir) -> Result<RefreshResult> {
-    app.caller.check_person("ask GitHub about a task")?;
+    app.caller.check_person("ask about the pull request of a task")?;
     let (task, _) = WorkItem::read(&app.home, dir)?;
-    let gh = Gh::at(&app.project_of(&task)?.path);
-    gh::check(app.path())?;
-    app.progress.step(&format!("asking GitHub about {}", task.branch));
-    let Some(url) = &task.pr_url else { return find(app, dir, &task, &gh) };
-    let pr = gh.view(url)?;
+    let forge = app.forge_of(&app.project_of(&task)?)?;
+    forge.check(app.path())?;
+    app.progress.step(&format!("asking {} about {}", forge.name(), task.branch));
+    let Some(url) = &task.pr_url else { return find(app, dir, &task, &forge) };
+    let pr = forge.view(url)?;
     let story = pull_request::follow(app, dir, &pr)?;
     let change = match (pr.state, &story) {
         (_, None) => PrChange::Unchanged,
@@ -55,8 +55,8 @@ pub fn refresh(app: &App, dir: &WorkItemDir) -> Result<RefreshResult> {
     Ok(RefreshResult { change, pr: Some(pr), story })
 }
 
-fn find(app: &App, dir: &WorkItemDir, task: &WorkItem, gh: &Gh) -> Result<RefreshResult> {
-    let Some(pr) = hooks::pull_request::find(app, gh, task)? else {
+fn find(app: &App, dir: &WorkItemDir, task: &WorkItem, forge: &Forge) -> Result<RefreshResult> {
+    let Some(pr) = hooks::pull_request::find(app, forge, task)? else {
         return Ok(RefreshResult { change: PrChange::None, pr: None, story: None });
     };
     let story = Some(pull_request::found(app, dir, &pr)?);

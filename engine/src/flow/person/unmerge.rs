@@ -24,7 +24,7 @@ pub(super) struct DoneMerge {
 /// The merge that finished a task.
 ///
 /// # Errors
-/// `refused` for a merge on GitHub, and for one of an older version, whose journal lacks the commits.
+/// `refused` for the merge of a pull request, and for one of an older version, whose journal lacks the commits.
 pub(super) fn done(task: &WorkItem, records: &[Record]) -> Result<DoneMerge> {
     let refused = |message: String, help: &str| Err(Error::new(ErrorKind::Refused, message).help(help));
     let is_end = |event: &Event| {
@@ -38,7 +38,7 @@ pub(super) fn done(task: &WorkItem, records: &[Record]) -> Result<DoneMerge> {
         Some(_) | None => "",
     };
     if strategy == event::Strategy::PullRequest.as_str() {
-        let message = format!("task {} was merged on GitHub", task.id);
+        let message = format!("task {} was merged by its pull request", task.id);
         return refused(message, "take it back there: the page of the pull request has the button Revert");
     }
     let begun = records.iter().take(end).rev().find_map(|record| {

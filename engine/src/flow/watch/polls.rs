@@ -1,4 +1,4 @@
-//! Decides which pull requests are due: GitHub is asked rarely, and its failures do not delay the rest. It also decides when
+//! Decides which pull requests are due: a forge is asked rarely, and its failures do not delay the rest. It also decides when
 //! leftovers are due.
 
 use std::collections::BTreeMap;
@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::drive::gh::{self, Gh, Glance};
+use crate::drive::forge::Glance;
 use crate::flow::pull_request;
 use crate::hooks;
+use crate::store::projects::Project;
 use crate::store::{WorkItem, WorkItemDir, projects};
 use crate::{Error, Result};
 
@@ -32,7 +33,7 @@ const ENOUGH: usize = 2;
 pub struct Polls {
     asked: BTreeMap<String, LastPoll>,
     swept: Option<Instant>,
-    /// True if GitHub has few answers left for this hour, so that the pauses are twice as long.
+    /// True if a forge has few answers left for this hour, so that the pauses are twice as long.
     is_scarce: bool,
 }
 
@@ -78,7 +79,7 @@ impl Polls {
         is_time
     }
 
-    /// Asks GitHub about the pull requests that are due, the longest waiting first, and ends the tasks whose pull requests have
+    /// Asks the forges about the pull requests that are due, the longest waiting first, and ends the tasks whose pull requests have
     /// ended. Returns what was done, by task; a repeated failure is omitted.
     pub fn round(&mut self, app: &App, mut watched: Vec<PolledTask>) -> Vec<(WorkItemDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
@@ -122,17 +123,22 @@ impl Polls {
     /// Glances at the pull requests of each repository that has several. Without an answer each is viewed, which says what is
     /// wrong.
     fn glances(&mut self, app: &App, watched: &[PolledTask]) -> BTreeMap<String, Glance> {
-        let mut by_repository: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
+        let mut by_repository: BTreeMap<PathBuf, (Project, Vec<&str>)> = BTreeMap::new();
         for it in watched {
             if let (Some(url), Ok(project)) = (&it.url, projects::get(&app.home, &it.dir.project)) {
-                by_repository.entry(project.path).or_default().push(url);
+                by_repository
+                    .entry(project.path.clone())
+                    .or_insert_with(|| (project, Vec::new()))
+                    .1
+                    .push(url);
             }
         }
         let (mut found, mut is_scarce) = (BTreeMap::new(), false);
-        for (repository, urls) in by_repository.into_iter().filter(|(_, urls)| urls.len() > 1) {
-            let Ok(glances) = Gh::at(repository).patience(PATIENCE).glances(&urls) else { continue };
+        for (project, urls) in by_repository.into_values().filter(|(_, urls)| urls.len() > 1) {
+            let glances = app.forge_of(&project).and_then(|forge| forge.patience(PATIENCE).glances(&urls));
+            let Ok(glances) = glances else { continue };
             is_scarce |= glances.is_scarce;
-            found.extend(glances.each.into_iter().map(|it| (it.url().to_owned(), it)));
+            found.extend(glances.each.into_iter().map(|it| (it.url.clone(), it)));
         }
         self.is_scarce = is_scarce;
         found
@@ -149,13 +155,13 @@ impl LastPoll {
 
 fn ask(app: &App, watched: &PolledTask) -> Result<Option<String>> {
     let (task, _) = WorkItem::read(&app.home, &watched.dir)?;
-    let gh = Gh::at(&app.project_of(&task)?.path).patience(PATIENCE);
+    let forge = app.forge_of(&app.project_of(&task)?)?.patience(PATIENCE);
     let Some(url) = &watched.url else {
-        return match hooks::pull_request::find(app, &gh, &task)? {
+        return match hooks::pull_request::find(app, &forge, &task)? {
             Some(pr) => pull_request::found(app, &watched.dir, &pr).map(Some),
             None => Ok(None),
         };
     };
-    gh::check(app.path())?;
-    pull_request::follow(app, &watched.dir, &gh.view(url)?)
+    forge.check(app.path())?;
+    pull_request::follow(app, &watched.dir, &forge.view(url)?)
 }

@@ -4,7 +4,7 @@ use orange_core::{Forced, Input};
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::gh::{CheckedCommit, PrState, PullRequest};
+use crate::drive::forge::{CheckedCommit, PrState, PullRequest};
 use crate::flow::life;
 use crate::flow::lock_recovered;
 use crate::flow::refusal::short;
@@ -39,12 +39,15 @@ pub fn follow(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<Option<S
 
 /// Records the checks of an open pull request, and returns a message about them, if they differ from the recorded ones.
 fn checked(mut locked: LockedWorkItem, pr: &PullRequest) -> Result<Option<String>> {
-    let Some(CheckedCommit { commit, state }) = pr.checks.clone() else { return Ok(None) };
+    let Some(CheckedCommit { commit, state, unknown }) = pr.checks.clone() else { return Ok(None) };
     let seen = ChecksSeen { url: pr.url.clone(), commit, state };
     if locked.history().branch.checks.as_ref() == Some(&seen) {
         return Ok(None);
     }
-    let story = format!("the checks of its pull request at {}: {}", short(&seen.commit), seen.state);
+    let mut story = format!("the checks of its pull request at {}: {}", short(&seen.commit), seen.state);
+    if let Some(word) = unknown {
+        story += &format!(" (`{}` is a word that this version does not know)", word.escape_debug());
+    }
     locked.append(Event::PrChecks(seen), Set::new())?;
     Ok(Some(story))
 }

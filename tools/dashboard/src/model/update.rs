@@ -547,7 +547,7 @@ fn news(outcome: &Completion) -> Option<String> {
             let done = done.as_ref().map(|done| format!(", {done}")).unwrap_or_default();
             let (url, state) = (pr_url.as_deref().unwrap_or_default(), state.as_deref().unwrap_or_default());
             match news.as_str() {
-                "none" => "GitHub has none for this branch".to_owned(),
+                "none" => "the forge has none for this branch".to_owned(),
                 "linked" => format!("{url} is linked now{done}"),
                 "unchanged" => format!("nothing is new, {url} is {state}"),
                 "checked" => format!("its checks have changed{done}"),

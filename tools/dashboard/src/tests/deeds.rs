@@ -233,7 +233,7 @@ fn a_pull_request_is_named_and_its_news_are_said() {
         ("open", serde_json::json!({"url": url, "browser": "firefox"}), "https://example.org/1"),
         ("open", serde_json::json!({"url": url, "browser": null}), "no browser was found"),
         ("create-pr", serde_json::json!({"pr_url": url, "created": false}), "was open already"),
-        ("refresh", serde_json::json!({"news": "none", "pr_url": null}), "GitHub has none"),
+        ("refresh", serde_json::json!({"news": "none", "pr_url": null}), "the forge has none"),
         ("refresh", serde_json::json!({"news": "linked", "pr_url": url}), "is linked now"),
         (
             "refresh",

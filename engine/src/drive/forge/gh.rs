@@ -4,21 +4,14 @@ mod checks;
 mod glance;
 
 use orange_system::variables;
-use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use orange_journal::event::Checks;
-
+use super::{CheckedCommit, Issue, NewPullRequest, PATIENCE, PrState, PullRequest};
 use crate::{Error, ErrorKind, Result};
-use orange_system::exec::{CallOutput, ProgramCall, find_on_path, not_installed};
-
-pub use self::glance::Glance;
-
-/// The time limit of a call.
-const PATIENCE: Duration = Duration::from_secs(20);
+use orange_system::exec::{CallOutput, ProgramCall};
 
 /// The exit status of gh without a login.
 const NO_LOGIN: i32 = 4;
@@ -28,65 +21,6 @@ const NO_LOGIN: i32 = 4;
 pub struct Gh {
     repo: PathBuf,
     patience: Duration,
-}
-
-/// A pull request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PullRequest {
-    pub url: String,
-    pub state: PrState,
-    /// The commit that merged it, if GitHub says so.
-    pub commit: Option<String>,
-    /// Time of its merge (RFC 3339, UTC), if that was asked for.
-    pub merged_at: Option<String>,
-    /// The result of its checks, if that was asked for.
-    pub checks: Option<CheckedCommit>,
-}
-
-/// The result of a pull request's checks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedCommit {
-    /// The commit that they examine.
-    pub commit: String,
-    pub state: Checks,
-}
-
-/// The state of a pull request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum PrState {
-    /// It is open, perhaps as a draft.
-    Open,
-    /// It was merged.
-    Merged,
-    /// It was closed without a merge.
-    Closed,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Issue {
-    pub number: u64,
-    /// Its title, one line.
-    pub title: String,
-    pub body: String,
-    pub url: String,
-}
-
-/// The text of a new pull request.
-#[derive(Clone, Copy, Debug)]
-pub struct NewPullRequest<'a> {
-    /// The target branch.
-    pub base: &'a str,
-    /// Its own branch, which the remote has.
-    pub head: &'a str,
-    /// Its title, one line.
-    pub title: &'a str,
-    pub body: &'a str,
-}
-
-/// Checks that gh is installed.
-pub fn check(path: &OsStr) -> Result<()> {
-    find_on_path("gh", path).map(drop).ok_or_else(|| not_installed("gh"))
 }
 
 impl Gh {
@@ -129,12 +63,9 @@ impl Gh {
         parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
-    /// The pull request of a branch of a project that may not use GitHub: `None` also if gh is missing or has no login,
-    /// and if no remote of the repository is on GitHub.
-    pub fn of_branch_if_used(&self, branch: &str, path: &OsStr) -> Result<Option<PullRequest>> {
-        if check(path).is_err() {
-            return Ok(None);
-        }
+    /// The pull request of a branch of a project that may not use GitHub: `None` also if gh has no login, and if no remote of the
+    /// repository is on GitHub.
+    pub fn of_branch_if_used(&self, branch: &str) -> Result<Option<PullRequest>> {
         let answer = self.list(branch).run()?;
         if answer.code() == Some(NO_LOGIN) || says_no_github(&answer.complaint()) {
             return Ok(None);
@@ -218,7 +149,7 @@ fn unclear(answer: &CallOutput) -> Error {
 #[serde(rename_all = "camelCase")]
 struct ListedPullRequest {
     url: String,
-    state: PrState,
+    state: String,
     merge_commit: Option<MergeCommit>,
     merged_at: Option<String>,
     #[serde(default)]
@@ -234,28 +165,40 @@ struct MergeCommit {
     oid: String,
 }
 
-impl From<ListedPullRequest> for PullRequest {
-    fn from(listed: ListedPullRequest) -> PullRequest {
+impl ListedPullRequest {
+    /// In our words; `None` if a word of its state is unknown.
+    fn read(self) -> Option<PullRequest> {
         let ListedPullRequest {
             url, state, merge_commit, merged_at, head_ref_oid, status_check_rollup, ..
-        } = listed;
+        } = self;
         let checks = head_ref_oid.zip(status_check_rollup);
-        let checks = checks.map(|(commit, checks)| CheckedCommit { commit, state: checks::result(&checks) });
-        PullRequest { url, state, commit: merge_commit.map(|commit| commit.oid), merged_at, checks }
+        let checks = checks.map(|(commit, checks)| {
+            let (state, unknown) = checks::result(&checks);
+            CheckedCommit { commit, state, unknown }
+        });
+        let commit = merge_commit.map(|commit| commit.oid);
+        Some(PullRequest { url, state: pr_state(&state)?, commit, merged_at, checks })
+    }
+}
+
+fn pr_state(word: &str) -> Option<PrState> {
+    match word {
+        "OPEN" => Some(PrState::Open),
+        "MERGED" => Some(PrState::Merged),
+        "CLOSED" => Some(PrState::Closed),
+        _ => None,
     }
 }
 
 fn parse_view(json: &[u8]) -> Option<PullRequest> {
-    serde_json::from_slice::<ListedPullRequest>(json).ok().map(PullRequest::from)
+    serde_json::from_slice::<ListedPullRequest>(json).ok()?.read()
 }
 
 /// Pull requests of forks are ignored: other people's branches can have the same name.
 fn parse_list(json: &[u8]) -> Option<Option<PullRequest>> {
     let all: Vec<ListedPullRequest> = serde_json::from_slice(json).ok()?;
     let own = all.into_iter().filter(|one| !one.is_cross_repository);
-    let own: Vec<PullRequest> = own.map(PullRequest::from).collect();
-    let open = own.iter().find(|one| one.state == PrState::Open);
-    Some(open.or(own.first()).cloned())
+    Some(super::open_or_first(own.map(ListedPullRequest::read).collect::<Option<_>>()?))
 }
 
 /// The address is on the last line, after other messages.
@@ -267,6 +210,7 @@ fn parse_created(printed: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orange_journal::event::Checks;
 
     const URL: &str = "https://github.com/toys/toy/pull/7";
 
@@ -311,7 +255,7 @@ mod tests {
         let json = format!(
             r#"{{"headRefOid":"c0ffee","mergeCommit":null,"state":"OPEN","statusCheckRollup":[{runs}],"url":"{URL}"}}"#
         );
-        let expect = Some(CheckedCommit { commit: "c0ffee".to_owned(), state: Checks::Green });
+        let expect = Some(CheckedCommit { commit: "c0ffee".to_owned(), state: Checks::Green, unknown: None });
         assert_eq!(parse_view(json.as_bytes()).and_then(|pr| pr.checks), expect);
     }
 

@@ -5,29 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Gh, check_url, checked, unclear};
+use orange_journal::event::Checks;
+
+use super::super::{Glance, Glances};
+use super::{Gh, check_url, checked, pr_state, unclear};
 use crate::{Error, ErrorKind, Result};
 
 /// The most pull requests of one question: GitHub bounds its size.
 const MOST: usize = 50;
 
-/// Facts that change with a pull request, its reviews, or the checks of its newest commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glance {
-    url: String,
-    facts: Facts,
-}
-
-/// Glances of one round.
-#[derive(Debug, Default)]
-pub struct Glances {
-    /// Those that GitHub knows.
-    pub each: Vec<Glance>,
-    /// True if less than a fifth of the account's questions of this hour is left.
-    pub is_scarce: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Facts {
     state: String,
@@ -36,24 +23,24 @@ struct Facts {
     commits: CommitNodes,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Deserialize)]
 struct CommitNodes {
     nodes: Vec<CommitNode>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Deserialize)]
 struct CommitNode {
     commit: Commit,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Commit {
     status_check_rollup: Option<Rollup>,
 }
 
 /// GitHub's summary of checks. Unlike [`super::checks::result`], it counts superseded ones.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Deserialize)]
 struct Rollup {
     state: String,
 }
@@ -76,18 +63,22 @@ struct RateLimit {
     remaining: u64,
 }
 
-impl Glance {
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// True if a view after this glance has nothing that the view after the earlier one had not. While checks run, one may fail
-    /// without a change of the summary; a summary that has failed may be of checks that newer ones have superseded since; and the end
-    /// of a pull request is looked at until its task has ended.
-    pub fn has_nothing_new(&self, earlier: &Glance) -> bool {
-        let rollups = self.facts.commits.nodes.iter().map(|it| it.commit.status_check_rollup.as_ref());
-        let is_calm = |rollup: Option<&Rollup>| rollup.is_none_or(|it| it.state == "SUCCESS");
-        self == earlier && self.facts.state == "OPEN" && rollups.into_iter().all(is_calm)
+impl Facts {
+    /// In our words; `None` if a word of its state is unknown. A word that is unknown of checks is no success.
+    fn read(self, url: &str) -> Option<Glance> {
+        let rollups = self.commits.nodes.into_iter().filter_map(|it| it.commit.status_check_rollup);
+        let checks = rollups.map(|it| match it.state.as_str() {
+            "SUCCESS" => Checks::Green,
+            "PENDING" | "EXPECTED" => Checks::Pending,
+            _ => Checks::Red,
+        });
+        Some(Glance {
+            url: url.to_owned(),
+            state: pr_state(&self.state)?,
+            commits: self.head_ref_oid,
+            updated_at: self.updated_at,
+            checks: checks.last().unwrap_or(Checks::None),
+        })
     }
 }
 
@@ -141,8 +132,8 @@ fn parse(json: &[u8], urls: &[&str]) -> Option<Glances> {
     let mut data = serde_json::from_slice::<Answer>(json).ok()?.data;
     let limit = data.remove("rateLimit").and_then(|it| serde_json::from_value::<RateLimit>(it).ok());
     let one = |(index, url): (usize, &&str)| {
-        let facts = serde_json::from_value(data.remove(&format!("p{index}"))?).ok()?;
-        Some(Glance { url: (*url).to_owned(), facts })
+        let facts = serde_json::from_value::<Facts>(data.remove(&format!("p{index}"))?).ok()?;
+        facts.read(url)
     };
     let each = urls.iter().enumerate().filter_map(one).collect();
     Some(Glances { each, is_scarce: limit.is_some_and(|it| it.remaining.saturating_mul(5) < it.limit) })

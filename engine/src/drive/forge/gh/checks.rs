@@ -38,18 +38,27 @@ enum Began {
     Unknown,
 }
 
-/// The result of the newest run of each check: one that has failed decides, then one that has not ended.
-pub(super) fn result(entries: &[CheckEntry]) -> Checks {
+/// The result of the newest run of each check: one that has failed decides, then one that has not ended. A word that is not known
+/// is no success, and is returned.
+pub(super) fn result(entries: &[CheckEntry]) -> (Checks, Option<String>) {
     let newest = entries.iter().filter(|entry| !entries.iter().any(|other| other.supersedes(entry)));
-    let results: Vec<Checks> = newest.map(CheckEntry::result).collect();
-    if results.contains(&Checks::Red) {
-        Checks::Red
-    } else if results.contains(&Checks::Pending) {
-        Checks::Pending
-    } else if results.is_empty() {
-        Checks::None
-    } else {
-        Checks::Green
+    let (mut all, mut unknown) = (Checks::None, None);
+    for entry in newest {
+        let one = entry.result();
+        if one.is_none() {
+            unknown = Some(entry.word().to_owned());
+        }
+        all = worse(all, one.unwrap_or(Checks::Red));
+    }
+    (all, unknown)
+}
+
+fn worse(one: Checks, other: Checks) -> Checks {
+    match (one, other) {
+        (Checks::Red | Checks::Other(_), _) | (_, Checks::Red | Checks::Other(_)) => Checks::Red,
+        (Checks::Pending, _) | (_, Checks::Pending) => Checks::Pending,
+        (Checks::Green, _) | (_, Checks::Green) => Checks::Green,
+        (Checks::None, Checks::None) => Checks::None,
     }
 }
 
@@ -80,18 +89,24 @@ impl CheckEntry {
         // A time that is not set is one of the year 1, which is not read.
         match times.into_iter().flatten().find_map(|time| clock::parse(time)) {
             Some(time) => Began::At(time),
-            None if self.result() == Checks::Pending => Began::NotYet,
+            None if self.result() == Some(Checks::Pending) => Began::NotYet,
             None => Began::Unknown,
         }
     }
 
-    fn result(&self) -> Checks {
-        match present(&self.conclusion).or(present(&self.state)).unwrap_or_default() {
-            "SUCCESS" | "NEUTRAL" | "SKIPPED" => Checks::Green,
-            "" | "PENDING" | "EXPECTED" => Checks::Pending,
-            // A word that is not known here is no success.
-            _ => Checks::Red,
+    /// `None` for a word that is not known.
+    fn result(&self) -> Option<Checks> {
+        match self.word() {
+            "SUCCESS" | "NEUTRAL" | "SKIPPED" => Some(Checks::Green),
+            "" | "PENDING" | "EXPECTED" => Some(Checks::Pending),
+            "FAILURE" | "ERROR" | "CANCELLED" | "TIMED_OUT" | "ACTION_REQUIRED" | "STARTUP_FAILURE"
+            | "STALE" => Some(Checks::Red),
+            _ => None,
         }
+    }
+
+    fn word(&self) -> &str {
+        present(&self.conclusion).or(present(&self.state)).unwrap_or_default()
     }
 }
 
@@ -131,7 +146,7 @@ mod tests {
         for entries in [entries, &backwards] {
             let json = format!("[{}]", entries.join(","));
             let entries: Vec<CheckEntry> = serde_json::from_str(&json).unwrap();
-            assert_eq!(result(&entries), expect, "{json}");
+            assert_eq!(result(&entries).0, expect, "{json}");
         }
     }
 
@@ -150,6 +165,16 @@ mod tests {
         check(&[&run("CI", "a", EARLY, ""), &run("CI", "b", EARLY, "TIMED_OUT"), &green], Checks::Red);
         check(&[&status("ci", "", "ERROR")], Checks::Red);
         check(&[&run("CI", "test", EARLY, "A_NEW_WORD")], Checks::Red);
+    }
+
+    #[test]
+    fn an_unknown_word_is_returned_beside_the_result() {
+        let entry = |conclusion: &str| -> CheckEntry {
+            serde_json::from_str(&run("CI", conclusion, EARLY, conclusion)).unwrap()
+        };
+        let found = result(&[entry("SUCCESS"), entry("A_NEW_WORD")]);
+        assert_eq!(found, (Checks::Red, Some("A_NEW_WORD".to_owned())));
+        assert_eq!(result(&[entry("SUCCESS"), entry("STALE")]), (Checks::Red, None));
     }
 
     #[test]

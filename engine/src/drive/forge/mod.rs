@@ -1,0 +1,244 @@
+//! Forges: pull requests and issues in our words, and the programs that ask for them. Every call needs the network and an account.
+
+mod gh;
+mod glab;
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use orange_core::forge::ForgeKind;
+use orange_journal::event::Checks;
+use orange_system::exec::{find_on_path, not_installed};
+use serde::Deserialize;
+
+use self::gh::Gh;
+use self::glab::Glab;
+use crate::Result;
+
+/// The time limit of a call.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The forge of one project's repository, whose remotes name the repository there.
+#[derive(Clone, Debug)]
+pub enum Forge {
+    GitHub(Gh),
+    GitLab(Glab),
+}
+
+/// A pull request, which GitLab calls a merge request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequest {
+    pub url: String,
+    pub state: PrState,
+    /// The commit that merged it, if the forge says so.
+    pub commit: Option<String>,
+    /// Time of its merge (RFC 3339, UTC), if that was asked for.
+    pub merged_at: Option<String>,
+    /// The result of its checks, if that was asked for.
+    pub checks: Option<CheckedCommit>,
+}
+
+/// The result of a pull request's checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedCommit {
+    /// The commit that they examine.
+    pub commit: String,
+    pub state: Checks,
+    /// A word of the forge for the result that is not known here. It counts as a failure.
+    pub unknown: Option<String>,
+}
+
+/// The state of a pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrState {
+    /// It is open, perhaps as a draft.
+    Open,
+    /// It was merged.
+    Merged,
+    /// It was closed without a merge.
+    Closed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Issue {
+    pub number: u64,
+    /// Its title, one line.
+    pub title: String,
+    pub body: String,
+    pub url: String,
+}
+
+/// The text of a new pull request.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPullRequest<'a> {
+    /// The target branch.
+    pub base: &'a str,
+    /// Its own branch, which the remote has.
+    pub head: &'a str,
+    /// Its title, one line.
+    pub title: &'a str,
+    pub body: &'a str,
+}
+
+/// The longest texts that a forge takes, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLimits {
+    pub title: usize,
+    pub body: usize,
+}
+
+/// Facts that change with a pull request, its reviews, or the checks of its newest commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glance {
+    pub url: String,
+    state: PrState,
+    /// Words that change with its commits.
+    commits: String,
+    updated_at: String,
+    /// The forge's own summary, which may count superseded checks.
+    checks: Checks,
+}
+
+/// Glances of one round.
+#[derive(Debug, Default)]
+pub struct Glances {
+    /// Those that the forge knows.
+    pub each: Vec<Glance>,
+    /// True if less than a fifth of the account's questions of this hour is left.
+    pub is_scarce: bool,
+}
+
+impl Glance {
+    /// True if a view after this glance has nothing that the view after the earlier one had not. While checks run, one may fail
+    /// without a change of the summary; a summary that has failed may be of checks that newer ones have superseded since; and the end
+    /// of a pull request is looked at until its task has ended.
+    pub fn has_nothing_new(&self, earlier: &Glance) -> bool {
+        let is_calm = match self.checks {
+            Checks::Green | Checks::None => true,
+            Checks::Pending | Checks::Red | Checks::Other(_) => false,
+        };
+        self == earlier && self.state == PrState::Open && is_calm
+    }
+}
+
+impl Forge {
+    /// The forge of the repository in this folder.
+    pub fn at(kind: ForgeKind, repo: impl Into<PathBuf>) -> Forge {
+        match kind {
+            ForgeKind::GitHub => Forge::GitHub(Gh::at(repo)),
+            ForgeKind::GitLab => Forge::GitLab(Glab::at(repo)),
+        }
+    }
+
+    /// Sets another time limit.
+    pub fn patience(self, patience: Duration) -> Forge {
+        match self {
+            Forge::GitHub(gh) => Forge::GitHub(gh.patience(patience)),
+            Forge::GitLab(glab) => Forge::GitLab(glab.patience(patience)),
+        }
+    }
+
+    pub const fn kind(&self) -> ForgeKind {
+        match self {
+            Forge::GitHub(_) => ForgeKind::GitHub,
+            Forge::GitLab(_) => ForgeKind::GitLab,
+        }
+    }
+
+    /// Its name in messages.
+    pub const fn name(&self) -> &'static str {
+        self.kind().name()
+    }
+
+    /// Checks that its program is installed.
+    pub fn check(&self, path: &OsStr) -> Result<()> {
+        let program = self.kind().program();
+        find_on_path(program, path).map(drop).ok_or_else(|| not_installed(program))
+    }
+
+    /// The pull request of this address. If the repository has moved, the answer keeps the address that was asked for.
+    ///
+    /// # Errors
+    /// `refused` for what is not a pull request's address; `environment` when the program is missing, cannot log in, is too slow or
+    /// fails.
+    pub fn view(&self, url: &str) -> Result<PullRequest> {
+        let found = match self {
+            Forge::GitHub(gh) => gh.view(url)?,
+            Forge::GitLab(glab) => glab.view(url)?,
+        };
+        Ok(PullRequest { url: url.to_owned(), ..found })
+    }
+
+    /// The issue of this number.
+    pub fn issue(&self, number: u64) -> Result<Issue> {
+        match self {
+            Forge::GitHub(gh) => gh.issue(number),
+            Forge::GitLab(glab) => glab.issue(number),
+        }
+    }
+
+    /// The newest open pull request of a branch, or else the newest one.
+    pub fn of_branch(&self, branch: &str) -> Result<Option<PullRequest>> {
+        match self {
+            Forge::GitHub(gh) => gh.of_branch(branch),
+            Forge::GitLab(glab) => glab.of_branch(branch),
+        }
+    }
+
+    /// The pull request of a branch of a project that may not use the forge: `None` also if the program is missing or has no login,
+    /// and if no remote of the repository is there.
+    pub fn of_branch_if_used(&self, branch: &str, path: &OsStr) -> Result<Option<PullRequest>> {
+        if self.check(path).is_err() {
+            return Ok(None);
+        }
+        match self {
+            Forge::GitHub(gh) => gh.of_branch_if_used(branch),
+            Forge::GitLab(glab) => glab.of_branch_if_used(branch),
+        }
+    }
+
+    /// Opens a pull request and returns its address. The text goes through a pipe.
+    pub fn create(&self, new: &NewPullRequest<'_>) -> Result<String> {
+        match self {
+            Forge::GitHub(gh) => gh.create(new),
+            Forge::GitLab(glab) => glab.create(new),
+        }
+    }
+
+    /// Glances at these pull requests, with few questions.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn glances(&self, urls: &[&str]) -> Result<Glances> {
+        match self {
+            Forge::GitHub(gh) => gh.glances(urls),
+            Forge::GitLab(glab) => glab.glances(urls),
+        }
+    }
+
+    /// The longest texts of a new pull request, less the note that one was cut.
+    pub const fn limits(&self) -> TextLimits {
+        match self {
+            Forge::GitHub(_) => TextLimits { title: 256, body: 65_000 },
+            Forge::GitLab(_) => TextLimits { title: 255, body: 1_000_000 },
+        }
+    }
+
+    /// A command that merges this pull request at the forge.
+    pub fn merge_command(&self, url: &str) -> String {
+        match self {
+            Forge::GitHub(_) => format!("gh pr merge {url}"),
+            Forge::GitLab(_) => {
+                let number = url.rsplit('/').next().unwrap_or(url);
+                format!("glab mr merge {number}")
+            }
+        }
+    }
+}
+
+/// The first open one, or else the first.
+fn open_or_first(all: Vec<PullRequest>) -> Option<PullRequest> {
+    let open = all.iter().position(|one| one.state == PrState::Open);
+    all.into_iter().nth(open.unwrap_or(0))
+}
