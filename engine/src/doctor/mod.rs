@@ -67,6 +67,11 @@ pub const CHECKS: &[DoctorCheck] = &[
         look: programs::gh,
     },
     DoctorCheck {
+        name: "glab",
+        remedy: "install https://gitlab.com/gitlab-org/cli and run `glab auth login`, if pull requests are wanted",
+        look: programs::glab,
+    },
+    DoctorCheck {
         name: "harnesses",
         remedy: "install it, or give its tasks another harness",
         look: programs::harnesses,

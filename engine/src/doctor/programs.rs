@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use orange_core::forge::ForgeKind;
+
 use crate::Result;
 use crate::doctor::{CheckData, CheckFinding, FindingLevel, or_fine};
 use crate::drive::git::{Git, TASK_FILE};
@@ -46,10 +48,30 @@ pub(super) fn path(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 }
 
 pub(super) fn gh(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
-    Ok(vec![match find_on_path("gh", seen.app.path()) {
-        Some(file) => CheckFinding::fine(format!("gh: {}", file.display())),
+    forge(seen, ForgeKind::GitHub)
+}
+
+pub(super) fn glab(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
+    forge(seen, ForgeKind::GitLab)
+}
+
+/// The program of the forge of each project. Without projects, it is that of GitHub.
+fn forge(seen: &CheckData<'_>, kind: ForgeKind) -> Result<Vec<CheckFinding>> {
+    let projects = seen.projects()?;
+    // Other checks report why the forge of a project cannot be found.
+    let of = |project: &Project| seen.app.forge_of(project).map_or(ForgeKind::default(), |it| it.kind());
+    let names: Vec<&str> =
+        projects.iter().filter(|project| of(project) == kind).map(|project| project.name.as_str()).collect();
+    let (program, forge) = (kind.program(), kind.name());
+    if names.is_empty() && !(projects.is_empty() && kind == ForgeKind::default()) {
+        return Ok(vec![CheckFinding::fine(format!("{program}: no project is on {forge}"))]);
+    }
+    Ok(vec![match find_on_path(program, seen.app.path()) {
+        Some(file) => CheckFinding::fine(format!("{program}: {}", file.display())),
         None => {
-            CheckFinding::new(FindingLevel::Warning, "no gh: pull requests are neither opened nor followed")
+            let of = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
+            let message = format!("no {program}: pull requests{of} are neither opened nor followed");
+            CheckFinding::new(FindingLevel::Warning, message)
         }
     }])
 }

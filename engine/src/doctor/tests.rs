@@ -74,7 +74,7 @@ fn a_sound_home_has_no_finding_and_is_not_changed() {
     let ward = DoctorWard::new();
     let dir = ward.task();
     let before = fs::read(dir.history()).unwrap();
-    let of_this_machine = ["tmux", "git", "path", "gh", "harnesses", "disk"];
+    let of_this_machine = ["tmux", "git", "path", "gh", "glab", "harnesses", "disk"];
     for check in CHECKS.iter().filter(|check| !of_this_machine.contains(&check.name)) {
         assert_eq!(ward.found(check.name), Vec::<String>::new(), "{}", check.name);
     }
@@ -113,6 +113,18 @@ fn what_is_missing_is_found() {
     ward.check("path", "Warning /bin is not on PATH: your shell does not find true");
     fs::write(ward.home().projects_json(), r#"[{"name": "coffee", "path": "/no/such/place"}]"#).unwrap();
     ward.check("projects", "Broken coffee: /no/such/place is gone");
+}
+
+#[test]
+fn a_project_on_gitlab_needs_glab_and_not_gh() {
+    let ward = DoctorWard::new();
+    let projects = r#"[{"name": "coffee", "path": "/no/such/place", "settings": {"forge": "gitlab"}}]"#;
+    fs::write(ward.home().projects_json(), projects).unwrap();
+    ward.check("glab", "Warning no glab: pull requests of coffee are neither opened nor followed");
+    assert_eq!(ward.found("gh"), Vec::<String>::new());
+    fs::write(ward.home().projects_json(), projects.replace("gitlab", "github")).unwrap();
+    ward.check("gh", "Warning no gh: pull requests of coffee are neither opened nor followed");
+    assert_eq!(ward.found("glab"), Vec::<String>::new());
 }
 
 #[test]

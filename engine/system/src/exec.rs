@@ -456,6 +456,9 @@ pub fn how_to_install(program: &str) -> &'static str {
         "tmux" => "install tmux 3.2 or newer (`apt install tmux`, `dnf install tmux`, `brew install tmux`)",
         "git" => "install git 2.38 or newer (`apt install git`, `dnf install git`, `brew install git`)",
         "gh" => "install the GitHub command line (https://cli.github.com) and run `gh auth login`",
+        "glab" => {
+            "install the GitLab command line (https://gitlab.com/gitlab-org/cli) and run `glab auth login`"
+        }
         _ => "install it, or put the folder it is in on PATH",
     }
 }

@@ -25,7 +25,7 @@ const FLEET_PROGRAMS: [&str; 2] = ["orange-fleet", "orange-mcp"];
 const DOCUMENTED: [&str; 2] = ["orange", "orange-workflow"];
 
 /// The checks of `orange doctor` about programs that a newcomer may lack.
-const CHECKS: [&str; 4] = ["tmux", "git", "gh", "harnesses"];
+const CHECKS: [&str; 5] = ["tmux", "git", "gh", "glab", "harnesses"];
 
 /// Build and install `orange`, `orange-dashboard` and `orange-workflow`
 ///
