@@ -5,6 +5,7 @@ mod ends;
 mod objects;
 #[cfg(test)]
 pub(crate) mod sample;
+mod spent;
 mod words;
 
 use orange_core::SeenSection;
@@ -17,6 +18,7 @@ pub use self::objects::{
     Answer, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited, MergeUndo, Pass, PlannedHook,
     Preparation, Question, Report, Spawn, Transition, Waiting,
 };
+pub use self::spent::Spent;
 pub use self::words::{
     Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy,
 };
@@ -533,66 +535,10 @@ impl From<orange_core::Permissions> for Permissions {
     }
 }
 
-/// Usage of an agent, as far as its harness reports it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub struct Spent {
-    /// Number of tokens that its model has read, cached or not, and written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-    /// Cost, in millionths of a dollar.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<u64>,
-    /// Cost at list price, in millionths of a dollar, if its harness reports tokens only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub list_price: Option<u64>,
-    /// Reason for the missing list price.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unpriced: Option<String>,
-    /// True if the figures are lower bounds.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub at_least: bool,
-}
-
-impl Spent {
-    /// The sum; a value that only one of them has is the sum.
-    #[must_use]
-    pub fn and(self, other: Spent) -> Spent {
-        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
-            (Some(one), Some(other)) => Some(one.saturating_add(other)),
-            (one, other) => one.or(other),
-        };
-        let unpriced = match (self.unpriced, other.unpriced) {
-            (Some(one), Some(other)) if !one.split("; ").any(|it| it == other) => {
-                Some(format!("{one}; {other}"))
-            }
-            (one, other) => one.or(other),
-        };
-        Spent {
-            tokens: sum(self.tokens, other.tokens),
-            cost: sum(self.cost, other.cost),
-            list_price: sum(self.list_price, other.list_price),
-            unpriced,
-            at_least: self.at_least || other.at_least,
-        }
-    }
-}
-
 impl Exited {
     /// The end of this agent, of which only the reason is known.
     pub fn of(spawn: u32, reason: impl Into<Ending>) -> Exited {
         Exited { spawn, reason: reason.into(), ..Exited::default() }
-    }
-
-    /// Usage of the agent.
-    pub fn spent(&self) -> Spent {
-        Spent {
-            tokens: self.tokens,
-            cost: self.cost,
-            list_price: self.list_price,
-            unpriced: self.unpriced.clone(),
-            at_least: self.at_least,
-        }
     }
 }
 

@@ -6,6 +6,7 @@ pub const FORM: u64 = sum_of(&[
     include_bytes!("event/declare.rs"),
     include_bytes!("event/ends.rs"),
     include_bytes!("event/objects.rs"),
+    include_bytes!("event/spent.rs"),
     include_bytes!("event/words.rs"),
     include_bytes!("history/agents.rs"),
     include_bytes!("history/branch.rs"),

@@ -181,7 +181,8 @@ pub(super) fn subagents(path: &Path, id: &str, since: Option<SystemTime>) -> Vec
     rollouts.sort_by(|one, other| thread_of(one).cmp(&thread_of(other)));
     let mut known = BTreeSet::from([id.to_owned()]);
     let mut found = Vec::new();
-    for rollout in rollouts.into_iter().filter(|it| it != path && thread_of(it) >= Some(id)) {
+    let may_be_later = |it: &PathBuf| it != path && (!has_time(id) || thread_of(it) >= Some(id));
+    for rollout in rollouts.into_iter().filter(may_be_later) {
         let Some(meta) = meta_of(&rollout) else { continue };
         let is_below = |of: &Option<String>| of.as_ref().is_some_and(|of| known.contains(of));
         let is_subagent = meta.parent.is_some() && (is_below(&meta.parent) || is_below(&meta.session));
@@ -199,11 +200,13 @@ pub(super) fn subagents(path: &Path, id: &str, since: Option<SystemTime>) -> Vec
     found
 }
 
-/// The folder of all days, and the day of this rollout in it.
+/// The folder of all days, and the day of this rollout in it; `None` if it is elsewhere.
 fn day_of(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let day = path.parent()?;
     let sessions = day.ancestors().nth(3)?;
-    Some((sessions.to_owned(), day.strip_prefix(sessions).ok()?.to_owned()))
+    let day = day.strip_prefix(sessions).ok()?;
+    let is_number = |part: &OsStr| part.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    day.iter().all(is_number).then(|| (sessions.to_owned(), day.to_owned()))
 }
 
 fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

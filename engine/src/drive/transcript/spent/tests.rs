@@ -200,6 +200,9 @@ fn forks_by_people_and_other_threads_are_not_subagents() {
     records.thread("23", &id(40), &[meta(&id(40), &of(30)), turn(&id(41)), answer(8, 8)]);
     records.thread("23", &id(50), &[meta(&id(50), &of(20)), turn(&id(51)), answer(9, 9)]);
     assert_eq!(super::usage(&own, None).unwrap().tokens(), Some(115));
+    // A rollout that is not in the folder of a day has none.
+    let elsewhere = records.write("sessions/2026/moved/22/rollout.jsonl", &[meta(&id(1), ""), answer(3, 3)]);
+    assert_eq!(super::usage(&elsewhere, None).unwrap().tokens(), Some(3));
     let written = File::options().append(true).open(&own).unwrap();
     written.set_modified(SystemTime::now()).unwrap();
     let later = SystemTime::now() + Duration::from_secs(60);
