@@ -232,8 +232,8 @@ Groups:
   day       the day in UTC on which an agent has ended; today, if it is alive
   state     a state of tasks, or a step of missions
   harness   the coding agent
-Deleted tasks and missions do not count. A cost is that of the harness; where it reports tokens only,
-it is computed at list price.")]
+Deleted tasks and missions do not count. A cost is that of the harness; if it reports tokens
+only, the cost is computed at list price.")]
     Usage(UsageArgs),
     /// Print the completion script of a shell
     #[command(after_help = "\
