@@ -22,7 +22,7 @@ pub struct Glab {
 
 /// The parts of a merge request's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place<'a> {
+struct MergeRequestAddress<'a> {
     host: &'a str,
     /// The groups and the name, with `/` between them.
     project: &'a str,
@@ -50,7 +50,7 @@ impl Glab {
 
     /// The merge request of this address, with the pipeline of its commit.
     pub fn view(&self, url: &str) -> Result<PullRequest> {
-        let Place { host, project, number } = place(url)?;
+        let MergeRequestAddress { host, project, number } = place(url)?;
         let endpoint = format!("projects/{}/merge_requests/{number}", encoded(project));
         let answer = asked(self.call(&["api", &endpoint, "--hostname", host]))?;
         answer::view(&answer.stdout).ok_or_else(|| unclear(&answer))
@@ -120,11 +120,11 @@ impl Glab {
 fn posted(call: ProgramCall, value: &impl Serialize) -> Result<ProgramCall> {
     let json = serde_json::to_vec(value)
         .map_err(|cause| Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}")))?;
-    Ok(call.args(&["--header", "Content-Type: application/json"]).input(&json))
+    Ok(call.args(["--header", "Content-Type: application/json"]).input(&json))
 }
 
 /// Takes an address apart, and refuses one that glab might read as something else: people and agents write it into `TASK.md`.
-fn place(url: &str) -> Result<Place<'_>> {
+fn place(url: &str) -> Result<MergeRequestAddress<'_>> {
     let plain = |text: &str, more: &[u8]| {
         !text.is_empty()
             && text.as_bytes()[0].is_ascii_alphanumeric()
@@ -140,7 +140,7 @@ fn place(url: &str) -> Result<Place<'_>> {
             && project.split('/').all(|part| plain(part.trim_start_matches('_'), b"._-"))
             && !number.is_empty()
             && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_one.then_some(Place { host, project, number })
+        is_one.then_some(MergeRequestAddress { host, project, number })
     };
     read().ok_or_else(|| {
         let message = format!("`{}` is not a merge request's address", url.escape_debug());
@@ -240,7 +240,7 @@ mod tests {
             ("7", None),
             ("", None),
         ] {
-            let expect = expect.map(|(host, project, number)| Place { host, project, number });
+            let expect = expect.map(|(host, project, number)| MergeRequestAddress { host, project, number });
             assert_eq!(place(url).map_err(|error| error.kind), expect.ok_or(ErrorKind::Refused), "{url}");
         }
     }

@@ -27,7 +27,7 @@ impl Git {
         if !self.has_remote()? {
             return Ok(None);
         }
-        Ok(Some(self.call().args(&["remote", "get-url", REMOTE]).text()?.trim().to_owned()))
+        Ok(Some(self.call().args(["remote", "get-url", REMOTE]).text()?.trim().to_owned()))
     }
 
     /// True if the remote has this branch, as of the last fetch.

@@ -38,8 +38,8 @@ enum Began {
     Unknown,
 }
 
-/// The result of the newest run of each check: one that has failed decides, then one that has not ended. A word that is not known
-/// is no success, and is returned.
+/// The result of the newest run of each check: one that has failed decides, then one that has not ended. An unknown word
+/// counts as a failure, and is returned.
 pub(super) fn result(entries: &[CheckEntry]) -> (Checks, Option<String>) {
     let newest = entries.iter().filter(|entry| !entries.iter().any(|other| other.supersedes(entry)));
     let (mut all, mut unknown) = (Checks::None, None);

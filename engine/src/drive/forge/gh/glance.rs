@@ -64,10 +64,10 @@ struct RateLimit {
 }
 
 impl Facts {
-    /// In our words; `None` if a word of its state is unknown. A word that is unknown of checks is no success.
+    /// In our words; `None` if a word of its state is unknown. An unknown word of checks counts as a failure.
     fn read(self, url: &str) -> Option<Glance> {
         let rollups = self.commits.nodes.into_iter().filter_map(|it| it.commit.status_check_rollup);
-        let checks = rollups.map(|it| match it.state.as_str() {
+        let mut checks = rollups.map(|it| match it.state.as_str() {
             "SUCCESS" => Checks::Green,
             "PENDING" | "EXPECTED" => Checks::Pending,
             _ => Checks::Red,
@@ -77,7 +77,7 @@ impl Facts {
             state: pr_state(&self.state)?,
             commits: self.head_ref_oid,
             updated_at: self.updated_at,
-            checks: checks.last().unwrap_or(Checks::None),
+            checks: checks.next_back().unwrap_or(Checks::None),
         })
     }
 }

@@ -114,10 +114,10 @@ impl MergeRequest {
         };
         let known = checks_of(&pipeline.status);
         let unknown = known.is_none().then(|| pipeline.status.clone());
-        let state = match known.unwrap_or(Checks::Red) {
-            Checks::Green if !self.is_about(pipeline, &commit) => Checks::Pending,
-            state => state,
-        };
+        let mut state = known.unwrap_or(Checks::Red);
+        if state == Checks::Green && !self.is_about(pipeline, &commit) {
+            state = Checks::Pending;
+        }
         Some(CheckedCommit { commit, state, unknown })
     }
 

@@ -6,7 +6,7 @@ use orange_journal::event::Checks;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Glance, Glances};
-use super::{Glab, Place, answer, checked, place, posted, says_too_many, unclear};
+use super::{Glab, MergeRequestAddress, answer, checked, place, posted, says_too_many, unclear};
 use crate::Result;
 
 /// The most merge requests of one question: GitLab lists up to a hundred.
@@ -70,7 +70,7 @@ impl Glab {
     pub fn glances(&self, urls: &[&str]) -> Result<Glances> {
         let mut by_project: BTreeMap<(&str, &str), Vec<(&str, &str)>> = BTreeMap::new();
         for url in urls {
-            let Place { host, project, number } = place(url)?;
+            let MergeRequestAddress { host, project, number } = place(url)?;
             by_project.entry((host, project)).or_default().push((number, *url));
         }
         let mut found = Glances::default();
