@@ -87,6 +87,7 @@ fn every_placeholder_is_known() {
         "DIGITS",
         "DIR",
         "FILE",
+        "FORGE",
         "GROUP",
         "HOW",
         "JSON",
