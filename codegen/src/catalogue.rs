@@ -122,6 +122,7 @@ catalogue! {
     A17 "unknown-gate" Error Machines;
     A18 "pointless-deadline" Error Machines;
     A19 "inconsistent-reviewers" Error Machines;
+    A20 "gate-without-merge" Error Machines;
     B01 "cycle" Error Steps;
     B02 "unknown-dep" Error Steps;
     B03 "duplicate-step" Error Steps;

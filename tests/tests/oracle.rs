@@ -493,7 +493,7 @@ fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
         counters: &task.counters,
         body: &task.body,
         seen: &seen,
-        answers: Answered { programs: &programs, checks },
+        answers: Answered { programs: &programs, checks, is_merge: true },
     })
 }
 
@@ -565,6 +565,7 @@ fn lack(missing: Missing) -> GateLack {
         Missing::Answer => GateLack::Answer,
         Missing::Success => GateLack::Success,
         Missing::Checks { .. } => GateLack::Checks,
+        Missing::Merge => panic!("every request of this walk may merge"),
     }
 }
 

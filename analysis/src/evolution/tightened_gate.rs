@@ -108,14 +108,16 @@ impl GateCase<'_> {
         gates.iter().all(|gate| match gate {
             Gate::AnySection(any) => any.iter().any(|gate| self.passes(gate)),
             Gate::Section(gate) => self.passes(gate),
-            Gate::Command(_) | Gate::Checks => self.is_asked(gate),
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks => self.is_asked(gate),
         })
     }
 
     /// True if the old gates ask this already, with no less time.
     fn is_asked(&self, gate: &Gate<'_>) -> bool {
         self.asked.iter().any(|old| match (old, gate) {
-            (Gate::Command(old), Gate::Command(new)) => old.argv == new.argv && old.timeout <= new.timeout,
+            (Gate::Command(old), Gate::Command(new)) | (Gate::OnMerge(old), Gate::OnMerge(new)) => {
+                old.argv == new.argv && old.timeout <= new.timeout
+            }
             (old, new) => old == new,
         })
     }
@@ -129,10 +131,15 @@ impl GateCase<'_> {
                 let more = if is_shorter { " in less time" } else { "" };
                 Some(format!("`{}` does not succeed{more}", program.argv.join(" ")))
             }
+            Gate::OnMerge(program) if !self.is_asked(gate) => {
+                Some(format!("`{}` does not succeed on the result of the merge", program.argv.join(" ")))
+            }
             Gate::Checks if !self.is_asked(gate) => {
                 Some("the checks of the pull request are not green".to_owned())
             }
-            Gate::Command(_) | Gate::Checks | Gate::Section(_) | Gate::AnySection(_) => None,
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Section(_) | Gate::AnySection(_) => {
+                None
+            }
         })
     }
 

@@ -214,7 +214,8 @@ impl<'m> CoreTask<'m> {
     }
 
     pub(super) fn facts(&self) -> LifeFacts<'_> {
-        let answers = orange_core::Answers { programs: &self.programs, checks: self.checks };
+        // A request to the state of merged tasks stands for the merge.
+        let answers = orange_core::Answers { programs: &self.programs, checks: self.checks, is_merge: true };
         let (counters, seen) = (&self.counters, &self.seen);
         facts(View { status: self.task.status, counters, body: &self.body, seen, answers })
     }

@@ -209,7 +209,8 @@ impl<'m> OutsideCheck<'m> {
         match gate {
             Gate::Command(Program { argv, .. }) => Some(Self::Program(argv)),
             Gate::Checks => Some(Self::Checks),
-            Gate::Section(_) | Gate::AnySection(_) => None,
+            // A merge asks these about its result, and changes nothing where one fails.
+            Gate::OnMerge(_) | Gate::Section(_) | Gate::AnySection(_) => None,
         }
     }
 

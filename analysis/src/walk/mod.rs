@@ -500,7 +500,8 @@ impl<'m> Walk<'m> {
         let known: Vec<(&[&str], Option<String>)> = asked.map(answer).collect();
         let programs: Vec<ProgramAnswer<'_>> =
             known.iter().map(|(argv, failure)| ProgramAnswer { argv, failure: failure.as_deref() }).collect();
-        let answers = Answers { programs: &programs, checks: self.checks };
+        // A request to the state of merged tasks stands for the merge.
+        let answers = Answers { programs: &programs, checks: self.checks, is_merge: true };
         let (counters, body) = (&self.counters, &self.body);
         look(&View { status: self.status(), counters, body, seen: &seen, answers })
     }

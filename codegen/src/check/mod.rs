@@ -10,6 +10,7 @@ mod ends;
 mod exit_target;
 mod file_name;
 mod from_terminal;
+mod gate_without_merge;
 mod guard_size;
 mod hook_failure;
 mod reviewers;
@@ -80,6 +81,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     wait::check(&mut context);
     claim::check(&mut context);
     deadline::check(&mut context);
+    gate_without_merge::check(&mut context);
     ends::check(&mut context);
 }
 

@@ -148,14 +148,23 @@ fn gates(gates: &[Gate<'_>]) -> TokenStream {
             let gates = gates.iter().map(section_gate);
             quote!(orange::Gate::AnySection(&[#(#gates),*]))
         }
-        Gate::Command(Program { argv, timeout }) => {
-            let argv = argv.iter().map(|argument| text::lines(argument));
-            let timeout = Literal::u32_unsuffixed(*timeout);
-            quote!(orange::Gate::Command(orange::Program { argv: &[#(#argv),*], timeout: #timeout }))
+        Gate::Command(it) => {
+            let program = program(it);
+            quote!(orange::Gate::Command(#program))
+        }
+        Gate::OnMerge(it) => {
+            let program = program(it);
+            quote!(orange::Gate::OnMerge(#program))
         }
         Gate::Checks => quote!(orange::Gate::Checks),
     });
     quote!(&[#(#each),*])
+}
+
+fn program(Program { argv, timeout }: &Program<'_>) -> TokenStream {
+    let argv = argv.iter().map(|argument| text::lines(argument));
+    let timeout = Literal::u32_unsuffixed(*timeout);
+    quote!(orange::Program { argv: &[#(#argv),*], timeout: #timeout })
 }
 
 fn section_gate(gate: &SectionGate<'_>) -> TokenStream {

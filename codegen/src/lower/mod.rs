@@ -157,10 +157,11 @@ impl<'a> Lowering<'a> {
                 let sections = gate.sections.iter().map(|it| self.section_gate(it));
                 core::Gate::AnySection(self.arena.sections.keep(sections))
             }
-            Gate::Command(gate) => core::Gate::Command(core::Program {
-                argv: self.arena.words.keep(gate.argv.iter().map(String::as_str)),
-                timeout: gate.timeout,
-            }),
+            Gate::Command(gate) => {
+                let argv = self.arena.words.keep(gate.argv.iter().map(String::as_str));
+                let program = core::Program { argv, timeout: gate.timeout };
+                if gate.on_merge { core::Gate::OnMerge(program) } else { core::Gate::Command(program) }
+            }
             Gate::Checks(_) => core::Gate::Checks,
         }))
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use super::keys::Object;
+use super::keys::{Key, Object};
 use super::shapes::ValueWriter;
 use crate::catalogue::{Check, S02, S03, S04, S07, S09};
 use crate::diag::{Diagnostic, Fix};
@@ -153,7 +153,7 @@ impl<'s> Decoder<'s> {
 impl Decoder<'_> {
     /// The entries of an object. Unknown, repeated and missing keys are reported.
     pub fn object<'n>(&mut self, node: &'n Node, object: &'static Object) -> Option<ObjectFields<'n>> {
-        let entries = self.mapping(node, object.what)?;
+        let entries = self.mapping(node, object.what, object.keys)?;
         let mut fields = ObjectFields { object, span: node.span, slots: vec![None; object.keys.len()] };
         let mut unknown = Vec::new();
         for entry in entries {
@@ -183,7 +183,7 @@ impl Decoder<'_> {
 
     /// The entries of a mapping from names to values. Repeated names are reported and left out.
     pub fn names<'n>(&mut self, field: &Field<'n>) -> Vec<NamedEntry<'n>> {
-        let Some(mut entries) = self.mapping(field.value, &format!("`{}`", field.name)) else {
+        let Some(mut entries) = self.mapping(field.value, &format!("`{}`", field.name), &[]) else {
             return Vec::new();
         };
         let mut first: HashMap<&str, Span> = HashMap::with_capacity(entries.len());
@@ -200,10 +200,10 @@ impl Decoder<'_> {
         entries
     }
 
-    fn mapping<'n>(&mut self, node: &'n Node, what: &str) -> Option<Vec<NamedEntry<'n>>> {
+    fn mapping<'n>(&mut self, node: &'n Node, what: &str, keys: &[Key]) -> Option<Vec<NamedEntry<'n>>> {
         match &node.kind {
             NodeKind::Mapping(entries) => {
-                Some(entries.iter().filter_map(|(key, value)| self.entry(key, value, what)).collect())
+                Some(entries.iter().filter_map(|(key, value)| self.entry(key, value, what, keys)).collect())
             }
             NodeKind::Scalar(_) | NodeKind::Sequence(_) => {
                 let help = self.writer().mapping_instead(what, node);
@@ -213,10 +213,19 @@ impl Decoder<'_> {
         }
     }
 
-    fn entry<'n>(&mut self, key: &'n Node, value: &'n Node, what: &str) -> Option<NamedEntry<'n>> {
+    fn entry<'n>(
+        &mut self,
+        key: &'n Node,
+        value: &'n Node,
+        what: &str,
+        keys: &[Key],
+    ) -> Option<NamedEntry<'n>> {
         match &key.kind {
             NodeKind::Scalar(scalar) if !scalar.is_null() => {
-                self.warn_of_yaml_traps(scalar);
+                // `on` is a key of the language.
+                if keys.iter().all(|known| known.name != scalar.text.value) {
+                    self.warn_of_yaml_traps(scalar);
+                }
                 Some(NamedEntry { name: Spanned::new(&scalar.text.value, key.span), value })
             }
             NodeKind::Scalar(_) | NodeKind::Sequence(_) | NodeKind::Mapping(_) => {

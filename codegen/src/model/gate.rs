@@ -5,7 +5,9 @@ use orange_core::{Heading, Program};
 use super::actors::actors;
 use super::decoder::{self, Decoder, Field, NamedEntry, shortened};
 use super::hooks::{argv, at_least_one};
-use super::keys::{ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GREEN, PROGRAM, WRITERS};
+use super::keys::{
+    ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GATE_PROGRAM, GREEN, MERGE, WRITERS,
+};
 use super::scope::Scope;
 use super::{
     ChecksGate, CommandGate, Gate, NamedGate, RequiredFields, SectionGate, Verdict, VerdictOf, Verdicts,
@@ -100,13 +102,14 @@ fn mapping(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> O
 
 fn command_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<CommandGate> {
     let fields = decoder.object(field.value, &COMMAND_GATE)?;
-    let command = decoder.object(fields.get("command")?.value, &PROGRAM)?;
+    let command = decoder.object(fields.get("command")?.value, &GATE_PROGRAM)?;
     let timeout = command.get("timeout").map(|it| at_least_one(decoder, &it));
     Some(CommandGate {
         place: fields.span,
         span: fields.span,
         argv: command.get("argv").and_then(|it| argv(decoder, &it))?,
         timeout: timeout.flatten().unwrap_or(Program::TIMEOUT),
+        on_merge: command.get("on").and_then(|it| decoder.word(&it, &[(MERGE, ())])).is_some(),
     })
 }
 

@@ -243,17 +243,29 @@ pub static GATE: Object = Object {
 /// A gate that asks a program.
 pub static COMMAND_GATE: Object = Object {
     what: "a gate that asks a program",
-    keys: &[required("command", Takes::Object(&PROGRAM), "The program that must succeed in the worktree.")],
+    keys: &[required(
+        "command",
+        Takes::Object(&GATE_PROGRAM),
+        "The program that must succeed in the worktree, or on the result of the merge.",
+    )],
 };
 
-/// A program.
-pub static PROGRAM: Object = Object {
+/// The program of a gate.
+pub static GATE_PROGRAM: Object = Object {
     what: "a command",
     keys: &[
         required("argv", Takes::List(&Takes::Text), "The program and its arguments."),
         key("timeout", Takes::Integer(1), "The seconds that it may take; 600 by default."),
+        key(
+            "on",
+            Takes::Word(&[MERGE]),
+            "What it runs on: with `merge`, the result of the merge, before a branch moves; else the worktree.",
+        ),
     ],
 };
+
+/// The word for the result of a merge.
+pub const MERGE: &str = "merge";
 
 /// A gate that reads the checks of the pull request.
 pub static CHECKS_GATE: Object = Object {

@@ -178,6 +178,8 @@ pub struct CommandGate {
     pub argv: Vec<String>,
     /// Limit for its run, in seconds; at least 1.
     pub timeout: u32,
+    /// True if it runs on the result of the merge, and not in the worktree.
+    pub on_merge: bool,
 }
 
 /// Checks that must be green.

@@ -74,6 +74,7 @@ pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
         Gate::Section(gate) => section_words(gate),
         Gate::AnySection(any) => any.iter().map(section_words).collect::<Vec<_>>().join(" or "),
         Gate::Command(program) => format!("`{program}` succeeds"),
+        Gate::OnMerge(program) => format!("`{program}` succeeds on the result of the merge"),
         Gate::Checks => "the checks of the pull request are green".to_owned(),
     });
     Some(each.collect::<Vec<_>>().join(" and ")).filter(|it| !it.is_empty())
@@ -192,6 +193,9 @@ fn refused(transition: &Transition<'_>) -> Vec<String> {
             format!("while none of {} is as it must be", joined(&each, "and"))
         }
         Gate::Command(program) => format!("while `{program}` fails, which Orange runs in the worktree"),
+        Gate::OnMerge(program) => {
+            format!("while `{program}` fails, which `orange task merge` runs on the result of the merge")
+        }
         Gate::Checks => "while the checks of the pull request are not green".to_owned(),
     };
     reasons.extend(transition.gates.iter().map(faulty));

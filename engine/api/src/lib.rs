@@ -57,7 +57,7 @@ pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{
     ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
-    SetupProgram, SharedSettings, ShownProject, TrustState, TrustedFile,
+    SetupProgram, SharedMergeSettings, SharedSettings, ShownProject, TrustState, TrustedFile,
 };
 pub use report::{UnreadableUsage, UsageGroup, UsageReport};
 pub use task::{

@@ -123,6 +123,8 @@ pub enum ActionName {
     Refresh,
     /// Takes the transition to a state.
     Status,
+    /// Gives a conflict with the base to the worker.
+    Resolve,
     /// Answers a pause: the mission goes on.
     Continue,
     /// Answers a pause: the failure stays.
@@ -156,6 +158,7 @@ impl ActionName {
             ActionName::Open => "open",
             ActionName::Refresh => "refresh",
             ActionName::Status => "status",
+            ActionName::Resolve => "resolve",
             ActionName::Continue => "continue",
             ActionName::Accept => "accept",
             ActionName::Retry => "retry",

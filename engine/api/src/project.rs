@@ -94,12 +94,28 @@ pub struct SharedSettings {
     pub reclaim_when_waiting: SettingSource<bool>,
     /// The variables that agents get, beside those that every program needs; null for all.
     pub environment: SettingSource<Option<Vec<String>>>,
-    /// The strategy of merges: `ff`, `merge`, `squash`, `rebase` or `auto`.
-    pub merge_strategy: SettingSource<String>,
-    /// The strategy of `orange task sync`: `merge` or `rebase`.
-    pub merge_sync: SettingSource<String>,
+    /// Merges and syncs.
+    pub merge: SharedMergeSettings,
     /// The forge: `github` or `gitlab`; null for that of the remote's address.
     pub forge: SettingSource<Option<String>>,
+}
+
+/// The settings of merges and syncs that `projects.json` and `orange.toml` share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SharedMergeSettings {
+    /// The strategy of merges: `ff`, `merge`, `squash`, `rebase` or `auto`.
+    pub strategy: SettingSource<String>,
+    /// The strategy of `orange task sync`: `merge` or `rebase`.
+    pub sync: SettingSource<String>,
+    /// The target of merges of tasks that have no base of their own; null for the default branch.
+    pub into: SettingSource<Option<String>>,
+    /// The text of squashed commits: `summary` or `commits`.
+    pub message: SettingSource<String>,
+    /// True if squashed commits name the other authors.
+    pub coauthors: SettingSource<bool>,
+    /// True if the target is pushed.
+    pub push: SettingSource<bool>,
 }
 
 /// The `orange.toml` of a repository.

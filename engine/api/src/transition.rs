@@ -106,6 +106,9 @@ pub struct Merged {
     pub pushed: bool,
     /// The commit that the target branch has now, if it is known.
     pub commit: Option<String>,
+    /// In a dry run, the message of the commit that the merge would make, if it makes one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// True if the task goes on after the merge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
@@ -133,6 +136,12 @@ pub struct Synced {
     pub backup: Option<String>,
     /// True if the branch was pushed.
     pub pushed: bool,
+    /// The conflict that an agent is to resolve, if there is one; the branch is as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<String>,
+    /// The transition by which the agent gets the conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returned: Option<TransitionResult>,
     /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,

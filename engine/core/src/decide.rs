@@ -133,6 +133,7 @@ impl View<'_> {
                     None => Missing::Answer,
                     Some(ProgramAnswer { failure, .. }) => failure.map(|_| Missing::Success)?,
                 },
+                Gate::OnMerge(_) => (!self.answers.is_merge).then_some(Missing::Merge)?,
                 Gate::Checks => {
                     let found = self.answers.checks;
                     found.failure().map(|_| Missing::Checks { found })?
@@ -168,6 +169,7 @@ impl<'m> Machine<'m> {
             | Missing::OtherWork { .. }
             | Missing::Any
             | Missing::Success
+            | Missing::Merge
             | Missing::Checks { .. } => Rejection::GateFailed { transition: nearest, actor, lack },
         })?;
         Ok(self.fire(view, nearest, Cause::Request(actor)))

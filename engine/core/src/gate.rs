@@ -60,6 +60,8 @@ pub enum Gate<'a> {
     AnySection(&'a [SectionGate<'a>]),
     /// This program succeeds in the task's worktree.
     Command(Program<'a>),
+    /// This program succeeds on the result of the merge to which the transition belongs.
+    OnMerge(Program<'a>),
     /// The checks of the task's pull request are green.
     Checks,
 }
@@ -102,15 +104,15 @@ impl<'a> Gate<'a> {
         match self {
             Gate::Section(gate) => core::slice::from_ref(gate),
             Gate::AnySection(gates) => gates,
-            Gate::Command(_) | Gate::Checks => &[],
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks => &[],
         }
     }
 
-    /// The program that it asks, if it asks one.
+    /// The program that it asks about the task's worktree, if it asks one.
     pub const fn program(&self) -> Option<&Program<'a>> {
         match self {
             Gate::Command(program) => Some(program),
-            Gate::Section(_) | Gate::AnySection(_) | Gate::Checks => None,
+            Gate::Section(_) | Gate::AnySection(_) | Gate::OnMerge(_) | Gate::Checks => None,
         }
     }
 
@@ -123,7 +125,7 @@ impl<'a> Gate<'a> {
                 [gate, ..] => gate.verdict,
                 [] => None,
             },
-            Gate::Command(_) | Gate::Checks => None,
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks => None,
         }
     }
 }
@@ -255,6 +257,8 @@ pub enum Missing {
     Answer,
     /// The program has failed.
     Success,
+    /// The program is asked by a merge alone.
+    Merge,
     /// The checks of the pull request are not green.
     Checks {
         /// State of the checks, as far as it is known.

@@ -78,7 +78,7 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 13;
+pub const ABI: u32 = 14;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

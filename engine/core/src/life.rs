@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 
 pub use self::forced::Forced;
 use crate::{
-    Actor, AgentEnd, CRASH_COUNT, Cause, CounterId, Decision, Effect, Hook, LeftState, Machine, Rejection,
-    Spawn, StateId, TransitionId, View, Workspace,
+    Actor, AgentEnd, Answers, CRASH_COUNT, Cause, CounterId, Decision, Effect, Hook, LeftState, Machine,
+    Rejection, Spawn, StateId, TransitionId, View, Workspace,
 };
 
 /// Facts that a driver knows of a task.
@@ -39,6 +39,14 @@ pub struct LifeFacts<'v> {
     pub reviewers: &'v [&'v str],
     /// Start of the last agent in this state.
     pub last: Option<Spawn<'v>>,
+}
+
+impl<'v> LifeFacts<'v> {
+    /// The facts for a merge, which asks the programs about its result itself.
+    fn merging(&self) -> LifeFacts<'v> {
+        let answers = Answers { is_merge: true, ..self.view.answers };
+        LifeFacts { view: View { answers, ..self.view }, ..*self }
+    }
 }
 
 /// An input to the life of a task.

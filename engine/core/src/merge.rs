@@ -55,6 +55,35 @@ impl Strategy {
     }
 }
 
+/// The text of a squashed commit, where the caller gives none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum MessageForm {
+    /// The first line of the summary, and the subjects of the commits.
+    #[default]
+    Summary,
+    /// The messages of the commits; under the first line of the summary if there are several.
+    Commits,
+}
+
+impl MessageForm {
+    /// Every form, in the order of the help.
+    pub const ALL: [MessageForm; 2] = [MessageForm::Summary, MessageForm::Commits];
+
+    /// The word in settings and answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            MessageForm::Summary => "summary",
+            MessageForm::Commits => "commits",
+        }
+    }
+
+    /// The form of this word.
+    pub fn parse(word: &str) -> Option<MessageForm> {
+        MessageForm::ALL.into_iter().find(|form| form.as_str() == word)
+    }
+}
+
 /// A merge that was begun: its commit is in the journal, and the target may have moved to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BegunMerge<'m> {
@@ -179,9 +208,11 @@ impl BegunSync<'_> {
 pub struct SquashedWork<'m> {
     /// The first line of the task's summary; may be empty.
     pub title: &'m str,
-    /// The subjects of the commits, the oldest first.
-    pub subjects: Vec<&'m str>,
-    /// The authors of the commits and those that their trailers name, as `Name <address>`.
+    /// The messages of the commits, the oldest first.
+    pub messages: Vec<&'m str>,
+    /// The parts of the messages that the text takes over.
+    pub form: MessageForm,
+    /// The authors of the commits and those that their trailers name, as `Name <address>`; none if they are not to be named.
     pub authors: Vec<&'m str>,
     /// The address of the author of the squashed commit.
     pub own_address: &'m str,
@@ -191,11 +222,13 @@ pub struct SquashedWork<'m> {
 const LONGEST_MESSAGE: usize = 64 * 1024;
 
 impl SquashedWork<'_> {
-    /// The message: the title, the subjects and the other authors. `text` takes the place of title and subjects.
+    /// The message: the text of the form and the other authors. `text` takes the place of the former.
     pub fn message(&self, text: Option<&str>) -> String {
-        let mut message = match text {
-            Some(text) => text.trim().to_owned(),
-            None => self.title_and_subjects(),
+        let mut message = match (text, self.form, &self.messages[..]) {
+            (Some(text), _, _) => text.trim().to_owned(),
+            (None, MessageForm::Commits, [only]) => without_authors(only),
+            (None, MessageForm::Commits, _) => self.titled(|message| without_authors(message)),
+            (None, MessageForm::Summary, _) => self.titled(|message| subject(message).to_owned()),
         };
         let mut seen = alloc::vec![self.own_address.to_lowercase()];
         let mut trailers = String::new();
@@ -203,8 +236,7 @@ impl SquashedWork<'_> {
             let address = author.rsplit_once('<').map_or(*author, |(_, rest)| rest.trim_end_matches('>'));
             let address = address.to_lowercase();
             if !seen.contains(&address) {
-                trailers += "\nCo-authored-by: ";
-                trailers += author;
+                trailers += &alloc::format!("\n{CO_AUTHOR} {author}");
                 seen.push(address);
             }
         }
@@ -216,24 +248,43 @@ impl SquashedWork<'_> {
         message
     }
 
-    fn title_and_subjects(&self) -> String {
+    /// The title and a part of each message, as a list.
+    fn titled(&self, part: impl Fn(&str) -> String) -> String {
         let title = match self.title.trim() {
-            "" => self.subjects.last().copied().unwrap_or_default(),
+            "" => self.messages.last().copied().map(subject).unwrap_or_default(),
             title => title,
         };
         let mut message = title.to_owned();
-        let others: Vec<&str> = self.subjects.iter().copied().filter(|subject| *subject != title).collect();
-        for (index, subject) in others.iter().enumerate() {
-            if message.len() + subject.len() > LONGEST_MESSAGE {
+        let others: Vec<String> = self.messages.iter().map(|it| part(it)).filter(|it| *it != title).collect();
+        for (index, part) in others.iter().enumerate() {
+            if message.len() + part.len() > LONGEST_MESSAGE {
                 message += &alloc::format!("\n* and {} more commits", others.len() - index);
                 break;
             }
-            message += if index == 0 { "\n\n* " } else { "\n* " };
-            message += subject;
+            let has_body = |part: &String| part.contains('\n');
+            let is_apart = index == 0 || has_body(part) || others.get(index - 1).is_some_and(has_body);
+            message += if is_apart { "\n\n* " } else { "\n* " };
+            message += part;
         }
         message
     }
 }
+
+/// The first line of a message.
+fn subject(message: &str) -> &str {
+    message.trim().lines().next().unwrap_or_default().trim_end()
+}
+
+/// A message without the lines that name other authors, which follow once for all commits.
+fn without_authors(message: &str) -> String {
+    let is_author =
+        |line: &&str| line.get(..CO_AUTHOR.len()).is_some_and(|start| start.eq_ignore_ascii_case(CO_AUTHOR));
+    let lines: Vec<&str> = message.trim().lines().filter(|line| !is_author(line)).collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// The start of a line that names another author.
+const CO_AUTHOR: &str = "Co-authored-by:";
 
 #[cfg(test)]
 mod tests {
@@ -305,7 +356,8 @@ mod tests {
     fn a_squashed_commit_names_its_parts() {
         let work = SquashedWork {
             title: "Mend the login",
-            subjects: Vec::from(["Add a test", "Mend it"]),
+            messages: Vec::from(["Add a test\n\nIt fails.\n", "Mend it\n\nCo-authored-by: Eve <eve@e>\n"]),
+            form: MessageForm::Summary,
             authors: Vec::from(["Ada <ada@a>", "Bob <bob@b>", "Robert <BOB@b>", "Eve <eve@e>"]),
             own_address: "Ada@a",
         };
@@ -317,15 +369,39 @@ mod tests {
             work.message(Some("Other\n")),
             "Other\n\nCo-authored-by: Bob <bob@b>\nCo-authored-by: Eve <eve@e>\n"
         );
-        let untitled = SquashedWork { subjects: Vec::from(["Mend it"]), ..SquashedWork::default() };
+        let untitled = SquashedWork { messages: Vec::from(["Mend it\n\nWhy.\n"]), ..SquashedWork::default() };
         assert_eq!(untitled.message(None), "Mend it\n");
+    }
+
+    #[test]
+    fn a_squashed_commit_may_have_whole_messages() {
+        let of = |messages: &[&'static str]| SquashedWork {
+            title: "Mend the login",
+            messages: messages.to_vec(),
+            form: MessageForm::Commits,
+            ..SquashedWork::default()
+        };
+        let first = "Add a test\n\nIt fails.\n\nCo-authored-by: Eve <eve@e>\n";
+        assert_eq!(of(&[first]).message(None), "Add a test\n\nIt fails.\n");
+        let several = of(&[first, "Mend it", "Tidy up"]).message(None);
+        assert_eq!(several, "Mend the login\n\n* Add a test\n\nIt fails.\n\n* Mend it\n* Tidy up\n");
+        assert_eq!(of(&[first]).message(Some("Other")), "Other\n");
+    }
+
+    #[test]
+    fn every_word_of_a_form_is_read_back() {
+        assert_eq!(
+            MessageForm::ALL.map(|form| MessageForm::parse(form.as_str())),
+            MessageForm::ALL.map(Some)
+        );
+        assert_eq!(MessageForm::parse("poem"), None);
     }
 
     #[test]
     fn a_long_squashed_message_is_cut() {
         let subject = "x".repeat(1000);
-        let subjects = alloc::vec![subject.as_str(); 100];
-        let message = SquashedWork { title: "t", subjects, ..SquashedWork::default() }.message(None);
+        let messages = alloc::vec![subject.as_str(); 100];
+        let message = SquashedWork { title: "t", messages, ..SquashedWork::default() }.message(None);
         assert!(
             message.len() <= LONGEST_MESSAGE + 100 && message.contains("more commits"),
             "{}",

@@ -19,6 +19,8 @@ pub struct Answers<'v> {
     pub programs: &'v [ProgramAnswer<'v>],
     /// Those about the pull request.
     pub checks: Checks,
+    /// True for a merge: it asks the programs about its result before a branch moves.
+    pub is_merge: bool,
 }
 
 /// A program's answer.

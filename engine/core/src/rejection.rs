@@ -200,6 +200,9 @@ impl Lack {
                 Some(failure) => failure.to_string(),
                 None => not_asked(program),
             },
+            Gate::OnMerge(program) => {
+                format!("`{program}` runs on the result of a merge, and this is not a merge")
+            }
             Gate::Checks => view.answers.checks.failure().unwrap_or_default().to_string(),
         }
     }
@@ -234,6 +237,8 @@ fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
         }
         Gate::Command(program) if is_alone => format!("mend what `{program}` has found"),
         Gate::Command(program) => format!("for `{program}`: mend what it has found"),
+        Gate::OnMerge(_) if is_alone => String::from("merge it: `orange task merge`"),
+        Gate::OnMerge(program) => format!("for `{program}`: merge it with `orange task merge`"),
         Gate::Checks if is_alone => view.answers.checks.remedy().to_string(),
         Gate::Checks => format!("for the checks: {}", view.answers.checks.remedy()),
     };
@@ -282,7 +287,9 @@ impl Missing {
                 format!("`{section}` in TASK.md is as it was when {before}")
             }
             Missing::OtherWork { since } => since.message(section),
-            Missing::Any | Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
+            Missing::Any | Missing::Answer | Missing::Success | Missing::Merge | Missing::Checks { .. } => {
+                String::new()
+            }
         }
     }
 
@@ -301,7 +308,9 @@ impl Missing {
             Missing::OtherWork { .. } => {
                 format!("let a review judge the present work, and write `{}` again", gate.section)
             }
-            Missing::Any | Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
+            Missing::Any | Missing::Answer | Missing::Success | Missing::Merge | Missing::Checks { .. } => {
+                String::new()
+            }
         }
     }
 }

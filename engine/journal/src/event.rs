@@ -211,6 +211,26 @@ events! {
         /// The commit that it starts from.
         commit: String,
     },
+    /// A program that a gate asks about the result of a merge has ended; no branch has moved.
+    "merge.checked" MergeChecked {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// The commit that the merge would make.
+        commit: String,
+        /// The files of that commit.
+        tree: String,
+        /// Its exit status, when it ended by itself.
+        code: Option<i32>,
+        /// The first and the last characters of its output.
+        #[serde(default)]
+        output: String,
+        /// The file in the task's folder with more of the output, if there is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// Reason for its failure.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
     /// A merge is complete, and the target branch is about to move to it.
     "merge.started" MergeStarted {
         /// The target branch.

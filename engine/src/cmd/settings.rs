@@ -3,20 +3,19 @@
 use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::table;
-use crate::store::effective::{Effective, Sourced, effective};
+use crate::store::effective::{Effective, EffectiveMerge, Sourced, effective};
 use crate::store::projects::Project;
 use crate::store::settings::{Ports, WorktreeProgram};
 use crate::store::trust::{self, Trust};
 use orange_api::{
-    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedSettings, ShownProject,
-    TrustState,
+    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedMergeSettings, SharedSettings,
+    ShownProject, TrustState,
 };
 
 /// The settings of a project that apply now.
 pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
     let settings = effective(&app.home, project)?;
     let (worker, reviewer) = (settings.worker().to_owned(), settings.reviewer().to_owned());
-    let sync = settings.sync().as_str().to_owned();
     let Effective {
         copy,
         link,
@@ -26,8 +25,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         review_harness,
         reclaim_when_waiting,
         environment,
-        merge_strategy,
-        merge_sync,
+        merge,
         forge,
         trust,
     } = settings;
@@ -49,10 +47,21 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         review_harness: with(reviewer, &review_harness),
         reclaim_when_waiting: with(reclaim_when_waiting.value, &reclaim_when_waiting),
         environment: with(environment.value.clone(), &environment),
-        merge_strategy: with(merge_strategy.value.as_str().to_owned(), &merge_strategy),
-        merge_sync: with(sync, &merge_sync),
+        merge: shown_merge(&merge),
         forge: with(forge.value.map(|it| it.as_str().to_owned()), &forge),
     })
+}
+
+fn shown_merge(merge: &EffectiveMerge) -> SharedMergeSettings {
+    let EffectiveMerge { strategy, sync, into, message, coauthors, push } = merge;
+    SharedMergeSettings {
+        strategy: with(strategy.value.as_str().to_owned(), strategy),
+        sync: with(sync.value.as_str().to_owned(), sync),
+        into: with(into.value.clone(), into),
+        message: with(message.value.as_str().to_owned(), message),
+        coauthors: with(coauthors.value, coauthors),
+        push: with(push.value, push),
+    }
 }
 
 /// A project and its settings as text.
@@ -81,8 +90,12 @@ pub fn text(shown: &ShownProject) -> String {
             it.reclaim_when_waiting.source,
         ),
         row("environment", environment, it.environment.source),
-        row("merge_strategy", it.merge_strategy.value.clone(), it.merge_strategy.source),
-        row("merge_sync", it.merge_sync.value.clone(), it.merge_sync.source),
+        row("merge.strategy", it.merge.strategy.value.clone(), it.merge.strategy.source),
+        row("merge.sync", it.merge.sync.value.clone(), it.merge.sync.source),
+        row("merge.into", it.merge.into.value.clone().unwrap_or_default(), it.merge.into.source),
+        row("merge.message", it.merge.message.value.clone(), it.merge.message.source),
+        row("merge.coauthors", it.merge.coauthors.value.to_string(), it.merge.coauthors.source),
+        row("merge.push", it.merge.push.value.to_string(), it.merge.push.source),
         row("forge", it.forge.value.clone().unwrap_or_else(|| "by the remote".to_owned()), it.forge.source),
     ];
     let head = format!(

@@ -2,7 +2,8 @@
 
 use crate::app::App;
 use crate::drive::git::{BegunMerge, CommitComparison, Git, Mergeable, Strategy, UndoneMerge};
-use crate::store::effective::effective;
+use crate::store::effective::{EffectiveMerge, effective};
+use crate::store::projects::Project;
 use crate::store::{WorkItem, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ChangeSize, PullRequestFacts};
@@ -60,11 +61,11 @@ fn nothing(task: &WorkItem) -> Error {
 pub fn mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Mergeable> {
     let project = app.project_of(task)?;
     let worktree = task.worktree().map(|name| app.home.workspace(name));
-    let begun = begun_merge(history, &project.default_branch);
-    let undone = undone_merge(history, &project.default_branch);
+    let target = merge_target(task, &project, &effective(&app.home, &project)?.merge)?;
+    let (begun, undone) = (begun_merge(history, &target), undone_merge(history, &target));
     let found = Git::at(&project.path).mergeable(
         &task.branch,
-        &project.default_branch,
+        &target,
         worktree.as_deref(),
         begun.as_ref(),
         undone.as_ref(),
@@ -78,14 +79,31 @@ pub fn mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Resul
     })
 }
 
-/// The strategy of merges in the project of a task, unless the command has another.
-pub fn merge_strategy(app: &App, task: &WorkItem) -> Result<Strategy> {
-    Ok(effective(&app.home, &app.project_of(task)?)?.merge_strategy.value)
+/// The settings of merges in the project of a task, unless the command has others.
+pub fn merge_settings(app: &App, task: &WorkItem) -> Result<EffectiveMerge> {
+    Ok(effective(&app.home, &app.project_of(task)?)?.merge)
+}
+
+/// The branch into which a task is merged, unless the command has another: its base, or that of the settings. A branch that is gone does
+/// not count.
+pub fn merge_target(task: &WorkItem, project: &Project, settings: &EffectiveMerge) -> Result<String> {
+    let base = &project.default_branch;
+    let Some(into) = settings.into.value.as_ref().filter(|into| task.owned.base.is_none() && *into != base)
+    else {
+        return Ok(base.clone());
+    };
+    match Git::at(&project.path).check_branch_exists(into) {
+        Ok(()) => Ok(into.clone()),
+        Err(error) => Err(error.help(format!(
+            "`merge.into` of the project names it: make that branch, or name another with `orange project update {} --merge-into BRANCH`",
+            project.name
+        ))),
+    }
 }
 
 /// The strategy of syncs in the project of a task, unless the command has another.
 pub fn sync_strategy(app: &App, task: &WorkItem) -> Result<Strategy> {
-    Ok(effective(&app.home, &app.project_of(task)?)?.sync())
+    Ok(effective(&app.home, &app.project_of(task)?)?.merge.sync.value)
 }
 
 /// The last merge of the task's branch into this target that was begun here.

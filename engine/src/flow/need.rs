@@ -173,7 +173,8 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
             Mergeable::FastForward | Mergeable::WithCommit => (None, false),
         };
         // Another strategy of the project merges what has diverged by itself.
-        let is_forward = || changed::merge_strategy(app, task).is_ok_and(|it| it == Strategy::FastForward);
+        let is_forward =
+            || changed::merge_settings(app, task).is_ok_and(|it| it.strategy.value == Strategy::FastForward);
         let has_diverged = matches!(mergeable, Mergeable::WithCommit) && is_forward();
         let facts = TaskFacts { is_merge_known: true, unmergeable, conflicts, has_diverged, ..facts };
         let need = facts.need()?;

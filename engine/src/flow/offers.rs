@@ -97,6 +97,9 @@ impl ActionSubject<'_> {
                 };
                 line(Name::Status, &label, keys, ["update", id, "--status", to])
             }
+            PersonAction::Resolve => {
+                line(Name::Resolve, "let its agent resolve it", &["b"], ["sync", id, "--by-agent"])
+            }
             PersonAction::Continue { pause } => {
                 line(Name::Continue, "continue", &["a"], ["continue", id, "--pause", &pause.to_string()])
             }
@@ -166,6 +169,7 @@ impl ActionSubject<'_> {
             | PersonAction::CreatePullRequest
             | PersonAction::Open
             | PersonAction::Refresh
+            | PersonAction::Resolve
             | PersonAction::Continue { .. }
             | PersonAction::Accept { .. }
             | PersonAction::Retry
@@ -235,6 +239,7 @@ fn shows(action: PersonAction<'_>) -> Option<Shows> {
         | PersonAction::CreatePullRequest
         | PersonAction::Refresh
         | PersonAction::Status { .. }
+        | PersonAction::Resolve
         | PersonAction::Continue { .. }
         | PersonAction::Accept { .. }
         | PersonAction::Retry

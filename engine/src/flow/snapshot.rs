@@ -77,7 +77,7 @@ impl<'t> Snapshot<'t> {
     pub fn with_facts<T>(&self, read: impl FnOnce(&LifeFacts<'_>) -> T) -> T {
         let programs: Vec<ProgramAnswer<'_>> = self.answers.iter().map(|known| known.answer).collect();
         let owned = &self.task.owned;
-        let answers = Answers { programs: &programs, checks: self.checks };
+        let answers = Answers { programs: &programs, checks: self.checks, is_merge: false };
         let (status, counters, seen) = (self.status, &self.counters, &self.seen);
         read(&LifeFacts {
             view: View { status, counters, body: &self.task.body, seen, answers },

@@ -69,10 +69,30 @@ pub fn give(
         context.set_aside(&target)?;
     }
     fault::step("give", path);
+    hand_over(&source, &target, means)
+}
+
+fn hand_over(source: &Path, target: &Path, means: Means) -> Result<()> {
     match means {
-        Means::Link => symlink(&source, &target).map_err(|cause| Error::io("create", &target, &cause)),
-        Means::Copy => copy(&source, &target, &mut 0),
+        Means::Link => symlink(source, target).map_err(|cause| Error::io("create", target, &cause)),
+        Means::Copy => copy(source, target, &mut 0),
     }
+}
+
+/// Gives a file or a folder of the repository to a checkout that is removed as a whole; nothing where git has something, or the repository
+/// nothing.
+///
+/// # Errors
+/// `refused` for what is neither a file nor a folder, and for too much to copy.
+pub fn lend(repo: &Path, checkout: &Path, path: &str, means: Means) -> Result<()> {
+    if why_left_out(repo, checkout, path)?.is_some() {
+        return Ok(());
+    }
+    let (source, target) = (real(repo).join(path), checkout.join(path));
+    if let Some(parent) = target.parent() {
+        nofollow::make_folder(parent).map_err(|cause| Error::io("create", parent, &cause))?;
+    }
+    hand_over(&source, &target, means)
 }
 
 /// Has git ignore, in the worktree of this name alone, what it was given: what is recorded, or else these paths. A path in which the

@@ -6,6 +6,7 @@ pub mod agent_check;
 pub mod agent_processes;
 pub mod agents;
 pub mod given;
+pub mod merge_result;
 pub mod prepare;
 pub mod program;
 pub mod pull_request;

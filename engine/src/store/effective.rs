@@ -2,7 +2,7 @@
 
 use orange_api::SettingOrigin;
 use orange_core::forge::ForgeKind;
-use orange_core::merge::Strategy;
+use orange_core::merge::{MessageForm, Strategy};
 
 use crate::Result;
 use crate::store::Home;
@@ -39,24 +39,30 @@ pub struct Effective {
     /// As in [`Settings`].
     pub environment: Sourced<Option<Vec<String>>>,
     /// As in [`Settings`].
-    pub merge_strategy: Sourced<Strategy>,
-    /// As in [`Settings`].
-    pub merge_sync: Sourced<Option<Strategy>>,
+    pub merge: EffectiveMerge,
     /// As in [`Settings`]; `None` for that of the remote's address.
     pub forge: Sourced<Option<ForgeKind>>,
     /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
 }
 
+/// The settings of merges and syncs that apply now, as in [`MergeSettings`].
+///
+/// [`MergeSettings`]: crate::store::settings::MergeSettings
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectiveMerge {
+    pub strategy: Sourced<Strategy>,
+    pub sync: Sourced<Strategy>,
+    pub into: Sourced<Option<String>>,
+    pub message: Sourced<MessageForm>,
+    pub coauthors: Sourced<bool>,
+    pub push: Sourced<bool>,
+}
+
 impl Effective {
     /// The harness of workers of new tasks.
     pub fn worker(&self) -> &str {
         self.harness.value.as_deref().unwrap_or(DEFAULT_HARNESS)
-    }
-
-    /// The strategy of `orange task sync`.
-    pub fn sync(&self) -> Strategy {
-        self.merge_sync.value.unwrap_or(Strategy::Merge)
     }
 
     /// The harness of reviewers of new tasks.
@@ -79,17 +85,32 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         review_harness: first(own, &file, |it| it.review_harness.clone().map(Some)),
         reclaim_when_waiting: first(own, &file, |it| it.reclaim_when_waiting),
         environment: first(own, &file, |it| it.environment.clone().map(Some)),
-        merge_strategy: first(own, &file, |it| it.merge_strategy),
-        merge_sync: first(own, &file, |it| it.merge_sync.map(Some)),
+        merge: EffectiveMerge {
+            strategy: first(own, &file, |it| it.merge.strategy),
+            sync: first_or(own, &file, Strategy::Merge, |it| it.merge.sync),
+            into: first(own, &file, |it| it.merge.into.clone().map(Some)),
+            message: first(own, &file, |it| it.merge.message),
+            coauthors: first_or(own, &file, true, |it| it.merge.coauthors),
+            push: first_or(own, &file, true, |it| it.merge.push),
+        },
         forge: first(own, &file, |it| it.forge.map(Some)),
         trust,
     })
 }
 
 fn first<T: Default>(own: &Settings, file: &Settings, of: impl Fn(&Settings) -> Option<T>) -> Sourced<T> {
+    first_or(own, file, T::default(), of)
+}
+
+fn first_or<T>(
+    own: &Settings,
+    file: &Settings,
+    default: T,
+    of: impl Fn(&Settings) -> Option<T>,
+) -> Sourced<T> {
     match (of(own), of(file)) {
         (Some(value), _) => Sourced { value, source: SettingOrigin::Project },
         (None, Some(value)) => Sourced { value, source: SettingOrigin::File },
-        (None, None) => Sourced { value: T::default(), source: SettingOrigin::Default },
+        (None, None) => Sourced { value: default, source: SettingOrigin::Default },
     }
 }

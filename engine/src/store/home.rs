@@ -345,6 +345,11 @@ impl WorkItemDir {
         self.path.join("prompts").join(format!("{spawn}.md"))
     }
 
+    /// The checkout in which programs look at the result of a merge.
+    pub fn merge_result(&self) -> PathBuf {
+        self.path.join("merge")
+    }
+
     /// The outputs of programs that hooks ran.
     pub fn commands(&self) -> PathBuf {
         self.path.join("commands")

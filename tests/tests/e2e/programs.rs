@@ -376,3 +376,90 @@ fn a_gate_reads_the_checks_of_the_branch_s_commit() {
     world.ok(&["monitor", "--once"]);
     assert_eq!(task.ok("update", &["--status", "done"])["to"], "done");
 }
+
+/// Its merge asks a program about its result, which succeeds unless `a.txt` and `b.txt` stand there together, and waits as the test of
+/// [`ASKING`] does.
+const LANDING: &str = "\
+name: landing
+states:
+  pending: {}
+  working: {respawn_prompt: worker}
+  reviewing: {wait: human}
+  done: {terminal: true}
+  cancelled: {terminal: true}
+transitions:
+  - from: pending
+    to: working
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]
+  - {from: working, to: reviewing, hooks: [{action: kill_session}]}
+  - from: reviewing
+    to: done
+    by: human
+    gate: {command: {argv: [sh, '{test}'], timeout: 60, on: merge}}
+    hooks: [{action: release_workspace}]
+  - {from: reviewing, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - from: [pending, working, reviewing]
+    to: cancelled
+    hooks: [{action: kill_session}, {action: release_workspace}]
+prompts: {worker: '{summary}'}
+";
+
+/// Tasks on these branches, each with a file of its own, in review.
+fn landing<'w>(world: &'w World, branches: [&str; 2]) -> [Task<'w>; 2] {
+    let (test, root) = (world.path("land.sh"), world.path(""));
+    let script = format!(
+        "echo $$ >>{root}/runs; while [ -e {root}/held ]; do sleep 0.02; done\n\
+         test ! -e a.txt -o ! -e b.txt || {{ echo 'they clash' >&2; exit 2; }}\n",
+        root = root.display()
+    );
+    fs::write(&test, script).unwrap();
+    world.workflow("landing.yml", &LANDING.replace("{test}", &test.display().to_string()));
+    let words = ["--status", "reviewing", "--workflow", "landing"];
+    branches.map(|branch| {
+        world.commit_on(branch, &format!("{branch}.txt"));
+        world.create(branch, &format!("Add {branch}"), &words)
+    })
+}
+
+fn checkouts(world: &World) -> usize {
+    world.git(&world.repo(), &["worktree", "list", "--porcelain"]).matches("worktree ").count()
+}
+
+#[test]
+fn a_merge_asks_about_its_result_before_a_branch_moves() {
+    let world = World::new();
+    let [a, b] = landing(&world, ["a", "b"]);
+    let refused = a.fails(1, "gate_failed", "update", &["--status", "done"]);
+    assert!(refused.contains("runs on the result of a merge") && refused.contains("task merge"), "{refused}");
+    assert_eq!(runs(&world).len(), 0);
+    a.ok("merge", &[]);
+    // Each is fine alone, and both together are not.
+    let before = world.git(&world.repo(), &["rev-parse", "main"]);
+    let refused = b.fails(1, "gate_failed", "merge", &["--strategy", "squash"]);
+    assert!(refused.contains("they clash") && refused.contains("nothing was merged"), "{refused}");
+    let checked = &b.events_of("merge.checked")[0];
+    assert_eq!((&checked["code"], b.events_of("merge.started").len()), (&json!(2), 0));
+    let after = world.git(&world.repo(), &["rev-parse", "main"]);
+    assert_eq!((after, b.status().as_str(), checkouts(&world)), (before, "reviewing", 1));
+    // A person may merge all the same.
+    b.ok("merge", &["--strategy", "squash", "--force", "--yes"]);
+    assert_eq!((b.status().as_str(), runs(&world).len()), ("done", 2));
+}
+
+#[test]
+fn a_merge_that_was_killed_while_its_result_was_checked() {
+    let world = World::new();
+    let [a, _] = landing(&world, ["a", "c"]);
+    put(&world, "held");
+    let mut command = world.command(world.program);
+    command.args(["--json", "task", "merge", &a.id]).current_dir(world.repo());
+    let mut merge = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    world.until("the program has begun", || runs(&world).len() == 1);
+    kill(merge.id() as i32);
+    merge.wait().unwrap();
+    assert_eq!((checkouts(&world), a.events_of("merge.started").len()), (2, 0));
+    take_away(&world, "held");
+    a.ok("merge", &[]);
+    assert!(runs(&world).iter().all(|pid| !is_alive(*pid)));
+    assert_eq!((checkouts(&world), a.events_of("merge.checked").len()), (1, 1));
+}

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::every_step::{KillMoment, killed_in};
-use crate::world::World;
+use crate::world::{World, write_program};
 
 /// A branch with one file of its own.
 fn branch(world: &World, name: &str) {
@@ -48,10 +48,50 @@ fn a_conflict_names_files_for_every_strategy() {
         for more in [&[][..], &["--dry-run"]] {
             let refused = task.fails(1, "refused", "merge", &[&["--strategy", strategy], more].concat());
             assert!(refused.contains("`fix` conflicts with `main` in fix.txt"), "{strategy}: {refused}");
-            assert!(refused.contains("--status working --feedback"), "{strategy}: {refused}");
+            assert!(refused.contains("--by-agent"), "{strategy}: {refused}");
         }
     }
     assert_eq!(world.git(&world.repo(), &["log", "-1", "--format=%s", "main"]), "Mine");
+}
+
+#[test]
+fn a_project_says_how_its_merges_are_made() {
+    let world = World::new();
+    let repo = world.repo();
+    for (at, message) in
+        ["Add a\n\nIt was missing.\n\nCo-authored-by: Eve <eve@e>", "Add b"].iter().enumerate()
+    {
+        let name = format!("{at}.txt");
+        world.git(&repo, &["switch", "--quiet", if at == 0 { "--create" } else { "--no-guess" }, "fix"]);
+        fs::write(repo.join(&name), "new\n").unwrap();
+        world.git(&repo, &["add", &name]);
+        world.git(&repo, &["commit", "--quiet", "--message", message]);
+    }
+    world.git(&repo, &["branch", "next", "main"]);
+    world.git(&repo, &["switch", "--quiet", "main"]);
+    let settings = ["--merge-strategy=squash", "--merge-message=commits", "--merge-coauthors=false"];
+    world.ok(&[&["project", "update"], &settings[..], &["--merge-push=false", "--merge-into=next"]].concat());
+    let shown = world.ok(&["project", "show"]);
+    assert_eq!(shown["settings"]["merge"]["into"], json!({"value": "next", "source": "project"}));
+    let task = world.create("fix", "Mend it", &["--status", "reviewing"]);
+    let planned = task.ok("merge", &["--dry-run"]);
+    let message = "Mend it\n\n* Add a\n\nIt was missing.\n\n* Add b\n";
+    assert_eq!((&planned["message"], &planned["pushed"]), (&json!(message), &json!(false)));
+    // An editor begins with that message, and without a text nothing is merged.
+    let edited = |script: &str| {
+        write_program(&world.path("agents/editor"), &format!("#!/bin/sh\n{script}\n"));
+        let mut command = world.command(world.program);
+        command.env("EDITOR", "editor").env("VISUAL", "").current_dir(&repo);
+        world.said(command.args(["--json", "task", "merge", &task.id, "--edit"]))
+    };
+    let refused = edited("grep -q 'It was missing' \"$1\" && : > \"$1\"").fails(1, "refused");
+    assert!(refused.contains("nothing is merged"), "{refused}");
+    let merged = edited("sed -i 's/^Mend it$/Mend it well/' \"$1\"").ok();
+    assert_eq!((&merged["into"], &merged["pushed"]), (&json!("next"), &json!(false)));
+    let text = world.git(&repo, &["log", "-1", "--format=%B", "next"]);
+    assert_eq!(text.trim(), message.replace("Mend it", "Mend it well").trim());
+    let remote = world.git(&world.path("toy.git"), &["branch", "--list", "next"]);
+    assert_eq!((remote.as_str(), task.status().as_str()), ("", "done"));
 }
 
 #[test]

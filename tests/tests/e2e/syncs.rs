@@ -43,7 +43,7 @@ fn five_parallel_tasks_merge_or_say_who_can_help() {
     commit(&world, &world.repo(), "a.txt", "something else\n");
     world.git(&world.repo(), &["switch", "--quiet", "main"]);
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"]
-        .map(|name| world.create(name, &format!("Add {name}"), &["--status", "reviewing"]));
+        .map(|name| world.create(name, &format!("Add {name} [agents: hang]"), &["--status", "reviewing"]));
     a.ok("merge", &[]);
     let refused = b.fails(1, "refused", "merge", &[]);
     assert!(refused.contains("has moved on") && refused.contains("orange task sync"), "{refused}");
@@ -63,10 +63,20 @@ fn five_parallel_tasks_merge_or_say_who_can_help() {
     {
         let refused = e.fails(1, "refused", verb, &[more]);
         assert!(refused.contains("`e` conflicts with `main` in a.txt"), "{refused}");
-        assert!(refused.contains("--status working --feedback"), "{refused}");
+        assert!(refused.contains("--by-agent"), "{refused}");
         assert!(!refused.contains("worktree"), "it has none: {refused}");
     }
     assert_eq!(world.git(&world.repo(), &["rev-parse", "e"]), before);
+    let offered = e.show()["need"]["actions"][0].clone();
+    assert_eq!(offered["command"], json!(["task", "sync", e.id, "--by-agent"]));
+    let planned = e.ok("sync", &["--by-agent", "--dry-run"]);
+    assert_eq!((&planned["returned"]["to"], e.status().as_str()), (&json!("working"), "reviewing"));
+    let given = e.ok("sync", &["--by-agent"]);
+    assert_eq!((&given["from"], &given["conflict"]), (&json!(before), &planned["conflict"]));
+    e.agent(1).begun();
+    let feedback = e.show()["sections"]["## Feedback"].as_str().unwrap().to_owned();
+    assert!(feedback.contains("`e` conflicts with `main` in a.txt"), "{feedback}");
+    assert!(feedback.contains("`git merge main`"), "{feedback}");
     let files = world.git(&world.path("toy.git"), &["ls-tree", "--name-only", "main"]);
     assert!(["a.txt", "b.txt", "c.txt", "d.txt"].iter().all(|file| files.contains(file)), "{files}");
 }

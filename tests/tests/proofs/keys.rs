@@ -13,6 +13,7 @@ const UNUSED: &[(&str, &str)] = &[
     ("a gate: verdicts", "`analysis/tests/panels.rs` attacks random panels of reviewers with names"),
     ("spawn_agent: name", "as `verdicts`"),
     ("spawn_reviewer: name", "as `verdicts`"),
+    ("a command: on", "no configuration follows from it: a merge that it refuses changes nothing"),
     ("a prompt: include", "no proof reads prompts"),
     ("a step: prompt_file", "as `include`"),
 ];

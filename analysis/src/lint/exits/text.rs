@@ -24,7 +24,10 @@ pub fn all_of(gates: &[Gate]) -> String {
     let written = |gate: &Gate| match gate {
         Gate::Section(gate) => wishes(gate, gate.fresh),
         Gate::AnySection(gate) => gate.sections.first().map_or_else(String::new, |it| wishes(it, it.fresh)),
-        Gate::Command(gate) => format!("{{command: {{argv: [{}]}}}}", gate.argv.join(", ")),
+        Gate::Command(gate) => {
+            let on = if gate.on_merge { ", on: merge" } else { "" };
+            format!("{{command: {{argv: [{}]{on}}}}}", gate.argv.join(", "))
+        }
         Gate::Checks(_) => "{checks: green}".to_owned(),
     };
     // A gate with `verdicts: all` is in the list once for each reviewer.

@@ -107,8 +107,8 @@ fn of_gates(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn program(gate: &Gate) -> Option<Span> {
     match gate {
-        Gate::Command(gate) => Some(gate.place),
-        Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) => None,
+        Gate::Command(gate) if !gate.on_merge => Some(gate.place),
+        Gate::Command(_) | Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) => None,
     }
 }
 

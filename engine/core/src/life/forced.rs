@@ -47,7 +47,7 @@ impl<'m> Machine<'m> {
         is_merged: bool,
     ) -> Result<LifeTurn<'m>, Refusal> {
         let to = self.end_of(Forced::Merge)?;
-        match self.request(facts, to, by) {
+        match self.request(&facts.merging(), to, by) {
             Err(Refusal::Rejected { rejection: Rejection::NoTransition { .. }, .. })
                 if facts.view.status == to && !is_merged =>
             {
@@ -66,7 +66,8 @@ impl<'m> Machine<'m> {
             return Ok(LifeTurn::default());
         }
         let to = self.end_of(end)?;
-        let declared = self.request(facts, to, Actor::Engine);
+        // What was merged there is checked there.
+        let declared = self.request(&facts.merging(), to, Actor::Engine);
         Ok(declared.unwrap_or_else(|_| LifeTurn::forced(end, Actor::Engine, to)))
     }
 

@@ -251,6 +251,24 @@ fn a_person_forces_a_merge_of_what_is_not_over() {
 }
 
 #[test]
+fn a_program_on_the_result_is_asked_by_the_merge_alone() {
+    let mut transitions = MACHINE.transitions.to_vec();
+    let to_done = transitions.iter_mut().find(|it| (it.from, it.to) == (STUCK, DONE)).unwrap();
+    to_done.gates = &[Gate::OnMerge(TEST)];
+    let machine = Machine { transitions: &transitions, ..MACHINE };
+    let task = facts(STUCK, &[], "");
+    let merge = Input::Merge { by: Actor::Human, force: false, is_merged: false };
+    for input in [merge, Input::PullRequest { end: Forced::Merge }] {
+        let turn = machine.life(&task, input).unwrap();
+        assert_eq!(words(&turn), ["begin 4"]);
+    }
+    let refusal = machine.life(&task, Input::Request { to: DONE, by: Actor::Human }).unwrap_err();
+    assert_eq!(refusal.program(&machine), None);
+    let message = refusal.message(&machine, &task.view);
+    assert_eq!(message, "`make test` runs on the result of a merge, and this is not a merge");
+}
+
+#[test]
 fn a_pull_request_ends_a_task_whatever_is_missing() {
     let merged = Input::PullRequest { end: Forced::Merge };
     check(facts(STUCK, &[], ""), merged, &["begin 4"]);
@@ -424,7 +442,7 @@ fn asking(rules: &[ExitRule<'static>], check: impl FnOnce(&Machine<'_>)) {
 }
 
 fn with<'v>(facts: LifeFacts<'v>, programs: &'v [ProgramAnswer<'v>], checks: Checks) -> LifeFacts<'v> {
-    let answers = Answers { programs, checks };
+    let answers = Answers { programs, checks, is_merge: false };
     LifeFacts { view: View { answers, ..facts.view }, ..facts }
 }
 

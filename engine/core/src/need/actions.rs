@@ -100,6 +100,8 @@ pub enum PersonAction<'f> {
         /// True if it gives judged work back to the worker.
         returns: bool,
     },
+    /// Gives a conflict with the base to the worker.
+    Resolve,
     /// Answers a pause: the mission goes on.
     Continue {
         /// The number of the pause.
@@ -133,6 +135,7 @@ enum ActionGroup {
     Seen,
     Merge,
     PullRequest,
+    Resolve,
     Status,
     Pause,
     Retry,
@@ -144,8 +147,8 @@ enum ActionGroup {
 /// The groups that answer a kind of need, the most likely first.
 fn groups(kind: NeedKind) -> &'static [ActionGroup] {
     use ActionGroup::{
-        Again, Answer, Attach, Cancel, Delete, Logs, Merge, Pause, PullRequest, Retry, RetryHooks, Seen,
-        Send, Spawn, Status, Undo,
+        Again, Answer, Attach, Cancel, Delete, Logs, Merge, Pause, PullRequest, Resolve, Retry, RetryHooks,
+        Seen, Send, Spawn, Status, Undo,
     };
     match kind {
         NeedKind::Permission => &[Answer, Attach, Logs, Cancel],
@@ -154,7 +157,8 @@ fn groups(kind: NeedKind) -> &'static [ActionGroup] {
         NeedKind::Stuck => &[Spawn, Send, Status, Again, Retry, Attach, Logs, Cancel],
         NeedKind::ReviewReady => &[Merge, PullRequest, Status, Logs, Cancel],
         NeedKind::Paused => &[Pause, Again, Logs, Status, Cancel],
-        NeedKind::Conflict | NeedKind::ChecksRed => &[Status, PullRequest, Logs, Cancel],
+        NeedKind::Conflict => &[Resolve, Status, PullRequest, Logs, Cancel],
+        NeedKind::ChecksRed => &[Status, PullRequest, Logs, Cancel],
         NeedKind::HookFailed => &[RetryHooks, Seen, Attach, Logs, Cancel],
         NeedKind::Limit | NeedKind::Working => &[Attach, Again, Logs, Cancel],
         NeedKind::Queued => &[Spawn, Status, Cancel],
@@ -216,6 +220,7 @@ impl<'f> TaskFacts<'f> {
             ActionGroup::Seen => when(self.hooks.is_none() && self.attention.is_some(), PersonAction::Seen),
             ActionGroup::Merge => self.merge(kind).into_iter().collect(),
             ActionGroup::PullRequest => self.pull_request(kind),
+            ActionGroup::Resolve => when(self.can_return(kind), PersonAction::Resolve),
             ActionGroup::Status => self.states(kind),
             ActionGroup::Pause | ActionGroup::Retry => Vec::new(),
             ActionGroup::Cancel => self.cancel().into_iter().collect(),
@@ -373,6 +378,12 @@ impl<'f> TaskFacts<'f> {
         choices.into_iter().map(offer).collect()
     }
 
+    /// True if a person can give judged work back to the worker.
+    fn can_return(&self, kind: NeedKind) -> bool {
+        let is_return = |action| matches!(action, PersonAction::Status { returns: true, .. });
+        self.states(kind).iter().any(|offer| is_return(offer.action) && offer.obstacle.is_none())
+    }
+
     fn has_no_room(&self, transition: &Transition<'_>) -> bool {
         !self.has_room && transition.hooks.iter().any(|hook| hook.action.acquires())
     }
@@ -450,6 +461,7 @@ impl<'f> MissionFacts<'f> {
             | ActionGroup::Merge
             | ActionGroup::PullRequest
             | ActionGroup::Status
+            | ActionGroup::Resolve
             | ActionGroup::Undo => Vec::new(),
         }
     }

@@ -17,6 +17,9 @@ pub struct BranchHistory {
     /// The last merge that was begun here, with what it was to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub begun: Option<BegunMerge>,
+    /// The programs that have succeeded on the result of a merge: for each the last one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checked_results: Vec<CheckedResult>,
     /// A sync with its base that was begun and has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syncing: Option<BranchSync>,
@@ -29,6 +32,15 @@ pub struct BranchHistory {
     pub pr: Option<String>,
     /// Last known state of the checks of that pull request.
     pub checks: Option<ChecksSeen>,
+}
+
+/// A program that has succeeded on the result of a merge.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct CheckedResult {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// The files of the result.
+    pub tree: String,
 }
 
 /// A merge that was begun: the target branch has moved to its commit, or was about to.
@@ -55,6 +67,14 @@ impl BranchHistory {
         if self.is_merged {
             self.is_merged = false;
             (self.merge, self.begun) = (None, None);
+        }
+    }
+
+    /// A program has run on the result of a merge.
+    pub(super) fn check_result(&mut self, argv: &[String], tree: &str, has_passed: bool) {
+        self.checked_results.retain(|checked| checked.argv != argv);
+        if has_passed {
+            self.checked_results.push(CheckedResult { argv: argv.to_vec(), tree: tree.to_owned() });
         }
     }
 

@@ -142,6 +142,9 @@ impl WorkItemHistory {
                 self.branch.made.insert(branch.clone(), commit.clone());
             }
             Event::MergeStarted { .. } => self.branch.begin_merge(event),
+            Event::MergeChecked { argv, tree, error, .. } => {
+                self.branch.check_result(argv, tree, error.is_none())
+            }
             Event::SyncStarted(sync) => self.branch.syncing = Some(sync.clone()),
             Event::MergeUndoing(undone) => self.branch.undone = Some(undone.clone()),
             Event::WorkSynced(_) => self.branch.syncing = None,

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use orange_core::forge::ForgeKind;
-use orange_core::merge::Strategy;
+use orange_core::merge::{MessageForm, Strategy};
 
 use super::task::strategy;
 
 use crate::store::settings::ports::PER_SLOT;
 use crate::store::settings::{
-    Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program, flaw_of_variable,
+    MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program, flaw_of_variable,
 };
 
 /// `orange project …`
@@ -202,6 +202,18 @@ pub struct ProjectSettings {
     /// The strategy of `orange task sync`: merge or rebase; `merge` in a new project
     #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::OF_SYNC))]
     pub merge_sync: Option<Strategy>,
+    /// The branch into which tasks without a base of their own are merged; the default branch in a new project
+    #[arg(long, value_name = "BRANCH")]
+    pub merge_into: Option<String>,
+    /// The text of squashed commits: the summary with the subjects of the commits, or the messages of the commits; `summary` in a new project
+    #[arg(long, value_name = "TEXT", value_parser = message_form())]
+    pub merge_message: Option<MessageForm>,
+    /// True if squashed commits name the other authors; `true` in a new project
+    #[arg(long, value_name = "true|false")]
+    pub merge_coauthors: Option<bool>,
+    /// True if a merge pushes its target; `true` in a new project
+    #[arg(long, value_name = "true|false")]
+    pub merge_push: Option<bool>,
     /// The forge that has its pull requests: github or gitlab; without a word, that of the address of its remote
     #[arg(long, value_name = "FORGE", value_parser = forge())]
     pub forge: Option<ForgeKind>,
@@ -211,7 +223,7 @@ pub struct ProjectSettings {
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 11] = [
+const SHARED: [&str; 15] = [
     "copy",
     "link",
     "setup",
@@ -222,6 +234,10 @@ const SHARED: [&str; 11] = [
     "environment",
     "merge-strategy",
     "merge-sync",
+    "merge-into",
+    "merge-message",
+    "merge-coauthors",
+    "merge-push",
     "forge",
 ];
 
@@ -237,8 +253,12 @@ impl ProjectSettings {
                 "harness" => settings.harness = None,
                 "review-harness" => settings.review_harness = None,
                 "environment" => settings.environment = None,
-                "merge-strategy" => settings.merge_strategy = None,
-                "merge-sync" => settings.merge_sync = None,
+                "merge-strategy" => settings.merge.strategy = None,
+                "merge-sync" => settings.merge.sync = None,
+                "merge-into" => settings.merge.into = None,
+                "merge-message" => settings.merge.message = None,
+                "merge-coauthors" => settings.merge.coauthors = None,
+                "merge-push" => settings.merge.push = None,
                 "forge" => settings.forge = None,
                 _ => settings.reclaim_when_waiting = None,
             }
@@ -255,11 +275,24 @@ impl ProjectSettings {
         settings.ports = self.ports.or(settings.ports);
         settings.harness = self.harness.clone().or(settings.harness.take());
         settings.review_harness = self.review_harness.clone().or(settings.review_harness.take());
-        settings.merge_strategy = self.merge_strategy.or(settings.merge_strategy);
-        settings.merge_sync = self.merge_sync.or(settings.merge_sync);
+        self.change_merge(&mut settings.merge);
         settings.forge = self.forge.or(settings.forge);
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
+
+    fn change_merge(&self, merge: &mut MergeSettings) {
+        merge.strategy = self.merge_strategy.or(merge.strategy);
+        merge.sync = self.merge_sync.or(merge.sync);
+        merge.into = self.merge_into.clone().or(merge.into.take());
+        merge.message = self.merge_message.or(merge.message);
+        merge.coauthors = self.merge_coauthors.or(merge.coauthors);
+        merge.push = self.merge_push.or(merge.push);
+    }
+}
+
+fn message_form() -> impl TypedValueParser<Value = MessageForm> {
+    let read = |word: String| MessageForm::parse(&word).ok_or("a form without a name");
+    PossibleValuesParser::new(MessageForm::ALL.map(MessageForm::as_str)).try_map(read)
 }
 
 /// A program, or none.

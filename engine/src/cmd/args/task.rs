@@ -349,6 +349,9 @@ that it had, which a backup keeps. Only a person may ask.")]
         /// merge: a merge commit on the branch; rebase: each commit again, on top of the base [default: the project's]
         #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::OF_SYNC))]
         with: Option<Strategy>,
+        /// Give a conflict to the task's worker, by the transition that returns its work
+        #[arg(long)]
+        by_agent: bool,
         /// Only say what would happen
         #[arg(long)]
         dry_run: bool,
@@ -546,9 +549,18 @@ pub struct MergeArgs {
     /// The branch to merge into [default: the one that the task is based on]
     #[arg(long, value_name = "BRANCH")]
     pub into: Option<String>,
-    /// The message of the commit of a squash or a merge [default: the summary and the subjects]
+    /// The message of the commit of a squash or a merge [default: the project's form: the summary and the subjects]
     #[arg(long, value_name = "TEXT")]
     pub message: Option<String>,
+    /// Write that message in an editor, which begins with the planned one
+    #[arg(long, conflicts_with_all = ["message", "dry_run"])]
+    pub edit: bool,
+    /// Push the target, whatever the project does
+    #[arg(long, conflicts_with = "no_push")]
+    pub push: bool,
+    /// Leave the target unpushed, whatever the project does
+    #[arg(long)]
+    pub no_push: bool,
     /// Merge, and go on with the task
     #[arg(long, conflicts_with = "force")]
     pub keep: bool,

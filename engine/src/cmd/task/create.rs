@@ -47,13 +47,13 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
     };
     if args.dry_run {
         let draft = would_create(app, new);
-        written.map_or(Ok(()), |written| written.forget())?;
+        written.map_or(Ok(()), |written| written.file.forget())?;
         return planned(draft?);
     }
     let created = create(app, new);
     let Some(written) = written else { return answer(app, created?, warning) };
-    let created = created.map_err(|error| written.kept(error))?;
-    written.forget()?;
+    let created = created.map_err(|error| written.file.kept(error))?;
+    written.file.forget()?;
     answer(app, created, warning)
 }
 

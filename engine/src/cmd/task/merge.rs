@@ -1,41 +1,77 @@
 //! `orange task merge`, `orange task sync` and `orange task create-pr`
 
 use super::cancel::confirm;
-use crate::Result;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
 use crate::flow::merge::{MergeWish, merge, unmerged, would_merge};
 use crate::flow::refusal::short;
 use crate::flow::request::transition_result;
-use crate::flow::sync;
+use crate::flow::sync::{self, SyncWish};
+use crate::flow::written::WrittenMessage;
 use crate::flow::{self, activity};
 use crate::store::{WorkItem, WorkItemDir};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, Synced, TransitionResult};
-use orange_core::merge::Strategy;
 
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
-    let MergeArgs { strategy, keep, local, force, yes, dry_run, .. } = *args;
+    let MergeArgs { strategy, keep, local, force, yes, dry_run, push, no_push, edit, .. } = *args;
     if force && !yes && !dry_run && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
     }
-    let merge = if dry_run { would_merge } else { merge };
+    let push = (push || no_push).then_some(push);
     let (into, message) = (args.into.as_deref(), args.message.as_deref());
-    let merged = merge(app, dir, MergeWish { strategy, into, message, keep, local, force })?;
-    let Merged { result, branch, into, strategy, pushed, commit, kept: _ } = &merged;
+    let wish = MergeWish { strategy, into, message, has_whole_message: false, push, keep, local, force };
+    let merged = match dry_run {
+        true => would_merge(app, dir, wish)?,
+        false if edit => merge_edited(app, dir, wish)?,
+        false => merge(app, dir, wish)?,
+    };
+    let Merged { result, branch, into, strategy, pushed, commit, message, kept: _ } = &merged;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if *pushed { "; pushed" } else { "" };
     let verb = if dry_run { "would merge" } else { "merged" };
-    let text =
-        format!("{}\n{verb} {branch} into {into} ({strategy}{at}){then}", transition_result::text(result));
+    let message = message.as_deref().map(|text| format!("\nits message:\n{}", indented(text)));
+    let text = format!(
+        "{}\n{verb} {branch} into {into} ({strategy}{at}){then}{}",
+        transition_result::text(result),
+        message.unwrap_or_default()
+    );
     Ok((merged, text))
 }
 
+/// Merges with a message that a person writes in an editor. A text whose merge fails stays.
+fn merge_edited(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged> {
+    let Some(planned) = would_merge(app, dir, wish)?.message else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "this merge makes no commit of its own, so it has no message",
+        )
+        .help("leave --edit out, or use `--strategy squash` or `--strategy merge`"));
+    };
+    let WrittenMessage { text, file } = WrittenMessage::read(app, &planned)?;
+    let wish = MergeWish { message: Some(&text), has_whole_message: true, ..wish };
+    let merged = merge(app, dir, wish).map_err(|error| file.kept(error))?;
+    file.forget()?;
+    Ok(merged)
+}
+
+fn indented(text: &str) -> String {
+    let lines = text.trim_end().lines().map(|line| format!("  {line}"));
+    lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
 /// Brings a task's branch up to its base.
-pub fn sync(app: &App, dir: &WorkItemDir, with: Option<Strategy>, dry_run: bool) -> Result<(Synced, String)> {
-    let synced = sync::sync(app, dir, with, dry_run)?;
+pub fn sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<(Synced, String)> {
+    let dry_run = wish.dry_run;
+    let synced = sync::sync(app, dir, wish)?;
     let Synced { branch, base, strategy, from, commit, backup, pushed, .. } = &synced;
+    if let Some((conflict, returned)) = synced.conflict.as_ref().zip(synced.returned.as_ref()) {
+        let verb = if dry_run { "its agent would resolve that" } else { "its agent resolves that" };
+        let text = format!("{}\n{conflict}: {verb}", transition_result::text(returned));
+        return Ok((synced, text));
+    }
     if from == commit {
         let text = format!("{branch} has everything of {base}");
         return Ok((synced, text));

@@ -34,6 +34,7 @@ use crate::cmd;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow::request::transition_result;
+use crate::flow::sync::SyncWish;
 use crate::flow::{self, queue};
 use crate::setup::skill;
 use crate::store::effective::effective;
@@ -144,9 +145,9 @@ pub fn run(
         TaskCommand::Merge(args) => {
             many::changing(app, &args.task, |dir| merge::run(app, dir, args, as_json))
         }
-        TaskCommand::Sync { task, with, dry_run } => {
-            changing(app, task, |dir| merge::sync(app, dir, *with, *dry_run))
-        }
+        TaskCommand::Sync { task, with, by_agent, dry_run } => changing(app, task, |dir| {
+            merge::sync(app, dir, SyncWish { with: *with, by_agent: *by_agent, dry_run: *dry_run })
+        }),
         TaskCommand::CreatePr { task, dry_run } => {
             changing(app, task, |dir| merge::create_pr(app, dir, *dry_run))
         }

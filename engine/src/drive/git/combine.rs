@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use orange_core::merge::{BegunMerge, SquashedWork, Strategy, UndoneMerge};
+use orange_core::merge::{BegunMerge, MessageForm, SquashedWork, Strategy, UndoneMerge};
 
 use super::{Git, GitVersion, refused};
 use crate::{Error, ErrorKind, Result};
@@ -25,6 +25,10 @@ pub struct MergeForm<'m> {
     pub title: &'m str,
     /// The message of the commit of the merge, in the caller's words.
     pub message: Option<&'m str>,
+    /// The text of a squashed commit without such a message.
+    pub text: MessageForm,
+    /// True if a squashed commit does not name the other authors.
+    pub without_authors: bool,
     /// The merge of the branch that was begun before.
     pub begun: Option<BegunMerge<'m>>,
     /// The merge of the branch that was taken back.
@@ -203,15 +207,18 @@ impl Git {
                 self.call().preset(UTF_8).args(["log", "--reverse", "--no-merges", format, sides.theirs]);
             call.args(beyond(sides)).text()
         };
-        let subjects = log("--format=%s")?;
-        let authors = log("--format=%an <%ae>%n%(trailers:key=Co-authored-by,valueonly)")?;
+        let messages = log("--format=%B%x00")?;
+        let authors = match form.without_authors {
+            true => String::new(),
+            false => log("--format=%an <%ae>%n%(trailers:key=Co-authored-by,valueonly)")?,
+        };
         let own = self.call().args(["var", "GIT_AUTHOR_IDENT"]).text()?;
         let own = own.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(own, _)| own);
-        let lines = |text| str::lines(text).map(str::trim).filter(|line| !line.is_empty()).collect();
         let work = SquashedWork {
             title: form.title,
-            subjects: lines(&subjects),
-            authors: lines(&authors),
+            messages: parts(&messages, '\0'),
+            form: form.text,
+            authors: parts(&authors, '\n'),
             own_address: own,
         };
         Ok(work.message(form.message))
@@ -256,6 +263,11 @@ impl Git {
         );
         let error = refused(message).help("use `--strategy squash` or `--strategy merge`, which keep them");
         Err(Unmergeable { obstacle: MergeObstacle::Replay, error })
+    }
+
+    /// The message of a commit.
+    pub fn message_of(&self, commit: &str) -> Result<String> {
+        Ok(self.text_of(commit)?.message)
     }
 
     /// The author and the message of a commit.
@@ -324,7 +336,7 @@ impl Git {
         }
     }
 
-    pub(super) fn tree_of(&self, commit: &str) -> Result<String> {
+    pub fn tree_of(&self, commit: &str) -> Result<String> {
         self.call().args(["rev-parse", &format!("{commit}^{{tree}}")]).text()
     }
 
@@ -377,6 +389,11 @@ fn cannot_replay(files: &[String], commit: &str, sides: &Sides<'_>) -> Unmergeab
 }
 
 /// The refusal of a fast-forward to a branch that lacks commits of the target.
+/// The parts of a text that are not blank.
+fn parts(text: &str, end: char) -> Vec<&str> {
+    text.split(end).map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
 fn has_moved_on(branch: &str, target: &str) -> Unmergeable {
     let message = format!("`{target}` has moved on: it cannot be fast-forwarded to `{branch}`");
     let error = refused(message).help(format!(

@@ -138,6 +138,16 @@ impl Git {
         Ok(TargetTips { local, remote, newest })
     }
 
+    /// The name of the target, here or on the remote: of the one that contains the other, as of the last fetch.
+    pub fn newest(&self, target: &str) -> Result<String> {
+        let TargetTips { local, newest, .. } = self.target_tips(target)?;
+        Ok(if local.is_none_or(|local| local == newest) {
+            target.to_owned()
+        } else {
+            format!("{REMOTE}/{target}")
+        })
+    }
+
     /// The part of the branch that the target has by a merge before, if there is more now.
     pub(super) fn taken<'m>(
         &self,
@@ -185,7 +195,7 @@ impl Git {
     pub fn mergeable(
         &self,
         branch: &str,
-        default_branch: &str,
+        target: &str,
         worktree: Option<&Path>,
         begun: Option<&BegunMerge<'_>>,
         undone: Option<&UndoneMerge<'_>>,
@@ -195,10 +205,10 @@ impl Git {
         {
             return Ok(Mergeable::No { error, is_conflict: false });
         }
-        if let Err(error) = self.check_no_rebase(default_branch) {
+        if let Err(error) = self.check_no_rebase(target) {
             return Ok(Mergeable::No { error, is_conflict: false });
         }
-        let (ours, theirs) = match self.sides(branch, default_branch)? {
+        let (ours, theirs) = match self.sides(branch, target)? {
             Ok(sides) => sides,
             Err(error) => return Ok(Mergeable::No { error, is_conflict: false }),
         };
@@ -208,7 +218,7 @@ impl Git {
         if base == theirs && fork.is_none() {
             return Ok(Mergeable::Nothing);
         }
-        match self.check_is_work(&theirs, branch, default_branch) {
+        match self.check_is_work(&theirs, branch, target) {
             Err(error) if error.kind == ErrorKind::Refused => {
                 return Ok(Mergeable::No { error, is_conflict: false });
             }
@@ -224,7 +234,7 @@ impl Git {
             (Some(MergeCourse::Rest), Some(begun)) => self.rest(begun, &theirs)?,
             (Some(_) | None, _) => Taken { since: fork.as_deref(), ..Taken::default() },
         };
-        let sides = Sides { ours: &ours, theirs: &theirs, branch, target: default_branch, taken };
+        let sides = Sides { ours: &ours, theirs: &theirs, branch, target, taken };
         let merged = self.check_sides(&sides).and_then(|()| self.merge_trees(&sides));
         Ok(match merged {
             Ok(MergedTrees::Clean(_)) => Mergeable::WithCommit,

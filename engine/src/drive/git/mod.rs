@@ -43,7 +43,7 @@ use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{ProgramCall, how_to_install};
 
 pub use backup::{Backup, BackupContext, SavedWork};
-pub use combine::{MergeForm, MergeObstacle, Unmergeable};
+pub use combine::{MergeForm, MergeObstacle, PlanResult, Unmergeable};
 pub use diff::{CommitComparison, DiffForm, FileDiff};
 pub use given::given;
 pub use head::{may_have, may_have_repository, stands_on};

@@ -8,8 +8,8 @@ use super::capture::Capture;
 use super::look::has_same_attributes;
 use super::{BranchState, Git, ListedWorktree, REMOTE, parse, refused};
 use crate::store::list;
-use crate::{ErrorKind, Result};
-use orange_system::files::{is_empty, is_same};
+use crate::{Error, ErrorKind, Result};
+use orange_system::files::{is_empty, is_same, remove_folder};
 
 /// A worktree on the task's branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,6 +245,22 @@ impl Git {
         // A post-checkout hook may fail: git undoes an incomplete checkout itself.
         let is_done = output.success() || self.own_part(worktree).is_ok();
         if is_done { Ok(()) } else { Err(output.failure()) }
+    }
+
+    /// Makes a checkout of a commit, for a moment.
+    pub fn add_checkout(&self, folder: &Path, commit: &str) -> Result<()> {
+        self.add_worktree(folder, commit)
+    }
+
+    /// Removes a checkout with everything in it, if it is there.
+    pub fn remove_checkout(&self, folder: &Path) -> Result<()> {
+        if folder.symlink_metadata().is_ok() {
+            remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))?;
+        }
+        match self.worktrees()?.iter().skip(1).find(|one| one.path == folder) {
+            Some(removed) => self.forget(removed),
+            None => Ok(()),
+        }
     }
 
     /// Puts a clean worktree on the branch. A git call that met a lock may have done half of it, so each attempt checks the branch

@@ -1,6 +1,9 @@
 //! Merges a task on the forge's word about its pull request, or else here; then takes the transition with its cleanup.
 
-use orange_core::{LifeTurn, Machine};
+use std::time::Duration;
+
+use orange_core::merge::MessageForm;
+use orange_core::{Gate, LifeTurn, Machine, Program};
 
 use crate::app::App;
 use crate::caller::Caller;
@@ -29,6 +32,10 @@ pub struct MergeWish<'a> {
     pub into: Option<&'a str>,
     /// The message of the commit that the merge makes.
     pub message: Option<&'a str>,
+    /// True if the message has everything: no author is added.
+    pub has_whole_message: bool,
+    /// True to push the target, false to leave it; `None` for what the project does.
+    pub push: Option<bool>,
     /// The task goes on after the merge.
     pub keep: bool,
     /// Merge here, whatever the pull request says.
@@ -37,11 +44,14 @@ pub struct MergeWish<'a> {
     pub force: bool,
 }
 
-/// A merge here: where it goes, and by which strategy.
+/// A merge here: its target and its form.
 struct Aim {
     project: Project,
     into: String,
     strategy: Strategy,
+    text: MessageForm,
+    without_authors: bool,
+    push: bool,
 }
 
 /// Merges a task's branch and finishes the task; one that was finished without a merge keeps its status. Nothing is merged
@@ -61,7 +71,7 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
     let into = aim.into.clone();
     let (mut events, pushed, commit, strategy) = match pr {
         Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit, "pr"),
-        None => merge_here(app, &mut locked, wish, aim)?,
+        None => merge_here(app, &mut locked, wish, aim, &asked_of_result(machine, &turn))?,
     };
     if wish.force {
         let from = locked.task().status().to_owned();
@@ -76,7 +86,16 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
         life::record(app, machine, &mut locked, &turn, TurnRecord { led_to_it: events, room, agent: None })?;
         carry_out(app, locked)?
     };
-    Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit, kept: wish.keep })
+    Ok(Merged {
+        result,
+        branch,
+        into,
+        strategy: strategy.into(),
+        pushed,
+        commit,
+        message: None,
+        kept: wish.keep,
+    })
 }
 
 /// Dry run of [`merge`]. It asks the forge, and git without a fetch.
@@ -100,17 +119,23 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
         }
     }
     let mut strategy = if pr.is_some() { "pr" } else { aim.strategy.as_str() };
+    let mut message = None;
     if pr.is_none() && history.branch.merge.is_none() {
         changed::check_restored(task, history)?;
-        strategy = plan(app, &git, task, history, wish, &aim, true)?.strategy.as_str();
+        let plan = plan(app, &git, task, history, wish, &aim, true)?;
+        strategy = plan.strategy.as_str();
+        if plan.strategy.has_message() && !plan.is_begun {
+            message = Some(git.message_of(&plan.commit)?);
+        }
     }
     let result = if wish.keep { transition_result::staying(task) } else { preview.planned(machine, &turn) };
     Ok(Merged {
         result,
         branch: task.branch.clone(),
         strategy: strategy.into(),
-        pushed: pr.is_none() && git.has_remote()?,
+        pushed: pr.is_none() && aim.push && git.has_remote()?,
         commit: pr.and_then(|pr| pr.commit),
+        message,
         into: aim.into,
         kept: wish.keep,
     })
@@ -119,24 +144,34 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
 /// The target and the strategy of a merge.
 fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
     let project = app.project_of(task)?;
-    let strategy = match wish.strategy {
-        Some(strategy) => strategy,
-        None => changed::merge_strategy(app, task)?,
-    };
+    let settings = changed::merge_settings(app, task)?;
+    let strategy = wish.strategy.unwrap_or(settings.strategy.value);
     if wish.message.is_some() && !strategy.has_message() {
         let message = format!("a merge with the strategy `{}` makes no commit of its own", strategy.as_str());
         return Err(Error::new(ErrorKind::Usage, message)
             .help("leave --message out, or use `--strategy squash` or `--strategy merge`"));
     }
-    let into = wish.into.unwrap_or(&project.default_branch).to_owned();
+    let into = match wish.into {
+        Some(into) => into.to_owned(),
+        None => changed::merge_target(task, &project, &settings)?,
+    };
     if wish.keep {
         app.caller.check_person("merge a task that goes on")?;
     }
     if wish.into.is_some() {
         app.caller.check_person("merge into another branch")?;
+    }
+    if into != project.default_branch {
         check_target(app, &project, task, &into)?;
     }
-    Ok(Aim { project, into, strategy })
+    Ok(Aim {
+        project,
+        into,
+        strategy,
+        text: settings.message.value,
+        without_authors: !settings.coauthors.value || wish.has_whole_message,
+        push: wish.push.unwrap_or(settings.push.value),
+    })
 }
 
 /// Refuses to go on with a task whose pull request is merged.
@@ -190,6 +225,8 @@ fn plan(
         strategy: aim.strategy,
         title: task.summary.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default(),
         message: wish.message,
+        text: aim.text,
+        without_authors: aim.without_authors,
         begun: changed::begun_merge(history, &aim.into),
         undone: changed::undone_merge(history, &aim.into),
         is_trial,
@@ -216,12 +253,16 @@ pub(super) fn advised(app: &App, task: &WorkItem, base: &str, then: &str, flaw: 
     let by_hand = worktree.map(|worktree| {
         format!("in {}, run `git merge {base}`, resolve, commit; {then}", worktree.display())
     });
+    let is_base = app.project_of(task).is_ok_and(|project| project.default_branch == base);
     let by_agent = returned(app, task).map(|status| {
-        format!(
-            "give it to its agent: `orange task update {} --status {status} --feedback 'Merge {base} into the branch and resolve the \
-             conflicts'`",
-            task.id
-        )
+        let id = &task.id;
+        match is_base {
+            true => format!("give it to its agent: `orange task sync {id} --by-agent`"),
+            false => format!(
+                "give it to its agent: `orange task update {id} --status {status} --feedback 'Merge {base} into the branch and \
+                 resolve the conflicts'`"
+            ),
+        }
     });
     let helps: Vec<String> = [by_hand, by_agent].into_iter().flatten().collect();
     if helps.is_empty() {
@@ -234,7 +275,7 @@ pub(super) fn advised(app: &App, task: &WorkItem, base: &str, then: &str, flaw: 
 }
 
 /// The status in which the task's agent goes on with work that a person returns.
-fn returned(app: &App, task: &WorkItem) -> Option<&'static str> {
+pub(super) fn returned(app: &App, task: &WorkItem) -> Option<&'static str> {
     let machine = app.machine_of(&task.owned).ok()?;
     let status = machine.state_named(task.status())?;
     let back = machine.targets(status).find(|to| machine.returns_work(status, *to))?;
@@ -250,9 +291,10 @@ pub fn unmerged(app: &App, dir: &WorkItemDir, to: &str) -> Option<String> {
     if !is_end || journal.history().branch.is_merged {
         return None;
     }
-    let Project { path, default_branch: into, .. } = app.project_of(&task).ok()?;
+    let project = app.project_of(&task).ok()?;
+    let into = changed::merge_target(&task, &project, &changed::merge_settings(app, &task).ok()?).ok()?;
     let WorkItem { id, branch, .. } = task;
-    let is_merged = Git::at(&path).is_merged(&branch, &into).ok()?;
+    let is_merged = Git::at(&project.path).is_merged(&branch, &into).ok()?;
     (!is_merged).then(|| format!("{branch} is not merged into {into}: `orange task merge {id}` merges it"))
 }
 
@@ -340,14 +382,16 @@ fn merge_here(
     locked: &mut LockedWorkItem,
     wish: MergeWish<'_>,
     aim: Aim,
+    programs: &[Program<'_>],
 ) -> Result<(Vec<Event>, bool, Option<String>, &'static str)> {
     let branch = locked.task().branch.clone();
     let (project, into) = (&aim.project, &aim.into);
     let git = Git::at(&project.path);
-    // A second merge begins where the first has left the target.
-    let _turn = lock_merges(&app.home, project, into)?;
-    let has_remote = git.has_remote()?;
-    if has_remote {
+    // A second merge begins where the first has left the target, whose programs may take their time.
+    let seconds = programs.iter().map(|program| u64::from(program.timeout)).sum();
+    let _turn = lock_merges(&app.home, project, into, Duration::from_secs(seconds))?;
+    let is_pushed = aim.push && git.has_remote()?;
+    if is_pushed {
         app.progress.step(&format!("fetching {into} from {REMOTE}"));
         if let Some(warning) = git.fetch(&[into, &branch])? {
             return Err(Error::new(ErrorKind::Environment, warning)
@@ -363,6 +407,9 @@ fn merge_here(
     // After a merge that was not pushed, or was killed, there is nothing new.
     if !plan.is_new && locked.history().branch.merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, into));
+    }
+    if plan.is_new && !plan.is_begun {
+        hooks::merge_result::check(app, locked, project, &plan.commit, programs)?;
     }
     app.progress.step(&format!("merging {branch} into {into}"));
     let strategy = event::Strategy::from(plan.strategy.as_str());
@@ -381,7 +428,7 @@ fn merge_here(
     fault::step("merge", into);
     git.merge(&plan, into)?;
     git.drop_planned(&locked.task().id)?;
-    if has_remote {
+    if is_pushed {
         app.progress.step(&format!("pushing {into}"));
         git.push(REMOTE, into).map_err(not_pushed)?;
     }
@@ -391,12 +438,24 @@ fn merge_here(
         commit: Some(plan.commit.clone()),
         kept: wish.keep,
     };
-    Ok((Vec::from([merged]), has_remote, Some(plan.commit), plan.strategy.as_str()))
+    Ok((Vec::from([merged]), is_pushed, Some(plan.commit), plan.strategy.as_str()))
 }
 
-pub(super) fn lock_merges(home: &Home, project: &Project, into: &str) -> Result<Lock> {
+/// The programs that gates ask about the result of the merge.
+fn asked_of_result(machine: &'static Machine<'static>, turn: &LifeTurn<'static>) -> Vec<Program<'static>> {
+    let gates = turn.decision().map_or(&[][..], |decision| machine.transition(decision.transition).gates);
+    let on_merge = gates.iter().filter_map(|gate| match gate {
+        Gate::OnMerge(program) => Some(*program),
+        Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) | Gate::Checks => None,
+    });
+    on_merge.collect()
+}
+
+/// Waits for other merges of the project, so much longer than for other locks.
+pub(super) fn lock_merges(home: &Home, project: &Project, into: &str, longer: Duration) -> Result<Lock> {
     let path = home.tasks().join(&project.name).join(".merge.lock");
-    lock::acquire(home, &path, LockRank::Merge, &format!("the branch {into} of {}", project.name))
+    let home = home.clone().patient(home.patience().saturating_add(longer));
+    lock::acquire(&home, &path, LockRank::Merge, &format!("the branch {into} of {}", project.name))
 }
 
 fn nothing_to_merge(branch: &str, into: &str) -> Error {

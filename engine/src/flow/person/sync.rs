@@ -2,10 +2,14 @@
 //! journal has it before the branch moves, so that the same command finishes a sync that was killed, or could not be pushed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::app::App;
-use crate::drive::git::{BegunSync, Git, MergeObstacle, REMOTE, Strategy, SyncForm, SyncPlan};
-use crate::flow::person::merge::{advised, lock_merges};
+use crate::drive::git::{
+    BegunSync, Git, MergeObstacle, PlanResult, REMOTE, Strategy, SyncForm, SyncPlan, Unmergeable,
+};
+use crate::flow::person::merge::{advised, lock_merges, returned};
+use crate::flow::person::update::{UpdateWishes, Updated, update};
 use crate::flow::{activity, changed, lock_recovered};
 use crate::hooks::reclaim;
 use crate::store::projects::Project;
@@ -20,44 +24,132 @@ struct SyncAim {
     strategy: Strategy,
 }
 
+/// The wishes of the caller.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SyncWish {
+    /// The strategy; `None` for that of the project.
+    pub with: Option<Strategy>,
+    /// A conflict goes to the worker, by the transition that returns its work.
+    pub by_agent: bool,
+    /// Only say what would happen.
+    pub dry_run: bool,
+}
+
+/// A sync that was made, or the conflict that is in its path.
+enum SyncEnd {
+    Synced(Synced),
+    Conflict(Error),
+}
+
 /// Brings a task's branch up to its base, by this strategy or that of the project. The branch is pushed if the remote has it.
 ///
 /// # Errors
-/// `refused` for a task that is over, at which an agent works or that has uncommitted work, and if both have changed the same lines;
-/// nothing has changed then.
-pub fn sync(app: &App, dir: &WorkItemDir, with: Option<Strategy>, dry_run: bool) -> Result<Synced> {
+/// `refused` for a task that is over, at which an agent works or that has uncommitted work, and if both have changed the same lines and
+/// no agent is to resolve that; nothing has changed then.
+pub fn sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<Synced> {
     app.caller.check_person("bring a task's branch up to its base")?;
-    if dry_run {
-        let (task, journal) = WorkItem::read(&app.home, dir)?;
-        let history = journal.history();
-        let aim = aim(app, &task, with)?;
-        changed::check_restored(&task, &history)?;
-        check(app, dir, &task, &history, &aim)?;
-        let plan = plan(app, &task, &history, &aim, true)?;
-        let pushed = plan.is_new() && Git::at(&aim.project.path).is_on_remote(&task.branch)?;
-        return Ok(answer(&task, &aim, plan, None, pushed, true));
+    let end = if wish.dry_run { would_sync(app, dir, wish)? } else { sync_here(app, dir, wish)? };
+    match end {
+        SyncEnd::Synced(synced) => Ok(synced),
+        SyncEnd::Conflict(conflict) => give_to_agent(app, dir, wish, &conflict),
     }
+}
+
+/// Takes the transition that returns the work to its worker, with the conflict as the feedback.
+fn give_to_agent(app: &App, dir: &WorkItemDir, wish: SyncWish, conflict: &Error) -> Result<Synced> {
+    let (task, _) = WorkItem::read(&app.home, dir)?;
+    let aim = aim(app, &task, wish.with)?;
+    let (git, branch, base) = (Git::at(&aim.project.path), &task.branch, &aim.project.default_branch);
+    let Some(status) = returned(app, &task) else {
+        let message =
+            format!("{}, and no transition from {} returns its work", conflict.message, task.status());
+        return Err(Error::new(conflict.kind, message).help(conflict.help.clone()));
+    };
+    let newest = git.newest(base)?;
+    let feedback = format!(
+        "{}.\n\nRun `git merge {newest}` in the worktree, resolve the conflicts so that both changes keep their purpose, and commit.",
+        conflict.message
+    );
+    let wishes = UpdateWishes {
+        status: Some(status),
+        retry_hooks: false,
+        summary: None,
+        branch: None,
+        feedback: Some(&feedback),
+        dry_run: wish.dry_run,
+    };
+    let returned = match update(app, dir, wishes)? {
+        Updated::Status(result) => Some(*result),
+        Updated::Fields(_) => None,
+    };
+    let tip = git.branch_tip(branch)?.unwrap_or_default();
+    Ok(Synced {
+        success: Success,
+        id: task.id.clone(),
+        branch: branch.clone(),
+        base: base.clone(),
+        strategy: aim.strategy.as_str().to_owned(),
+        from: tip.clone(),
+        commit: tip,
+        backup: None,
+        pushed: false,
+        conflict: Some(conflict.message.clone()),
+        returned,
+        dry_run: wish.dry_run,
+    })
+}
+
+fn would_sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
+    let history = journal.history();
+    let aim = aim(app, &task, wish.with)?;
+    changed::check_restored(&task, &history)?;
+    check(app, dir, &task, &history, &aim)?;
+    let plan = match plan(&task, &history, &aim, true) {
+        Err(flaw) if wish.by_agent && flaw.obstacle == MergeObstacle::Conflict => {
+            return Ok(SyncEnd::Conflict(flaw.error));
+        }
+        plan => plan.map_err(|flaw| explained(app, &task, &aim, flaw))?,
+    };
+    let pushed = plan.is_new() && Git::at(&aim.project.path).is_on_remote(&task.branch)?;
+    Ok(SyncEnd::Synced(answer(&task, &aim, plan, None, pushed, true)))
+}
+
+fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
     let mut locked = lock_recovered(app, dir)?;
-    let aim = aim(app, locked.task(), with)?;
+    let aim = aim(app, locked.task(), wish.with)?;
     if changed::check_restored(locked.task(), locked.history()).is_err() {
         locked = reclaim::restore(app, locked)?;
     }
     check(app, dir, locked.task(), locked.history(), &aim)?;
     // The base stays where it is meanwhile, and no merge into the branch goes on.
-    let _turn = lock_merges(&app.home, &aim.project, &aim.project.default_branch)?;
+    let _turn = lock_merges(&app.home, &aim.project, &aim.project.default_branch, Duration::ZERO)?;
     fetch(app, locked.task(), &aim)?;
-    let mut plan = plan(app, locked.task(), locked.history(), &aim, false)?;
-    let mut synced = finish(app, &mut locked, &aim, plan.clone())?;
-    if plan.is_begun {
-        // The base may have moved since that one was begun.
-        let first = synced.clone();
-        plan = self::plan(app, locked.task(), locked.history(), &aim, false)?;
-        if plan.is_new() {
-            let second = finish(app, &mut locked, &aim, plan)?;
-            synced = Synced { from: first.from, backup: second.backup.clone().or(first.backup), ..second };
+    let mut first: Option<Synced> = None;
+    loop {
+        let plan = match plan(locked.task(), locked.history(), &aim, false) {
+            Err(flaw) if wish.by_agent && flaw.obstacle == MergeObstacle::Conflict => {
+                return Ok(SyncEnd::Conflict(flaw.error));
+            }
+            plan => plan.map_err(|flaw| explained(app, locked.task(), &aim, flaw))?,
+        };
+        let (is_begun, is_new) = (plan.is_begun, plan.is_new());
+        if let Some(first) = first.take_if(|_| !is_new) {
+            return Ok(SyncEnd::Synced(first));
         }
+        let synced = finish(app, &mut locked, &aim, plan)?;
+        let synced = match first.take() {
+            Some(first) => {
+                Synced { from: first.from, backup: synced.backup.clone().or(first.backup), ..synced }
+            }
+            None => synced,
+        };
+        if !is_begun {
+            return Ok(SyncEnd::Synced(synced));
+        }
+        // The base may have moved since that one was begun.
+        first = Some(synced);
     }
-    Ok(synced)
 }
 
 fn aim(app: &App, task: &WorkItem, with: Option<Strategy>) -> Result<SyncAim> {
@@ -117,13 +209,7 @@ fn fetch(app: &App, task: &WorkItem, aim: &SyncAim) -> Result<()> {
     }
 }
 
-fn plan(
-    app: &App,
-    task: &WorkItem,
-    history: &WorkItemHistory,
-    aim: &SyncAim,
-    is_trial: bool,
-) -> Result<SyncPlan> {
+fn plan(task: &WorkItem, history: &WorkItemHistory, aim: &SyncAim, is_trial: bool) -> PlanResult<SyncPlan> {
     let base = &aim.project.default_branch;
     let begun = history.branch.syncing.as_ref().filter(|begun| begun.base == *base);
     let begun = begun.and_then(|begun| {
@@ -133,12 +219,17 @@ fn plan(
     let merged = changed::begun_merge(history, base);
     let undone = changed::undone_merge(history, base);
     let form = SyncForm { strategy: aim.strategy, begun, merged, undone, is_trial };
-    Git::at(&aim.project.path).plan_sync(&task.branch, base, form).map_err(|flaw| match flaw.obstacle {
+    Git::at(&aim.project.path).plan_sync(&task.branch, base, form)
+}
+
+/// The error of a sync that is not made, with who can do what about it.
+fn explained(app: &App, task: &WorkItem, aim: &SyncAim, flaw: Unmergeable) -> Error {
+    match flaw.obstacle {
         MergeObstacle::Replay => flaw.help("use `--with merge`, which takes the whole"),
         MergeObstacle::Conflict | MergeObstacle::MovedOn | MergeObstacle::Other => {
-            advised(app, task, base, "then go on", flaw)
+            advised(app, task, &aim.project.default_branch, "then go on", flaw)
         }
-    })
+    }
 }
 
 /// Moves the branch to the commit of the plan, pushes it where the remote has it, and journals that.
@@ -214,6 +305,8 @@ fn answer(
         commit: plan.commit,
         backup,
         pushed,
+        conflict: None,
+        returned: None,
         dry_run,
     }
 }

@@ -1,6 +1,8 @@
 //! Takes the merge of a finished task back, before the task is open again. Where the remote does not have the merge, the target goes back to its
 //! commit before; otherwise it gets a commit that takes the merge back, which is pushed without force.
 
+use std::time::Duration;
+
 use crate::app::App;
 use crate::drive::git::{Git, REMOTE, UndoForm, UndoPlan};
 use crate::flow::changed::undone_merge;
@@ -68,7 +70,7 @@ pub(super) fn take_back(app: &App, locked: &mut LockedWorkItem, done: &DoneMerge
     let project = app.project_of(locked.task())?;
     let (git, into) = (Git::at(&project.path), &done.into);
     check_target(app, &project, locked.task(), into)?;
-    let _turn = lock_merges(&app.home, &project, into)?;
+    let _turn = lock_merges(&app.home, &project, into, Duration::ZERO)?;
     let has_remote = git.has_remote()?;
     if has_remote {
         app.progress.step(&format!("fetching {into} from {REMOTE}"));

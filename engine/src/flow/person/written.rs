@@ -1,4 +1,4 @@
-//! The summary and the context of a new task, as a person writes them in an editor.
+//! Texts that a person writes in an editor: the summary and the context of a new task, and the message of a merge.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,33 @@ const HINT: &str = "\
 # Without a text, no task is created.
 ";
 
-/// A text, and the file in which it stays until the task is there.
+const MESSAGE_HINT: &str = "\
+# The message of the commit that the merge makes. All from the line above on is left out.
+# Without a text, nothing is merged.
+";
+
+/// The summary and the context of a new task.
 #[derive(Debug)]
 pub struct WrittenText {
     /// The first line.
     pub summary: String,
     pub context: Option<String>,
-    file: PathBuf,
+    /// The file in which both stay until the task is there.
+    pub file: WrittenFile,
+}
+
+/// The message of a merge.
+#[derive(Debug)]
+pub struct WrittenMessage {
+    pub text: String,
+    /// The file in which it stays until the merge is made.
+    pub file: WrittenFile,
+}
+
+/// A file in which a person has written.
+#[derive(Debug)]
+pub struct WrittenFile {
+    path: PathBuf,
 }
 
 impl WrittenText {
@@ -31,32 +51,57 @@ impl WrittenText {
     /// `refused` for an empty text; `environment` when the editor cannot be used.
     pub fn read(app: &App, summary: Option<&str>, context: Option<&str>) -> Result<WrittenText> {
         app.caller.check_person("write a task in an editor")?;
-        app.home.prepare()?;
-        let file = app.home.root().join(format!("new-task-{}.md", std::process::id()));
         let texts: Vec<&str> = [summary, context].into_iter().flatten().collect();
-        atomic::write(&file, format!("{}\n\n{CUT}\n{HINT}", texts.join("\n\n")).as_bytes())?;
-        edit(app, &file)?;
-        let bytes =
-            nofollow::read(&file, nofollow::LONGEST).map_err(|cause| Error::io("read", &file, &cause))?;
-        match split(&String::from_utf8_lossy(&bytes)) {
+        let (file, text) = WrittenFile::edit(app, "new-task", &texts.join("\n\n"), HINT)?;
+        match split(&text) {
             Some((summary, context)) => Ok(WrittenText { summary, context, file }),
             None => {
-                atomic::remove(&file)?;
+                file.forget()?;
                 Err(Error::new(ErrorKind::Refused, "nothing was written, so no task is created"))
             }
         }
     }
+}
 
-    /// The error of a task that could not be created: the text is not lost.
+impl WrittenMessage {
+    /// Has a person change the message of a merge.
+    ///
+    /// # Errors
+    /// `refused` for an empty text; `environment` when the editor cannot be used.
+    pub fn read(app: &App, planned: &str) -> Result<WrittenMessage> {
+        let (file, text) = WrittenFile::edit(app, "merge-message", planned.trim_end(), MESSAGE_HINT)?;
+        let lines: Vec<&str> = lines(&text).collect();
+        let text = lines.join("\n").trim().to_owned();
+        if text.is_empty() {
+            file.forget()?;
+            return Err(Error::new(ErrorKind::Refused, "nothing was written, so nothing is merged"));
+        }
+        Ok(WrittenMessage { text, file })
+    }
+}
+
+impl WrittenFile {
+    /// Has a person edit this text, with a hint below it; returns what stands there then.
+    fn edit(app: &App, name: &str, text: &str, hint: &str) -> Result<(WrittenFile, String)> {
+        app.home.prepare()?;
+        let path = app.home.root().join(format!("{name}-{}.md", std::process::id()));
+        atomic::write(&path, format!("{text}\n\n{CUT}\n{hint}").as_bytes())?;
+        edit(app, &path)?;
+        let bytes =
+            nofollow::read(&path, nofollow::LONGEST).map_err(|cause| Error::io("read", &path, &cause))?;
+        Ok((WrittenFile { path }, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The error of what could not be done: the text is not lost.
     pub fn kept(&self, error: Error) -> Error {
         let gap = if error.help.is_empty() { "" } else { "\n" };
-        let help = format!("{}{gap}what was written is in {}", error.help, self.file.display());
+        let help = format!("{}{gap}what was written is in {}", error.help, self.path.display());
         error.help(help)
     }
 
-    /// Removes the file of a task that is there.
+    /// Removes the file.
     pub fn forget(&self) -> Result<()> {
-        atomic::remove(&self.file)
+        atomic::remove(&self.path)
     }
 }
 
@@ -71,9 +116,14 @@ pub fn edit(app: &App, file: &Path) -> Result<()> {
     editor::edit(command, file)
 }
 
+/// The lines above the one that ends the text.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().take_while(|line| line.trim_end() != CUT)
+}
+
 /// The first line that is not blank, and the rest.
 fn split(text: &str) -> Option<(String, Option<String>)> {
-    let lines: Vec<&str> = text.lines().take_while(|line| line.trim_end() != CUT).collect();
+    let lines: Vec<&str> = lines(text).collect();
     let first = lines.iter().position(|line| !line.trim().is_empty())?;
     let rest = lines[first + 1..].join("\n");
     let rest = rest.trim_matches('\n');

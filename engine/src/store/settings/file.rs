@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use orange_core::forge::ForgeKind;
-use orange_core::merge::Strategy;
+use orange_core::merge::{MessageForm, Strategy};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program, flaw_of_variable, ports,
+    MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program,
+    flaw_of_variable, ports,
 };
 use crate::Result;
 use crate::store::suggest;
@@ -87,20 +88,13 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
         "setup" => settings.setup = Some(programs(key, value)?),
         "ports" => settings.ports = Some(read_ports(value)?),
         "merge" => {
-            each(table(key, value)?, &["strategy", "sync"], &mut |key, value| {
-                match key {
-                    "strategy" => settings.merge_strategy = Some(strategy(key, value, &Strategy::ALL)?),
-                    _ => settings.merge_sync = Some(strategy(key, value, &Strategy::OF_SYNC)?),
-                }
-                Ok(())
+            each(table(key, value)?, MERGE_KEYS, &mut |key, value| {
+                set_merge(&mut settings.merge, key, value)
             })?;
         }
         "forge" => {
             each(table(key, value)?, &["kind"], &mut |key, value| {
-                let kind = value.get_ref().as_str().and_then(ForgeKind::parse);
-                let words = ForgeKind::ALL.map(ForgeKind::as_str).join(", ");
-                settings.forge =
-                    Some(kind.ok_or_else(|| format!("`{key}` is one of these words in quotes: {words}"))?);
+                settings.forge = Some(word(key, value, &ForgeKind::ALL, ForgeKind::as_str)?);
                 Ok(())
             })?;
         }
@@ -113,18 +107,44 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
                 Ok(())
             })?;
         }
-        _ => {
-            let given = value.get_ref().as_bool();
-            settings.reclaim_when_waiting = Some(given.ok_or_else(|| format!("`{key}` is true or false"))?);
-        }
+        _ => settings.reclaim_when_waiting = Some(flag(key, value)?),
     }
     Ok(())
 }
 
-fn strategy(key: &str, value: &Spanned<DeValue<'_>>, known: &[Strategy]) -> SettingResult<Strategy> {
-    let words = || known.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
-    let read = value.get_ref().as_str().and_then(Strategy::parse).filter(|it| known.contains(it));
-    Ok(read.ok_or_else(|| format!("`{key}` is one of these words in quotes: {}", words()))?)
+const MERGE_KEYS: &[&str] = &["strategy", "sync", "into", "message", "coauthors", "push"];
+
+fn set_merge(merge: &mut MergeSettings, key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<()> {
+    let strategy = |known: &[Strategy]| word(key, value, known, Strategy::as_str);
+    match key {
+        "strategy" => merge.strategy = Some(strategy(&Strategy::ALL)?),
+        "sync" => merge.sync = Some(strategy(&Strategy::OF_SYNC)?),
+        "into" => {
+            let name = Some(text(key, value)?).filter(|name| !name.is_empty());
+            merge.into = Some(name.ok_or_else(|| format!("`{key}` is the name of a branch"))?);
+        }
+        "message" => merge.message = Some(word(key, value, &MessageForm::ALL, MessageForm::as_str)?),
+        "coauthors" => merge.coauthors = Some(flag(key, value)?),
+        _ => merge.push = Some(flag(key, value)?),
+    }
+    Ok(())
+}
+
+fn flag(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<bool> {
+    Ok(value.get_ref().as_bool().ok_or_else(|| format!("`{key}` is true or false"))?)
+}
+
+/// One of several values that have a word each.
+fn word<T: Copy>(
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    known: &[T],
+    as_str: fn(T) -> &'static str,
+) -> SettingResult<T> {
+    let words = || known.iter().map(|it| as_str(*it)).collect::<Vec<_>>().join(", ");
+    let given = value.get_ref().as_str();
+    let found = known.iter().copied().find(|it| given == Some(as_str(*it)));
+    Ok(found.ok_or_else(|| format!("`{key}` is one of these words in quotes: {}", words()))?)
 }
 
 fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {

@@ -8,7 +8,7 @@ mod tests;
 use std::path::{Component, Path};
 
 use orange_core::forge::ForgeKind;
-use orange_core::merge::Strategy;
+use orange_core::merge::{MessageForm, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -45,18 +45,46 @@ pub struct Settings {
     /// The variables that agents get of the environment in which they are started, beside those that every program needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Vec<String>>,
-    /// The strategy of merges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merge_strategy: Option<Strategy>,
-    /// The strategy of `orange task sync`: `merge` or `rebase`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merge_sync: Option<Strategy>,
+    /// Merges and syncs.
+    #[serde(default, skip_serializing_if = "MergeSettings::is_empty")]
+    pub merge: MergeSettings,
     /// The kind of the forge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forge: Option<ForgeKind>,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+/// The settings of merges and syncs; `None` where the source says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MergeSettings {
+    /// The strategy of merges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Strategy>,
+    /// The strategy of `orange task sync`: `merge` or `rebase`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Strategy>,
+    /// The target of merges of tasks that have no base of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// The text of squashed commits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageForm>,
+    /// True if squashed commits name the other authors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coauthors: Option<bool>,
+    /// True if the target is pushed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push: Option<bool>,
+}
+
+impl MergeSettings {
+    /// True if it sets nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == MergeSettings::default()
+    }
 }
 
 /// A program that Orange runs in a worktree, without a shell.

@@ -28,7 +28,8 @@ fn every_key_is_read() {
          environment = ['API_KEY']\n\
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
-         [merge]\nstrategy = 'squash'\nsync = 'rebase'\n[forge]\nkind = 'gitlab'\n",
+         [merge]\nstrategy = 'squash'\nsync = 'rebase'\ninto = 'next'\nmessage = 'commits'\n\
+         coauthors = false\npush = false\n[forge]\nkind = 'gitlab'\n",
     );
     let expect = Settings {
         copy: Some(words(&[".env", "config/local"])),
@@ -42,8 +43,14 @@ fn every_key_is_read() {
         review_harness: Some("codex".to_owned()),
         reclaim_when_waiting: Some(true),
         environment: Some(words(&["API_KEY"])),
-        merge_strategy: Some(Strategy::Squash),
-        merge_sync: Some(Strategy::Rebase),
+        merge: MergeSettings {
+            strategy: Some(Strategy::Squash),
+            sync: Some(Strategy::Rebase),
+            into: Some("next".to_owned()),
+            message: Some(MessageForm::Commits),
+            coauthors: Some(false),
+            push: Some(false),
+        },
         forge: Some(ForgeKind::GitLab),
         ..Settings::default()
     };
@@ -68,6 +75,9 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("copy = [1]", 1, "list of paths");
     check_flaw("\nreclaim_when_waiting = 'yes'", 2, "true or false");
     check_flaw("[merge]\nsync = 'squash'", 2, "merge, rebase");
+    check_flaw("[merge]\nmessage = 'poem'", 2, "summary, commits");
+    check_flaw("[merge]\ninto = ''", 2, "name of a branch");
+    check_flaw("[merge]\npush = 'no'", 2, "true or false");
     check_flaw("[merge]\nstrategy = 'octopus'", 2, "ff, merge, squash, rebase, auto");
     check_flaw("[forge]\nkind = 'sourceforge'", 2, "github, gitlab");
     check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");

@@ -172,6 +172,7 @@ fn gate(gate: &Gate) -> String {
     match gate {
         Gate::Section(gate) => section_gate(gate),
         Gate::AnySection(gate) => gate.sections.iter().map(section_gate).collect::<Vec<_>>().join(" or "),
+        Gate::Command(gate) if gate.on_merge => format!("{} on the merge", gate.argv.join(" ")),
         Gate::Command(gate) => gate.argv.join(" "),
         Gate::Checks(_) => "checks: green".to_owned(),
     }
