@@ -400,6 +400,7 @@ transitions:
   - {from: reviewing, to: working, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
   - from: [pending, working, reviewing]
     to: cancelled
+    by: human
     hooks: [{action: kill_session}, {action: release_workspace}]
 prompts: {worker: '{summary}'}
 ";

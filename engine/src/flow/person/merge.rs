@@ -71,7 +71,7 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
     let into = aim.into.clone();
     let (mut events, pushed, commit, strategy) = match pr {
         Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit, "pr"),
-        None => merge_here(app, &mut locked, wish, aim, &asked_of_result(machine, &turn))?,
+        None => merge_here(app, &mut locked, wish, aim, &asked_of_result(machine, &turn, wish))?,
     };
     if wish.force {
         let from = locked.task().status().to_owned();
@@ -441,9 +441,14 @@ fn merge_here(
     Ok((Vec::from([merged]), is_pushed, Some(plan.commit), plan.strategy.as_str()))
 }
 
-/// The programs that gates ask about the result of the merge.
-fn asked_of_result(machine: &'static Machine<'static>, turn: &LifeTurn<'static>) -> Vec<Program<'static>> {
-    let gates = turn.decision().map_or(&[][..], |decision| machine.transition(decision.transition).gates);
+/// The programs that gates ask about the result of the merge; none if a person forces it.
+fn asked_of_result(
+    machine: &'static Machine<'static>,
+    turn: &LifeTurn<'static>,
+    wish: MergeWish<'_>,
+) -> Vec<Program<'static>> {
+    let decision = turn.decision().filter(|_| !wish.force);
+    let gates = decision.map_or(&[][..], |decision| machine.transition(decision.transition).gates);
     let on_merge = gates.iter().filter_map(|gate| match gate {
         Gate::OnMerge(program) => Some(*program),
         Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) | Gate::Checks => None,
