@@ -265,7 +265,7 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     let diverged = ready(|it| TaskFacts { has_diverged: true, ..it });
     check(diverged, NeedKind::ReviewReady, why, &["merge with a commit", "status", "cancel"]);
     let conflict = ready(|it| TaskFacts { unmergeable: Some("conflicts"), conflicts: true, ..it });
-    check(conflict, NeedKind::Conflict, "conflicts", &["resolve", "status", "cancel"]);
+    check(conflict, NeedKind::Conflict, "conflicts", &["status", "cancel"]);
     let open = ready(|it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::Green }), ..it });
     check(open, NeedKind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
     let red = ready(|it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::Red }), ..it });
