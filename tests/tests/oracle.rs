@@ -480,11 +480,10 @@ fn left(visits: &[(usize, u32)]) -> Vec<LeftState> {
 
 fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
     let seen = seen_of(task);
-    let answer = |(argv, succeeded): &(&'static [&'static str], bool)| ProgramAnswer {
-        argv,
-        failure: (!succeeded).then_some("it fails"),
-    };
-    let programs: Vec<ProgramAnswer<'_>> = task.asked.iter().map(answer).collect();
+    let asked = task.asked.iter();
+    let programs: Vec<ProgramAnswer<'_>> = asked
+        .map(|(argv, succeeded)| ProgramAnswer { argv, failure: (!succeeded).then_some("it fails") })
+        .collect();
     let others =
         [Checks::NoPullRequest, Checks::Unseen, Checks::Outdated, Checks::None, Checks::Pending, Checks::Red];
     let checks = if task.is_green { Checks::Green } else { others[task.body.len() % others.len()] };

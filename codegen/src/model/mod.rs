@@ -1,7 +1,6 @@
 //! The resolved workflow: every name an id, every default filled in, a span on everything one can point at.
 //!
-//! These are the types of the stage and nothing else; one sitting with this file teaches the language.
-//! Ids count in source order. What the engine's tables call the same thing is named the same here.
+//! These are the types of the stage and nothing else. Ids count in source order. Names are those of the engine's tables.
 
 mod actors;
 mod agents;
@@ -176,9 +175,9 @@ pub struct CommandGate {
     pub span: Span,
     /// The program and its arguments; at least one word.
     pub argv: Vec<String>,
-    /// Limit for its run, in seconds; at least 1.
+    /// Seconds for its run; at least 1.
     pub timeout: u32,
-    /// True if it runs on the result of the merge, and not in the worktree.
+    /// True if it runs on the result of the merge.
     pub on_merge: bool,
 }
 

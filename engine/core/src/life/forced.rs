@@ -66,7 +66,7 @@ impl<'m> Machine<'m> {
             return Ok(LifeTurn::default());
         }
         let to = self.end_of(end)?;
-        // What was merged there is checked there.
+        // The forge has checked the result.
         let declared = self.request(&facts.merging(), to, Actor::Engine);
         Ok(declared.unwrap_or_else(|_| LifeTurn::forced(end, Actor::Engine, to)))
     }

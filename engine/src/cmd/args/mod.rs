@@ -5,6 +5,7 @@ mod agent;
 mod filter;
 mod group;
 mod harness;
+mod merge;
 mod mission;
 mod names;
 mod notify;
@@ -19,6 +20,7 @@ pub use agent::{AgentCommand, EndedArgs, SpawnName};
 pub use filter::TaskFilter;
 pub use group::CommandGroup;
 pub use harness::HarnessCommand;
+pub use merge::MergeArgs;
 pub use mission::{
     AttemptCommand, CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs,
     StepCommand,
@@ -28,7 +30,7 @@ pub use notify::NotifyCommand;
 pub use parse::{ParsedCommand, parse};
 pub use project::{ProjectCommand, ProjectSettings};
 pub use task::{
-    AnswerArgs, ListArgs, LogsArgs, MergeArgs, PaneArgs, RequestDecision, TaskCommand, UpdateArgs, WaitArgs,
+    AnswerArgs, ListArgs, LogsArgs, PaneArgs, RequestDecision, TaskCommand, UpdateArgs, WaitArgs,
 };
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;

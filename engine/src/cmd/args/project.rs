@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 
-use super::task::strategy;
+use super::merge::{message_form, strategy};
 
 use crate::store::settings::ports::PER_SLOT;
 use crate::store::settings::{
@@ -288,11 +288,6 @@ impl ProjectSettings {
         merge.coauthors = self.merge_coauthors.or(merge.coauthors);
         merge.push = self.merge_push.or(merge.push);
     }
-}
-
-fn message_form() -> impl TypedValueParser<Value = MessageForm> {
-    let read = |word: String| MessageForm::parse(&word).ok_or("a form without a name");
-    PossibleValuesParser::new(MessageForm::ALL.map(MessageForm::as_str)).try_map(read)
 }
 
 /// A program, or none.

@@ -1,9 +1,10 @@
 //! The arguments of `orange task`.
 
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
+use super::merge::{MergeArgs, strategy};
 use super::names::{TaskName, TaskNames};
 use crate::flow::merge::Strategy;
 use crate::flow::pane::Size;
@@ -537,47 +538,6 @@ pub struct PaneArgs {
     pub follow: bool,
 }
 
-/// `orange task merge …`
-#[derive(Debug, Args)]
-pub struct MergeArgs {
-    #[command(flatten)]
-    pub task: TaskNames,
-    /// ff: only fast-forward; merge: a merge commit; squash: one commit of everything; rebase: each commit again, on top; auto: the
-    /// first of ff, rebase and merge that is possible [default: the project's]
-    #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::ALL))]
-    pub strategy: Option<Strategy>,
-    /// The branch to merge into [default: the one that the task is based on]
-    #[arg(long, value_name = "BRANCH")]
-    pub into: Option<String>,
-    /// The message of the commit of a squash or a merge [default: the project's form: the summary and the subjects]
-    #[arg(long, value_name = "TEXT")]
-    pub message: Option<String>,
-    /// Write that message in an editor, which begins with the planned one
-    #[arg(long, conflicts_with_all = ["message", "dry_run"])]
-    pub edit: bool,
-    /// Push the target, whatever the project does
-    #[arg(long, conflicts_with = "no_push")]
-    pub push: bool,
-    /// Leave the target unpushed, whatever the project does
-    #[arg(long)]
-    pub no_push: bool,
-    /// Merge, and go on with the task
-    #[arg(long, conflicts_with = "force")]
-    pub keep: bool,
-    /// Merge here, also with an open pull request
-    #[arg(long)]
-    pub local: bool,
-    /// Merge from a status that does not lead there, or a branch without commits
-    #[arg(long)]
-    pub force: bool,
-    /// With --force: end living agents without a question
-    #[arg(long)]
-    pub yes: bool,
-    /// Only say what would happen
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
 /// `orange task wait …`
 #[derive(Debug, Args)]
 pub struct WaitArgs {
@@ -601,9 +561,4 @@ fn size(text: &str) -> Result<Size, String> {
     sides
         .map(|(columns, rows)| Size { columns, rows })
         .ok_or_else(|| format!("a size is columns and rows from 1 to {LONGEST}, such as 120x40"))
-}
-
-pub(super) fn strategy(known: &'static [Strategy]) -> impl TypedValueParser<Value = Strategy> {
-    let read = |word: String| Strategy::parse(&word).ok_or("a strategy without a name");
-    PossibleValuesParser::new(known.iter().map(|it| it.as_str())).try_map(read)
 }
