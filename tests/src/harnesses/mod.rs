@@ -70,6 +70,8 @@ pub fn files(url: &str) -> Vec<(&'static str, String)> {
         (".claude.json", claude.to_string()),
         (".codex/config.toml", codex),
         (".config/opencode/opencode.json", opencode.to_string()),
+        // Its spinners take half of a processor while it waits.
+        (".local/state/opencode/kv.json", json!({ "animations_enabled": false }).to_string()),
         (".pi/agent/models.json", pi_models.to_string()),
         (".pi/agent/settings.json", pi_settings.to_string()),
     ]

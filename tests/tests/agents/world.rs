@@ -65,6 +65,10 @@ impl World {
     /// A home in which the person has agreed once to what agents need.
     pub(crate) fn new(suite: &'static LifeSuite) -> World {
         let world = World::fresh(suite);
+        // Otherwise each opencode looks for it in a registry that cannot be reached.
+        for (file, text) in harnesses::opencode_package() {
+            world.write(&format!("home/{file}"), &text);
+        }
         world.ok(&["setup", "--yes"]);
         world
     }
@@ -73,9 +77,6 @@ impl World {
     /// its configuration, and each task has a database of its own.
     pub(crate) fn for_several(suite: &'static LifeSuite) -> World {
         let world = World::new(suite);
-        for (file, text) in harnesses::opencode_package() {
-            world.write(&format!("home/{file}"), &text);
-        }
         world.write("orange/harnesses.toml", "[opencode]\nset = [\"OPENCODE_DB={task_dir}/opencode.db\"]\n");
         world
     }

@@ -211,7 +211,7 @@ fn reviewed_work_is_ready_for_a_person() {
     world.git(&world.repo(), &["add", &own]);
     world.git(&world.repo(), &["commit", "--quiet", "--message", "In the way"]);
     world.git(&world.repo(), &["push", "--quiet", "origin", "main"]);
-    let conflict = check(&world, &task, "conflict", "status:working create-pr cancel");
+    let conflict = check(&world, &task, "conflict", "resolve status:working create-pr cancel");
     assert!(conflict["why"].as_str().unwrap().contains("conflicts"), "{conflict}");
     take(&world, &conflict, "status");
     task.agent(3).begun();

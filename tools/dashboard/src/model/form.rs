@@ -55,6 +55,8 @@ pub struct NewWorkForm {
     summary: TextField,
     context: TextField,
     workflow: Pick,
+    /// True if the person has chosen the workflow, and not the project.
+    is_workflow_chosen: bool,
     status: Pick,
     execution: Pick,
     intervene: Pick,
@@ -175,6 +177,7 @@ impl NewWorkForm {
             summary: TextField::lines(""),
             context: TextField::lines(""),
             workflow: Pick::default(),
+            is_workflow_chosen: false,
             status: Pick::default(),
             execution: Pick::optional(Execution::ALL.map(Execution::as_str), None),
             intervene: Pick::optional(Intervene::ALL.map(Intervene::as_str), None),
@@ -189,7 +192,7 @@ impl NewWorkForm {
     pub fn renewed(&self, catalog: &Catalog, project: Option<&str>) -> Result<NewWorkForm, String> {
         let fresh = NewWorkForm::new(catalog, self.project.name().or(project))?;
         let mut form = NewWorkForm { workflow: fresh.workflow, project: fresh.project, ..self.clone() };
-        if self.project.name().is_some() {
+        if self.project.name().is_some() || self.is_workflow_chosen {
             form.workflow.keep(&self.workflow);
         }
         form.turn_to_workflow(catalog);
@@ -296,10 +299,12 @@ impl NewWorkForm {
         match self.field {
             FormField::Project => {
                 self.project.step(forward);
+                self.is_workflow_chosen = false;
                 self.turn_to_project(catalog);
             }
             FormField::Workflow => {
                 self.workflow.step(forward);
+                self.is_workflow_chosen = true;
                 self.turn_to_workflow(catalog);
             }
             FormField::Status => self.status.step(forward),

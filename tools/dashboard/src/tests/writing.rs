@@ -313,6 +313,18 @@ fn a_form_waits_for_the_projects() {
 }
 
 #[test]
+fn projects_that_come_late_change_no_chosen_workflow() {
+    let mut desk = Desk::silent(120, 32);
+    open_form(&mut desk);
+    tab(&mut desk, 3);
+    desk.key(KeyCode::Right);
+    tab(&mut desk, 1);
+    desk.answer(Question::Projects, r#"[{"name": "toy", "workflow": "default"}]"#);
+    let screen = desk.screen();
+    assert!(screen.contains("A new mission") && !screen.contains("workflow   ‹"), "{screen}");
+}
+
+#[test]
 fn names_that_come_late_change_no_choice() {
     let mut desk = desk();
     open_mission(&mut desk);
