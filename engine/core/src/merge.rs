@@ -227,7 +227,7 @@ impl SquashedWork<'_> {
         let mut message = match (text, self.form, &self.messages[..]) {
             (Some(text), _, _) => text.trim().to_owned(),
             (None, MessageForm::Commits, [only]) => without_authors(only),
-            (None, MessageForm::Commits, _) => self.titled(|message| without_authors(message)),
+            (None, MessageForm::Commits, _) => self.titled(without_authors),
             (None, MessageForm::Summary, _) => self.titled(|message| subject(message).to_owned()),
         };
         let mut seen = alloc::vec![self.own_address.to_lowercase()];

@@ -37,7 +37,7 @@ pub struct SyncWish {
 
 /// A sync that was made, or the conflict that is in its path.
 enum SyncEnd {
-    Synced(Synced),
+    Synced(Box<Synced>),
     Conflict(Error),
 }
 
@@ -50,7 +50,7 @@ pub fn sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<Synced> {
     app.caller.check_person("bring a task's branch up to its base")?;
     let end = if wish.dry_run { would_sync(app, dir, wish)? } else { sync_here(app, dir, wish)? };
     match end {
-        SyncEnd::Synced(synced) => Ok(synced),
+        SyncEnd::Synced(synced) => Ok(*synced),
         SyncEnd::Conflict(conflict) => give_to_agent(app, dir, wish, &conflict),
     }
 }
@@ -112,7 +112,7 @@ fn would_sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
         plan => plan.map_err(|flaw| explained(app, &task, &aim, flaw))?,
     };
     let pushed = plan.is_new() && Git::at(&aim.project.path).is_on_remote(&task.branch)?;
-    Ok(SyncEnd::Synced(answer(&task, &aim, plan, None, pushed, true)))
+    Ok(SyncEnd::Synced(Box::new(answer(&task, &aim, plan, None, pushed, true))))
 }
 
 fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
@@ -135,7 +135,7 @@ fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
         };
         let (is_begun, is_new) = (plan.is_begun, plan.is_new());
         if let Some(first) = first.take_if(|_| !is_new) {
-            return Ok(SyncEnd::Synced(first));
+            return Ok(SyncEnd::Synced(Box::new(first)));
         }
         let synced = finish(app, &mut locked, &aim, plan)?;
         let synced = match first.take() {
@@ -145,7 +145,7 @@ fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
             None => synced,
         };
         if !is_begun {
-            return Ok(SyncEnd::Synced(synced));
+            return Ok(SyncEnd::Synced(Box::new(synced)));
         }
         // The base may have moved since that one was begun.
         first = Some(synced);
