@@ -39,8 +39,10 @@ pub fn check(
         return Ok(());
     }
     let checkout = locked.dir().merge_result();
-    // One that was killed may have left a program and the checkout.
-    process::end(&[ProcessRoot::Gate(locked.dir().id.clone())])?;
+    if checkout.symlink_metadata().is_ok() {
+        // It is left of a merge that was killed, and perhaps a program is.
+        process::end(&[ProcessRoot::Gate(locked.dir().id.clone())])?;
+    }
     git.remove_checkout(&checkout)?;
     fault::step("check out", "the result of the merge");
     git.add_checkout(&checkout, commit)?;
@@ -48,8 +50,8 @@ pub fn check(
     let checked = prepare(app, locked, project, &settings, &checkout).and_then(|()| {
         open.iter().try_for_each(|program| ask(app, locked, &checkout, program, commit, &tree))
     });
-    git.remove_checkout(&checkout)?;
-    checked
+    let removed = git.remove_checkout(&checkout);
+    checked.and(removed)
 }
 
 fn prepare(

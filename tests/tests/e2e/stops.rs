@@ -77,9 +77,14 @@ transitions:
     hooks: [{action: kill_session}, {action: spawn_agent, prompt: stuck_fix, harness: task, permissions: full}]
   - {from: [working, stuck], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
 prompts:
-  work: Do it
-  stuck_fix: Do it better
+  work: \"Do it\\n{summary}\"
+  stuck_fix: \"Do it better\\n{summary}\"
 ";
+
+/// The first line of an agent's prompt. The summary behind it says how the agent behaves.
+fn task_of(task: &Task<'_>, spawn: u32) -> String {
+    task.agent(spawn).prompt().lines().next().unwrap().to_owned()
+}
 
 #[test]
 fn restart_needs_no_respawn_prompt() {
@@ -96,7 +101,7 @@ fn restart_needs_no_respawn_prompt() {
     task.ok("restart", &[]);
     let prompt = |agent: u32| {
         task.agent(agent).begun();
-        task.agent(agent).prompt()
+        task_of(&task, agent)
     };
     assert_eq!(prompt(3), "Do it", "one that has ended is started again");
     task.ok("update", &["--status", "stuck"]);
@@ -123,7 +128,7 @@ fn the_monitor_finishes_a_restart_without_a_respawn_prompt() {
     begin(&task, &restarting());
     world.ok(&["monitor", "--once"]);
     assert!(!is_alive(agent) && is_alive(task.agent(2).begun()));
-    assert_eq!(task.agent(2).prompt(), "Do it");
+    assert_eq!(task_of(&task, 2), "Do it");
 }
 
 #[test]

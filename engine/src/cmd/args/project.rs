@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
@@ -203,7 +203,7 @@ pub struct ProjectSettings {
     #[arg(long, value_name = "HOW", value_parser = strategy(&Strategy::OF_SYNC))]
     pub merge_sync: Option<Strategy>,
     /// The branch into which tasks without a base of their own are merged; the default branch in a new project
-    #[arg(long, value_name = "BRANCH")]
+    #[arg(long, value_name = "BRANCH", value_parser = NonEmptyStringValueParser::new())]
     pub merge_into: Option<String>,
     /// The text of squashed commits: the summary with the subjects of the commits, or the messages of the commits; `summary` in a new project
     #[arg(long, value_name = "TEXT", value_parser = message_form())]
