@@ -41,9 +41,16 @@ fn source(path: &Path, text: &str) -> Source {
 
 /// The files with mistakes, or every sixth of them.
 fn mistakes() -> Vec<PathBuf> {
-    let all = files(&["tests/diagnostics"]);
+    let mut all = files(&["tests/diagnostics"]);
+    // An editor opens text alone.
+    all.retain(|path| std::fs::read_to_string(path).is_ok());
     let step = if is_whole() { 1 } else { 6 };
     all.into_iter().step_by(step).collect()
+}
+
+/// The language as which an editor opens a workflow.
+fn language_of(uri: &str) -> &'static str {
+    if uri.ends_with(".toml") { "orange-workflow-toml" } else { "orange-workflow" }
 }
 
 #[test]
@@ -53,7 +60,7 @@ fn every_safe_fix_gives_the_bytes_of_check_fix() {
         let text = std::fs::read_to_string(&path).unwrap();
         let expect = mend(&text, Reach::Safe, |text| orange_analysis::lint(&source(&path, text)).diagnostics);
         let uri = uri::of(&path);
-        server.open(&uri, "orange-workflow", 1, &text);
+        server.open(&uri, language_of(&uri), 1, &text);
         let offered = actions(&mut server, &uri, json!(["source.fixAll"]));
         let found = offered.first().map_or_else(|| text.clone(), |it| applied(&text, &uri, it));
         assert_eq!(found, expect.text, "{}", path.display());
@@ -71,8 +78,7 @@ fn mistakes_stand_where_check_says() {
     for path in mistakes() {
         let text = std::fs::read_to_string(&path).unwrap();
         let uri = uri::of(&path);
-        let language = if uri.ends_with(".toml") { "orange-workflow-toml" } else { "orange-workflow" };
-        server.open(&uri, language, 1, &text);
+        server.open(&uri, language_of(&uri), 1, &text);
         let found = server.findings(&uri);
         let found: Vec<_> = found.iter().map(|it| (code_of(it), it.range)).collect();
         let lines = Lines::new(&text, Encoding::Utf16);
