@@ -164,8 +164,13 @@ impl Rejection {
                 // What the verdict rules out is not a remedy where another transition fits it.
                 let fitting = candidates.enumerate().filter(|(at, it)| *at == 0 || !view.is_ruled_out(it));
                 let remedies = each_once(fitting.map(|(_, gates)| remedies(gates, view))).join(", or ");
-                let to = machine.state(to).name;
-                format!("{remedies}, then run `{update} --status {to}` again")
+                let (to, merge) = (machine.state(to).name, update.replacen("update", "merge", 1));
+                let is_of_merge = gates(transition).iter().any(|gate| matches!(gate, Gate::OnMerge(_)));
+                match (is_of_merge, remedies.is_empty()) {
+                    (true, true) => format!("`{merge}` asks it, and takes this transition"),
+                    (true, false) => format!("{remedies}, then run `{merge}`"),
+                    (false, _) => format!("{remedies}, then run `{update} --status {to}` again"),
+                }
             }
             Rejection::NotAsked { asker: Asker::Transition(id), .. } => {
                 let to = machine.state(machine.transition(id).to).name;
@@ -226,7 +231,8 @@ fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 /// Remedies for all gates that do not hold, as the beginning of a sentence about what to run next.
 fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
-    let lacks: Vec<Lack> = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer).collect();
+    let is_mended = |lack: &Lack| !matches!(lack.missing, Missing::Answer | Missing::Merge);
+    let lacks: Vec<Lack> = view.lacks(gates).filter(is_mended).collect();
     let is_alone = lacks.len() < 2;
     let remedy = |lack: &Lack| match &gates[lack.gate] {
         Gate::Section(gate) if is_alone => lack.missing.remedy(gate),
@@ -237,8 +243,7 @@ fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
         }
         Gate::Command(program) if is_alone => format!("mend what `{program}` has found"),
         Gate::Command(program) => format!("for `{program}`: mend what it has found"),
-        Gate::OnMerge(_) if is_alone => String::from("merge it: `orange task merge`"),
-        Gate::OnMerge(program) => format!("for `{program}`: merge it with `orange task merge`"),
+        Gate::OnMerge(_) => String::new(),
         Gate::Checks if is_alone => view.answers.checks.remedy().to_string(),
         Gate::Checks => format!("for the checks: {}", view.answers.checks.remedy()),
     };

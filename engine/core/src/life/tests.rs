@@ -266,6 +266,9 @@ fn a_program_on_the_result_is_asked_by_the_merge_alone() {
     assert_eq!(refusal.program(&machine), None);
     let message = refusal.message(&machine, &task.view);
     assert_eq!(message, "`make test` runs on the result of a merge, and this is not a merge");
+    let Refusal::Rejected { rejection, .. } = refusal else { panic!("{refusal:?}") };
+    let help = rejection.help(&machine, &task.view, "orange task update fix");
+    assert_eq!(help, "`orange task merge fix` asks it, and takes this transition");
 }
 
 #[test]
