@@ -11,7 +11,7 @@ use crate::document::Document;
 pub struct Action {
     /// Effect of the edits, as an imperative.
     pub title: String,
-    /// Its kind.
+    /// Kind by which editors group actions.
     pub kind: ActionKind,
     /// The edits, which do not overlap.
     pub edits: Vec<Edit>,

@@ -156,7 +156,7 @@ impl Document {
         self.syntax.tree.as_ref()
     }
 
-    /// Its text.
+    /// Text as the editor has it.
     pub fn text(&self) -> &str {
         &self.source.text
     }

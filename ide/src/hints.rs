@@ -14,7 +14,7 @@ pub struct Hint {
     pub offset: u32,
     /// Its kind, by which an editor can switch it off.
     pub kind: HintKind,
-    /// Its text.
+    /// Words that the editor shows between those of the document.
     pub text: String,
 }
 

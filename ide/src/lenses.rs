@@ -12,7 +12,7 @@ use crate::document::Document;
 pub struct Lens {
     /// The part.
     pub span: Span,
-    /// Its text.
+    /// Words above the line.
     pub title: String,
     /// Its subject, with what a click shows.
     pub kind: LensKind,

@@ -10,7 +10,7 @@ use crate::document::Document;
 /// One entry of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineEntry {
-    /// Its name.
+    /// Name of the state, step or section.
     pub name: String,
     /// A few words about it.
     pub detail: Option<String>,

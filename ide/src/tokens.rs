@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 pub struct Token {
     /// The part; it is not empty and stands on one line.
     pub span: Span,
-    /// Its meaning.
+    /// Meaning by which editors colour it.
     pub kind: TokenKind,
     /// True if the name is defined here.
     pub is_definition: bool,

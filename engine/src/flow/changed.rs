@@ -84,8 +84,10 @@ pub fn merge_settings(app: &App, task: &WorkItem) -> Result<EffectiveMerge> {
     Ok(effective(&app.home, &app.project_of(task)?)?.merge)
 }
 
-/// The branch into which a task is merged, unless the command has another: its base, or that of the settings. A branch that is gone does
-/// not count.
+/// The branch into which a task is merged, unless the command has another: its base, or that of the settings.
+///
+/// # Errors
+/// `not_found` for a branch of the settings that does not exist.
 pub fn merge_target(task: &WorkItem, project: &Project, settings: &EffectiveMerge) -> Result<String> {
     let base = &project.default_branch;
     let Some(into) = settings.into.value.as_ref().filter(|into| task.owned.base.is_none() && *into != base)

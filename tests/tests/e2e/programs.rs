@@ -464,3 +464,25 @@ fn a_merge_that_was_killed_while_its_result_was_checked() {
     assert!(runs(&world).iter().all(|pid| !is_alive(*pid)));
     assert_eq!((checkouts(&world), a.events_of("merge.checked").len()), (1, 1));
 }
+
+#[test]
+fn a_merge_that_was_begun_without_its_gate_is_checked() {
+    let world = World::new();
+    let [a, _] = landing(&world, ["a", "c"]);
+    let repo = world.repo();
+    world.git(&repo, &["switch", "--quiet", "a"]);
+    fs::write(repo.join("b.txt"), "clash\n").unwrap();
+    world.git(&repo, &["add", "b.txt"]);
+    world.git(&repo, &["commit", "--quiet", "--message", "Clash"]);
+    world.git(&repo, &["switch", "--quiet", "main"]);
+    let [tip, main] = ["a", "main"].map(|branch| world.git(&repo, &["rev-parse", branch]));
+    // As by a merge with `--force` that was killed before the branch moved.
+    let begun = json!({"seq": a.events().len() + 1, "timestamp": "2026-01-01T00:00:00.000Z", "type": "merge.started",
+        "into": "main", "commit": tip, "from": main, "onto": main, "source": tip, "strategy": "ff"});
+    let journal = a.folder().join("history.jsonl");
+    let before = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, format!("{before}{begun}\n")).unwrap();
+    let refused = a.fails(1, "gate_failed", "merge", &[]);
+    assert!(refused.contains("they clash"), "{refused}");
+    assert_eq!((world.git(&repo, &["rev-parse", "main"]), a.status().as_str()), (main, "reviewing"));
+}

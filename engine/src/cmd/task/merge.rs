@@ -46,9 +46,9 @@ fn merge_edited(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Mer
     let Some(planned) = would_merge(app, dir, wish)?.message else {
         return Err(Error::new(
             ErrorKind::Usage,
-            "this merge makes no commit of its own, so it has no message",
+            "this merge has no message to edit: it makes no commit of its own, or goes on with one that was begun",
         )
-        .help("leave --edit out, or use `--strategy squash` or `--strategy merge`"));
+        .help("leave --edit out, use `--strategy squash` or `--strategy merge`, or write it with --message"));
     };
     let WrittenMessage { text, file } = WrittenMessage::read(app, &planned)?;
     let wish = MergeWish { message: Some(&text), has_whole_message: true, ..wish };

@@ -408,7 +408,8 @@ fn merge_here(
     if !plan.is_new && locked.history().branch.merge.is_none() && !wish.force {
         return Err(nothing_to_merge(&branch, into));
     }
-    if plan.is_new && !plan.is_begun {
+    // Also one that was begun: it may have been forced, or be older than the gate.
+    if plan.is_new {
         hooks::merge_result::check(app, locked, project, &plan.commit, programs)?;
     }
     app.progress.step(&format!("merging {branch} into {into}"));
