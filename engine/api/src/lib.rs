@@ -12,6 +12,7 @@ pub mod contract;
 mod diff;
 mod doctor;
 mod error;
+mod feedback;
 pub mod gateway;
 mod gc;
 mod harness;
@@ -40,6 +41,10 @@ pub use common::{Refusal, Text, Version};
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
+pub use feedback::{
+    CheckLog, Comment, Conflict, FailedCheck, Feedback, MOST_CHECKS, MOST_THREADS, Permission,
+    ReviewDecision, Thread, end_of_log,
+};
 pub use gc::Removal;
 pub use harness::ListedHarness;
 pub use install::{

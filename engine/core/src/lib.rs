@@ -19,6 +19,7 @@ mod command;
 mod decide;
 mod end;
 mod exit;
+pub mod foreign;
 pub mod forge;
 mod forward;
 mod gate;

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::foreign;
 use crate::need::NeedKind;
 
 /// Limit for the tries to send a message whose channel fails.
@@ -160,24 +161,13 @@ fn left(since: Option<u64>, pause: u64, now: u64) -> u64 {
 
 /// A text on one line, without characters that a terminal obeys or that hide or turn others, cut to `width` characters.
 pub fn plain(text: &str, width: usize) -> String {
-    let words = text.split(|letter: char| letter.is_whitespace() || is_hidden(letter));
+    let words = text.split(|letter: char| letter.is_whitespace() || foreign::is_hidden(letter));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let flat = words.join(" ");
     if flat.chars().count() <= width {
         return flat;
     }
     flat.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// True if it is a control character, or changes the direction of others, or has no width.
-fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(
-            letter,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{feff}'
-        )
-        || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
-        || matches!(letter, '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -1,0 +1,191 @@
+//! Feedback on a pull request: failed checks, comments, conflicts. It is kept as `feedback/N.json` of a task.
+
+mod section;
+
+use serde::{Deserialize, Serialize};
+
+pub use section::{MOST_CHECKS, MOST_THREADS, end_of_log};
+
+/// Feedback of one round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Feedback {
+    /// Round; the first one is 1.
+    pub number: u32,
+    /// Kind of the fact that led to it: `pr.checks`, `pr.threads`, `pr.review`, `pr.mergeable` or `base`.
+    pub cause: String,
+    /// Address of the pull request; null for a conflict of a task without one.
+    pub pull_request: Option<String>,
+    /// The commit that it is about.
+    pub commit: String,
+    /// Time of its collection.
+    pub time: String,
+    /// The decision of reviewers.
+    #[serde(default)]
+    pub review: ReviewDecision,
+    /// The failed checks of the commit.
+    #[serde(default)]
+    pub checks: Vec<FailedCheck>,
+    /// The threads that are not resolved, the oldest first.
+    #[serde(default)]
+    pub threads: Vec<Thread>,
+    /// Comments without a thread that earlier rounds have not had, the oldest first.
+    #[serde(default)]
+    pub comments: Vec<Comment>,
+    /// The conflict with the target.
+    #[serde(default)]
+    pub conflict: Option<Conflict>,
+    /// The number of comments of people and bots whose comments agents do not get.
+    #[serde(default)]
+    pub others: u32,
+    /// Reasons for which it may lack something, in words.
+    #[serde(default)]
+    pub gaps: Vec<String>,
+}
+
+/// The decision of a pull request's reviewers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReviewDecision {
+    /// They ask for changes.
+    ChangesRequested,
+    /// It is approved.
+    Approved,
+    /// None of these. Words of newer versions are read as this one.
+    #[default]
+    #[serde(other)]
+    None,
+}
+
+impl ReviewDecision {
+    /// Its word in answers and workflows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ReviewDecision::ChangesRequested => "changes-requested",
+            ReviewDecision::Approved => "approved",
+            ReviewDecision::None => "none",
+        }
+    }
+}
+
+/// A check that has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct FailedCheck {
+    /// Name of the check.
+    pub name: String,
+    /// The workflow of GitHub Actions or the stage of a pipeline that it belongs to.
+    pub workflow: Option<String>,
+    /// The forge's word for its result, in small letters.
+    pub conclusion: String,
+    /// Address of its page.
+    pub url: Option<String>,
+    /// The end of its log.
+    pub log: CheckLog,
+}
+
+/// The log of a failed check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckLog {
+    /// Its last lines.
+    End {
+        /// The lines, without escape sequences.
+        text: String,
+        /// True if there are earlier lines.
+        is_cut: bool,
+    },
+    /// The forge did not give it.
+    Missing {
+        /// The reason, in words.
+        reason: String,
+    },
+}
+
+/// A thread of comments on the changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Thread {
+    /// The forge's id.
+    pub id: String,
+    /// The file that it is about.
+    pub path: Option<String>,
+    /// The line of the file.
+    pub line: Option<u32>,
+    /// True if the file has changed there since.
+    #[serde(default)]
+    pub is_outdated: bool,
+    /// The number of its comments that are left out, beside those of others.
+    #[serde(default)]
+    pub left_out: u32,
+    /// Its comments, the oldest first.
+    pub comments: Vec<Comment>,
+}
+
+/// A comment of a person or a bot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Comment {
+    /// The forge's id.
+    pub id: String,
+    /// The name of its author.
+    pub login: String,
+    /// Permission of its author in the repository.
+    pub permission: Permission,
+    /// Time of its creation.
+    pub time: String,
+    /// Its text as the forge has it.
+    pub text: String,
+}
+
+/// Permission of an account in a repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Permission {
+    /// It may change the repository's settings.
+    Admin,
+    /// It may push.
+    Write,
+    /// It may read.
+    Read,
+    /// It is a bot that the settings of the project name.
+    Bot,
+    /// It has none, or it is not known. Words of newer versions are read as this one.
+    #[default]
+    #[serde(other)]
+    None,
+}
+
+impl Permission {
+    /// Its word in answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Permission::Admin => "admin",
+            Permission::Write => "write",
+            Permission::Read => "read",
+            Permission::Bot => "bot",
+            Permission::None => "none",
+        }
+    }
+
+    /// True for an account that may push to the repository.
+    pub const fn may_write(self) -> bool {
+        match self {
+            Permission::Admin | Permission::Write => true,
+            Permission::Read | Permission::Bot | Permission::None => false,
+        }
+    }
+}
+
+/// A conflict with the branch into which a task is merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Conflict {
+    /// The target branch.
+    pub into: String,
+    /// The files that conflict; empty if only the forge knows of the conflict.
+    pub files: Vec<String>,
+}
