@@ -37,6 +37,7 @@ pub struct ProgramCall {
     input: Vec<u8>,
     bound: Duration,
     most: usize,
+    ends: Option<usize>,
     copy: Option<OutputCopy>,
 }
 
@@ -109,6 +110,7 @@ impl ProgramCall {
             input: Vec::new(),
             bound: Duration::from_secs(60),
             most: usize::MAX,
+            ends: None,
             copy: None,
         }
     }
@@ -179,6 +181,12 @@ impl ProgramCall {
         self
     }
 
+    /// Keeps only `end` bytes of the beginning and about as many of the end of each output.
+    pub fn ends(mut self, end: usize) -> ProgramCall {
+        self.ends = Some(end);
+        self
+    }
+
     /// Keeps only `end` bytes of the beginning and about as many of the end of each output in memory. Both outputs are
     /// written to a new file, up to its longest length.
     pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> ProgramCall {
@@ -202,7 +210,8 @@ impl ProgramCall {
     pub fn run_while(mut self, is_wanted: &dyn Fn() -> bool) -> Result<CallEnd> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let bound = self.copy.as_ref().map(OutputCopy::begin).transpose()?;
+        let ends = self.ends.map(|end| Bound { end, file: None });
+        let bound = self.copy.as_ref().map(OutputCopy::begin).transpose()?.or(ends);
         fault::step("call", brief(&self.what));
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("wait for", &self.program);
@@ -329,7 +338,7 @@ impl OutputCopy {
         const NEW: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL);
         let OutputCopy { end, file: path, longest } = self;
         let file = nofollow::open(path, NEW).map_err(|cause| Error::io("create", path, &cause))?;
-        Ok(Bound { end: *end, file: Arc::new(Mutex::new(Copied { file, left: *longest })) })
+        Ok(Bound { end: *end, file: Some(Arc::new(Mutex::new(Copied { file, left: *longest }))) })
     }
 }
 

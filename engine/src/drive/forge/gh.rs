@@ -1,6 +1,8 @@
 //! gh: pull requests on GitHub. Every call needs the network and an account.
 
 mod checks;
+mod discussion;
+mod failed;
 mod glance;
 
 use orange_system::variables;
@@ -21,6 +23,15 @@ const NO_LOGIN: i32 = 4;
 pub struct Gh {
     repo: PathBuf,
     patience: Duration,
+}
+
+/// The parts of a pull request's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PullRequestAddress<'a> {
+    host: &'a str,
+    owner: &'a str,
+    name: &'a str,
+    number: u64,
 }
 
 impl Gh {
@@ -105,6 +116,24 @@ impl Gh {
     }
 }
 
+/// Takes an address apart.
+fn place(url: &str) -> Result<PullRequestAddress<'_>> {
+    check_url(url)?;
+    let is_plain = |text: &&str, more: &[u8]| {
+        text.as_bytes().first().is_some_and(|first| first.is_ascii_alphanumeric() || b"._".contains(first))
+            && !matches!(*text, "." | "..")
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
+    };
+    let read = || {
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+        let [host, owner, name, _, number] = rest.split('/').collect::<Vec<_>>().try_into().ok()?;
+        let host = Some(host).filter(|it| is_plain(it, b".-:"))?;
+        let [owner, name] = [owner, name].map(|it| Some(it).filter(|it| is_plain(it, b"._-")));
+        Some(PullRequestAddress { host, owner: owner?, name: name?, number: number.parse().ok()? })
+    };
+    read().ok_or_else(|| no_address(url))
+}
+
 /// Refuses an address that gh might read as something else: people and agents write it into `TASK.md`.
 fn check_url(url: &str) -> Result<()> {
     let is_one = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).is_some_and(|rest| {
@@ -114,10 +143,14 @@ fn check_url(url: &str) -> Result<()> {
     if is_one {
         return Ok(());
     }
+    Err(no_address(url))
+}
+
+fn no_address(url: &str) -> Error {
     let message = format!("`{}` is not a pull request's address", url.escape_debug());
     let help =
         "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out";
-    Err(Error::new(ErrorKind::Refused, message).help(help))
+    Error::new(ErrorKind::Refused, message).help(help)
 }
 
 fn asked(call: ProgramCall) -> Result<CallOutput> {
@@ -300,5 +333,26 @@ mod tests {
         }
         assert!(check_url(URL).is_ok());
         assert!(check_url("https://ghe.example.org/o/r/pull/12").is_ok());
+    }
+
+    #[test]
+    fn an_address_has_a_host_an_owner_a_name_and_a_number() {
+        for (url, expect) in [
+            (URL, Some(("github.com", "toys", "toy", 7))),
+            (
+                "http://ghe.example.org:8443/o-x/.r_1/pull/12",
+                Some(("ghe.example.org:8443", "o-x", ".r_1", 12)),
+            ),
+            ("https://github.com/toys/pull/7", None),
+            ("https://github.com/toys/a/b/pull/7", None),
+            ("https://github.com/toys/../pull/7", None),
+            ("https://github.com/toys/a%2fb/pull/7", None),
+            ("https://github.com/-toys/toy/pull/7", None),
+            ("https://a@github.com/toys/toy/pull/7", None),
+            ("https://github.com/toys/toy/pull/99999999999999999999", None),
+        ] {
+            let found = place(url).map(|it| (it.host, it.owner, it.name, it.number));
+            assert_eq!(found.map_err(|error| error.kind), expect.ok_or(ErrorKind::Refused), "{url}");
+        }
     }
 }

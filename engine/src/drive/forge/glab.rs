@@ -1,6 +1,8 @@
 //! glab: merge requests on GitLab, by version 4 of its REST API, whose answers `glab api` passes on.
 
 mod answer;
+mod discussion;
+mod failed;
 mod glance;
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! Forges: pull requests and issues in our words, and the programs that ask for them. Every call needs the network and an account.
 
+mod discussion;
 mod gh;
 mod glab;
 
@@ -7,17 +8,22 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use orange_api::{CheckLog, FailedCheck, MOST_CHECKS, Permission, end_of_log};
 use orange_core::forge::ForgeKind;
 use orange_journal::event::Checks;
 use orange_system::exec::{find_on_path, not_installed};
 use serde::Deserialize;
 
+pub use self::discussion::{Author, Discussion, ForgeComment, Mergeable, OpenThread};
 use self::gh::Gh;
 use self::glab::Glab;
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 
 /// The time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The most bytes of a log that are kept of each of its ends.
+const LONGEST_LOG: usize = 64 << 10;
 
 /// The forge of one project's repository, whose remotes name the repository there.
 #[derive(Clone, Debug)]
@@ -217,6 +223,42 @@ impl Forge {
         }
     }
 
+    /// The reviews and open threads of a pull request. A thread or comment that a person has not published, or that the forge hides as
+    /// spam, is not among them.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn discussion(&self, url: &str) -> Result<Discussion> {
+        match self {
+            Forge::GitHub(gh) => gh.discussion(url),
+            Forge::GitLab(glab) => glab.discussion(url),
+        }
+    }
+
+    /// The failed checks of a pull request whose newest commit is this one, the first [`MOST_CHECKS`] of them with the end of their logs.
+    ///
+    /// # Errors
+    /// `refused` if its newest commit is another one; else those of [`Forge::view`]. A log that cannot be had is not an error.
+    ///
+    /// [`MOST_CHECKS`]: orange_api::MOST_CHECKS
+    pub fn failed_checks(&self, url: &str, commit: &str) -> Result<Vec<FailedCheck>> {
+        match self {
+            Forge::GitHub(gh) => gh.failed_checks(url, commit),
+            Forge::GitLab(glab) => glab.failed_checks(url, commit),
+        }
+    }
+
+    /// The permission of an account in the repository of a pull request. An account that the forge does not know has none.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn permission(&self, url: &str, login: &str) -> Result<Permission> {
+        match self {
+            Forge::GitHub(gh) => gh.permission(url, login),
+            Forge::GitLab(glab) => glab.permission(url, login),
+        }
+    }
+
     /// The longest texts of a new pull request, less the note that one was cut.
     pub const fn limits(&self) -> TextLimits {
         match self {
@@ -235,6 +277,32 @@ impl Forge {
             }
         }
     }
+}
+
+/// The check of a log of this text, or without one.
+fn check_log(log: std::result::Result<String, String>) -> CheckLog {
+    match log {
+        Ok(text) => {
+            let (text, is_cut) = end_of_log(&text);
+            CheckLog::End { text, is_cut }
+        }
+        Err(reason) => CheckLog::Missing { reason },
+    }
+}
+
+/// The reason for a check without a log that is not one of the first.
+fn not_asked_for() -> CheckLog {
+    CheckLog::Missing { reason: format!("only the logs of the first {MOST_CHECKS} checks are read") }
+}
+
+/// Refuses checks of another commit than the one that is asked about.
+fn check_commit(newest: &str, asked: &str) -> Result<()> {
+    if newest == asked {
+        return Ok(());
+    }
+    let message =
+        format!("the newest commit of the pull request is `{}`, not `{asked}`", newest.escape_debug());
+    Err(Error::new(ErrorKind::Refused, message).help("ask again: its checks are those of another commit"))
 }
 
 /// The first open one, or else the first.

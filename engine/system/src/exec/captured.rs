@@ -19,8 +19,8 @@ pub(super) struct CapturedOutput {
 pub(super) struct Bound {
     /// The number of bytes that are kept of each end.
     pub(super) end: usize,
-    /// The file for both pipes of a child.
-    pub(super) file: Arc<Mutex<Copied>>,
+    /// The file for both pipes of a child, if they are copied.
+    pub(super) file: Option<Arc<Mutex<Copied>>>,
 }
 
 /// A file with room for so many more bytes.
@@ -39,7 +39,9 @@ impl CapturedOutput {
             let free = self.most.saturating_sub(self.head.len()).min(bytes.len());
             return self.head.extend_from_slice(&bytes[..free]);
         };
-        file.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        if let Some(file) = file {
+            file.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        }
         let (first, rest) = bytes.split_at(end.saturating_sub(self.head.len()).min(bytes.len()));
         self.head.extend_from_slice(first);
         self.tail.extend_from_slice(rest);

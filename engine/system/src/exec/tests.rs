@@ -169,6 +169,10 @@ fn of_a_bounded_call_both_ends_are_kept_and_more_is_in_a_file() {
     assert_eq!((short.text().as_str(), short.complaint().as_str()), ("out", "err"));
     assert_eq!(std::fs::read_to_string(copy("short")).unwrap().len(), 8);
 
+    let ends = sh("echo begin; head -c 30000000 /dev/zero; echo end").ends(1000).run().unwrap();
+    assert!(ends.stdout.starts_with(b"begin\n") && ends.stdout.ends_with(b"end\n"));
+    assert!(ends.stdout.len() < 4000, "{}", ends.stdout.len());
+
     // What it wrote until then is there when it takes too long.
     let slow = || sh("echo begun; sleep 1000").copied(1000, &copy("slow"), 100_000);
     let kept = || std::fs::read_to_string(copy("slow")).unwrap_or_default();

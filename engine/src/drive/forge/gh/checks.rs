@@ -21,6 +21,17 @@ pub(super) struct CheckEntry {
     started_at: Option<String>,
     completed_at: Option<String>,
     created_at: Option<String>,
+    details_url: Option<String>,
+    target_url: Option<String>,
+}
+
+/// A check that has failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failed<'a> {
+    pub(super) name: &'a str,
+    pub(super) workflow: Option<&'a str>,
+    pub(super) conclusion: String,
+    pub(super) url: Option<&'a str>,
 }
 
 /// Check of an entry: a later run of it supersedes earlier ones.
@@ -41,9 +52,8 @@ enum Began {
 /// The result of the newest run of each check: one that has failed decides, then one that has not ended. An unknown word
 /// counts as a failure, and is returned.
 pub(super) fn result(entries: &[CheckEntry]) -> (Checks, Option<String>) {
-    let newest = entries.iter().filter(|entry| !entries.iter().any(|other| other.supersedes(entry)));
     let (mut all, mut unknown) = (Checks::None, None);
-    for entry in newest {
+    for entry in newest(entries) {
         let one = entry.result();
         if one.is_none() {
             unknown = Some(entry.word().to_owned());
@@ -51,6 +61,24 @@ pub(super) fn result(entries: &[CheckEntry]) -> (Checks, Option<String>) {
         all = worse(all, one.unwrap_or(Checks::Red));
     }
     (all, unknown)
+}
+
+/// The failed ones among the newest run of each check, in the order of the list. An unknown word counts as a failure.
+pub(super) fn failed(entries: &[CheckEntry]) -> impl Iterator<Item = Failed<'_>> {
+    let failed = newest(entries).filter(|entry| match entry.result() {
+        Some(Checks::Red | Checks::Other(_)) | None => true,
+        Some(Checks::Green | Checks::Pending | Checks::None) => false,
+    });
+    failed.map(|entry| Failed {
+        name: present(&entry.context).or(present(&entry.name)).unwrap_or("without a name"),
+        workflow: present(&entry.workflow_name),
+        conclusion: entry.word().to_ascii_lowercase(),
+        url: present(&entry.details_url).or(present(&entry.target_url)),
+    })
+}
+
+fn newest(entries: &[CheckEntry]) -> impl Iterator<Item = &CheckEntry> {
+    entries.iter().filter(|entry| !entries.iter().any(|other| other.supersedes(entry)))
 }
 
 fn worse(one: Checks, other: Checks) -> Checks {
@@ -189,6 +217,29 @@ mod tests {
         check(&[&old, &run("CI", "test", LATE, "CANCELLED")], Checks::Red);
         check(&[&old, &run("CI", "test", LATE, "FAILURE")], Checks::Red);
         check(&[&old, &run("CI", "test", LATE, "")], Checks::Pending);
+    }
+
+    #[test]
+    fn the_newest_failed_runs_have_an_address() {
+        let json = [
+            run("CI", "test", EARLY, "FAILURE"),
+            run("CI", "docs", EARLY, "SUCCESS"),
+            run("CI", "test", LATE, "TIMED_OUT"),
+            status("ci/build", "", "ERROR"),
+            run("", "lint", EARLY, "A_NEW_WORD"),
+            run("", "slow", EARLY, ""),
+        ];
+        let entries: Vec<CheckEntry> = serde_json::from_str(&format!("[{}]", json.join(","))).unwrap();
+        let job = Some("https://github.com/toys/toy/actions/runs/1/job/2");
+        let expect = [
+            ("test", Some("CI"), "timed_out", job),
+            ("ci/build", None, "error", Some("https://ci.example.org/7")),
+            ("lint", None, "a_new_word", job),
+        ];
+        let found: Vec<Failed<'_>> = failed(&entries).collect();
+        let found: Vec<_> =
+            found.iter().map(|it| (it.name, it.workflow, it.conclusion.as_str(), it.url)).collect();
+        assert_eq!(found, expect);
     }
 
     #[test]
