@@ -1,10 +1,12 @@
 //! Feedback on a pull request: failed checks, comments, conflicts. It is kept as `feedback/N.json` of a task.
 
 mod section;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use section::{MOST_CHECKS, MOST_THREADS, end_of_log};
+pub use section::{MOST_CHECKS, end_of_log};
 
 /// Feedback of one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +43,18 @@ pub struct Feedback {
     /// Reasons for which it may lack something, in words.
     #[serde(default)]
     pub gaps: Vec<String>,
+}
+
+/// The answer of `orange task feedback`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TaskFeedback {
+    /// The task's id.
+    pub id: String,
+    /// True if the task has it; false with `--ask`, which only looks.
+    pub is_kept: bool,
+    /// Feedback of the round that was asked for.
+    pub feedback: Feedback,
 }
 
 /// The decision of a pull request's reviewers.

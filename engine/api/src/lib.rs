@@ -42,8 +42,8 @@ pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use feedback::{
-    CheckLog, Comment, Conflict, FailedCheck, Feedback, MOST_CHECKS, MOST_THREADS, Permission,
-    ReviewDecision, Thread, end_of_log,
+    CheckLog, Comment, Conflict, FailedCheck, Feedback, MOST_CHECKS, Permission, ReviewDecision,
+    TaskFeedback, Thread, end_of_log,
 };
 pub use gc::Removal;
 pub use harness::ListedHarness;
@@ -62,7 +62,8 @@ pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{
     ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
-    SetupProgram, SharedMergeSettings, SharedSettings, ShownProject, TrustState, TrustedFile,
+    SetupProgram, SharedFeedbackSettings, SharedMergeSettings, SharedSettings, ShownProject, TrustState,
+    TrustedFile,
 };
 pub use report::{UnreadableUsage, UsageGroup, UsageReport};
 pub use task::{
@@ -164,6 +165,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-create-pr", schema::<Changing<OpenedPullRequest>>()),
         ("task-delete", schema::<OneOrEach<Deleted>>()),
         ("task-diff", schema::<Diff>()),
+        ("task-feedback", schema::<TaskFeedback>()),
         ("task-edit", schema::<Changing<Edited>>()),
         ("task-list", schema::<Vec<ListedTask<'_>>>()),
         ("task-logs", schema::<Logs<'_>>()),

@@ -98,6 +98,18 @@ pub struct SharedSettings {
     pub merge: SharedMergeSettings,
     /// The forge: `github` or `gitlab`; null for that of the remote's address.
     pub forge: SettingSource<Option<String>>,
+    /// Feedback on pull requests.
+    pub feedback: SharedFeedbackSettings,
+}
+
+/// The settings of feedback on pull requests that `projects.json` and `orange.toml` share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SharedFeedbackSettings {
+    /// The names of the people whose comments agents get; `write` alone for all who may push.
+    pub authors: SettingSource<Vec<String>>,
+    /// The names of the bots whose comments agents get.
+    pub bots: SettingSource<Vec<String>>,
 }
 
 /// The settings of merges and syncs that `projects.json` and `orange.toml` share.

@@ -19,6 +19,7 @@ mod command;
 mod decide;
 mod end;
 mod exit;
+pub mod feedback;
 pub mod foreign;
 pub mod forge;
 mod forward;
@@ -73,7 +74,7 @@ pub use program::{Answers, Checks, Program, ProgramAnswer};
 pub use prompt::{ORIGIN_HEAD, Piece, Prompt, Value, Values};
 pub use rejection::{Asker, Rejection};
 pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};
-pub use section::{Heading, fingerprint, section};
+pub use section::{Heading, closing_line, fingerprint, section};
 pub use unknown::UnknownName;
 pub use workflow::{Compiled, Workflow};
 

@@ -1,5 +1,7 @@
 //! Sections of a markdown body, which gates read.
 
+use alloc::string::String;
+
 use crate::fnv1a;
 
 /// A markdown heading of the `#` kind.
@@ -61,6 +63,23 @@ pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// The lines that a reader of the rendered text sees: those outside comments.
 pub(crate) fn visible_lines(text: &str) -> impl Iterator<Item = &str> {
     lines(text).filter(|line| line.part != ProseOrCode::Comment).map(|line| line.text)
+}
+
+/// The line that closes the fenced code block or comment in which a text ends; `None` if it ends in neither. What is appended to such a
+/// text without it is hidden.
+pub fn closing_line(text: &str) -> Option<String> {
+    let mut open: Option<OpenBlock> = None;
+    for line in text.lines() {
+        let block = open.or_else(|| OpenBlock::opened_by(line));
+        let is_first = open.is_none();
+        open = block.filter(|block| !block.is_closed_by(line, is_first));
+    }
+    open.map(|block| match block {
+        OpenBlock::Code(CodeFence { mark, length }) => {
+            core::iter::repeat_n(char::from(mark), length).collect()
+        }
+        OpenBlock::Comment => "-->".into(),
+    })
 }
 
 /// The kind of text to which a line belongs.
@@ -217,6 +236,22 @@ mod tests {
         check("    <!-- indented code\n## Handoff\nx\n", Some("x\n"));
         check("## Handoff\n<!--\n## Review\n-->\nend\n", Some("<!--\n## Review\n-->\nend\n"));
         assert!(is_hidden("<!--\n## Handoff\n-->\n", "## Handoff"));
+    }
+
+    #[test]
+    fn what_is_appended_after_the_closing_line_is_seen() {
+        for (body, closing) in [
+            ("text", None),
+            ("```\nx\n```", None),
+            ("<!-- x -->", None),
+            ("````rust\n```", Some("````")),
+            ("~~~\nx", Some("~~~")),
+            ("<!-- x\n```", Some("-->")),
+        ] {
+            assert_eq!(closing_line(body).as_deref(), closing, "{body}");
+            let end = closing.map(|line| alloc::format!("\n{line}")).unwrap_or_default();
+            check(&alloc::format!("{body}{end}\n\n## Handoff\nx\n"), Some("x\n"));
+        }
     }
 
     #[test]

@@ -60,6 +60,7 @@ fn is_relayed(command: &Command) -> bool {
                 | TaskCommand::Complete(_)
                 | TaskCommand::Next(_)
                 | TaskCommand::Show { .. }
+                | TaskCommand::Feedback { .. }
         )) | Command::Step(_)
             | Command::Mission(CommandGroup(MissionCommand::Show(_)))
     )

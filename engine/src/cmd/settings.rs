@@ -8,8 +8,8 @@ use crate::store::projects::Project;
 use crate::store::settings::{Ports, WorktreeProgram};
 use crate::store::trust::{self, Trust};
 use orange_api::{
-    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedMergeSettings, SharedSettings,
-    ShownProject, TrustState,
+    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedFeedbackSettings,
+    SharedMergeSettings, SharedSettings, ShownProject, TrustState,
 };
 
 /// The settings of a project that apply now.
@@ -27,6 +27,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         environment,
         merge,
         forge,
+        feedback,
         trust,
     } = settings;
     let programs = setup
@@ -49,6 +50,10 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         environment: with(environment.value.clone(), &environment),
         merge: shown_merge(&merge),
         forge: with(forge.value.map(|it| it.as_str().to_owned()), &forge),
+        feedback: SharedFeedbackSettings {
+            authors: with(feedback.authors.value.words(), &feedback.authors),
+            bots: with(feedback.bots.value.clone(), &feedback.bots),
+        },
     })
 }
 
@@ -97,6 +102,8 @@ pub fn text(shown: &ShownProject) -> String {
         row("merge.coauthors", it.merge.coauthors.value.to_string(), it.merge.coauthors.source),
         row("merge.push", it.merge.push.value.to_string(), it.merge.push.source),
         row("forge", it.forge.value.clone().unwrap_or_else(|| "by the remote".to_owned()), it.forge.source),
+        row("feedback.authors", it.feedback.authors.value.join(", "), it.feedback.authors.source),
+        row("feedback.bots", it.feedback.bots.value.join(", "), it.feedback.bots.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

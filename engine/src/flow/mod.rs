@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod changed;
+pub mod feedback;
 pub mod judged;
 pub mod life;
 pub mod mission;

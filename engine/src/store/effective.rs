@@ -1,6 +1,7 @@
 //! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
 
 use orange_api::SettingOrigin;
+use orange_core::feedback::Authors;
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 
@@ -42,6 +43,8 @@ pub struct Effective {
     pub merge: EffectiveMerge,
     /// As in [`Settings`]; `None` for that of the remote's address.
     pub forge: Sourced<Option<ForgeKind>>,
+    /// As in [`Settings`].
+    pub feedback: EffectiveFeedback,
     /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
 }
@@ -57,6 +60,15 @@ pub struct EffectiveMerge {
     pub message: Sourced<MessageForm>,
     pub coauthors: Sourced<bool>,
     pub push: Sourced<bool>,
+}
+
+/// The settings of feedback that apply now, as in [`FeedbackSettings`].
+///
+/// [`FeedbackSettings`]: crate::store::settings::FeedbackSettings
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectiveFeedback {
+    pub authors: Sourced<Authors>,
+    pub bots: Sourced<Vec<String>>,
 }
 
 impl Effective {
@@ -94,6 +106,10 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
             push: first_or(own, &file, true, |it| it.merge.push),
         },
         forge: first(own, &file, |it| it.forge.map(Some)),
+        feedback: EffectiveFeedback {
+            authors: first(own, &file, |it| it.feedback.authors.clone()),
+            bots: first(own, &file, |it| it.feedback.bots.clone()),
+        },
         trust,
     })
 }

@@ -345,6 +345,11 @@ impl WorkItemDir {
         self.path.join("prompts").join(format!("{spawn}.md"))
     }
 
+    /// The folder with the feedback of each round.
+    pub fn feedback(&self) -> PathBuf {
+        self.path.join("feedback")
+    }
+
     /// The checkout in which programs look at the result of a merge.
     pub fn merge_result(&self) -> PathBuf {
         self.path.join("merge")

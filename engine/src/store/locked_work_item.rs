@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use orange_core::Workspace;
+use orange_core::{Workspace, closing_line};
 
 use crate::store::copy::{self, CopyState, Published, WorktreeCopy};
 use crate::store::frontmatter::Document;
@@ -157,11 +157,13 @@ impl LockedWorkItem {
         })
     }
 
-    /// Adds a section to the end of the task's body. Of several with one heading, the last one counts.
+    /// Adds a section to the end of the task's body. Of several with one heading, the last one counts. A code block or comment in which the
+    /// body ends is closed: it would hide the section.
     pub fn append_section(&mut self, heading: &str, text: &str) -> Result<()> {
         self.write(|document| {
             let before = document.body().trim_end();
-            let body = format!("{before}\n\n{heading}\n\n{}\n", text.trim());
+            let closing = closing_line(before).map(|line| format!("\n{line}")).unwrap_or_default();
+            let body = format!("{before}{closing}\n\n{heading}\n\n{}\n", text.trim());
             document.set_body(&body);
             Ok(())
         })

@@ -11,6 +11,7 @@ pub mod create;
 pub mod edit;
 pub mod effective;
 pub mod environment;
+pub mod feedback;
 pub mod find;
 pub mod follow;
 pub mod frontmatter;

@@ -46,6 +46,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("task watch", Anybody),
     ("task logs", Anybody),
     ("task diff", Anybody),
+    ("task feedback", Anybody),
     ("task pane", Anybody),
     ("task answer", Person(&["TASK", "allow"])),
     ("task send", Person(&["TASK", "Hello"])),

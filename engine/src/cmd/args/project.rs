@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use orange_core::feedback::{Authors, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 
@@ -217,13 +218,20 @@ pub struct ProjectSettings {
     /// The forge that has its pull requests: github or gitlab; without a word, that of the address of its remote
     #[arg(long, value_name = "FORGE", value_parser = forge())]
     pub forge: Option<ForgeKind>,
+    /// An account whose comments on pull requests agents get; once for each, or once as `write` for all who may push, or as '' for none;
+    /// `write` in a new project
+    #[arg(long, value_name = "NAME", value_parser = author)]
+    pub feedback_authors: Option<Vec<String>>,
+    /// A bot whose comments on pull requests agents get; once for each, or once as '' for none
+    #[arg(long, value_name = "NAME", value_parser = login)]
+    pub feedback_bots: Option<Vec<String>>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 15] = [
+const SHARED: [&str; 17] = [
     "copy",
     "link",
     "setup",
@@ -239,6 +247,8 @@ const SHARED: [&str; 15] = [
     "merge-coauthors",
     "merge-push",
     "forge",
+    "feedback-authors",
+    "feedback-bots",
 ];
 
 impl ProjectSettings {
@@ -260,6 +270,8 @@ impl ProjectSettings {
                 "merge-coauthors" => settings.merge.coauthors = None,
                 "merge-push" => settings.merge.push = None,
                 "forge" => settings.forge = None,
+                "feedback-authors" => settings.feedback.authors = None,
+                "feedback-bots" => settings.feedback.bots = None,
                 _ => settings.reclaim_when_waiting = None,
             }
         }
@@ -277,6 +289,15 @@ impl ProjectSettings {
         settings.review_harness = self.review_harness.clone().or(settings.review_harness.take());
         self.change_merge(&mut settings.merge);
         settings.forge = self.forge.or(settings.forge);
+        let authors = listed(&self.feedback_authors).map(|names: Vec<String>| {
+            if names.iter().any(|name| name == Authors::WRITE) {
+                Authors::Write
+            } else {
+                Authors::Logins(names)
+            }
+        });
+        settings.feedback.authors = authors.or(settings.feedback.authors.take());
+        settings.feedback.bots = listed(&self.feedback_bots).or(settings.feedback.bots.take());
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
 
@@ -305,6 +326,14 @@ fn place(text: &str) -> Result<String, String> {
 
 fn variable(text: &str) -> Result<String, String> {
     none_or(text, flaw_of_variable)
+}
+
+fn author(text: &str) -> Result<String, String> {
+    if text == Authors::WRITE { Ok(text.to_owned()) } else { login(text) }
+}
+
+fn login(text: &str) -> Result<String, String> {
+    none_or(text, flaw_of_login)
 }
 
 fn none_or(text: &str, flaw: fn(&str) -> Option<String>) -> Result<String, String> {

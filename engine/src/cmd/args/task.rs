@@ -101,6 +101,26 @@ Examples:
 On a terminal, git shows it in your pager, and --tool in your diff tool (`git difftool`). Without a worktree, it is what the branch
 has. The worktree and its index stay as they are. A mission's id works, too.")]
     Diff(DiffArgs),
+    /// Show the feedback on a task's pull request: failed checks, comments, conflicts
+    #[command(after_help = "\
+Examples:
+  orange task feedback                       (an agent, in its worktree)
+  orange task feedback add-login --round 1
+  orange task feedback add-login --json
+  orange task feedback add-login --ask       (what an agent would get now)
+
+It is what the section `## Feedback` of TASK.md has, without the limits there. Comments of people who may not push to the repository, and
+of bots that the project does not name, are only counted.")]
+    Feedback {
+        #[command(flatten)]
+        task: TaskName,
+        /// That of this round [default: the newest]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        round: Option<u32>,
+        /// Ask the forge now, and keep nothing; only a person may ask
+        #[arg(long, conflicts_with = "round")]
+        ask: bool,
+    },
     /// Show what an agent's terminal shows now
     #[command(after_help = "\
 Examples:

@@ -10,6 +10,7 @@ pub mod delete;
 mod diff;
 mod doings;
 mod edit;
+mod feedback;
 mod list;
 pub mod logs;
 mod many;
@@ -117,6 +118,9 @@ pub fn run(
         }
         TaskCommand::Answer(args) => answer::run(app, args),
         TaskCommand::Diff(args) => diff::run(app, &any_named_or_here(app, &args.task)?, args, as_json),
+        TaskCommand::Feedback { task, round, ask } => {
+            feedback::run(app, &named_or_here(app, task)?, *round, *ask)
+        }
         TaskCommand::Open(task) => page::open(app, &named_or_here(app, task)?),
         TaskCommand::Refresh(task) => changing(app, task, |dir| page::refresh(app, dir)),
         TaskCommand::Edit(args) => {

@@ -59,14 +59,3 @@ pub struct Author {
     /// True for the account that asks.
     pub is_self: bool,
 }
-
-impl Mergeable {
-    /// The word in workflows and answers.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Mergeable::Clean => "clean",
-            Mergeable::Conflict => "conflict",
-            Mergeable::Unknown => "unknown",
-        }
-    }
-}

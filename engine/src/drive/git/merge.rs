@@ -245,6 +245,17 @@ impl Git {
         })
     }
 
+    /// The files in which a branch conflicts with its target, as far as git knows without a fetch, and the commit of the branch.
+    pub fn conflicts(&self, branch: &str, target: &str) -> Result<(String, Vec<String>)> {
+        let (ours, theirs) = self.sides(branch, target)??;
+        let sides = Sides { ours: &ours, theirs: &theirs, branch, target, taken: Taken::default() };
+        let files = match self.merge_trees(&sides)? {
+            MergedTrees::Clean(_) => Vec::new(),
+            MergedTrees::Conflict(files) => files,
+        };
+        Ok((theirs, files))
+    }
+
     /// The commits of the default branch and of a branch, here or on the remote, with one call of git where they do not differ.
     fn sides(&self, branch: &str, default_branch: &str) -> Result<Result<(String, String)>> {
         let here = |name: &str| format!("refs/heads/{name}");

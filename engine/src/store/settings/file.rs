@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use orange_core::feedback::{Authors, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 use toml::Spanned;
@@ -33,8 +34,18 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
     Ok(settings)
 }
 
-const KEYS: &[&str] =
-    &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment", "merge", "forge"];
+const KEYS: &[&str] = &[
+    "copy",
+    "link",
+    "setup",
+    "ports",
+    "harness",
+    "reclaim_when_waiting",
+    "environment",
+    "merge",
+    "forge",
+    "feedback",
+];
 
 type SettingResult<T> = std::result::Result<T, SettingFlaw>;
 
@@ -98,6 +109,15 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
                 Ok(())
             })?;
         }
+        "feedback" => {
+            each(table(key, value)?, &["authors", "bots"], &mut |key, value| {
+                match key {
+                    "authors" => settings.feedback.authors = Some(authors(key, value)?),
+                    _ => settings.feedback.bots = Some(logins(key, value)?),
+                }
+                Ok(())
+            })?;
+        }
         "harness" => {
             each(table(key, value)?, &["task", "review"], &mut |key, value| {
                 let name = Some(text(key, value)?).filter(|name| !name.is_empty());
@@ -153,6 +173,18 @@ fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> 
 
 fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of names in quotes: [\"API_KEY\"]"), flaw_of_variable)
+}
+
+fn authors(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Authors> {
+    match value.get_ref().as_str() {
+        Some(Authors::WRITE) => Ok(Authors::Write),
+        Some(_) => Err(format!("`{key}` is \"write\" or a list of names in quotes: [\"ada\"]").into()),
+        None => Ok(Authors::Logins(logins(key, value)?)),
+    }
+}
+
+fn logins(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
+    strings(value, &|| format!("`{key}` is a list of names in quotes: [\"ada\"]"), flaw_of_login)
 }
 
 fn strings(

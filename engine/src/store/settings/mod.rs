@@ -7,6 +7,7 @@ mod tests;
 
 use std::path::{Component, Path};
 
+use orange_core::feedback::Authors;
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,9 @@ pub struct Settings {
     /// The kind of the forge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forge: Option<ForgeKind>,
+    /// Feedback on pull requests.
+    #[serde(default, skip_serializing_if = "FeedbackSettings::is_empty")]
+    pub feedback: FeedbackSettings,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -84,6 +88,25 @@ impl MergeSettings {
     /// True if it sets nothing.
     pub fn is_empty(&self) -> bool {
         *self == MergeSettings::default()
+    }
+}
+
+/// The settings of feedback on pull requests; `None` where the source says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FeedbackSettings {
+    /// The people whose comments agents get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authors: Option<Authors>,
+    /// The bots whose comments agents get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bots: Option<Vec<String>>,
+}
+
+impl FeedbackSettings {
+    /// True if it sets nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == FeedbackSettings::default()
     }
 }
 

@@ -29,7 +29,8 @@ fn every_key_is_read() {
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
          [merge]\nstrategy = 'squash'\nsync = 'rebase'\ninto = 'next'\nmessage = 'commits'\n\
-         coauthors = false\npush = false\n[forge]\nkind = 'gitlab'\n",
+         coauthors = false\npush = false\n[forge]\nkind = 'gitlab'\n\
+         [feedback]\nauthors = ['ada']\nbots = ['helper']\n",
     );
     let expect = Settings {
         copy: Some(words(&[".env", "config/local"])),
@@ -52,10 +53,29 @@ fn every_key_is_read() {
             push: Some(false),
         },
         forge: Some(ForgeKind::GitLab),
+        feedback: FeedbackSettings {
+            authors: Some(Authors::Logins(words(&["ada"]))),
+            bots: Some(words(&["helper"])),
+        },
         ..Settings::default()
     };
     assert_eq!(settings.unwrap(), expect);
     assert!(read("# nothing\n").unwrap().is_empty());
+}
+
+#[test]
+fn authors_are_a_word_or_a_list() {
+    assert_eq!(read("[feedback]\nauthors = 'write'\n").unwrap().feedback.authors, Some(Authors::Write));
+    for (authors, json) in [
+        (Authors::Write, r#"{"feedback":{"authors":"write"}}"#),
+        (Authors::Logins(words(&["ada"])), r#"{"feedback":{"authors":["ada"]}}"#),
+    ] {
+        let feedback = FeedbackSettings { authors: Some(authors), bots: None };
+        let settings = Settings { feedback, ..Settings::default() };
+        assert_eq!(serde_json::to_string(&settings).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Settings>(json).unwrap(), settings);
+    }
+    assert!(serde_json::from_str::<Settings>(r#"{"feedback":{"authors":"all"}}"#).is_err());
 }
 
 #[test]
@@ -74,6 +94,9 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("environment = [\n'KEY=1']", 2, "not a name of a variable");
     check_flaw("copy = [1]", 1, "list of paths");
     check_flaw("\nreclaim_when_waiting = 'yes'", 2, "true or false");
+    check_flaw("[feedback]\nauthors = 'anyone'", 2, "\"write\" or a list");
+    check_flaw("[feedback]\nauthors = ['write']", 2, "stands alone");
+    check_flaw("[feedback]\nbots = [\n'@helper']", 3, "without `@`");
     check_flaw("[merge]\nsync = 'squash'", 2, "merge, rebase");
     check_flaw("[merge]\nmessage = 'poem'", 2, "summary, commits");
     check_flaw("[merge]\ninto = ''", 2, "name of a branch");

@@ -1,0 +1,169 @@
+//! Decisions about comments on pull requests: whose of them agents get.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The people whose comments agents get.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "WrittenAuthors", try_from = "WrittenAuthors")
+)]
+pub enum Authors {
+    /// All who may push to the repository.
+    #[default]
+    Write,
+    /// Those with these names.
+    Logins(Vec<String>),
+}
+
+/// The rule for comments of people and bots.
+#[derive(Clone, Copy, Debug)]
+pub struct AuthorRule<'a> {
+    /// The people.
+    pub authors: &'a Authors,
+    /// The names of bots.
+    pub bots: &'a [String],
+}
+
+/// The decision about the comments of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Agents get them.
+    Given,
+    /// Agents get them if the account may push to the repository.
+    IfWriter,
+    /// They are only counted.
+    Counted,
+}
+
+impl AuthorRule<'_> {
+    /// The decision about the comments of an account. The name of a person never admits a bot, nor the other way round.
+    pub fn decide(&self, login: &str, is_bot: bool) -> Admission {
+        let is_named =
+            |names: &[String]| names.iter().any(|name| bare(name).eq_ignore_ascii_case(bare(login)));
+        match (is_bot, self.authors) {
+            (true, _) if is_named(self.bots) => Admission::Given,
+            (true, _) => Admission::Counted,
+            (false, Authors::Write) => Admission::IfWriter,
+            (false, Authors::Logins(names)) if is_named(names) => Admission::Given,
+            (false, Authors::Logins(_)) => Admission::Counted,
+        }
+    }
+}
+
+/// The name without the mark that GitHub puts after names of bots.
+fn bare(login: &str) -> &str {
+    login.strip_suffix("[bot]").unwrap_or(login)
+}
+
+impl Authors {
+    /// The word for all who may push.
+    pub const WRITE: &str = "write";
+
+    /// The names, or the word.
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Authors::Write => Vec::from([Authors::WRITE.into()]),
+            Authors::Logins(names) => names.clone(),
+        }
+    }
+}
+
+/// Reason for which a name cannot be that of an account; `None` if it can.
+pub fn flaw_of_login(name: &str) -> Option<String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.[]".contains(letter);
+    if name == Authors::WRITE {
+        return Some("`write` stands alone: give it, or the names of accounts".into());
+    }
+    let is_name = !name.is_empty() && name.chars().all(is_plain);
+    (!is_name).then(|| {
+        alloc::format!(
+            "`{}` is not a name of an account: give it without `@`, such as ada",
+            name.escape_debug()
+        )
+    })
+}
+
+/// [`Authors`] as settings contain them.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+enum WrittenAuthors {
+    Word(String),
+    Logins(Vec<String>),
+}
+
+#[cfg(feature = "serde")]
+impl From<Authors> for WrittenAuthors {
+    fn from(authors: Authors) -> WrittenAuthors {
+        match authors {
+            Authors::Write => WrittenAuthors::Word(Authors::WRITE.into()),
+            Authors::Logins(names) => WrittenAuthors::Logins(names),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<WrittenAuthors> for Authors {
+    type Error = String;
+
+    fn try_from(written: WrittenAuthors) -> Result<Authors, String> {
+        match written {
+            WrittenAuthors::Word(word) if word == Authors::WRITE => Ok(Authors::Write),
+            WrittenAuthors::Word(word) => {
+                Err(alloc::format!("`{}` is neither `write` nor a list of names", word.escape_debug()))
+            }
+            WrittenAuthors::Logins(names) => Ok(Authors::Logins(names)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::borrow::ToOwned;
+    use alloc::vec;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(authors: &Authors, bots: &[&str], account: (&str, bool), expect: Admission) {
+        let bots: Vec<String> = bots.iter().map(|name| (*name).to_owned()).collect();
+        let rule = AuthorRule { authors, bots: &bots };
+        assert_eq!(rule.decide(account.0, account.1), expect, "{authors:?} {bots:?} {account:?}");
+    }
+
+    #[test]
+    fn a_bot_has_to_be_named() {
+        let ada = Authors::Logins(vec!["ada".to_owned(), "helper".to_owned()]);
+        for authors in [&Authors::Write, &ada] {
+            check(authors, &[], ("helper", true), Admission::Counted);
+            check(authors, &["helper"], ("helper", true), Admission::Given);
+            check(authors, &["Helper[bot]"], ("helper", true), Admission::Given);
+            check(authors, &["helper"], ("helper2", true), Admission::Counted);
+        }
+        // A person may have the name that a bot has.
+        check(&Authors::Write, &["helper"], ("helper", false), Admission::IfWriter);
+        check(&Authors::Logins(vec![]), &["helper"], ("helper", false), Admission::Counted);
+    }
+
+    #[test]
+    fn a_list_of_people_is_the_whole_list() {
+        let ada = Authors::Logins(vec!["ada".to_owned()]);
+        check(&Authors::Write, &[], ("eve", false), Admission::IfWriter);
+        check(&ada, &[], ("Ada", false), Admission::Given);
+        check(&ada, &[], ("eve", false), Admission::Counted);
+        check(&ada, &[], ("", false), Admission::Counted);
+    }
+
+    #[test]
+    fn a_name_of_an_account_is_plain() {
+        for name in ["ada", "o-x_1", "helper[bot]", "a.b"] {
+            assert_eq!(flaw_of_login(name), None, "{name}");
+        }
+        for name in ["write", "@ada", "a b", "", "a/b"] {
+            assert!(flaw_of_login(name).is_some(), "{name}");
+        }
+    }
+}
