@@ -111,14 +111,15 @@ impl Seen<'_, '_> {
         };
         match *step {
             SearchStep::Write(it) => format!("write {:?}", wrote(Some(it))),
-            SearchStep::Request { transition, by, wrote: it } => {
-                format!("request {transition:?} {by:?} {:?}", wrote(it))
+            SearchStep::Request { transition, by, wrote: it, watch } => {
+                format!("request {transition:?} {by:?} {watch:?} {:?}", wrote(it))
             }
             SearchStep::Exit { agent, one: it, wrote: of, end, outcome } => {
                 format!("exit {agent:?} {:?} {:?} {end:?} {outcome:?}", one(it), wrote(of))
             }
-            SearchStep::Failure { transition, hook, failed: FailedHook { by, one: it, wrote: of, exit } } => {
-                format!("failure {transition:?} {hook} {by:?} {:?} {:?} {exit:?}", one(it), wrote(of))
+            SearchStep::Failure { transition, hook, failed } => {
+                let FailedHook { by, one: it, wrote: of, exit, watch } = failed;
+                format!("failure {transition:?} {hook} {by:?} {watch:?} {:?} {:?} {exit:?}", one(it), wrote(of))
             }
             SearchStep::Start
             | SearchStep::Commit(_)

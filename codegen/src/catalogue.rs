@@ -123,6 +123,8 @@ catalogue! {
     A18 "pointless-deadline" Error Machines;
     A19 "inconsistent-reviewers" Error Machines;
     A20 "gate-without-merge" Error Machines;
+    A21 "watch-target-illegal" Error Machines;
+    A22 "watch-overlap" Warn Machines;
     B01 "cycle" Error Steps;
     B02 "unknown-dep" Error Steps;
     B03 "duplicate-step" Error Steps;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orange_core::{Condition, Guard, Hook, Outcome, StateId, Transition};
+use orange_core::{Condition, Guard, Hook, Outcome, StateId, Transition, WatchRule};
 
 use crate::lint::Facts;
 
@@ -44,7 +44,8 @@ impl DifferenceTeller<'_> {
             .exit_rules_of(id)
             .map(|at| self.rule(&machine.exit_rules[at].condition, &machine.exit_rules[at].outcome))
             .collect();
-        format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?}")
+        let watch: Vec<String> = machine.watch_rules_of(id).map(|at| self.watch(&machine.watch[at])).collect();
+        format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?} {watch:?}")
     }
 
     /// By two states: the transitions between them. At most one of them fires, so that their order says nothing.
@@ -61,13 +62,13 @@ impl DifferenceTeller<'_> {
     }
 
     fn transition(&self, transition: &Transition<'_>) -> String {
-        let Transition { by, guard, gates, hooks, on_hook_failure, .. } = transition;
+        let Transition { by, cause, guard, gates, hooks, on_hook_failure, .. } = transition;
         let on_hook_failure = on_hook_failure.map(|it| self.0.name(it));
         let hooks: Vec<String> = hooks.iter().map(|it| self.hook(it)).collect();
         let mut by: Vec<&str> = by.iter().map(|it| self.0.machine.actor_name(it)).collect();
         by.sort_unstable();
         format!(
-            "{by:?} {:?} {gates:?} {hooks:?} {on_hook_failure:?}",
+            "{by:?} {cause:?} {:?} {gates:?} {hooks:?} {on_hook_failure:?}",
             guard.as_ref().map(|it| self.guard(it))
         )
     }
@@ -111,8 +112,13 @@ impl DifferenceTeller<'_> {
         }
     }
 
-    fn rule(&self, condition: &Condition<'_>, outcome: &Outcome<'_>) -> String {
-        let outcome = match outcome {
+    fn watch(&self, rule: &WatchRule<'_>) -> String {
+        let guard = rule.guard.as_ref().map(|it| self.guard(it));
+        format!("{} {guard:?} {}", rule.fact, self.outcome(&rule.outcome))
+    }
+
+    fn outcome(&self, outcome: &Outcome<'_>) -> String {
+        match outcome {
             Outcome::Then(to) => self.0.name(*to).to_owned(),
             Outcome::ThenWhen(clauses) => {
                 let mut clauses: Vec<_> =
@@ -121,7 +127,11 @@ impl DifferenceTeller<'_> {
                 format!("{clauses:?}")
             }
             Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => format!("{outcome:?}"),
-        };
+        }
+    }
+
+    fn rule(&self, condition: &Condition<'_>, outcome: &Outcome<'_>) -> String {
+        let outcome = self.outcome(outcome);
         let condition = match condition {
             Condition::Overdue(deadline) => {
                 let mut states: Vec<_> = deadline.states.iter().map(|it| self.0.name(*it)).collect();

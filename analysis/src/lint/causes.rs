@@ -266,8 +266,10 @@ fn of_machine(workflow: &Workflow) -> Vec<DeclaredPart> {
     });
     let rules = workflow.exit_monitoring.rules.iter();
     let rules = rules.map(|it| DeclaredPart { span: it.span, states: vec![it.status.value] });
+    let watch = workflow.watch.iter();
+    let watch = watch.map(|it| DeclaredPart { span: it.span, states: vec![it.status.value] });
     let prompts = workflow.prompts.iter().map(|it| begins(it.name.span, Vec::new()));
-    states.chain(transitions).chain(rules).chain(prompts).collect()
+    states.chain(transitions).chain(rules).chain(watch).chain(prompts).collect()
 }
 
 /// A part that reaches to the next one.

@@ -363,7 +363,21 @@ impl<'f> Facts<'f> {
         if is_judged_again(before) || before.waiting.is_some() && is_engines && is_request {
             return wrote;
         }
+        let watch = match &edge.step {
+            SearchStep::Request { watch, .. } => *watch,
+            SearchStep::Failure { failed, .. } => failed.watch,
+            SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Commit(_)
+            | SearchStep::EndWhileWaiting(_)
+            | SearchStep::Exit { .. }
+            | SearchStep::Respawn
+            | SearchStep::Retry { .. } => None,
+        };
         let request = |transition: TransitionId| {
+            if let Some(rule) = watch {
+                return Act::Fact { fact: self.machine.watch[usize::from(rule)].fact };
+            }
             if is_engines {
                 return Act::Elapse { after: self.time_of(transition) };
             }
@@ -517,6 +531,10 @@ impl<'f> Facts<'f> {
             SearchStep::Write(_) => None,
             SearchStep::Commit(_) => Some("commits".to_owned()),
             SearchStep::EndWhileWaiting(_) => Some("ends".to_owned()),
+            SearchStep::Request { watch: Some(rule), .. } => {
+                let fact = self.machine.watch[usize::from(*rule)].fact;
+                Some(format!("goes on to {to}, since {}", fact.sentence()))
+            }
             SearchStep::Request { by: Actor::Engine, .. } => Some(format!("goes on to {to}")),
             SearchStep::Request { .. } => Some(format!("--status {to}")),
             SearchStep::Failure { transition, hook, failed } => {
@@ -591,8 +609,9 @@ fn actor_kind(
     }
 }
 
-/// True if an exit rule leads to the target of a transition.
+/// True if an exit rule or a watch rule leads to the target of a transition.
 fn is_ruled(machine: &Machine<'_>, transition: &core::Transition<'_>) -> bool {
-    let mut rules = machine.exit_rules_of(transition.from).map(|rule| machine.exit_rules[rule].outcome);
-    rules.any(|it| it.targets().any(|to| to == transition.to))
+    let rules = machine.exit_rules_of(transition.from).map(|rule| machine.exit_rules[rule].outcome);
+    let watch = machine.watch_rules_of(transition.from).map(|rule| machine.watch[rule].outcome);
+    rules.chain(watch).any(|it| it.targets().any(|to| to == transition.to))
 }

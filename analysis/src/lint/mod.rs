@@ -17,6 +17,7 @@ pub mod prompts;
 pub mod steps;
 pub mod unattended;
 mod undecided;
+pub mod watch;
 
 pub use facts::{ActorKind, Facts, MAX_TRACED};
 pub use prompt_facts::{
@@ -151,6 +152,7 @@ pub static GROUPS: &[Group] = &[
         numbers: 0xa0..=0xbf,
         lints: authority::LINTS,
     },
+    Group { name: "watch", title: "Watch rules", letter: 'C', numbers: 0xc0..=0xdf, lints: watch::LINTS },
 ];
 
 impl Group {

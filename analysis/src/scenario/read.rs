@@ -1,13 +1,14 @@
 //! Reading a file of scenarios, collecting every fault in it.
 
-use orange_core::Actor;
+use orange_core::{Actor, Fact};
 
 use super::{Expect, GivenTask, Scenario, ScenarioStep, Scenarios};
 use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, only_beside};
 use crate::walk::{Act, CHECKS, WalkEnd};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
-use orange_codegen::model::keys::{MapKeys, NameKind, Object, Takes, key, required};
+use orange_codegen::model::keys::{MapKeys, NameKind, Object, PULL_REQUEST_FACT, Takes, key, required};
+use orange_codegen::model::watched_fact;
 use orange_codegen::source::Source;
 use orange_codegen::span::Spanned;
 use orange_codegen::syntax::{self, Node};
@@ -81,6 +82,8 @@ static STEP: Object = Object {
         ),
         key("succeeds", Takes::Boolean, "Whether it does; true by default."),
         key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
+        key("pr", Takes::Object(&PULL_REQUEST_FACT), "This fact of the pull request holds, and the workflow watches it."),
+        key("base", Takes::Word(&BASE_WORDS), "This fact of the base holds, and the workflow watches it."),
         key("commit", Takes::Boolean, "The work changes."),
         key(
             "sync",
@@ -111,6 +114,7 @@ static EXPECT: Object = Object {
 
 const REJECTIONS: [&str; 5] = ["no_transition", "not_allowed", "guard_failed", "gate_failed", "hooks_wait"];
 const CHECK_WORDS: [&str; 4] = [CHECKS[0].0, CHECKS[1].0, CHECKS[2].0, CHECKS[3].0];
+const BASE_WORDS: [&str; 2] = [Fact::BaseMoved.value(), Fact::BaseConflict.value()];
 const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
 
 /// Reads the scenarios of a file, and everything that is wrong with it. States, counters and files that they name must exist when they are run.
@@ -166,7 +170,7 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 }
 
 /// Names of the acts that a step can have.
-pub const ACTS: [&str; 12] = [
+pub const ACTS: [&str; 14] = [
     "spawn",
     "write",
     "request",
@@ -177,6 +181,8 @@ pub const ACTS: [&str; 12] = [
     "elapse",
     "program",
     "checks",
+    "pr",
+    "base",
     "commit",
     "sync",
 ];
@@ -203,6 +209,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Act> {
         "spawn" => is_done(decoder, one).then_some(Act::Spawn),
         "respawn" => is_done(decoder, one).then_some(Act::Respawn),
         "retry_hooks" => is_done(decoder, one).then_some(Act::RetryHooks),
+        "pr" | "base" => watched_fact(decoder, fields).map(|it| Act::Fact { fact: it.value }),
         "commit" | "sync" => is_done(decoder, one).then_some(Act::Commit { is_sync: one.name == "sync" }),
         "elapse" => {
             let after = fields.get("after").and_then(|it| decoder.integer(&it));
@@ -303,7 +310,7 @@ mod tests {
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              reviewers: [one], workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
              rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], reviewers: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit, after: 60}\n      - {end: reviewer, name: one}\n      \
-             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true, after: 60}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n      - {commit: true}\n      - {sync: true}\n",
+             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true, after: 60}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n      - {pr: {checks: red}}\n      - {base: moved}\n      - {commit: true}\n      - {sync: true}\n",
             &[],
         );
     }

@@ -11,7 +11,7 @@ use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
 use super::reads::Reads;
 use super::task::{Agent, Task, WrittenSection};
-use super::{Search, Wrote};
+use super::{Search, WatchIndex, Wrote};
 
 /// The core's answers so far.
 #[derive(Debug)]
@@ -168,6 +168,18 @@ pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> 
     let facts = LifeFacts { workspace: task.workspace, ..asked.facts() };
     let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted, left }).ok()?;
     turn.decision().cloned()
+}
+
+/// Decision that follows when the fact of this watch rule holds, and none that the rules before it wait for otherwise.
+pub(super) fn watched<'m>(search: &Search<'m>, task: &Task, rule: WatchIndex) -> Option<Decision<'m>> {
+    let rule = usize::from(rule);
+    let fact = search.machine.watch[rule].fact;
+    let values = search.counters.values(task);
+    let applies = search.machine.watch_rule(task.status, &values, |other| fact.implies(other));
+    let asked = CoreTask::about(search, task);
+    let input = Input::Watched { rule: applies.filter(|it| *it == rule)? };
+    let facts = LifeFacts { workspace: task.workspace, ..asked.facts() };
+    search.machine.life(&facts, input).ok()?.decision().cloned()
 }
 
 /// Decision of the engine after a hook of a transition has failed, if the transition says where the task then goes.

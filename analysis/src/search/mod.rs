@@ -74,6 +74,9 @@ pub struct Search<'m> {
     cut: Option<Cut>,
 }
 
+/// The number of a watch rule in its machine.
+pub type WatchIndex = u16;
+
 /// Index of a hook in its transition; a respawn or a start has one of its own, [`OWN_HOOK`].
 pub type HookIndex = u16;
 
@@ -104,14 +107,16 @@ pub enum SearchStep {
     Commit(Actor),
     /// An agent ends while hooks wait. Its end is judged once these have run.
     EndWhileWaiting(Actor),
-    /// Somebody asks for a transition, perhaps after writing what its gate wants. The engine does where a hook has failed, and
-    /// where the time in the state is over and no agent of the state is there to be ended.
+    /// Somebody asks for a transition, perhaps after writing what its gate wants. The engine does where a hook has failed, where a
+    /// watch rule applies, and where the time in the state is over and no agent of the state is there to be ended.
     Request {
         /// The transition that fires.
         transition: TransitionId,
         by: Actor,
         /// Section that they write before, if any.
         wrote: Option<Wrote>,
+        /// The watch rule for which the engine takes it, if it is one.
+        watch: Option<WatchIndex>,
     },
     /// An agent ends, perhaps after writing something, and the exit rules decide.
     Exit {
@@ -155,6 +160,8 @@ pub struct FailedHook {
     pub wrote: Option<Wrote>,
     /// End of the agent, by the rule about ends if there is one; `None` for a request.
     pub exit: Option<Option<RuleIndex>>,
+    /// The watch rule for which the engine takes the transition, if it is one.
+    pub watch: Option<WatchIndex>,
 }
 
 /// A section and what is written there; it is content that no gate has seen.

@@ -10,7 +10,7 @@ use super::explore::Explorer;
 use super::symmetry::Exchange;
 use super::task::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, WaitingHooks, WrittenSection};
-use super::{ConfigurationId, ExitResult, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
+use super::{ConfigurationId, ExitResult, FailedHook, HookIndex, OWN_HOOK, SearchStep, WatchIndex, Wrote};
 
 impl<'m> Explorer<'_, 'm> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
@@ -40,6 +40,7 @@ impl<'m> Explorer<'_, 'm> {
         self.exits(from, &task);
         self.one_of_several_exits(from, &task);
         self.elapses(from, &task);
+        self.watches(from, &task);
         self.writes(from, &task);
         self.commits(from, &task);
     }
@@ -65,6 +66,27 @@ impl<'m> Explorer<'_, 'm> {
         if let Some(decision) = decisions::elapsed(self.search, task, rule) {
             let passed = self.search.times.passed(self.search.machine, task.passed, Some(rule));
             self.request(from, &Task { passed, ..*task }, &decision, Actor::Engine, wrote);
+        }
+    }
+
+    /// A fact holds that the workflow watches: that can happen at any time.
+    fn watches(&mut self, from: Origin, task: &Task) {
+        for rule in self.search.machine.watch_rules_of(task.status) {
+            let rule = rule as WatchIndex;
+            self.watched(from, task, rule, None);
+            for section in self.decisions.reads(task).gated.iter() {
+                for it in self.rewritten(from, task, section) {
+                    self.watched(it.from, &it.task, rule, Some(it.wrote));
+                }
+            }
+        }
+    }
+
+    fn watched(&mut self, from: Origin, task: &Task, rule: WatchIndex, wrote: Option<Wrote>) {
+        self.decisions.made += 1;
+        if let Some(decision) = decisions::watched(self.search, task, rule) {
+            let failed = FailedHook { by: Actor::Engine, one: None, wrote, exit: None, watch: Some(rule) };
+            self.takes(from, task, &decision, failed);
         }
     }
 
@@ -116,10 +138,14 @@ impl<'m> Explorer<'_, 'm> {
         by: Actor,
         wrote: Option<Wrote>,
     ) {
-        let transition = decision.transition;
-        self.take_transition(from, task, decision, SearchStep::Request { transition, by, wrote });
-        let failed = FailedHook { by, one: None, wrote, exit: None };
-        self.failures(from, task, decision, failed);
+        self.takes(from, task, decision, FailedHook { by, one: None, wrote, exit: None, watch: None });
+    }
+
+    /// Adds the transition of a request, and those of which a hook fails.
+    fn takes(&mut self, from: Origin, task: &Task, decision: &Decision<'m>, cause: FailedHook) {
+        let (transition, FailedHook { by, wrote, watch, .. }) = (decision.transition, cause);
+        self.take_transition(from, task, decision, SearchStep::Request { transition, by, wrote, watch });
+        self.failures(from, task, decision, cause);
     }
 
     fn take_transition(&mut self, from: Origin, task: &Task, decision: &Decision<'m>, step: SearchStep) {
@@ -313,7 +339,7 @@ impl<'m> Explorer<'_, 'm> {
                     from,
                     task,
                     decision,
-                    FailedHook { by: agent, one: None, wrote, exit: Some(*end) },
+                    FailedHook { by: agent, one: None, wrote, exit: Some(*end), watch: None },
                 );
             }
         }
@@ -553,9 +579,9 @@ transitions:
             Some(WaitingHooks { transition: TransitionId(0), hook, follows_failure: false, goes_on: false })
         };
         let by = Actor::Human;
-        let failed = FailedHook { by, one: None, wrote: None, exit: None };
+        let failed = FailedHook { by, one: None, wrote: None, exit: None, watch: None };
         let transition = TransitionId(0);
-        let request = SearchStep::Request { transition, by, wrote: None };
+        let request = SearchStep::Request { transition, by, wrote: None, watch: None };
         let failure = SearchStep::Failure { transition, hook: 0, failed };
         assert_eq!(steps, [(request, waits(1)), (failure, waits(0))]);
         let never = search.edges().filter(|(_, edge)| search.has_failed_by_itself(edge));

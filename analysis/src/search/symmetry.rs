@@ -132,8 +132,8 @@ impl Symmetry {
         match step {
             SearchStep::Write(it) => SearchStep::Write(self.written(it, exchange)),
             SearchStep::EndWhileWaiting(agent) => SearchStep::EndWhileWaiting(agent),
-            SearchStep::Request { transition, by, wrote: it } => {
-                SearchStep::Request { transition, by, wrote: wrote(it) }
+            SearchStep::Request { transition, by, wrote: it, watch } => {
+                SearchStep::Request { transition, by, wrote: wrote(it), watch }
             }
             SearchStep::Exit { agent, one: it, wrote: of, end, outcome } => {
                 SearchStep::Exit { agent, one: one(it), wrote: wrote(of), end, outcome }

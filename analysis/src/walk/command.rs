@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use orange_core::Actor;
+use orange_core::{Actor, Fact, FactKind};
 
 use super::{Act, Impossible, WalkEnd};
 use crate::search::sections::{FAILS, SUCCEEDS};
@@ -50,6 +50,9 @@ sync                         the work takes in what the base has, without a
                              conflict: its own changes stay the same
 checks WORD                  the checks of the pull request are green, red,
                              pending or none from now on
+fact KIND VALUE              a fact holds that the workflow may watch: `fact
+                             pr.checks red`, `fact pr.threads open`, `fact base
+                             conflict`
 die [worker|reviewer [NAME]] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
@@ -93,6 +96,7 @@ impl Command {
             ("respawn", []) => Self::Act(Act::Respawn),
             ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
             ("retry-hooks", []) => Self::Act(Act::RetryHooks),
+            ("fact", [kind, value]) => Self::Act(fact(kind, value)?),
             ("commit", []) => Self::Act(Act::Commit { is_sync: false }),
             ("sync", []) => Self::Act(Act::Commit { is_sync: true }),
             ("elapse", []) => Self::Act(Act::Elapse { after: None }),
@@ -161,6 +165,19 @@ fn program(rest: &str) -> Result<Act, Impossible> {
     }
 }
 
+/// `pr.checks red`
+fn fact(kind: &str, value: &str) -> Result<Act, Impossible> {
+    let found = FactKind::parse(kind).and_then(|kind| Fact::of(kind, value));
+    found.map(|fact| Act::Fact { fact }).ok_or_else(|| {
+        let known: Vec<String> = Fact::ALL.into_iter().map(line).collect();
+        Impossible(format!("`{kind} {value}` is not a fact; these are: {}", known.join(", ")))
+    })
+}
+
+fn line(fact: Fact) -> String {
+    format!("{} {}", fact.kind().as_str(), fact.value())
+}
+
 fn value(word: &str) -> Result<u32, Impossible> {
     let not_a_value = |_| Impossible(format!("`{word}` is not a whole number from 0 to {}", u32::MAX));
     word.parse().map_err(not_a_value)
@@ -193,6 +210,7 @@ impl fmt::Display for Act {
                 write!(f, "program {program}: {}", if *succeeds { SUCCEEDS } else { FAILS })
             }
             Self::Checks { word } => write!(f, "checks {word}"),
+            Self::Fact { fact } => write!(f, "fact {}", line(*fact)),
             Self::Commit { is_sync: false } => f.write_str("commit"),
             Self::Commit { is_sync: true } => f.write_str("sync"),
             Self::Elapse { after: None } => f.write_str("elapse"),
@@ -239,6 +257,8 @@ mod tests {
         check("program make test: succeeds");
         check("program ./check a:b: fails");
         check("checks green");
+        check("fact pr.checks red");
+        check("fact base conflict");
         check("commit");
         check("sync");
         check("elapse");
@@ -264,6 +284,8 @@ mod tests {
             "set x -1",
             "elapse after",
             "dance",
+            "fact base",
+            "fact base red",
             "die cat",
             "die by",
             "die worker with no",

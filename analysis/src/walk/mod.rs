@@ -11,7 +11,7 @@ mod time;
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
-    Action, Actor, AgentEnd, Answers, Cause, Checks, Choice, CounterId, Decision, Input, LifeEvent,
+    Action, Actor, AgentEnd, Answers, Cause, Checks, Choice, CounterId, Decision, Fact, Input, LifeEvent,
     LifeFacts, LifeTurn, Machine, Program, ProgramAnswer, Refusal, SeenSection, StateId, TransitionId, View,
     WorkSince, Workspace, section,
 };
@@ -85,6 +85,8 @@ pub enum Act {
         /// `green`, `red`, `pending` or `none`.
         word: String,
     },
+    /// A fact holds that the workflow may watch.
+    Fact { fact: Fact },
     /// Somebody changes the work.
     Commit {
         /// True if the branch takes in what the base has, without a conflict: the task's own changes stay the same.
@@ -316,6 +318,7 @@ impl<'m> Walk<'m> {
             Act::RetryHooks => self.retry(),
             Act::Answer { program, succeeds } => self.answer(program, *succeeds),
             Act::Checks { word } => self.see_checks(word),
+            Act::Fact { fact } => self.watch(*fact),
             Act::Commit { is_sync } => {
                 self.work.change(*is_sync);
                 Ok(vec![Happened::Committed { is_sync: *is_sync }])
@@ -331,6 +334,16 @@ impl<'m> Walk<'m> {
         };
         self.failing.push(action.name().to_owned());
         Ok(vec![Happened::WillFail { hook: hook.to_owned() }])
+    }
+
+    /// The watch rule that applies to a fact takes its transition.
+    fn watch(&mut self, fact: Fact) -> Result<Vec<Happened>, Impossible> {
+        let holds = |other| fact.implies(other);
+        let Some(rule) = self.machine.watch_rule(self.status(), &self.counters, holds) else {
+            let state = self.machine.state(self.status()).name;
+            return Err(Impossible(format!("no watch rule of `{state}` applies to `{fact}`")));
+        };
+        self.happens(Input::Watched { rule })
     }
 
     fn respawn(&mut self) -> Result<Vec<Happened>, Impossible> {

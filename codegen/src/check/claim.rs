@@ -32,7 +32,7 @@ fn of_state(context: &CheckContext<'_>, id: StateId, state: &State) -> Option<Di
     Some(others.fold(finding, |finding, (span, text)| finding.label(span, text)).help(help))
 }
 
-/// The exit rules that lead on, a timeout among them.
+/// The exit rules that lead on, a timeout among them, and the watch rules.
 fn rules(context: &CheckContext<'_>, id: StateId) -> Vec<(Span, String)> {
     let workflow = &context.draft.workflow;
     let own = workflow.exit_monitoring.rules.iter().filter(|rule| rule.status.value == id);
@@ -41,7 +41,11 @@ fn rules(context: &CheckContext<'_>, id: StateId) -> Vec<(Span, String)> {
         let to = rule.outcome.targets().next().or(crash)?;
         Some((context.first_line(rule.span), format!("this {} leads to `{}`", rule.what(), context.name(to))))
     });
-    leads_on.collect()
+    let watched = workflow.watch.iter().filter(|rule| rule.status.value == id).filter_map(|rule| {
+        let to = rule.outcome.targets().next()?;
+        Some((context.first_line(rule.span), format!("this watch rule leads to `{}`", context.name(to))))
+    });
+    leads_on.chain(watched).collect()
 }
 
 /// The transitions that others may ask for, each declaration once.

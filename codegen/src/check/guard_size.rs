@@ -9,6 +9,8 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
     // The transitions of one `from: [a, b]` share their guard.
     let mut seen = BTreeSet::new();
     let guards = context.draft.workflow.transitions.iter().filter_map(|it| it.when.as_ref());
+    let watched = context.draft.workflow.watch.iter().filter_map(|it| it.when.as_ref());
+    let guards = guards.chain(watched);
     let guards =
         guards.chain(context.draft.choices.iter().flatten()).filter(|guard| seen.insert(guard.span.start));
     let found: Vec<_> = guards

@@ -17,6 +17,7 @@ mod reviewers;
 mod steps;
 mod then_when;
 mod wait;
+mod watch;
 
 pub use file_name::same_name;
 
@@ -82,6 +83,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     claim::check(&mut context);
     deadline::check(&mut context);
     gate_without_merge::check(&mut context);
+    watch::check(&mut context);
     ends::check(&mut context);
 }
 

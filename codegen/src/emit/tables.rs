@@ -1,9 +1,9 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, Fields, Gate, Guard, HarnessOf,
+    Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, FactKind, Fields, Gate, Guard, HarnessOf,
     Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State,
-    StateId, Transition, Value, Verdict, VerdictOf, Workspace,
+    StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -31,6 +31,7 @@ pub(super) fn tables(emission: &Emission<'_>) -> TokenStream {
         quote!(ExitRule),
         machine.exit_rules.iter().map(|it| exit_rule(emission, it)),
     );
+    let watch = table("WATCH", quote!(WatchRule), machine.watch.iter().map(|it| watch_rule(emission, it)));
     let prompts = table("PROMPTS", quote!(Prompt), machine.prompts.iter().map(prompt));
     let fields = fields(emission);
     quote! {
@@ -41,6 +42,7 @@ pub(super) fn tables(emission: &Emission<'_>) -> TokenStream {
         #counters
         #transitions
         #exit_rules
+        #watch
         #prompts
     }
 }
@@ -67,6 +69,7 @@ fn fields(emission: &Emission<'_>) -> TokenStream {
         transitions: &TRANSITIONS,
         rows: &[#(#rows),*],
         exit_rules: &EXIT_RULE_TABLE,
+        watch: &WATCH,
         prompts: &PROMPTS,
         commands: #commands,
         poll_interval: #poll_interval,
@@ -100,6 +103,7 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
 fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStream {
     let [from, to] = [transition.from, transition.to].map(|it| state_id(emission, it));
     let by = actors(transition.by);
+    let cause = option(transition.cause.map(fact_kind));
     let guard = option(transition.guard.as_ref().map(guard));
     let gates = gates(transition.gates);
     let hooks = transition.hooks.iter().map(|it| hook(emission, it));
@@ -109,6 +113,7 @@ fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStre
             from: #from,
             to: #to,
             by: #by,
+            cause: #cause,
             guard: #guard,
             gates: #gates,
             hooks: &[#(#hooks),*],
@@ -294,7 +299,18 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
             quote!(Overdue(orange::Deadline { states: &[#(#states),*], after: #after }))
         }
     };
-    let outcome = match &rule.outcome {
+    let outcome = outcome(emission, &rule.outcome);
+    quote! {
+        orange::ExitRule {
+            state: #state,
+            condition: orange::Condition::#condition,
+            outcome: orange::Outcome::#outcome,
+        }
+    }
+}
+
+fn outcome(emission: &Emission<'_>, outcome: &Outcome<'_>) -> TokenStream {
+    match outcome {
         Outcome::Then(to) => {
             let to = state_id(emission, *to);
             quote!(Then(#to))
@@ -315,14 +331,27 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
             let resume_after = Literal::u32_unsuffixed(*resume_after);
             quote!(Wait { resume_after: #resume_after })
         }
-    };
+    }
+}
+
+fn watch_rule(emission: &Emission<'_>, rule: &WatchRule<'_>) -> TokenStream {
+    let state = state_id(emission, rule.state);
+    let fact = format_ident!("{}", format!("{:?}", rule.fact));
+    let guard = option(rule.guard.as_ref().map(guard));
+    let outcome = outcome(emission, &rule.outcome);
     quote! {
-        orange::ExitRule {
+        orange::WatchRule {
             state: #state,
-            condition: orange::Condition::#condition,
+            fact: orange::Fact::#fact,
+            guard: #guard,
             outcome: orange::Outcome::#outcome,
         }
     }
+}
+
+fn fact_kind(kind: FactKind) -> TokenStream {
+    let kind = format_ident!("{}", format!("{kind:?}"));
+    quote!(orange::FactKind::#kind)
 }
 
 fn ending(ending: &Ending<'_>) -> TokenStream {

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 
 use orange_core::{
-    Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, SectionGate, State, StateId, Transition,
+    Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, SectionGate, State, StateId, Transition, WatchRule,
 };
 
 /// The lists that a lowered machine borrows besides the workflow. It may hold several machines.
@@ -24,6 +24,7 @@ pub struct Arena<'a> {
     pub(super) transitions: Pool<Transition<'a>>,
     pub(super) rows: Pool<u32>,
     pub(super) exit_rules: Pool<ExitRule<'a>>,
+    pub(super) watch: Pool<WatchRule<'a>>,
     pub(super) prompts: Pool<Prompt<'a>>,
     texts: Pool<String>,
 }

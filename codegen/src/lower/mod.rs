@@ -26,7 +26,7 @@ use crate::catalogue::S08;
 use crate::guard::Guard;
 use crate::model::{
     AgentSettings, Condition, Definition, Ending, ExitRule, Gate, HarnessName, Hook, Outcome, Prompt,
-    PromptPiece, RequiredFields, SectionGate, Spawn, StateId, Steps, Transition, Workflow,
+    PromptPiece, RequiredFields, SectionGate, Spawn, StateId, Steps, Transition, WatchRule, Workflow,
 };
 use crate::{Checked, Diagnostic};
 
@@ -74,6 +74,13 @@ pub fn exit_rules(workflow: &Workflow) -> Vec<&ExitRule> {
     sorted
 }
 
+/// The watch rules in the machine's order: by state, then source order.
+pub fn watch_rules(workflow: &Workflow) -> Vec<&WatchRule> {
+    let mut sorted: Vec<_> = workflow.watch.iter().collect();
+    sorted.sort_by_key(|rule| rule.status.value);
+    sorted
+}
+
 struct Lowering<'a> {
     workflow: &'a Workflow,
     arena: &'a Arena<'a>,
@@ -99,6 +106,7 @@ impl<'a> Lowering<'a> {
             exit_rules: arena
                 .exit_rules
                 .keep(exit_rules(workflow).into_iter().map(|rule| self.exit_rule(rule))),
+            watch: arena.watch.keep(watch_rules(workflow).into_iter().map(|rule| self.watch_rule(rule))),
             prompts: arena.prompts.keep(workflow.prompts.iter().map(|it| self.prompt(it))),
             commands: workflow.commands,
             poll_interval: workflow.exit_monitoring.poll_interval,
@@ -131,6 +139,7 @@ impl<'a> Lowering<'a> {
             from: transition.from.value,
             to: transition.to.value,
             by: transition.by,
+            cause: transition.cause.map(|it| it.value),
             guard: transition.when.as_ref().map(|guard| self.guard(guard)),
             gates: self.gates(&transition.gates),
             hooks: self
@@ -213,19 +222,32 @@ impl<'a> Lowering<'a> {
                     core::Condition::Overdue(core::Deadline { states, after: deadline.after })
                 }
             },
-            outcome: match &rule.outcome {
-                Outcome::Then(to) => core::Outcome::Then(to.value),
-                Outcome::ThenWhen(clauses) => {
-                    let arena = self.arena;
-                    let clauses = clauses.iter().map(|it| (self.guard(&it.when), it.then.value));
-                    core::Outcome::ThenWhen(arena.clauses.keep(clauses))
-                }
-                Outcome::Crash { stuck_after, respawn, .. } => {
-                    core::Outcome::Crash { stuck_after: *stuck_after, respawn: *respawn }
-                }
-                Outcome::MarkDead => core::Outcome::MarkDead,
-                Outcome::Wait { resume_after, .. } => core::Outcome::Wait { resume_after: *resume_after },
-            },
+            outcome: self.outcome(&rule.outcome),
+        }
+    }
+
+    fn watch_rule(&mut self, rule: &'a WatchRule) -> core::WatchRule<'a> {
+        core::WatchRule {
+            state: rule.status.value,
+            fact: rule.fact.value,
+            guard: rule.when.as_ref().map(|guard| self.guard(guard)),
+            outcome: self.outcome(&rule.outcome),
+        }
+    }
+
+    fn outcome(&mut self, outcome: &'a Outcome) -> core::Outcome<'a> {
+        match outcome {
+            Outcome::Then(to) => core::Outcome::Then(to.value),
+            Outcome::ThenWhen(clauses) => {
+                let arena = self.arena;
+                let clauses = clauses.iter().map(|it| (self.guard(&it.when), it.then.value));
+                core::Outcome::ThenWhen(arena.clauses.keep(clauses))
+            }
+            Outcome::Crash { stuck_after, respawn, .. } => {
+                core::Outcome::Crash { stuck_after: *stuck_after, respawn: *respawn }
+            }
+            Outcome::MarkDead => core::Outcome::MarkDead,
+            Outcome::Wait { resume_after, .. } => core::Outcome::Wait { resume_after: *resume_after },
         }
     }
 

@@ -154,7 +154,7 @@ fn outcome(
     (given.len() == 1).then_some(then.or(then_when).or(action))?
 }
 
-fn then_when(
+pub(super) fn then_when(
     decoder: &mut Decoder<'_>,
     scope: &Scope<'_>,
     field: &Field<'_>,
@@ -268,7 +268,7 @@ fn without(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>, own: &Own, name
     }
 }
 
-fn exclusive(decoder: &mut Decoder<'_>, first: &Field<'_>, second: &Field<'_>) {
+pub(super) fn exclusive(decoder: &mut Decoder<'_>, first: &Field<'_>, second: &Field<'_>) {
     let message = format!("`{}` and `{}` exclude each other", first.name, second.name);
     decoder.report(
         Diagnostic::new(&S04, second.key, message)

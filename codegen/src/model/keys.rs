@@ -1,7 +1,7 @@
 //! Every key of the workflow language, as data: what the decoder accepts, and what a schema is written from.
 
 use orange_core::action::{Parameter, ParameterKind};
-use orange_core::{Action, VerdictOf};
+use orange_core::{Action, Fact, FactKind, VerdictOf};
 
 use super::Actor;
 
@@ -48,6 +48,11 @@ pub static WORKFLOW: Object = Object {
             "Gates with names, which transitions and exit rules use.",
         ),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
+        key(
+            "watch",
+            Takes::List(&Takes::Object(&WATCH_RULE)),
+            "Facts that take a task out of a state: checks, reviews and threads of its pull request, and its base.",
+        ),
         key(
             "deadlines",
             Takes::List(&Takes::Object(&DEADLINE)),
@@ -140,6 +145,11 @@ pub static TRANSITION: Object = Object {
             Takes::OneOrList(&Takes::NameOr(NameKind::Actors, &ACTORS)),
             "Who may ask; anyone but declared actors by default.",
         ),
+        key(
+            "cause",
+            Takes::Word(&CAUSES),
+            "The fact of a watch rule for which it is; other transitions of the pair are for everything else.",
+        ),
         key("gate", GATES, "What must hold: a gate, the name of one, or `all` of several."),
         key("when", Takes::Guard, "Under which counter values it is open."),
         key(
@@ -154,6 +164,16 @@ pub static TRANSITION: Object = Object {
         ),
         key("on_hook_failure", STATE_NAME, "Where the task goes when a hook fails and stops the others."),
     ],
+};
+
+const CAUSES: [&str; 4] = {
+    let mut words = [""; 4];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = FactKind::ALL[at].as_str();
+        at += 1;
+    }
+    words
 };
 
 const ACTORS: [&str; 4] = {
@@ -345,6 +365,49 @@ const fn takes(kind: ParameterKind) -> Takes {
         ParameterKind::Seconds(_) => Takes::Integer(1),
     }
 }
+
+/// A watch rule.
+pub static WATCH_RULE: Object = Object {
+    what: "a watch rule",
+    keys: &[
+        required("status", STATE_NAME, "The state it is for."),
+        key("pr", Takes::Object(&PULL_REQUEST_FACT), "The fact of the task's pull request for which it waits."),
+        key(
+            "base",
+            Takes::Word(&[Fact::BaseMoved.value(), Fact::BaseConflict.value()]),
+            "The fact of the branch into which the work is to be merged for which it waits.",
+        ),
+        key("when", Takes::Guard, "Under which counter values it applies."),
+        key("then", STATE_NAME, "Takes the transition to this state."),
+        key(
+            "then_when",
+            Takes::List(&Takes::Object(&CLAUSE)),
+            "Takes the transition of the one clause that holds.",
+        ),
+    ],
+};
+
+/// The `pr` of a watch rule.
+pub static PULL_REQUEST_FACT: Object = Object {
+    what: "`pr`",
+    keys: &[
+        key(
+            "checks",
+            Takes::Word(&[Fact::ChecksRed.value(), Fact::ChecksGreen.value()]),
+            "That its checks have ended, and one has failed, or that all have succeeded.",
+        ),
+        key(
+            "review",
+            Takes::Word(&[Fact::Approved.value(), Fact::ChangesRequested.value()]),
+            "That it is approved, or that a review asks for changes.",
+        ),
+        key(
+            "threads",
+            Takes::Word(&[Fact::ThreadsOpen.value()]),
+            "That it has threads that are not resolved, by people who may write to the repository.",
+        ),
+    ],
+};
 
 /// A deadline.
 pub static DEADLINE: Object = Object {

@@ -27,17 +27,19 @@ mod step_scope;
 mod steps;
 mod transitions;
 pub mod visit;
+mod watch;
 
 pub use deadlines::Deadline;
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use reviewers::{AnySection, Verdicts};
 pub use steps::ANY;
 pub use transitions::Ends;
+pub use watch::{WatchRule, watched_fact};
 
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
-    Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, MAX_ACTORS,
-    MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
+    Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, Fact, FactKind,
+    MAX_ACTORS, MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
     VerdictOf, Workspace,
 };
 
@@ -91,6 +93,8 @@ pub struct Workflow {
     pub gates: Vec<NamedGate>,
     /// In source order; `from: [a, b]` and `to: [c, d]` are one transition for each two states, by `to`, then `from`.
     pub transitions: Vec<Transition>,
+    /// Rules that take a task out of a state when a fact outside of it holds, in source order.
+    pub watch: Vec<WatchRule>,
     /// Limits for the time of a task within some states, in source order.
     pub deadlines: Vec<Deadline>,
     /// Rules for agents that have died, and for times that are over.
@@ -143,6 +147,8 @@ pub struct Transition {
     pub to: Spanned<StateId>,
     /// The actors that may ask for it.
     pub by: Actors,
+    /// The kind of fact for which it is; a transition without one is for everything else.
+    pub cause: Option<Spanned<FactKind>>,
     /// Under which counter values.
     pub when: Option<Guard>,
     /// Its requirements; each of them must hold.

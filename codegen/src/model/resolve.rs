@@ -8,7 +8,7 @@ use super::keys::WORKFLOW;
 use super::scope::{NameTable, Scope};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
-use super::{actors, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions};
+use super::{actors, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions, watch};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
@@ -106,6 +106,8 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         .unwrap_or_default();
     let exits = fields.get("exit_monitoring").map(|it| exit::exit_monitoring(decoder, &scope, &it));
     let mut exits = exits.unwrap_or_default();
+    let watch = fields.get("watch").map(|it| watch::watch(decoder, &scope, &it, &mut exits.choices));
+    let watch = watch.unwrap_or_default();
     let deadlines = fields.get("deadlines").map(|it| deadlines::deadlines(decoder, &scope, &it));
     let deadlines = deadlines.unwrap_or_default();
     exits.monitoring.rules.splice(0..0, deadlines::rules(&states, &deadlines));
@@ -125,6 +127,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         gates: scope.gates,
         states,
         transitions: declared.transitions,
+        watch,
         deadlines,
         exit_monitoring: exits.monitoring,
         prompts,

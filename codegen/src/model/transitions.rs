@@ -8,7 +8,7 @@ use super::gate::gates;
 use super::hooks::{hooks, resets};
 use super::keys::TRANSITION;
 use super::scope::Scope;
-use super::{Actor, Actors, Gate, SectionGate, StateId, Transition};
+use super::{Actor, Actors, FactKind, Gate, SectionGate, StateId, Transition};
 use crate::catalogue::{A01, A02, Check, S04};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -44,12 +44,13 @@ impl Transition {
         self.gates.iter().flat_map(Gate::sections)
     }
 
-    /// True if two transitions of one pair never fire at once, whatever the counters: no actor may ask for both, or their gates ask
-    /// for different verdicts of one section.
+    /// True if two transitions of one pair never fire at once, whatever the counters: no actor may ask for both, they are for different
+    /// kinds of facts, or their gates ask for different verdicts of one section.
     pub fn is_distinct_from(&self, other: &Transition) -> bool {
         let excludes =
             |one: &Self, other: &Self| one.gates.iter().any(|gate| gate.is_excluded_by(&other.gates));
-        self.by.excludes(other.by) || excludes(self, other) || excludes(other, self)
+        let causes = [self, other].map(|it| it.cause.map(|cause| cause.value));
+        causes[0] != causes[1] || self.by.excludes(other.by) || excludes(self, other) || excludes(other, self)
     }
 }
 
@@ -99,6 +100,19 @@ impl Ends {
     }
 }
 
+/// The words of `cause`.
+const CAUSES: [(&str, FactKind); 4] = {
+    let mut words = [("", FactKind::Base); 4];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = (FactKind::ALL[at].as_str(), FactKind::ALL[at]);
+        at += 1;
+    }
+    words
+};
+
+const ENGINE: Actors = Actors::NONE.with(Actor::Engine);
+
 /// The `transitions` of a workflow.
 pub(super) fn transitions(
     decoder: &mut Decoder<'_>,
@@ -133,7 +147,15 @@ fn transition(
     };
     let from = fields.get("from").map_or(vec![None], |it| states(decoder, scope, &it, &A02));
     let to = fields.get("to").map_or(vec![None], |it| states(decoder, scope, &it, &A01));
-    let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, scope, &it, &Actor::BUILT_IN));
+    let cause = fields.get("cause").and_then(|it| decoder.word(&it, &CAUSES));
+    let usual = if cause.is_some() { ENGINE } else { Actors::ANYONE };
+    let by = fields.get("by").map_or(usual, |it| actors(decoder, scope, &it, &Actor::BUILT_IN));
+    if let (Some(cause), true) = (cause, by != ENGINE && by != Actors::NONE) {
+        let message = format!("a transition for `{}` is taken by watch rules alone", cause.value.as_str());
+        decoder.report(
+            Diagnostic::new(&S04, cause.span, message).help("write `by: engine`, or delete `by` or `cause`"),
+        );
+    }
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
     let gates = fields.get("gate").map(|it| gates(decoder, scope, &it)).unwrap_or_default();
     let mut all_hooks = fields.get("reset").map(|it| resets(decoder, scope, &it)).unwrap_or_default();
@@ -159,6 +181,7 @@ fn transition(
             from,
             to,
             by,
+            cause,
             when,
             gates: gates.clone(),
             hooks: all_hooks.clone(),

@@ -284,6 +284,10 @@ actions! {
     Notify = "notify" [required("message", Kind::Message, "The message to the person.")]
         Traits { tells: Some(Actor::Human), ..PLAIN };
 
+    /// Writes the section `## Feedback` of `TASK.md`: the failed checks, the threads or the conflict because of which a watch rule has
+    /// taken the transition, with texts of others as quotations. It stands before the hook that starts the agent.
+    WriteFeedback = "write_feedback" [] PLAIN;
+
     /// Runs a program in the worktree, with these arguments and no shell; `timeout` is in seconds, 60 by default.
     RunCommand = "run_command" [
         required("argv", Kind::Argv, "The program and its arguments. No shell reads it."),

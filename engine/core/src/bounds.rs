@@ -47,9 +47,9 @@ impl<'m> Machine<'m> {
         compared.chain(changed.filter_map(|it| it.counter)).chain(crashes)
     }
 
-    /// The number of transitions and exit rules of a state.
+    /// The number of transitions, exit rules and watch rules of a state.
     pub fn decisions_of(&self, state: StateId) -> u32 {
-        (self.row(state).len() + self.exit_rules_of(state).len()) as u32
+        (self.row(state).len() + self.exit_rules_of(state).len() + self.watch_rules_of(state).len()) as u32
     }
 
     /// The gates of the transitions out of a state.
@@ -72,11 +72,14 @@ impl<'m> Machine<'m> {
 
     /// The guards that decisions in a state read.
     fn guards_of(&self, state: StateId) -> impl Iterator<Item = Guard<'m>> {
-        let clauses = self.exit_rules[self.exit_rules_of(state)].iter().flat_map(|rule| match rule.outcome {
+        let watch = &self.watch[self.watch_rules_of(state)];
+        let outcomes = self.exit_rules[self.exit_rules_of(state)].iter().map(|rule| rule.outcome);
+        let clauses = outcomes.chain(watch.iter().map(|rule| rule.outcome)).flat_map(|outcome| match outcome {
             Outcome::ThenWhen(clauses) => clauses,
             Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
         });
         let guards = self.transitions[self.row(state)].iter().filter_map(|it| it.guard);
+        let guards = guards.chain(watch.iter().filter_map(|rule| rule.guard));
         guards.chain(clauses.map(|(guard, _)| *guard))
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, Actors, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Missing,
+    Actor, Actors, Answers, Asker, CRASH_COUNT, CounterId, FactKind, Forced, Gate, Hook, Lack, Machine, Missing,
     ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, When, WorkSince,
     check_section,
 };
@@ -55,6 +55,8 @@ pub enum Cause {
     Exit,
     /// An agent has crashed too often.
     Escalation,
+    /// A fact holds that the workflow watches.
+    Watch,
     /// A hook of the transition before has failed, and that one says where the task goes then.
     HookFailed,
     /// The task ends without a declared transition.
@@ -66,7 +68,7 @@ impl Cause {
     pub const fn actor(self) -> Actor {
         match self {
             Cause::Request(actor) | Cause::Forced(_, actor) => actor,
-            Cause::Exit | Cause::Escalation | Cause::HookFailed => Actor::Engine,
+            Cause::Exit | Cause::Escalation | Cause::Watch | Cause::HookFailed => Actor::Engine,
         }
     }
 }
@@ -149,6 +151,17 @@ impl<'m> Machine<'m> {
     /// holds, and that the gates pass; the error is the first of these that does not hold. The compiler refuses two transitions
     /// that could fire at once.
     pub fn decide(&self, view: &View<'_>, to: StateId, actor: Actor) -> Result<Decision<'m>, Rejection> {
+        self.decide_for(view, to, actor, None)
+    }
+
+    /// The answer to a request, which a fact of this kind may have caused.
+    pub(crate) fn decide_for(
+        &self,
+        view: &View<'_>,
+        to: StateId,
+        actor: Actor,
+        cause: Option<FactKind>,
+    ) -> Result<Decision<'m>, Rejection> {
         let (from, not_allowed) = (view.status, Rejection::NotAllowed { from: view.status, to, actor });
         // The actor comes before the guard, so that nobody waits for a counter in vain.
         let mut declared = self.between(from, to).peekable();
@@ -156,7 +169,7 @@ impl<'m> Machine<'m> {
             return Err(not_allowed);
         }
         self.resolve(from, to, view.counters).map(drop)?;
-        let nearest = self.candidates(view, to, actor).into_iter().next().ok_or(not_allowed)?;
+        let nearest = self.candidates(view, to, actor, cause).into_iter().next().ok_or(not_allowed)?;
         view.check(self.transition(nearest).gates).map_err(|lack| match lack.missing {
             Missing::Answer => Rejection::NotAsked { asker: Asker::Transition(nearest), gate: lack.gate },
             Missing::Section
@@ -176,9 +189,18 @@ impl<'m> Machine<'m> {
     }
 
     /// The transitions that the gates choose from when the actor asks: those that are open and for it, the nearest to firing
-    /// first. Where none of them is for the engine, it asks as the first actor that one is for.
-    pub(crate) fn candidates(&self, view: &View<'_>, to: StateId, actor: Actor) -> Vec<TransitionId> {
-        let open = || self.open(view.status, to, view.counters);
+    /// first. Where none of them is for the engine, it asks as the first actor that one is for. A transition that names a cause is for
+    /// facts of this kind alone, and comes before those without one.
+    pub(crate) fn candidates(
+        &self,
+        view: &View<'_>,
+        to: StateId,
+        actor: Actor,
+        cause: Option<FactKind>,
+    ) -> Vec<TransitionId> {
+        let all = || self.open(view.status, to, view.counters);
+        let cause = cause.filter(|kind| all().any(|id| self.transition(id).cause == Some(*kind)));
+        let open = || all().filter(|id| self.transition(*id).cause == cause);
         let anyone = open().fold(Actors::NONE, |by, id| by.joined(self.transition(id).by));
         let actor = match anyone.iter().next() {
             Some(first) if actor == Actor::Engine && !anyone.names(actor) => first,
@@ -193,7 +215,7 @@ impl<'m> Machine<'m> {
     pub fn options(&self, view: &View<'_>, actor: Actor) -> Vec<Choice> {
         self.targets(view.status)
             .filter_map(|to| {
-                let nearest = self.candidates(view, to, actor).into_iter().next();
+                let nearest = self.candidates(view, to, actor, None).into_iter().next();
                 let transition = nearest
                     .or_else(|| self.open(view.status, to, view.counters).next())
                     .or_else(|| self.between(view.status, to).next())?;

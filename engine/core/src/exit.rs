@@ -282,7 +282,7 @@ impl<'m> Machine<'m> {
     /// requests.
     fn escalation(&self, view: &View<'_>) -> Option<Decision<'m>> {
         let to = self.commands.crash?;
-        let open = self.candidates(view, to, Actor::Engine).into_iter().next();
+        let open = self.candidates(view, to, Actor::Engine, None).into_iter().next();
         let id = open.or_else(|| self.between(view.status, to).next())?;
         Some(Decision { seen: Vec::new(), ..self.fire(view, id, Cause::Escalation) })
     }
@@ -397,7 +397,7 @@ impl Condition<'_> {
 }
 
 impl Outcome<'_> {
-    fn choose(&self, counters: &[u32]) -> Exit {
+    pub(crate) fn choose(&self, counters: &[u32]) -> Exit {
         match *self {
             Outcome::Then(to) => Exit::Then(to),
             Outcome::ThenWhen(clauses) => clauses

@@ -45,6 +45,7 @@ mod reviewers;
 pub mod scheduler;
 mod section;
 mod unknown;
+mod watch;
 mod workflow;
 
 #[cfg(test)]
@@ -76,11 +77,12 @@ pub use rejection::{Asker, Rejection};
 pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, closing_line, fingerprint, section};
 pub use unknown::UnknownName;
+pub use watch::{Fact, FactKind, WatchRule};
 pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 14;
+pub const ABI: u32 = 15;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -108,6 +108,11 @@ pub enum Input<'i> {
         /// Times at which it left other states.
         left: &'i [LeftState],
     },
+    /// A fact holds for which a watch rule waits.
+    Watched {
+        /// The entry of `watch`.
+        rule: usize,
+    },
     /// The agent could not be started again.
     NotStarted {
         /// Reason, in one sentence.
@@ -264,6 +269,7 @@ impl<'m> Machine<'m> {
             Input::Elapsed { has_agent, lasted, left } => self
                 .elapsed(facts, has_agent, &AgentEnd { lasted, left, ..AgentEnd::PLAIN })
                 .map_err(not_asked),
+            Input::Watched { rule } => self.watched(facts, rule),
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),
             Input::HookFailed { hook, transition, cause, reason } => {
                 // A transition that follows a failed hook does not lead to another: two of them could go on for ever.
@@ -347,7 +353,7 @@ impl<'m> LifeTurn<'m> {
         LifeTurn::of(Vec::from([LifeEvent::Began(decision)]), String::new())
     }
 
-    fn attention(story: String) -> LifeTurn<'m> {
+    pub(crate) fn attention(story: String) -> LifeTurn<'m> {
         LifeTurn::of(Vec::from([LifeEvent::Attention(story.clone())]), story)
     }
 }

@@ -4,7 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::{Actor, ActorId, Actors, ExitRule, Gate, Guard, Hook, Prompt, Rejection, SectionGate};
+use crate::{
+    Actor, ActorId, Actors, ExitRule, FactKind, Gate, Guard, Hook, Prompt, Rejection, SectionGate, WatchRule,
+};
 
 /// The number of a state, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +57,8 @@ pub struct Machine<'a> {
     pub rows: &'a [u32],
     /// Sorted by state, then source order.
     pub exit_rules: &'a [ExitRule<'a>],
+    /// Sorted by state, then source order.
+    pub watch: &'a [WatchRule<'a>],
     /// By [`PromptId`].
     pub prompts: &'a [Prompt<'a>],
     /// The state to which each command leads.
@@ -100,6 +104,8 @@ pub struct Transition<'a> {
     pub to: StateId,
     /// Actors that may ask for it.
     pub by: Actors,
+    /// The kind of fact for which it is; without one, it is for everything else.
+    pub cause: Option<FactKind>,
     /// The condition over counters.
     pub guard: Option<Guard<'a>>,
     /// Gates, each of which must hold.

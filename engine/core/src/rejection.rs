@@ -119,7 +119,8 @@ impl Rejection {
                 format!("{from_name} → {to_name} is open when {guards}, and {}", values.join(", "))
             }
             Rejection::GateFailed { transition, actor, .. } => {
-                let candidates = machine.candidates(view, machine.transition(transition).to, actor);
+                let refused = machine.transition(transition);
+                let candidates = machine.candidates(view, refused.to, actor, refused.cause);
                 let lacks = candidates.into_iter().map(|id| lacks(machine.transition(id).gates, view));
                 each_once(lacks).join(", or, for the other transition there, ")
             }
@@ -160,7 +161,7 @@ impl Rejection {
             Rejection::GateFailed { transition, actor, .. } => {
                 let to = machine.transition(transition).to;
                 let gates = |id| machine.transition(id).gates;
-                let candidates = machine.candidates(view, to, actor).into_iter().map(gates);
+                let candidates = machine.candidates(view, to, actor, None).into_iter().map(gates);
                 // What the verdict rules out is not a remedy where another transition fits it.
                 let fitting = candidates.enumerate().filter(|(at, it)| *at == 0 || !view.is_ruled_out(it));
                 let remedies = each_once(fitting.map(|(_, gates)| remedies(gates, view))).join(", or ");

@@ -6,7 +6,6 @@ use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
 use orange_codegen::guard::{Guard, decide};
-use orange_codegen::model::Outcome;
 use orange_codegen::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -20,11 +19,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// A clause beside which no other one can hold is those others' fault.
 fn is_alone(site: &GuardSite<'_>) -> bool {
     match site.decides {
-        GuardOwner::Transition(_) => true,
-        GuardOwner::Clause(rule, _) => match &rule.outcome {
-            Outcome::ThenWhen(clauses) => clauses.len() == 1,
-            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
-        },
+        GuardOwner::Transition(_) | GuardOwner::Watch => true,
+        GuardOwner::Clause(clauses, _) => clauses.len() == 1,
     }
 }
 
@@ -40,7 +36,7 @@ fn finding(facts: &Facts<'_>, site: &GuardSite<'_>) -> Diagnostic {
     let found = Diagnostic::new(&C21, guard.clause, message)
         .label(guard.clause, "counters are whole numbers from 0 on");
     match site.decides {
-        GuardOwner::Transition(_) => found
+        GuardOwner::Transition(_) | GuardOwner::Watch => found
             .help("delete `when`, or compare with a number that leaves some values out")
             .fix_if(without(&facts.source.text, guard)),
         GuardOwner::Clause(_, clause) => {

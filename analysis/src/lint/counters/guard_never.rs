@@ -24,6 +24,7 @@ fn never(facts: &Facts<'_>, site: &GuardSite<'_>) -> Diagnostic {
         GuardOwner::Transition(transition) => {
             (format!("{} is never open", facts.arrow(transition)), "transition")
         }
+        GuardOwner::Watch => ("the watch rule never applies".to_owned(), "rule"),
         GuardOwner::Clause(_, clause) => {
             (format!("the clause never leads to `{}`", facts.name(clause.then.value)), "clause")
         }

@@ -9,7 +9,7 @@ use crate::search::{Edge, EdgeId, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::guard::{Compare, Guard};
-use orange_codegen::model::{Clause, CounterId, ExitRule, Hook, Outcome, Spawn, StateId, Transition};
+use orange_codegen::model::{Clause, CounterId, Hook, Outcome, Spawn, StateId, Transition};
 use orange_codegen::span::{Span, Spanned};
 
 /// A guard and what it decides.
@@ -27,11 +27,13 @@ pub(super) struct GuardSite<'f> {
 pub(super) enum GuardOwner<'f> {
     /// This transition is open or closed; of one `from: [a, b]` the first.
     Transition(&'f Transition),
-    /// This clause of a `then_when` is chosen or not.
-    Clause(&'f ExitRule, &'f Clause),
+    /// This clause of a `then_when`, of which these are all, is chosen or not.
+    Clause(&'f [Clause], &'f Clause),
+    /// A watch rule applies or not.
+    Watch,
 }
 
-/// Every guard that is written, once: transitions first, then the clauses of exit rules.
+/// Every guard that is written, once: transitions first, then watch rules, then the clauses of exit rules and watch rules.
 pub(super) fn guards<'f>(facts: &Facts<'f>) -> Vec<GuardSite<'f>> {
     let mut transitions: Vec<&Transition> = facts.workflow.transitions.iter().collect();
     transitions.dedup_by_key(|it| it.declaration);
@@ -39,19 +41,24 @@ pub(super) fn guards<'f>(facts: &Facts<'f>) -> Vec<GuardSite<'f>> {
         let guard = it.when.as_ref()?;
         Some(GuardSite { state: it.from.value, guard, decides: GuardOwner::Transition(it) })
     });
-    of_transitions.chain(clauses(facts)).collect()
+    let of_watch = facts.workflow.watch.iter().filter_map(|it| {
+        Some(GuardSite { state: it.status.value, guard: it.when.as_ref()?, decides: GuardOwner::Watch })
+    });
+    of_transitions.chain(of_watch).chain(clauses(facts)).collect()
 }
 
 fn clauses<'f>(facts: &Facts<'f>) -> impl Iterator<Item = GuardSite<'f>> + use<'f> {
-    facts.workflow.exit_monitoring.rules.iter().flat_map(|rule| {
-        let clauses: &[Clause] = match &rule.outcome {
+    let rules = facts.workflow.exit_monitoring.rules.iter().map(|it| (it.status.value, &it.outcome));
+    let watch = facts.workflow.watch.iter().map(|it| (it.status.value, &it.outcome));
+    rules.chain(watch).flat_map(|(state, outcome)| {
+        let clauses: &[Clause] = match outcome {
             Outcome::ThenWhen(clauses) => clauses,
             Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
         };
         clauses.iter().map(move |clause| GuardSite {
-            state: rule.status.value,
+            state,
             guard: &clause.when,
-            decides: GuardOwner::Clause(rule, clause),
+            decides: GuardOwner::Clause(clauses, clause),
         })
     })
 }

@@ -57,7 +57,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         })
         .collect();
     let requests = facts.search.numbered_from(id).filter_map(|(edge, it)| match it.step {
-        SearchStep::Request { transition, by, wrote } if by == agent => Some((edge, wrote, transition)),
+        SearchStep::Request { transition, by, wrote, .. } if by == agent => Some((edge, wrote, transition)),
         SearchStep::Request { .. }
         | SearchStep::Exit { .. }
         | SearchStep::Start

@@ -41,13 +41,17 @@ fn disconnected(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// By state: whether an exit rule leads there. Where no transition does, the finding of the rule reports that.
+/// By state: whether an exit rule or a watch rule leads there. Where no transition does, the finding of the rule reports that.
 fn owed(facts: &Facts<'_>) -> Vec<bool> {
     let mut owed = vec![false; facts.workflow.states.len()];
     let rules = facts.workflow.exit_monitoring.rules.iter();
     for rule in rules.filter(|it| facts.graph.entered[usize::from(it.status.value.0)]) {
         let crash = facts.machine.commands.crash.filter(|_| matches!(rule.outcome, Outcome::Crash { .. }));
         rule.outcome.targets().chain(crash).for_each(|to| owed[usize::from(to.0)] = true);
+    }
+    let watch = facts.workflow.watch.iter();
+    for rule in watch.filter(|it| facts.graph.entered[usize::from(it.status.value.0)]) {
+        rule.outcome.targets().for_each(|to| owed[usize::from(to.0)] = true);
     }
     owed
 }

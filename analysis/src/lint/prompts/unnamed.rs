@@ -36,6 +36,7 @@ fn cases(facts: &Facts<'_>) -> BTreeMap<SectionWriter, OpenStates> {
                 transition,
                 by: by @ (Actor::Worker | Actor::Reviewer),
                 wrote: Some(wrote),
+                ..
             } = step.step
             else {
                 continue;

@@ -189,7 +189,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    pub(super) fn advanced(&self, decision: Decision<'m>, reason: String) -> LifeTurn<'m> {
+    pub(crate) fn advanced(&self, decision: Decision<'m>, reason: String) -> LifeTurn<'m> {
         let to = decision.to;
         let story = format!("advanced to {}", self.state(to).name);
         LifeTurn::of(Vec::from([LifeEvent::Advanced { to, reason }, LifeEvent::Began(decision)]), story)

@@ -49,6 +49,7 @@ fn why(machine: &Machine<'_>, cause: Cause) -> String {
         Cause::Request(actor) => format!("asked for by {}", who(machine, actor)),
         Cause::Exit => "by an exit rule".to_owned(),
         Cause::Escalation => "escalation: it crashed too often".to_owned(),
+        Cause::Watch => "by a watch rule".to_owned(),
         Cause::HookFailed => "a hook has failed".to_owned(),
         Cause::Forced(_, actor) => format!("whatever the workflow declares, by {}", who(machine, actor)),
     }

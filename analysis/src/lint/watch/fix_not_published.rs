@@ -1,0 +1,53 @@
+//! CC1: a fact of a pull request sends a task back to an agent, and its fix is not pushed on the way to the state that watches.
+
+use std::collections::BTreeMap;
+
+use orange_codegen::diag::Diagnostic;
+use orange_core::{FactKind, StateId};
+
+use super::{CC1, Facts, is_prompted, publishes, reached, taken};
+use crate::search::{ConfigurationId, Edge};
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    if is_prompted(facts) {
+        return Vec::new();
+    }
+    // By state and kind: the configurations to which its rules lead.
+    let mut after: BTreeMap<(StateId, FactKind), Vec<ConfigurationId>> = BTreeMap::new();
+    for (edge, _, kind) in taken(facts).filter(|(_, _, kind)| kind.is_of_pull_request()) {
+        after.entry((facts.search.task(edge.from).status, kind)).or_default().push(edge.to);
+    }
+    after.into_iter().filter_map(|((state, kind), to)| finding(facts, state, kind, to)).collect()
+}
+
+fn finding(
+    facts: &Facts<'_>,
+    state: StateId,
+    kind: FactKind,
+    to: Vec<ConfigurationId>,
+) -> Option<Diagnostic> {
+    let status = |at: ConfigurationId| facts.search.task(at).status;
+    // A step into a state that watches ends the search there.
+    let goes_on = |edge: &Edge| !publishes(facts, edge) && status(edge.from) != state;
+    let unpublished = reached(facts, to, goes_on);
+    let back = facts.search.edges().map(|(_, edge)| edge).find(|edge| {
+        unpublished.contains(&edge.from)
+            && status(edge.from) != state
+            && status(edge.to) == state
+            && !publishes(facts, edge)
+    })?;
+    let rule = facts.workflow.watch.iter().find(|rule| {
+        rule.status.value == state && rule.fact.value.kind() == kind
+    })?;
+    let transition = back.step.transition().map(|id| facts.transition(id));
+    let name = facts.name(state);
+    let message = format!("a task that this rule sends back comes to `{name}` again, and its fix is not pushed");
+    let found = Diagnostic::new(&CC1, rule.fact.span, message);
+    let found = match transition {
+        Some(transition) => {
+            found.label(facts.first_line(transition.span), format!("leads to `{name}` and pushes nothing"))
+        }
+        None => found,
+    };
+    Some(found.help("push the branch there: `- {action: push_branch, on_failure: stop}`"))
+}
