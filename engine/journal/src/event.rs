@@ -296,6 +296,19 @@ events! {
     },
     /// The checks of the pull request have ended, or begin again, or are those of another commit.
     "pr.checks" PrChecks(ChecksSeen),
+    /// A fact that the workflow watches leads to the transition that follows.
+    "watch.taken" WatchTaken {
+        /// Kind of the fact: `pr.checks`, `pr.review`, `pr.threads` or `base`.
+        cause: String,
+        /// Its value, as the workflow has it: `red`.
+        value: String,
+        /// What has been acted on: the commit, or the threads with their newest comments.
+        #[serde(default)]
+        items: Vec<String>,
+        /// The number of the feedback that was written down for it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        feedback: Option<u32>,
+    },
     /// A gate asks a program, which begins to run in the worktree.
     "gate.asked" GateAsked(Question),
     /// The program that a gate has asked has ended, or was stopped.

@@ -103,6 +103,12 @@ pub fn merge_target(task: &WorkItem, project: &Project, settings: &EffectiveMerg
     }
 }
 
+/// The branch into which a task is merged, by the settings of its project.
+pub fn merge_target_of(app: &App, task: &WorkItem) -> Result<String> {
+    let project = app.project_of(task)?;
+    merge_target(task, &project, &effective(&app.home, &project)?.merge)
+}
+
 /// The strategy of syncs in the project of a task, unless the command has another.
 pub fn sync_strategy(app: &App, task: &WorkItem) -> Result<Strategy> {
     Ok(effective(&app.home, &app.project_of(task)?)?.merge.sync.value)

@@ -48,7 +48,7 @@ impl<'t> Snapshot<'t> {
         let status = status_of(machine, task)?;
         let answers = answers(app, machine, status, task, history)?;
         let asks_checks = machine.gates_of(status).any(|gate| matches!(gate, Gate::Checks));
-        let checks = if asks_checks { checks(app, task, history)? } else { Checks::default() };
+        let checks = if asks_checks { checks_of(app, task, history)? } else { Checks::default() };
         let mut snapshot = Snapshot { answers, checks, ..Snapshot::at(machine, task, history, status) };
         for (section, work) in judged::since(app, machine, task, history)? {
             let seen = snapshot.seen.iter_mut();
@@ -153,7 +153,7 @@ pub fn work(app: &App, task: &WorkItem) -> Result<Option<WorktreeContent>> {
 }
 
 /// State of the checks of the task's pull request: those of another commit than the branch's do not count.
-fn checks(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Checks> {
+pub fn checks_of(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Checks> {
     let Some(url) = &task.pr_url else { return Ok(Checks::NoPullRequest) };
     let Some(seen) = history.branch.checks.as_ref().filter(|seen| seen.url == *url) else {
         return Ok(Checks::Unseen);

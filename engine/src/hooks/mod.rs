@@ -67,6 +67,7 @@ pub fn run(
         // Its counter is in the event that closes the hook.
         Action::Increment | Action::Reset => Ok(()),
         Action::SetField => other::set_field(locked, hook.field, hook.value),
+        Action::WriteFeedback => other::write_feedback(locked),
         Action::Notify => other::notify(locked, hook.message),
         Action::RunCommand => other::run_command(app, locked, hook.argv, hook.timeout),
     };

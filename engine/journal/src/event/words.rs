@@ -23,6 +23,8 @@ words! {
         Auto = "auto",
         /// The last crash of an agent. Only this cause keeps `crash_count`.
         Escalation = "escalation",
+        /// A fact that the workflow watches.
+        Watch = "watch",
         /// A failed hook of the transition before.
         HookFailed = "hook_failed",
         /// A cancellation without a declared transition.

@@ -1,6 +1,6 @@
 //! The branch of a task, its merge and its pull request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, Strategy};
 
@@ -32,6 +32,12 @@ pub struct BranchHistory {
     pub pr: Option<String>,
     /// Last known state of the checks of that pull request.
     pub checks: Option<ChecksSeen>,
+    /// What watch rules have acted on, by the kind and the value of the fact.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub watched: BTreeMap<String, BTreeSet<String>>,
+    /// The number of the newest feedback that was written down for a watch rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<u32>,
 }
 
 /// A program that has succeeded on the result of a merge.
@@ -70,6 +76,18 @@ impl BranchHistory {
         }
     }
 
+    /// A watch rule has acted on a fact.
+    pub(super) fn watch(&mut self, cause: &str, value: &str, items: &[String], feedback: Option<u32>) {
+        self.watched.entry(watched_key(cause, value)).or_default().extend(items.iter().cloned());
+        self.feedback = feedback.or(self.feedback);
+    }
+
+    /// True if a watch rule has acted on all of these items of a fact.
+    pub fn has_watched(&self, cause: &str, value: &str, items: &[String]) -> bool {
+        let seen = self.watched.get(&watched_key(cause, value));
+        seen.is_some_and(|seen| items.iter().all(|item| seen.contains(item)))
+    }
+
     /// A program has run on the result of a merge.
     pub(super) fn check_result(&mut self, argv: &[String], tree: &str, has_passed: bool) {
         self.checked_results.retain(|checked| checked.argv != argv);
@@ -91,4 +109,8 @@ impl BranchHistory {
             strategy,
         });
     }
+}
+
+fn watched_key(cause: &str, value: &str) -> String {
+    format!("{cause} {value}")
 }

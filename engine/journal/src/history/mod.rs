@@ -152,6 +152,9 @@ impl WorkItemHistory {
             Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.branch.is_merged = true,
             Event::PrCreated { url } => self.branch.pr = Some(url.clone()),
             Event::PrChecks(checks) => self.branch.checks = Some(checks.clone()),
+            Event::WatchTaken { cause, value, items, feedback } => {
+                self.branch.watch(cause, value, items, *feedback);
+            }
             Event::MissionNotice { through, .. } => self.mission.noticed = *through,
             Event::GateAsked(question) => self.gates.asked = Some((record.seq, question.clone())),
             Event::GateAnswered(answer) => self.gates.answer(answer),

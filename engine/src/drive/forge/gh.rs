@@ -207,7 +207,7 @@ impl ListedPullRequest {
         let checks = head_ref_oid.zip(status_check_rollup);
         let checks = checks.map(|(commit, checks)| {
             let (state, unknown) = checks::result(&checks);
-            CheckedCommit { commit, state, unknown }
+            CheckedCommit { commit, state, have_ended: checks::have_ended(&checks), unknown }
         });
         let commit = merge_commit.map(|commit| commit.oid);
         Some(PullRequest { url, state: pr_state(&state)?, commit, merged_at, checks })
@@ -288,7 +288,12 @@ mod tests {
         let json = format!(
             r#"{{"headRefOid":"c0ffee","mergeCommit":null,"state":"OPEN","statusCheckRollup":[{runs}],"url":"{URL}"}}"#
         );
-        let expect = Some(CheckedCommit { commit: "c0ffee".to_owned(), state: Checks::Green, unknown: None });
+        let expect = Some(CheckedCommit {
+            commit: "c0ffee".to_owned(),
+            state: Checks::Green,
+            have_ended: true,
+            unknown: None,
+        });
         assert_eq!(parse_view(json.as_bytes()).and_then(|pr| pr.checks), expect);
     }
 

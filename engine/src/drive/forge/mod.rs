@@ -51,6 +51,8 @@ pub struct CheckedCommit {
     /// The commit that they examine.
     pub commit: String,
     pub state: Checks,
+    /// True if none of them still runs.
+    pub have_ended: bool,
     /// A word of the forge for the result that is not known here. It counts as a failure.
     pub unknown: Option<String>,
 }

@@ -138,6 +138,11 @@ impl Git {
         Ok(TargetTips { local, remote, newest })
     }
 
+    /// The newest commit of the target, here or on the remote, as of the last fetch.
+    pub fn newest_commit(&self, target: &str) -> Result<String> {
+        self.target_tips(target).map(|tips| tips.newest)
+    }
+
     /// The name of the target, here or on the remote: of the one that contains the other, as of the last fetch.
     pub fn newest(&self, target: &str) -> Result<String> {
         let TargetTips { local, newest, .. } = self.target_tips(target)?;

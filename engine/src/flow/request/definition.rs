@@ -31,7 +31,7 @@ pub fn hooks_of(
         Cause::Forced(what, _) => {
             machine.state_named(&plan.to).map(|to| machine.forced_hooks(what, to)).filter(are_these)
         }
-        Cause::Request(_) | Cause::Exit | Cause::Escalation | Cause::HookFailed => {
+        Cause::Request(_) | Cause::Exit | Cause::Escalation | Cause::Watch | Cause::HookFailed => {
             declared(machine, plan).map(|transition| transition.hooks.iter().collect())
         }
     };

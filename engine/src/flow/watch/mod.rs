@@ -11,3 +11,4 @@ pub mod polls;
 pub mod pull_request;
 pub mod queue;
 pub mod reclaim;
+pub mod rules;

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::drive::forge::Glance;
-use crate::flow::pull_request;
+use crate::drive::forge::{Glance, PrState};
+use crate::drive::git::Git;
+use crate::flow::watch::rules::{self, Watched};
+use crate::flow::{changed, pull_request};
 use crate::hooks;
 use crate::store::projects::Project;
 use crate::store::{WorkItem, WorkItemDir, projects};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The time between two questions about a pull request.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -44,6 +46,17 @@ struct LastPoll {
     failure: Option<Error>,
     /// The glance before the last view.
     glance: Option<Glance>,
+    /// True if a watch rule is to be tried again.
+    is_deferred: bool,
+}
+
+/// What a question has led to.
+#[derive(Debug, Default)]
+struct Polled {
+    /// What was done, in words.
+    stories: Vec<String>,
+    /// True if a watch rule is to be tried again.
+    is_deferred: bool,
 }
 
 /// A task that has a pull request, or may have one.
@@ -52,6 +65,10 @@ pub struct PolledTask {
     pub dir: WorkItemDir,
     /// The address of its pull request, if it is known.
     pub url: Option<String>,
+    /// True if its state has watch rules.
+    watches: bool,
+    /// True if one of them is about the base.
+    watches_base: bool,
 }
 
 impl PolledTask {
@@ -61,11 +78,13 @@ impl PolledTask {
         let machine = app.machine_of(&task.owned).ok()?;
         let status = machine.state_named(task.status())?;
         let may_have_one = url.is_some() || status != machine.initial;
-        (may_have_one && !machine.state(status).terminal).then(|| PolledTask { dir: dir.clone(), url })
+        let (watches, watches_base) = (rules::watches(machine, task), rules::watches_base(machine, task));
+        (may_have_one && !machine.state(status).terminal)
+            .then(|| PolledTask { dir: dir.clone(), url, watches, watches_base })
     }
 
     fn pause(&self) -> Duration {
-        if self.url.is_some() { PAUSE } else { LONG_PAUSE }
+        if self.url.is_some() || self.watches { PAUSE } else { LONG_PAUSE }
     }
 }
 
@@ -90,6 +109,7 @@ impl Polls {
         watched.retain(is_due);
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
         let glances = self.glances(app, &watched);
+        let mut bases = FetchedBases::default();
         let mut polled = Vec::new();
         let mut failures = 0;
         for it in watched {
@@ -100,16 +120,16 @@ impl Polls {
                 asked.at = Instant::now();
                 continue;
             }
-            let outcome = ask(app, &it);
+            let outcome = ask(app, &it, &mut bases);
             failures = if outcome.is_err() { failures + 1 } else { 0 };
             let failure = outcome.as_ref().err().cloned();
-            let poll = LastPoll { at: Instant::now(), failure, glance };
+            let is_deferred = outcome.as_ref().is_ok_and(|polled| polled.is_deferred);
+            let poll = LastPoll { at: Instant::now(), failure, glance, is_deferred };
             let before = self.asked.insert(it.dir.id.clone(), poll);
             match outcome {
-                Ok(None) => {}
+                Ok(one) => polled.extend(one.stories.into_iter().map(|story| (it.dir.clone(), Ok(story)))),
                 // A task that never had a pull request needs none.
-                Err(_) if it.url.is_none() => {}
-                Ok(Some(story)) => polled.push((it.dir, Ok(story))),
+                Err(_) if it.url.is_none() && !it.watches => {}
                 Err(error) if before.is_some_and(|before| before.failure.as_ref() == Some(&error)) => {}
                 Err(error) => polled.push((it.dir, Err(error))),
             }
@@ -149,19 +169,58 @@ impl LastPoll {
     /// True if a view has nothing new after this glance.
     fn has_seen(&self, glance: Option<&Glance>) -> bool {
         let seen = self.glance.as_ref().zip(glance);
-        self.failure.is_none() && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
+        self.failure.is_none() && !self.is_deferred && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
     }
 }
 
-fn ask(app: &App, watched: &PolledTask) -> Result<Option<String>> {
+fn ask(app: &App, watched: &PolledTask, bases: &mut FetchedBases) -> Result<Polled> {
     let (task, _) = WorkItem::read(&app.home, &watched.dir)?;
     let forge = app.forge_of(&app.project_of(&task)?)?.patience(PATIENCE);
-    let Some(url) = &watched.url else {
-        return match hooks::pull_request::find(app, &forge, &task)? {
-            Some(pr) => pull_request::found(app, &watched.dir, &pr).map(Some),
-            None => Ok(None),
-        };
+    let mut polled = Polled::default();
+    let pr = match &watched.url {
+        Some(url) => {
+            forge.check(app.path())?;
+            let pr = forge.view(url)?;
+            polled.stories.extend(pull_request::follow(app, &watched.dir, &pr)?);
+            Some(pr)
+        }
+        None => {
+            let pr = hooks::pull_request::find(app, &forge, &task)?;
+            if let Some(pr) = &pr {
+                polled.stories.push(pull_request::found(app, &watched.dir, pr)?);
+            }
+            pr
+        }
     };
-    forge.check(app.path())?;
-    pull_request::follow(app, &watched.dir, &forge.view(url)?)
+    if watched.watches_base {
+        bases.fetch(app, &task)?;
+    }
+    if watched.watches {
+        match rules::apply(app, &watched.dir, pr.as_ref().filter(|pr| pr.state == PrState::Open))? {
+            Watched::Nothing => {}
+            Watched::Deferred => polled.is_deferred = true,
+            Watched::Taken(story) => polled.stories.push(story),
+        }
+    }
+    Ok(polled)
+}
+
+/// The bases that were fetched in a round, each once.
+#[derive(Debug, Default)]
+struct FetchedBases(Vec<(PathBuf, String, Result<()>)>);
+
+impl FetchedBases {
+    /// Fetches the base of a task, if that was not done in this round.
+    fn fetch(&mut self, app: &App, task: &WorkItem) -> Result<()> {
+        let (repo, base) = (app.project_of(task)?.path, changed::merge_target_of(app, task)?);
+        if let Some((_, _, fetched)) = self.0.iter().find(|(path, name, _)| *path == repo && *name == base) {
+            return fetched.clone();
+        }
+        let fetched = Git::at(&repo).fetch(&[&base]).and_then(|warning| match warning {
+            Some(warning) => Err(Error::new(ErrorKind::Environment, warning)),
+            None => Ok(()),
+        });
+        self.0.push((repo, base, fetched.clone()));
+        fetched
+    }
 }

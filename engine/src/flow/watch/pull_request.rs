@@ -39,7 +39,7 @@ pub fn follow(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<Option<S
 
 /// Records the checks of an open pull request, and returns a message about them, if they differ from the recorded ones.
 fn checked(mut locked: LockedWorkItem, pr: &PullRequest) -> Result<Option<String>> {
-    let Some(CheckedCommit { commit, state, unknown }) = pr.checks.clone() else { return Ok(None) };
+    let Some(CheckedCommit { commit, state, unknown, .. }) = pr.checks.clone() else { return Ok(None) };
     let seen = ChecksSeen { url: pr.url.clone(), commit, state };
     if locked.history().branch.checks.as_ref() == Some(&seen) {
         return Ok(None);

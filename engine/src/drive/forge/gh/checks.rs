@@ -63,6 +63,11 @@ pub(super) fn result(entries: &[CheckEntry]) -> (Checks, Option<String>) {
     (all, unknown)
 }
 
+/// True if the newest run of each check has ended.
+pub(super) fn have_ended(entries: &[CheckEntry]) -> bool {
+    newest(entries).all(|entry| entry.result() != Some(Checks::Pending))
+}
+
 /// The failed ones among the newest run of each check, in the order of the list. An unknown word counts as a failure.
 pub(super) fn failed(entries: &[CheckEntry]) -> impl Iterator<Item = Failed<'_>> {
     let failed = newest(entries).filter(|entry| match entry.result() {

@@ -110,7 +110,7 @@ impl MergeRequest {
     fn checks(&self) -> Option<CheckedCommit> {
         let commit = self.sha.clone()?;
         let Some(pipeline) = &self.head_pipeline else {
-            return Some(CheckedCommit { commit, state: Checks::None, unknown: None });
+            return Some(CheckedCommit { commit, state: Checks::None, have_ended: true, unknown: None });
         };
         let known = checks_of(&pipeline.status);
         let unknown = known.is_none().then(|| pipeline.status.clone());
@@ -118,7 +118,8 @@ impl MergeRequest {
         if state == Checks::Green && !self.is_about(pipeline, &commit) {
             state = Checks::Pending;
         }
-        Some(CheckedCommit { commit, state, unknown })
+        let have_ended = state != Checks::Pending;
+        Some(CheckedCommit { commit, state, have_ended, unknown })
     }
 
     /// True if the pipeline has examined this commit. One of the merged result has examined a commit that GitLab has made of it; after a
@@ -163,7 +164,12 @@ mod tests {
             state: PrState::Open,
             commit: None,
             merged_at: None,
-            checks: Some(CheckedCommit { commit: COMMIT.to_owned(), state: Checks::Green, unknown: None }),
+            checks: Some(CheckedCommit {
+                commit: COMMIT.to_owned(),
+                state: Checks::Green,
+                have_ended: true,
+                unknown: None,
+            }),
         };
         assert_eq!(view(VIEW.as_bytes()), Some(expect));
     }

@@ -1,0 +1,256 @@
+//! Watch rules of a task: the facts of its pull request and its base that hold, and the transition that follows.
+
+use orange_api::{AgentState, Feedback};
+use orange_core::{Action, Checks, Fact, FactKind, Input, Machine, StateId};
+
+use crate::app::App;
+use crate::drive::forge::PullRequest;
+use crate::drive::git::{Git, Mergeable};
+use crate::flow::life::{self, TurnRecord};
+use crate::flow::snapshot::{checks_of, status_of};
+use crate::flow::{Snapshot, activity, ask, changed, feedback, finish, lock_recovered};
+use crate::hooks;
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
+use crate::Result;
+use orange_system::fault;
+
+/// What became of a look at the watch rules of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// No rule applies.
+    Nothing,
+    /// A rule applies when the task's agent is no longer at work, or its hooks have run.
+    Deferred,
+    /// A rule was taken, or a person has to act, in words.
+    Taken(String),
+}
+
+/// A fact that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct HeldFact {
+    fact: Fact,
+    /// What it is about: it is acted on again when one of these is new.
+    items: Vec<String>,
+}
+
+/// A rule that applies, and what is known of its fact.
+struct AppliedRule {
+    rule: usize,
+    held: HeldFact,
+}
+
+/// True if a state of the task's workflow, that in which it is, has watch rules.
+pub fn watches(machine: &Machine<'_>, task: &WorkItem) -> bool {
+    status_of(machine, task).is_ok_and(|status| !machine.watch_rules_of(status).is_empty())
+}
+
+/// True if such a rule is about the base.
+pub fn watches_base(machine: &Machine<'_>, task: &WorkItem) -> bool {
+    status_of(machine, task).is_ok_and(|status| kinds(machine, status).any(|kind| kind == FactKind::Base))
+}
+
+/// Takes the transition of the watch rule that applies to a task, if one does. The pull request is as the forge has just shown it.
+pub fn apply(app: &App, dir: &WorkItemDir, pr: Option<&PullRequest>) -> Result<Watched> {
+    let (task, journal) = WorkItem::read(&app.home, dir)?;
+    let history = journal.history();
+    let machine = app.machine_of(&task.owned)?;
+    if !watches(machine, &task) {
+        return Ok(Watched::Nothing);
+    }
+    let (held, feedback) = facts(app, dir, machine, &task, &history, pr)?;
+    let Some(applied) = applied(app, machine, &task, &history, &held)? else { return Ok(Watched::Nothing) };
+    if !is_quiet(app, dir, &task, &history) {
+        return Ok(Watched::Deferred);
+    }
+    let kind = applied.held.fact.kind();
+    let number = match writes_feedback(machine, applied.rule) {
+        false => None,
+        true => {
+            let collected = match feedback {
+                Some(feedback) if kind != FactKind::Checks => Feedback { cause: kind.as_str().to_owned(), ..feedback },
+                Some(_) | None => feedback::collect(app, dir, kind)?,
+            };
+            let number = history.branch.feedback.unwrap_or_default() + 1;
+            feedback::keep(dir, &Feedback { number, ..collected })?;
+            Some(number)
+        }
+    };
+    fault::step("take", "a watch rule");
+    take(app, dir, &applied, number)
+}
+
+/// The kinds of facts for which the rules of a state wait.
+fn kinds<'m>(machine: &'m Machine<'_>, status: StateId) -> impl Iterator<Item = FactKind> + use<'m> {
+    machine.watch_rules_of(status).map(|rule| machine.watch[rule].fact.kind())
+}
+
+/// The facts that hold of those for which the rules of the task's state wait, and the discussion of its pull request if that was asked for.
+fn facts(
+    app: &App,
+    dir: &WorkItemDir,
+    machine: &Machine<'_>,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+    pr: Option<&PullRequest>,
+) -> Result<(Vec<HeldFact>, Option<Feedback>)> {
+    let status = status_of(machine, task)?;
+    let waits_for = |wanted: &[FactKind]| kinds(machine, status).any(|kind| wanted.contains(&kind));
+    let mut held = Vec::new();
+    if waits_for(&[FactKind::Checks]) {
+        held.extend(of_checks(app, task, history, pr)?);
+    }
+    let mut discussion = None;
+    if waits_for(&[FactKind::Review, FactKind::Threads]) && pr.is_some() {
+        let feedback = feedback::collect(app, dir, FactKind::Threads)?;
+        if tip(app, task)?.as_ref() == Some(&feedback.commit) {
+            held.extend(of_discussion(&feedback));
+            discussion = Some(feedback);
+        }
+    }
+    if waits_for(&[FactKind::Base]) {
+        held.extend(of_base(app, task, history)?);
+    }
+    Ok((held, discussion))
+}
+
+/// The facts of checks that have all ended, and that are of the commit of the branch.
+fn of_checks(
+    app: &App,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+    pr: Option<&PullRequest>,
+) -> Result<Option<HeldFact>> {
+    let Some(checks) = pr.and_then(|pr| pr.checks.as_ref()).filter(|checks| checks.have_ended) else {
+        return Ok(None);
+    };
+    let fact = match checks_of(app, task, history)? {
+        Checks::Red => Fact::ChecksRed,
+        Checks::Green => Fact::ChecksGreen,
+        Checks::NoPullRequest | Checks::Unseen | Checks::Outdated | Checks::None | Checks::Pending => {
+            return Ok(None);
+        }
+    };
+    Ok(Some(HeldFact { fact, items: vec![checks.commit.clone()] }))
+}
+
+/// The facts of reviews and of threads.
+fn of_discussion(feedback: &Feedback) -> Vec<HeldFact> {
+    let mut held = Vec::new();
+    let decision = match feedback.review {
+        orange_api::ReviewDecision::Approved => Some(Fact::Approved),
+        orange_api::ReviewDecision::ChangesRequested => Some(Fact::ChangesRequested),
+        orange_api::ReviewDecision::None => None,
+    };
+    held.extend(decision.map(|fact| HeldFact { fact, items: vec![feedback.commit.clone()] }));
+    let newest = |thread: &orange_api::Thread| {
+        let comment = thread.comments.last().map(|comment| comment.id.as_str()).unwrap_or_default();
+        format!("{} {comment}", thread.id)
+    };
+    let items: Vec<String> = feedback.threads.iter().map(newest).collect();
+    if !items.is_empty() {
+        held.push(HeldFact { fact: Fact::ThreadsOpen, items });
+    }
+    held
+}
+
+/// The facts of the branch and its base, as far as git can tell without a fetch.
+fn of_base(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Vec<HeldFact>> {
+    let Some(tip) = tip(app, task)? else { return Ok(Vec::new()) };
+    let git = Git::at(&app.project_of(task)?.path);
+    let moved = |items| HeldFact { fact: Fact::BaseMoved, items };
+    Ok(match changed::mergeable(app, task, history)? {
+        Mergeable::No { is_conflict: true, .. } => {
+            vec![HeldFact { fact: Fact::BaseConflict, items: vec![tip.clone()] }, moved(vec![tip])]
+        }
+        Mergeable::WithCommit => {
+            let target = changed::merge_target_of(app, task)?;
+            vec![moved(vec![git.newest_commit(&target)?])]
+        }
+        Mergeable::FastForward | Mergeable::Nothing | Mergeable::No { is_conflict: false, .. } => Vec::new(),
+    })
+}
+
+fn tip(app: &App, task: &WorkItem) -> Result<Option<String>> {
+    let git = Git::at(&app.project_of(task)?.path);
+    match task.worktree() {
+        Some(name) => git.head(&app.home.workspace(name)),
+        None => git.branch_tip(&task.branch),
+    }
+}
+
+/// The first rule of which the fact holds, its guard holds, and on which none has acted yet.
+fn applied(
+    app: &App,
+    machine: &'static Machine<'static>,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+    held: &[HeldFact],
+) -> Result<Option<AppliedRule>> {
+    let is_new = |held: &&HeldFact| {
+        let (cause, value) = (held.fact.kind().as_str(), held.fact.value());
+        !history.branch.has_watched(cause, value, &held.items)
+    };
+    let find = |fact: Fact| held.iter().filter(is_new).find(|held| held.fact == fact);
+    let rule = Snapshot::of(app, machine, task, history)?.with_facts(|facts| {
+        machine.watch_rule(facts.view.status, facts.view.counters, |fact| find(fact).is_some())
+    });
+    Ok(rule.and_then(|rule| Some(AppliedRule { rule, held: find(machine.watch[rule].fact)?.clone() })))
+}
+
+/// True if no agent of the task is at work and no transition of it is open, so that it can be moved.
+fn is_quiet(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) -> bool {
+    let transition = &history.transition;
+    let agents = activity::of_task(app, dir, task, history, || app.tmux.panes().ok());
+    let is_still = |state: AgentState| matches!(state, AgentState::Idle | AgentState::Ended);
+    transition.open.is_none()
+        && transition.waiting_hooks.is_none()
+        && history.gates.asked.is_none()
+        && agents.iter().all(|agent| is_still(agent.assessment.state))
+}
+
+/// True if a transition that the rule may take writes feedback.
+fn writes_feedback(machine: &Machine<'_>, rule: usize) -> bool {
+    let rule = &machine.watch[rule];
+    let taken = rule.outcome.targets().flat_map(|to| machine.between(rule.state, to));
+    let mut hooks = taken.flat_map(|id| machine.transition(id).hooks);
+    hooks.any(|hook| hook.action == Action::WriteFeedback)
+}
+
+/// Takes the transition under the task's lock, if nothing of it has changed meanwhile.
+fn take(app: &App, dir: &WorkItemDir, applied: &AppliedRule, feedback: Option<u32>) -> Result<Watched> {
+    let locked = lock_recovered(app, dir)?;
+    let machine = app.machine_of(&locked.task().owned)?;
+    let held = std::slice::from_ref(&applied.held);
+    let now = self::applied(app, machine, locked.task(), locked.history(), held)?;
+    if now.is_none_or(|now| now.rule != applied.rule)
+        || !is_quiet(app, dir, locked.task(), locked.history())
+    {
+        return Ok(Watched::Deferred);
+    }
+    let input = Input::Watched { rule: applied.rule };
+    let needs =
+        |locked: &LockedWorkItem| life::program(app, machine, locked.task(), locked.history(), input, None);
+    let Some(mut locked) = ask::begun(app, locked, &needs)? else {
+        return Ok(Watched::Deferred);
+    };
+    let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
+    let Some(decision) = turn.decision() else {
+        if turn.events.is_empty() || locked.task().attention.as_ref().is_some_and(|it| it.contains(&turn.story)) {
+            return Ok(Watched::Nothing);
+        }
+        life::record(app, machine, &mut locked, &turn, TurnRecord::default())?;
+        return Ok(Watched::Taken(turn.story));
+    };
+    let room = hooks::preflight(app, locked.task(), &decision.effects)?;
+    let HeldFact { fact, items } = &applied.held;
+    let taken = Event::WatchTaken {
+        cause: fact.kind().as_str().to_owned(),
+        value: fact.value().to_owned(),
+        items: items.clone(),
+        feedback,
+    };
+    let led_to_it: Vec<(Event, Set)> = vec![taken.into()];
+    life::record(app, machine, &mut locked, &turn, TurnRecord { led_to_it, room, ..TurnRecord::default() })?;
+    finish(app, &mut locked)?;
+    Ok(Watched::Taken(format!("{}: {}", fact.sentence(), turn.story)))
+}
