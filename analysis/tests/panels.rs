@@ -156,6 +156,7 @@ fn is_persons(act: &Act) -> bool {
         | Act::Answer { .. }
         | Act::Checks { .. }
         | Act::Commit { .. }
+        | Act::Fact { .. }
         | Act::Elapse { .. }
         | Act::End { .. } => false,
     }

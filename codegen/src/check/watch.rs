@@ -158,8 +158,8 @@ mod tests {
         let terminal = "`done` is terminal, and no watch rule leads on from there";
         check("", &["status: done, base: conflict, then: a"], &[terminal]);
         let other = [
-            "this watch rule is about `base`, and no transition `b → a` is for that",
             "no watch rule of `b` leads to `a` because of `pr.checks`: this transition is never taken",
+            "this watch rule is about `base`, and no transition `b → a` is for that",
         ];
         check(", cause: pr.checks", &["status: b, base: moved, then: a"], &other);
     }

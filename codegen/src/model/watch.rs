@@ -164,8 +164,8 @@ mod tests {
         check("status: c, pr: {checks: red}, then: d", &["unknown state `c`", "unknown state `d`"]);
         check(
             "status: b, base: moved, then_when: [{when: rounds < 3, then: a}]",
-            &["no `then_when` clause holds: rounds >= 3"],
+            &["no `then_when` clause holds: rounds >= 3 (for example 3)"],
         );
-        check("status: b, base: moved, when: rounds <, then: a", &["expected a number after `<`"]);
+        check("status: b, base: moved, when: rounds <, then: a", &["expected an integer, found the end"]);
     }
 }

@@ -259,6 +259,7 @@ mod tests {
         from: StateId(0),
         to: StateId(1),
         by: Actors::ANYONE,
+        cause: None,
         guard: None,
         gates: &[],
         hooks: &[],

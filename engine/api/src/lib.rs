@@ -76,7 +76,7 @@ pub use transition::{
 };
 pub use workflow::{
     Contract, Duty, ListedWorkflow, Plan, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State,
-    StatusContract, Transition, Workflow,
+    StatusContract, Transition, WatchRule, Workflow,
 };
 pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
 

@@ -145,6 +145,8 @@ pub struct ShownMachine {
     pub state_list: Vec<State>,
     /// Its transitions.
     pub transition_list: Vec<Transition>,
+    /// Its watch rules, by state and then in the order of the file.
+    pub watch_list: Vec<WatchRule>,
     /// The state that each command leads to, by the name of the command.
     pub commands: BTreeMap<String, String>,
 }
@@ -181,12 +183,28 @@ pub struct Transition {
     pub to: String,
     /// Actors that may ask for it.
     pub by: Vec<String>,
+    /// The kind of fact for which it is alone: `pr.checks`, `pr.review`, `pr.threads` or `base`; null for another one.
+    pub cause: Option<String>,
     /// Text of the guard; null without one.
     pub guard: Option<String>,
     /// Requirements of its gates, in words.
     pub gate: Option<String>,
     /// Its hooks, in order.
     pub hooks: Vec<String>,
+}
+
+/// A watch rule of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WatchRule {
+    /// The state that has it.
+    pub status: String,
+    /// The fact for which it waits, as the workflow writes it: `pr: {checks: red}`.
+    pub fact: String,
+    /// Text of its guard; null without one.
+    pub guard: Option<String>,
+    /// The states to which it leads.
+    pub then: Vec<String>,
 }
 
 /// Contract of a workflow with agents.

@@ -46,7 +46,7 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
+    Transition { from, to, by: Actors::ANYONE, cause: None, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
 }
 
 const REVIEWER_OR_HUMAN: Actors = Actors::NONE.with(Actor::Reviewer).with(Actor::Human);
@@ -92,6 +92,7 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
         transition(STUCK, DONE),
     ],
     rows: &[0, 1, 2, 4, 5, 5],
+    watch: &[],
     exit_rules: &[
         ExitRule { state: WORKING, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
         ExitRule {

@@ -13,7 +13,9 @@ use crate::cmd::answer::{CommandAnswer, table};
 use crate::cmd::args::WorkflowCommand;
 use crate::machines::WorkflowEntry;
 use orange_api::contract::{self, askers, gate_words};
-use orange_api::{self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition};
+use orange_api::{
+    self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition, WatchRule,
+};
 
 pub fn run(app: &App, command: &WorkflowCommand) -> Result<CommandAnswer> {
     match command {
@@ -142,6 +144,7 @@ fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<Strin
         workflow: figures(machine),
         state_list: machine.state_ids().map(|id| state(machine, id)).collect(),
         transition_list: machine.transitions.iter().map(|it| transition(machine, it)).collect(),
+        watch_list: machine.watch.iter().map(|it| watch_rule(machine, it)).collect(),
         commands: commands(machine),
     };
     let orange_api::Workflow { name, version, description, source_hash, .. } = &shown.workflow;
@@ -153,6 +156,8 @@ fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<Strin
         text.push(format!("\n{}", described(state)));
         let leaving = shown.transition_list.iter().filter(|it| it.from == state.name);
         text.extend(leaving.map(|it| format!("  → {}", conditions(it))));
+        let watched = shown.watch_list.iter().filter(|it| it.status == state.name);
+        text.extend(watched.map(|it| format!("  on {}", watched_line(it))));
     }
     (ShownWorkflow::Machine(shown), text)
 }
@@ -224,10 +229,25 @@ fn transition(machine: &'static Machine<'static>, it: &orange_core::Transition<'
         from: machine.state(it.from).name.into(),
         to: machine.state(it.to).name.into(),
         by: askers(machine, it.by),
+        cause: it.cause.map(|cause| cause.as_str().to_owned()),
         guard: it.guard.map(|guard| guard.text).map(Into::into),
         gate: gate_words(it.gates),
         hooks: it.hooks.iter().map(|hook| hook.name().to_owned()).collect(),
     }
+}
+
+fn watch_rule(machine: &'static Machine<'static>, it: &orange_core::WatchRule<'static>) -> WatchRule {
+    WatchRule {
+        status: machine.state(it.state).name.into(),
+        fact: it.fact.to_string(),
+        guard: it.guard.map(|guard| guard.text.to_owned()),
+        then: it.outcome.targets().map(|to| machine.state(to).name.to_owned()).collect(),
+    }
+}
+
+fn watched_line(rule: &WatchRule) -> String {
+    let when = rule.guard.as_ref().map(|guard| format!("  when {guard}")).unwrap_or_default();
+    format!("{}{when} → {}", rule.fact, rule.then.join(" or "))
 }
 
 fn described(state: &State) -> String {
@@ -243,8 +263,9 @@ fn described(state: &State) -> String {
 }
 
 fn conditions(transition: &Transition) -> String {
-    let Transition { to, guard, gate, hooks, .. } = transition;
+    let Transition { to, cause, guard, gate, hooks, .. } = transition;
     let mut text = (*to).to_owned();
+    text.extend(cause.iter().map(|cause| format!("  for {cause}")));
     text.extend(guard.iter().map(|guard| format!("  when {guard}")));
     text.extend(gate.iter().map(|gate| format!("  needs {gate}")));
     if !hooks.is_empty() {

@@ -60,7 +60,7 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
+    Transition { from, to, by: Actors::ANYONE, cause: None, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
 }
 
 const fn on_crash(state: StateId) -> ExitRule<'static> {
@@ -111,6 +111,7 @@ static MACHINE: Machine<'static> = Machine {
         Transition { hooks: &[Hook::spawning(Action::SpawnReviewer, ABSENT)], ..transition(STUCK, REVIEW) },
     ],
     rows: &[0, 1, 3, 6, 7, 7],
+    watch: &[],
     exit_rules: &[
         ExitRule { state: PENDING, condition: Condition::Always, outcome: Outcome::Then(WORKING) },
         ExitRule {

@@ -5,8 +5,10 @@ use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::store::scalar::Value;
-use crate::store::{Event, LockedWorkItem, Set};
+use crate::store::{Event, LockedWorkItem, Set, feedback};
 use crate::{Error, ErrorKind, Result};
+use orange_api::Feedback;
+use orange_core::section;
 
 /// Removes the task's branch from the remote, if it was made for this task. A branch that was there before, or that the agent has
 /// switched to, is somebody else's; a missing branch is not an error.
@@ -36,6 +38,25 @@ pub fn push_branch(app: &App, locked: &LockedWorkItem) -> Result<()> {
             .help("`acquire_workspace` makes the branch: a task that has had no worktree has none"));
     }
     git.push(REMOTE, branch)
+}
+
+/// Writes the feedback that a watch rule has written down into the task's text, unless the last section of this name has it.
+///
+/// # Errors
+/// `refused` for a task for which no watch rule has written any down.
+pub fn write_feedback(locked: &mut LockedWorkItem) -> Result<()> {
+    let number = locked.history().branch.feedback;
+    let feedback = number.map(|number| feedback::read(locked.dir(), number)).transpose()?.flatten();
+    let Some(feedback) = feedback else {
+        return Err(Error::new(ErrorKind::Refused, "no watch rule has written feedback down for this task")
+            .help("`write_feedback` belongs to the transition of a watch rule"));
+    };
+    let text = feedback.section();
+    let stands = section(&locked.task().body, Feedback::HEADING);
+    if stands.is_some_and(|stands| stands.trim() == text.trim()) {
+        return Ok(());
+    }
+    locked.append_section(Feedback::HEADING, &text)
 }
 
 /// Writes a key of the frontmatter that belongs to people.

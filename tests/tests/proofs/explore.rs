@@ -378,6 +378,7 @@ pub(crate) fn failing(plan: &Plan, run: &WatchedWalk<'_>, deed: &ExploredAct) ->
         | Act::Answer { .. }
         | Act::Checks { .. }
         | Act::Commit { .. }
+        | Act::Fact { .. }
         | Act::Spawn
         | Act::Respawn
         | Act::Fail { .. }

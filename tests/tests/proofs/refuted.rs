@@ -67,6 +67,7 @@ fn author(run: &WatchedWalk<'_>, act: &Act, script: &[String]) -> TaskActor {
             | Act::Answer { .. }
             | Act::Checks { .. }
             | Act::Commit { .. }
+            | Act::Fact { .. }
             | Act::Elapse { .. }
             | Act::Spawn
             | Act::Respawn

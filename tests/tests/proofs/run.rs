@@ -219,6 +219,7 @@ impl<'r> WatchedWalk<'r> {
             | Act::Answer { .. }
             | Act::Checks { .. }
             | Act::Commit { .. }
+            | Act::Fact { .. }
             | Act::Fail { .. }
             | Act::End { .. }
             | Act::Elapse { .. } => false,
@@ -244,6 +245,7 @@ impl<'r> WatchedWalk<'r> {
             | Act::Answer { .. }
             | Act::Checks { .. }
             | Act::Commit { .. }
+            | Act::Fact { .. }
             | Act::Request { .. }
             | Act::Spawn
             | Act::Respawn
@@ -276,6 +278,7 @@ impl<'r> WatchedWalk<'r> {
             | Act::Answer { .. }
             | Act::Checks { .. }
             | Act::Commit { .. }
+            | Act::Fact { .. }
             | Act::Request { .. }
             | Act::Spawn
             | Act::Respawn

@@ -30,24 +30,21 @@ fn finding(
     // A step into a state that watches ends the search there.
     let goes_on = |edge: &Edge| !publishes(facts, edge) && status(edge.from) != state;
     let unpublished = reached(facts, to, goes_on);
-    let back = facts.search.edges().map(|(_, edge)| edge).find(|edge| {
+    let is_back = |edge: &Edge| {
         unpublished.contains(&edge.from)
             && status(edge.from) != state
             && status(edge.to) == state
             && !publishes(facts, edge)
-    })?;
+    };
+    let mut edges = facts.search.edges().map(|(_, edge)| edge).filter(|edge| is_back(edge));
+    let back = edges.find_map(|edge| edge.step.transition())?;
     let rule = facts.workflow.watch.iter().find(|rule| {
         rule.status.value == state && rule.fact.value.kind() == kind
     })?;
-    let transition = back.step.transition().map(|id| facts.transition(id));
     let name = facts.name(state);
     let message = format!("a task that this rule sends back comes to `{name}` again, and its fix is not pushed");
     let found = Diagnostic::new(&CC1, rule.fact.span, message);
-    let found = match transition {
-        Some(transition) => {
-            found.label(facts.first_line(transition.span), format!("leads to `{name}` and pushes nothing"))
-        }
-        None => found,
-    };
+    let found =
+        found.label(facts.first_line(facts.transition(back).span), format!("leads to `{name}` and pushes nothing"));
     Some(found.help("push the branch there: `- {action: push_branch, on_failure: stop}`"))
 }

@@ -24,6 +24,7 @@ transitions:
     hooks: [{action: kill_session}, {action: release_workspace}]
 watch:
   - {status: reviewing, pr: {checks: red}, when: rounds < 3, then: working}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
 prompts:
   work: \"{summary}: do it, then run `orange task update --status reviewing`\"
   mend: \"Mend what ## Feedback says, then run `orange task update --status reviewing`\"

@@ -15,7 +15,7 @@ const CHECKED: StateId = StateId(6);
 const CANCELLED: StateId = StateId(7);
 
 const fn leads(from: StateId, to: StateId, by: Actors) -> Transition<'static> {
-    Transition { from, to, by, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
+    Transition { from, to, by, cause: None, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
 }
 
 /// The machine with a state that waits for a person, one that waits for a program, and one for cancelled tasks.

@@ -10,7 +10,7 @@ use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::{checks_of, status_of};
 use crate::flow::{Snapshot, activity, ask, changed, feedback, finish, lock_recovered};
 use crate::hooks;
-use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
+use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::Result;
 use orange_system::fault;
 
@@ -57,26 +57,39 @@ pub fn apply(app: &App, dir: &WorkItemDir, pr: Option<&PullRequest>) -> Result<W
     if !watches(machine, &task) {
         return Ok(Watched::Nothing);
     }
-    let (held, feedback) = facts(app, dir, machine, &task, &history, pr)?;
+    let (held, discussion) = facts(app, dir, machine, &task, &history, pr)?;
     let Some(applied) = applied(app, machine, &task, &history, &held)? else { return Ok(Watched::Nothing) };
     if !is_quiet(app, dir, &task, &history) {
         return Ok(Watched::Deferred);
     }
-    let kind = applied.held.fact.kind();
-    let number = match writes_feedback(machine, applied.rule) {
+    let feedback = match writes_feedback(machine, applied.rule) {
         false => None,
-        true => {
-            let collected = match feedback {
-                Some(feedback) if kind != FactKind::Checks => Feedback { cause: kind.as_str().to_owned(), ..feedback },
-                Some(_) | None => feedback::collect(app, dir, kind)?,
-            };
-            let number = history.branch.feedback.unwrap_or_default() + 1;
-            feedback::keep(dir, &Feedback { number, ..collected })?;
-            Some(number)
-        }
+        true => Some(collected(app, dir, &history, applied.held.fact.kind(), discussion)?),
     };
-    fault::step("take", "a watch rule");
-    take(app, dir, &applied, number)
+    take(app, dir, &applied, feedback)
+}
+
+/// The feedback of the next round. What the discussion has, if it was asked for, is not asked for again.
+fn collected(
+    app: &App,
+    dir: &WorkItemDir,
+    history: &WorkItemHistory,
+    kind: FactKind,
+    discussion: Option<Feedback>,
+) -> Result<Feedback> {
+    let number = next_round(history);
+    match (kind, discussion) {
+        (FactKind::Review | FactKind::Threads, Some(discussion)) => {
+            Ok(Feedback { number, cause: kind.as_str().to_owned(), ..discussion })
+        }
+        (FactKind::Review | FactKind::Threads | FactKind::Checks | FactKind::Base, _) => {
+            feedback::collect(app, dir, kind.as_str(), number)
+        }
+    }
+}
+
+fn next_round(history: &WorkItemHistory) -> u32 {
+    history.branch.feedback.unwrap_or_default() + 1
 }
 
 /// The kinds of facts for which the rules of a state wait.
@@ -101,7 +114,7 @@ fn facts(
     }
     let mut discussion = None;
     if waits_for(&[FactKind::Review, FactKind::Threads]) && pr.is_some() {
-        let feedback = feedback::collect(app, dir, FactKind::Threads)?;
+        let feedback = feedback::collect(app, dir, FactKind::Threads.as_str(), next_round(history))?;
         if tip(app, task)?.as_ref() == Some(&feedback.commit) {
             held.extend(of_discussion(&feedback));
             discussion = Some(feedback);
@@ -217,7 +230,12 @@ fn writes_feedback(machine: &Machine<'_>, rule: usize) -> bool {
 }
 
 /// Takes the transition under the task's lock, if nothing of it has changed meanwhile.
-fn take(app: &App, dir: &WorkItemDir, applied: &AppliedRule, feedback: Option<u32>) -> Result<Watched> {
+fn take(
+    app: &App,
+    dir: &WorkItemDir,
+    applied: &AppliedRule,
+    feedback: Option<Feedback>,
+) -> Result<Watched> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let held = std::slice::from_ref(&applied.held);
@@ -242,13 +260,17 @@ fn take(app: &App, dir: &WorkItemDir, applied: &AppliedRule, feedback: Option<u3
         return Ok(Watched::Taken(turn.story));
     };
     let room = hooks::preflight(app, locked.task(), &decision.effects)?;
+    if let Some(feedback) = &feedback {
+        store::feedback::write(&locked, feedback)?;
+    }
     let HeldFact { fact, items } = &applied.held;
     let taken = Event::WatchTaken {
         cause: fact.kind().as_str().to_owned(),
         value: fact.value().to_owned(),
         items: items.clone(),
-        feedback,
+        feedback: feedback.map(|feedback| feedback.number),
     };
+    fault::step("take", "a watch rule");
     let led_to_it: Vec<(Event, Set)> = vec![taken.into()];
     life::record(app, machine, &mut locked, &turn, TurnRecord { led_to_it, room, ..TurnRecord::default() })?;
     finish(app, &mut locked)?;

@@ -3,7 +3,7 @@
 use orange_codegen::Span;
 use orange_codegen::model::{
     Actors, Condition, Deadline, Ending, ExitMonitoring, ExitRule, Gate, OnFailure, Outcome, RequiredFields,
-    SectionGate, StateId, Transition, Workflow,
+    SectionGate, StateId, Transition, WatchRule, Workflow,
 };
 
 use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Mark, Taker};
@@ -19,6 +19,9 @@ impl Graph {
             for edge in of_rule(workflow, rule) {
                 add_exit(&mut edges, edge);
             }
+        }
+        for edge in workflow.watch.iter().flat_map(of_watch) {
+            add_exit(&mut edges, edge);
         }
         let nodes = (0..workflow.states.len()).map(|at| GraphNode::of_state(workflow, StateId(at as u16)));
         Self { name: workflow.name.value.clone(), nodes: nodes.collect(), edges, ..Self::default() }
@@ -124,6 +127,23 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<GraphEdge> {
             crash.map(edge).into_iter().collect()
         }
         Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
+    }
+}
+
+/// The edges of a watch rule: its fact, and under which counter values.
+fn of_watch(rule: &WatchRule) -> Vec<GraphEdge> {
+    let when = rule.when.as_ref().map(|it| it.text.clone());
+    let lines = |clause: Option<&String>| {
+        let fact = rule.fact.value.to_string();
+        std::iter::once(fact).chain(when.clone()).chain(clause.cloned()).collect()
+    };
+    let edge = |to: StateId, clause| GraphEdge::of_exit(rule.status.value, to, lines(clause), rule.span);
+    match &rule.outcome {
+        Outcome::Then(to) => vec![edge(to.value, None)],
+        Outcome::ThenWhen(clauses) => {
+            clauses.iter().map(|it| edge(it.then.value, Some(&it.when.text))).collect()
+        }
+        Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
     }
 }
 
