@@ -363,17 +363,7 @@ impl<'f> Facts<'f> {
         if is_judged_again(before) || before.waiting.is_some() && is_engines && is_request {
             return wrote;
         }
-        let watch = match &edge.step {
-            SearchStep::Request { watch, .. } => *watch,
-            SearchStep::Failure { failed, .. } => failed.watch,
-            SearchStep::Start
-            | SearchStep::Write(_)
-            | SearchStep::Commit(_)
-            | SearchStep::EndWhileWaiting(_)
-            | SearchStep::Exit { .. }
-            | SearchStep::Respawn
-            | SearchStep::Retry { .. } => None,
-        };
+        let watch = edge.step.watch();
         let request = |transition: TransitionId| {
             if let Some(rule) = watch {
                 return Act::Fact { fact: self.machine.watch[usize::from(rule)].fact };

@@ -1,6 +1,6 @@
 //! The figures of a proof: how much there is, and how far a workflow goes without a person.
 
-use orange_core::StateId;
+use orange_core::{FactKind, StateId};
 
 use super::{LoopBound, ProofFacts};
 use crate::lint::Facts;
@@ -23,10 +23,20 @@ pub struct Figures {
     pub agents_with_restarts: Option<CountedRun>,
     /// The states in which an agent that ends can leave the task to a person, though they wait for none.
     pub waits_after_crash: Vec<String>,
+    /// By kind of fact that the workflow watches: the most transitions of watch rules about it for one thing that a person does.
+    pub rounds: Vec<WatchRounds>,
     /// The bounds of the transitions in loops; none where some loop has no end or the search was cut.
     pub bounds: Vec<LoopBound>,
     /// True if more may be true than was found.
     pub is_cut: bool,
+}
+
+/// Transitions of the watch rules about one kind of fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchRounds {
+    pub cause: FactKind,
+    /// The most of them for one thing that a person does; absent where some loop has no end or the search was cut.
+    pub most: Option<u64>,
 }
 
 /// A run of which something is counted.
@@ -49,6 +59,7 @@ impl Figures {
             agents: run(unattended.longest(|_, edge| if restarts(edge) { 0 } else { starts(facts, edge) })),
             agents_with_restarts: run(unattended.longest(|_, edge| starts(facts, edge))),
             waits_after_crash: waits_after_crash(facts),
+            rounds: rounds(known),
             bounds: if is_cut { Vec::new() } else { known.bounds().to_vec() },
             is_cut,
         }
@@ -63,6 +74,19 @@ impl CountedRun {
         let after = edges().filter(|edge| edge.step.begins().is_some()).map(|edge| name(edge.to));
         Self { count: longest.sum, states: start.into_iter().chain(after).collect() }
     }
+}
+
+fn rounds(known: &ProofFacts<'_, '_>) -> Vec<WatchRounds> {
+    let (machine, is_cut) = (known.facts.machine, known.facts.search.cut().is_some());
+    let watched = FactKind::ALL.into_iter().filter(|kind| machine.watch.iter().any(|it| it.fact.kind() == *kind));
+    let is_of = |edge: &Edge, kind: FactKind| {
+        edge.step.watch().is_some_and(|rule| machine.watch[usize::from(rule)].fact.kind() == kind)
+    };
+    let rounds = watched.map(|cause| {
+        let longest = known.unattended.longest(|_, edge| u64::from(is_of(edge, cause)));
+        WatchRounds { cause, most: longest.filter(|_| !is_cut).map(|it| it.sum) }
+    });
+    rounds.collect()
 }
 
 fn waits_after_crash(facts: &Facts<'_>) -> Vec<String> {

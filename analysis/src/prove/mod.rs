@@ -10,7 +10,7 @@ mod properties;
 mod tests;
 
 pub use bounds::LoopBound;
-pub use figures::{CountedRun, Figures};
+pub use figures::{CountedRun, Figures, WatchRounds};
 pub use properties::PROPERTIES;
 
 use std::cell::OnceCell;

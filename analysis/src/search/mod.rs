@@ -499,6 +499,21 @@ impl SearchStep {
         }
     }
 
+    /// The watch rule for which the engine takes its transition.
+    pub fn watch(&self) -> Option<WatchIndex> {
+        match self {
+            Self::Request { watch, .. } => *watch,
+            Self::Failure { failed, .. } => failed.watch,
+            Self::Start
+            | Self::Write(_)
+            | Self::Commit(_)
+            | Self::EndWhileWaiting(_)
+            | Self::Exit { .. }
+            | Self::Respawn
+            | Self::Retry { .. } => None,
+        }
+    }
+
     /// The transition that it takes.
     pub fn transition(&self) -> Option<TransitionId> {
         match self {

@@ -5,6 +5,7 @@ use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::store::scalar::Value;
+use crate::store::event::Cause;
 use crate::store::{Event, LockedWorkItem, Set, feedback};
 use crate::{Error, ErrorKind, Result};
 use orange_api::Feedback;
@@ -40,16 +41,22 @@ pub fn push_branch(app: &App, locked: &LockedWorkItem) -> Result<()> {
     git.push(REMOTE, branch)
 }
 
-/// Writes the feedback that a watch rule has written down into the task's text, unless the last section of this name has it.
+/// Writes the feedback that a watch rule has written down into the task's text, unless the last section of this name has it. A
+/// transition that is not a watch rule's has none.
 ///
 /// # Errors
-/// `refused` for a task for which no watch rule has written any down.
+/// `corrupt` if the file of the feedback is gone or cannot be read.
 pub fn write_feedback(locked: &mut LockedWorkItem) -> Result<()> {
+    let cause = locked.history().transition.open.as_ref().map(|open| &open.plan.cause);
+    if cause != Some(&Cause::Watch) {
+        return Ok(());
+    }
     let number = locked.history().branch.feedback;
     let feedback = number.map(|number| feedback::read(locked.dir(), number)).transpose()?.flatten();
     let Some(feedback) = feedback else {
-        return Err(Error::new(ErrorKind::Refused, "no watch rule has written feedback down for this task")
-            .help("`write_feedback` belongs to the transition of a watch rule"));
+        let message = "the feedback that a watch rule has written down is gone";
+        return Err(Error::new(ErrorKind::Corrupt, message)
+            .help("read it at the pull request, and tell the agent with `orange task send`"));
     };
     let text = feedback.section();
     let stands = section(&locked.task().body, Feedback::HEADING);

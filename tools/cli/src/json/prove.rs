@@ -134,8 +134,20 @@ pub(crate) struct MachineFigures<'l> {
     pub agents_with_restarts: Option<ShownCountedRun<'l>>,
     /// The states in which a crash leaves the task to a person.
     pub waits_after_crash: &'l [String],
+    /// The most rounds by facts that the workflow watches, by kind of fact.
+    pub rounds: Vec<ShownRounds>,
     /// True if the search was cut, so that there may be more than was found.
     pub is_cut: bool,
+}
+
+/// The rounds by facts of one kind.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Rounds"))]
+pub(crate) struct ShownRounds {
+    /// `pr.checks`, `pr.review`, `pr.threads` or `base`.
+    pub cause: &'static str,
+    /// The most transitions of such watch rules after one step of a person; null when there is no bound or the search was cut.
+    pub most: Option<u64>,
 }
 
 /// A run and what it counts.
@@ -197,6 +209,12 @@ impl<'l> ShownProperty<'l> {
     }
 }
 
+impl ShownRounds {
+    fn new(rounds: &prove::WatchRounds) -> Self {
+        Self { cause: rounds.cause.as_str(), most: rounds.most }
+    }
+}
+
 impl ShownVerdict {
     /// Its name.
     pub(crate) fn as_str(self) -> &'static str {
@@ -217,6 +235,7 @@ impl<'l> From<&'l prove::Figures> for ShownFigures<'l> {
             agents: figures.agents.as_ref().map(ShownCountedRun::new),
             agents_with_restarts: figures.agents_with_restarts.as_ref().map(ShownCountedRun::new),
             waits_after_crash: &figures.waits_after_crash,
+            rounds: figures.rounds.iter().map(ShownRounds::new).collect(),
             is_cut: figures.is_cut,
         })
     }

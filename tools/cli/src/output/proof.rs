@@ -4,7 +4,7 @@ use orange_codegen::Trace;
 
 use super::{narrated, printable, put, wrap};
 use crate::json::{
-    Finding, MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty,
+    Finding, MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty, ShownRounds,
     ShownVerdict, StepFigures,
 };
 use crate::screen::Style;
@@ -113,9 +113,21 @@ fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
             "most agents started for one human touch: there is no bound".to_owned()
         }
     });
+    if !figures.rounds.is_empty() {
+        let rounds: Vec<String> = figures.rounds.iter().map(rounds_by).collect();
+        let then = if figures.rounds.iter().all(|it| it.most.is_some()) { "; then a person" } else { "" };
+        line(format!("most rounds by facts for one human touch: {}{then}", rounds.join(", ")));
+    }
     if !figures.waits_after_crash.is_empty() {
         let names: Vec<String> = figures.waits_after_crash.iter().map(|it| format!("`{it}`")).collect();
         line(format!("an agent that crashes leaves the task to a person in {}", names.join(", ")));
+    }
+}
+
+fn rounds_by(rounds: &ShownRounds) -> String {
+    match rounds.most {
+        Some(most) => format!("{most} by `{}`", rounds.cause),
+        None => format!("no bound by `{}`", rounds.cause),
     }
 }
 
