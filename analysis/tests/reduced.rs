@@ -119,7 +119,11 @@ impl Seen<'_, '_> {
             }
             SearchStep::Failure { transition, hook, failed } => {
                 let FailedHook { by, one: it, wrote: of, exit, watch } = failed;
-                format!("failure {transition:?} {hook} {by:?} {watch:?} {:?} {:?} {exit:?}", one(it), wrote(of))
+                format!(
+                    "failure {transition:?} {hook} {by:?} {watch:?} {:?} {:?} {exit:?}",
+                    one(it),
+                    wrote(of)
+                )
             }
             SearchStep::Start
             | SearchStep::Commit(_)

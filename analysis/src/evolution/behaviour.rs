@@ -44,7 +44,8 @@ impl DifferenceTeller<'_> {
             .exit_rules_of(id)
             .map(|at| self.rule(&machine.exit_rules[at].condition, &machine.exit_rules[at].outcome))
             .collect();
-        let watch: Vec<String> = machine.watch_rules_of(id).map(|at| self.watch(&machine.watch[at])).collect();
+        let watch: Vec<String> =
+            machine.watch_rules_of(id).map(|at| self.watch(&machine.watch[at])).collect();
         format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?} {watch:?}")
     }
 

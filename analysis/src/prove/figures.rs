@@ -78,7 +78,8 @@ impl CountedRun {
 
 fn rounds(known: &ProofFacts<'_, '_>) -> Vec<WatchRounds> {
     let (machine, is_cut) = (known.facts.machine, known.facts.search.cut().is_some());
-    let watched = FactKind::ALL.into_iter().filter(|kind| machine.watch.iter().any(|it| it.fact.kind() == *kind));
+    let watched =
+        FactKind::ALL.into_iter().filter(|kind| machine.watch.iter().any(|it| it.fact.kind() == *kind));
     let is_of = |edge: &Edge, kind: FactKind| {
         edge.step.watch().is_some_and(|rule| machine.watch[usize::from(rule)].fact.kind() == kind)
     };

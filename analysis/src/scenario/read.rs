@@ -82,7 +82,11 @@ static STEP: Object = Object {
         ),
         key("succeeds", Takes::Boolean, "Whether it does; true by default."),
         key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
-        key("pr", Takes::Object(&PULL_REQUEST_FACT), "This fact of the pull request holds, and the workflow watches it."),
+        key(
+            "pr",
+            Takes::Object(&PULL_REQUEST_FACT),
+            "This fact of the pull request holds, and the workflow watches it.",
+        ),
         key("base", Takes::Word(&BASE_WORDS), "This fact of the base holds, and the workflow watches it."),
         key("commit", Takes::Boolean, "The work changes."),
         key(

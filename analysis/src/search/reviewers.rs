@@ -94,7 +94,12 @@ impl<'m> Explorer<'_, 'm> {
             self.resumes(from, &next, SearchStep::Exit { agent, one, wrote, end, outcome });
         }
         if let Some(decision) = turn.decision() {
-            self.failures(from, left, decision, FailedHook { by: agent, one, wrote, exit: Some(end), watch: None });
+            self.failures(
+                from,
+                left,
+                decision,
+                FailedHook { by: agent, one, wrote, exit: Some(end), watch: None },
+            );
         }
     }
 }

@@ -36,7 +36,10 @@ fn targets(context: &CheckContext<'_>, rule: &WatchRule) -> Vec<Diagnostic> {
         Outcome::ThenWhen(clauses) => (None, clauses),
         Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => (None, &[]),
     };
-    one.into_iter().chain(clauses.iter().map(|it| it.then)).filter_map(|to| target(context, rule, to)).collect()
+    one.into_iter()
+        .chain(clauses.iter().map(|it| it.then))
+        .filter_map(|to| target(context, rule, to))
+        .collect()
 }
 
 fn target(context: &CheckContext<'_>, rule: &WatchRule, to: Spanned<StateId>) -> Option<Diagnostic> {
@@ -59,11 +62,13 @@ fn target(context: &CheckContext<'_>, rule: &WatchRule, to: Spanned<StateId>) ->
         return None;
     }
     let kind = kind.as_str();
-    let message = format!("this watch rule is about `{kind}`, and no transition `{name} → {target}` is for that");
+    let message =
+        format!("this watch rule is about `{kind}`, and no transition `{name} → {target}` is for that");
     let found = Diagnostic::new(&A21, to.span, message);
-    let found = between.iter().filter_map(|it| it.cause).fold(found, |found, cause| {
-        found.label(cause.span, format!("for `{}`", cause.value.as_str()))
-    });
+    let found = between
+        .iter()
+        .filter_map(|it| it.cause)
+        .fold(found, |found, cause| found.label(cause.span, format!("for `{}`", cause.value.as_str())));
     Some(found.help(format!("add a transition with `cause: {kind}`, or one without `cause`")))
 }
 
@@ -85,7 +90,10 @@ fn without_rule(context: &CheckContext<'_>, transition: &Transition) -> Option<D
         cause.value.as_str()
     );
     let rule = format!("{{status: {from}, {}, then: {to}}}", example(cause.value));
-    Some(Diagnostic::new(&A21, cause.span, message).help(format!("add `- {rule}` to `watch`, or delete `cause`")))
+    Some(
+        Diagnostic::new(&A21, cause.span, message)
+            .help(format!("add `- {rule}` to `watch`, or delete `cause`")),
+    )
 }
 
 /// A condition about a fact of this kind, as a workflow writes it.
@@ -101,7 +109,8 @@ fn example(kind: FactKind) -> String {
 
 /// Reports a rule that never applies, since one of those before it does whenever it could.
 fn hidden(context: &mut CheckContext<'_>, earlier: &[WatchRule], rule: &WatchRule) {
-    let covers = |it: &&WatchRule| it.status.value == rule.status.value && rule.fact.value.implies(it.fact.value);
+    let covers =
+        |it: &&WatchRule| it.status.value == rule.status.value && rule.fact.value.implies(it.fact.value);
     let before: Vec<&WatchRule> = earlier.iter().filter(covers).collect();
     if before.is_empty() {
         return;
@@ -119,10 +128,11 @@ fn hidden(context: &mut CheckContext<'_>, earlier: &[WatchRule], rule: &WatchRul
         Ok(None) => {
             let message = "this watch rule never applies: those before it apply whenever it could";
             let found = Diagnostic::new(&A22, place, message);
-            let found = before.iter().fold(found, |found, it| {
-                found.label(context.first_line(it.span), "applies before")
-            });
-            context.report(found.help("delete the rule, move it up, or give those before it a narrower `when`"));
+            let found = before
+                .iter()
+                .fold(found, |found, it| found.label(context.first_line(it.span), "applies before"));
+            context
+                .report(found.help("delete the rule, move it up, or give those before it a narrower `when`"));
         }
         Err(Undecided { cells }) => {
             let finding = undecided("this watch rule", "ever applies", cells, place);
@@ -182,7 +192,10 @@ mod tests {
         check("", &[moved, "status: b, base: conflict, then: a"], &[hidden]);
         check("", &["status: b, base: conflict, then: a", moved], &[]);
         check("", &["status: b, base: moved, when: rounds < 3, then: a", moved], &[]);
-        let split = ["status: b, base: moved, when: rounds < 3, then: a", "status: b, base: moved, when: rounds >= 3, then: done"];
+        let split = [
+            "status: b, base: moved, when: rounds < 3, then: a",
+            "status: b, base: moved, when: rounds >= 3, then: done",
+        ];
         check("", &[split[0], split[1]], &[]);
         check("", &[split[0], split[1], moved], &[hidden]);
         check("", &[split[0], "status: b, base: moved, when: rounds < 2, then: a"], &[hidden]);

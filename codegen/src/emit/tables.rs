@@ -1,9 +1,9 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, FactKind, Fields, Gate, Guard, HarnessOf,
-    Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State,
-    StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
+    Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, FactKind, Fields, Gate, Guard,
+    HarnessOf, Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate,
+    Spawn, State, StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};

@@ -3,7 +3,8 @@
 use std::cell::{Cell, OnceCell};
 
 use orange_core::{
-    Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, SectionGate, State, StateId, Transition, WatchRule,
+    Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, SectionGate, State, StateId, Transition,
+    WatchRule,
 };
 
 /// The lists that a lowered machine borrows besides the workflow. It may hold several machines.

@@ -371,7 +371,11 @@ pub static WATCH_RULE: Object = Object {
     what: "a watch rule",
     keys: &[
         required("status", STATE_NAME, "The state it is for."),
-        key("pr", Takes::Object(&PULL_REQUEST_FACT), "The fact of the task's pull request for which it waits."),
+        key(
+            "pr",
+            Takes::Object(&PULL_REQUEST_FACT),
+            "The fact of the task's pull request for which it waits.",
+        ),
         key(
             "base",
             Takes::Word(&[Fact::BaseMoved.value(), Fact::BaseConflict.value()]),

@@ -39,8 +39,8 @@ pub use watch::{WatchRule, watched_fact};
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
     Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, Fact, FactKind,
-    MAX_ACTORS, MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
-    VerdictOf, Workspace,
+    MAX_ACTORS, MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value,
+    Verdict, VerdictOf, Workspace,
 };
 
 pub use crate::guard::Counter;

@@ -154,11 +154,17 @@ mod tests {
             check(&format!("status: b, {fact}, then: a"), &[]);
         }
         check("status: b, base: moved, when: rounds < 3, then: a", &[]);
-        check("status: b, pr: {checks: red}", &["a watch rule says where the task goes: `then` or `then_when`"]);
+        check(
+            "status: b, pr: {checks: red}",
+            &["a watch rule says where the task goes: `then` or `then_when`"],
+        );
         check("status: b, then: a", &["a watch rule says what it waits for: `pr` or `base`"]);
         check("status: b, pr: {}, then: a", &["`pr` says what of the pull request it waits for"]);
         check("status: b, pr: {checks: red}, base: moved, then: a", &["`pr` and `base` exclude each other"]);
-        check("status: b, pr: {checks: red, threads: open}, then: a", &["`checks` and `threads` exclude each other"]);
+        check(
+            "status: b, pr: {checks: red, threads: open}, then: a",
+            &["`checks` and `threads` exclude each other"],
+        );
         check("status: b, pr: {checks: pink}, then: a", &["unknown value `pink` of `checks`"]);
         check("pr: {checks: red}, then: a", &["a watch rule needs the key `status`"]);
         check("status: c, pr: {checks: red}, then: d", &["unknown state `c`", "unknown state `d`"]);

@@ -74,10 +74,11 @@ impl<'m> Machine<'m> {
     fn guards_of(&self, state: StateId) -> impl Iterator<Item = Guard<'m>> {
         let watch = &self.watch[self.watch_rules_of(state)];
         let outcomes = self.exit_rules[self.exit_rules_of(state)].iter().map(|rule| rule.outcome);
-        let clauses = outcomes.chain(watch.iter().map(|rule| rule.outcome)).flat_map(|outcome| match outcome {
-            Outcome::ThenWhen(clauses) => clauses,
-            Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
-        });
+        let clauses =
+            outcomes.chain(watch.iter().map(|rule| rule.outcome)).flat_map(|outcome| match outcome {
+                Outcome::ThenWhen(clauses) => clauses,
+                Outcome::Then(_) | Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => &[],
+            });
         let guards = self.transitions[self.row(state)].iter().filter_map(|it| it.guard);
         let guards = guards.chain(watch.iter().filter_map(|rule| rule.guard));
         guards.chain(clauses.map(|(guard, _)| *guard))

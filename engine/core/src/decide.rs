@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, Actors, Answers, Asker, CRASH_COUNT, CounterId, FactKind, Forced, Gate, Hook, Lack, Machine, Missing,
-    ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, When, WorkSince,
+    Actor, Actors, Answers, Asker, CRASH_COUNT, CounterId, FactKind, Forced, Gate, Hook, Lack, Machine,
+    Missing, ProgramAnswer, Rejection, SectionGate, SeenSection, StateId, TransitionId, When, WorkSince,
     check_section,
 };
 

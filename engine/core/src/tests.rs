@@ -46,7 +46,16 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, cause: None, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
+    Transition {
+        from,
+        to,
+        by: Actors::ANYONE,
+        cause: None,
+        guard: None,
+        gates: &[],
+        hooks: &[],
+        on_hook_failure: None,
+    }
 }
 
 const REVIEWER_OR_HUMAN: Actors = Actors::NONE.with(Actor::Reviewer).with(Actor::Human);

@@ -173,7 +173,11 @@ impl<'m> Machine<'m> {
     ///
     /// # Errors
     /// No transition is declared, its guard or a gate refuses it, or a program has to answer first.
-    pub fn decide_watch(&self, facts: &LifeFacts<'_>, rule: usize) -> Result<Option<Decision<'m>>, Rejection> {
+    pub fn decide_watch(
+        &self,
+        facts: &LifeFacts<'_>,
+        rule: usize,
+    ) -> Result<Option<Decision<'m>>, Rejection> {
         let rule = &self.watch[rule];
         let Exit::Then(to) = rule.outcome.choose(facts.view.counters) else { return Ok(None) };
         let decision = self.decide_for(&facts.view, to, Actor::Engine, Some(rule.fact.kind()))?;

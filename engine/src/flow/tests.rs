@@ -60,7 +60,16 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, cause: None, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
+    Transition {
+        from,
+        to,
+        by: Actors::ANYONE,
+        cause: None,
+        guard: None,
+        gates: &[],
+        hooks: &[],
+        on_hook_failure: None,
+    }
 }
 
 const fn on_crash(state: StateId) -> ExitRule<'static> {

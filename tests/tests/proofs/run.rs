@@ -339,6 +339,8 @@ impl<'r> WatchedWalk<'r> {
             core::Cause::Request(actor) => TransitionCause::Asked(who(actor)),
             core::Cause::Exit if self.has_elapsed => TransitionCause::Elapsed,
             core::Cause::Exit => TransitionCause::Ended,
+            // A fact is like a program that asks at any time.
+            core::Cause::Watch => TransitionCause::Asked(TaskActor::Program),
             core::Cause::Escalation => TransitionCause::Escalated,
             core::Cause::HookFailed => TransitionCause::HookFailed,
             core::Cause::Forced(..) => panic!("nothing is forced here"),

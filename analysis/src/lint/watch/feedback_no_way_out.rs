@@ -19,13 +19,13 @@ fn of_fact(facts: &Facts<'_>, state: StateId, fact: Fact) -> Option<Diagnostic> 
     if is_persons(facts, state) {
         return None;
     }
-    let covers =
-        |rule: &&WatchRule| rule.status.value == state && fact.implies(rule.fact.value);
+    let covers = |rule: &&WatchRule| rule.status.value == state && fact.implies(rule.fact.value);
     let rules: Vec<&WatchRule> = facts.workflow.watch.iter().filter(covers).collect();
     let guards: Option<Vec<_>> = rules.iter().map(|rule| Some(&rule.when.as_ref()?.expr)).collect();
     let witness = gap(&guards?, &facts.workflow.counters, &mut facts.work.borrow_mut()).ok()??;
     let (name, last) = (facts.name(state), rules.last()?);
-    let message = format!("`{fact}` is ignored in `{name}` when {}, and no person is asked there", witness.range);
+    let message =
+        format!("`{fact}` is ignored in `{name}` when {}, and no person is asked there", witness.range);
     let found = Diagnostic::new(&CC3, last.when.as_ref()?.clause, message).witness(witness);
     Some(found.help("add a rule for the other values that leads to a state in which a person decides"))
 }

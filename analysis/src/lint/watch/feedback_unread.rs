@@ -21,13 +21,13 @@ fn of_transition(facts: &Facts<'_>, id: TransitionId) -> Option<Diagnostic> {
     let (at, starter) = hooks.iter().enumerate().find(|(_, hook)| hook.spawn.is_some())?;
     if !hooks[..at].iter().any(|hook| hook.action == Action::WriteFeedback) {
         let message = "this transition of a watch rule starts an agent without the feedback";
-        return Some(
-            Diagnostic::new(&CC2, facts.first_line(starter.span), message)
-                .help(format!("write it before: `- action: write_feedback`; the agent then finds it in `{SECTION}`")),
-        );
+        return Some(Diagnostic::new(&CC2, facts.first_line(starter.span), message).help(format!(
+            "write it before: `- action: write_feedback`; the agent then finds it in `{SECTION}`"
+        )));
     }
     (!is_named(facts, starter)).then(|| {
-        let message = format!("the agent of this hook is to read `{SECTION}`, and its prompt does not name it");
+        let message =
+            format!("the agent of this hook is to read `{SECTION}`, and its prompt does not name it");
         Diagnostic::new(&CC2, facts.first_line(starter.span), message)
             .help(format!("say in the prompt: read `{SECTION}` in TASK.md, and mend what it says"))
     })
@@ -35,7 +35,8 @@ fn of_transition(facts: &Facts<'_>, id: TransitionId) -> Option<Diagnostic> {
 
 /// True if the prompt or the message of a hook names the section.
 fn is_named(facts: &Facts<'_>, hook: &Hook) -> bool {
-    let prompt = hook.spawn.as_ref().map(|it| &facts.workflow.prompts[usize::from(it.prompt.value.0)].text.value);
+    let prompt =
+        hook.spawn.as_ref().map(|it| &facts.workflow.prompts[usize::from(it.prompt.value.0)].text.value);
     let message = hook.message.as_ref().map(|it| &it.value);
     prompt.into_iter().chain(message).any(|text| text.contains(SECTION))
 }

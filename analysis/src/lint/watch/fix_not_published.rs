@@ -38,13 +38,18 @@ fn finding(
     };
     let mut edges = facts.search.edges().map(|(_, edge)| edge).filter(|edge| is_back(edge));
     let back = edges.find_map(|edge| edge.step.transition())?;
-    let rule = facts.workflow.watch.iter().find(|rule| {
-        rule.status.value == state && rule.fact.value.kind() == kind
-    })?;
+    let rule = facts
+        .workflow
+        .watch
+        .iter()
+        .find(|rule| rule.status.value == state && rule.fact.value.kind() == kind)?;
     let name = facts.name(state);
-    let message = format!("a task that this rule sends back comes to `{name}` again, and its fix is not pushed");
+    let message =
+        format!("a task that this rule sends back comes to `{name}` again, and its fix is not pushed");
     let found = Diagnostic::new(&CC1, rule.fact.span, message);
-    let found =
-        found.label(facts.first_line(facts.transition(back).span), format!("leads to `{name}` and pushes nothing"));
+    let found = found.label(
+        facts.first_line(facts.transition(back).span),
+        format!("leads to `{name}` and pushes nothing"),
+    );
     Some(found.help("push the branch there: `- {action: push_branch, on_failure: stop}`"))
 }

@@ -38,7 +38,11 @@ fn check(changes: &[(&str, &str)], expect: &[&str]) {
         text.replacen(from, to, 1)
     });
     let found = crate::lint(&Source::new("flow.yml", changed)).diagnostics;
-    let codes: Vec<&str> = found.iter().map(|it| it.code()).filter(|it| it.starts_with("CC") || it.starts_with('S') || *it == "C05").collect();
+    let codes: Vec<&str> = found
+        .iter()
+        .map(|it| it.code())
+        .filter(|it| it.starts_with("CC") || it.starts_with('S') || *it == "C05")
+        .collect();
     assert_eq!(codes, expect, "{found:#?}");
 }
 
@@ -78,6 +82,9 @@ fn a_counter_that_is_used_up_leads_to_a_person() {
     let engine = ("to: done, by: human", "to: done, by: engine");
     let green = ("watch:\n", "watch:\n  - {status: reviewing, pr: {checks: green}, then: done}\n");
     check(&[engine, green], &["CC3"]);
-    let rest = ("then: working}\n", "then: working}\n  - {status: reviewing, pr: {checks: red}, when: rounds >= 3, then: cancelled}\n");
+    let rest = (
+        "then: working}\n",
+        "then: working}\n  - {status: reviewing, pr: {checks: red}, when: rounds >= 3, then: cancelled}\n",
+    );
     check(&[engine, green, rest], &[]);
 }

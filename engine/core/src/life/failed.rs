@@ -72,7 +72,9 @@ impl<'m> Machine<'m> {
                     format!("the {} ended in {}{} while hooks wait", agent.kind(), state.name, end.how());
                 Some(Ok(LifeTurn::attention(story)))
             }
-            Input::JudgedAgain { .. } | Input::Elapsed { .. } | Input::Watched { .. } => Some(Ok(LifeTurn::default())),
+            Input::JudgedAgain { .. } | Input::Elapsed { .. } | Input::Watched { .. } => {
+                Some(Ok(LifeTurn::default()))
+            }
             Input::NotStarted { reason, .. } => {
                 Some(Ok(given_up(Vec::new(), format!("could not be started again: {reason}"))))
             }

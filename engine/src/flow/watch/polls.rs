@@ -79,8 +79,12 @@ impl PolledTask {
         let status = machine.state_named(task.status())?;
         let may_have_one = url.is_some() || status != machine.initial;
         let (watches, watches_base) = (rules::watches(machine, task), rules::watches_base(machine, task));
-        (may_have_one && !machine.state(status).terminal)
-            .then(|| PolledTask { dir: dir.clone(), url, watches, watches_base })
+        (may_have_one && !machine.state(status).terminal).then(|| PolledTask {
+            dir: dir.clone(),
+            url,
+            watches,
+            watches_base,
+        })
     }
 
     fn pause(&self) -> Duration {
@@ -169,7 +173,9 @@ impl LastPoll {
     /// True if a view has nothing new after this glance.
     fn has_seen(&self, glance: Option<&Glance>) -> bool {
         let seen = self.glance.as_ref().zip(glance);
-        self.failure.is_none() && !self.is_deferred && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
+        self.failure.is_none()
+            && !self.is_deferred
+            && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
     }
 }
 

@@ -3,6 +3,7 @@
 use orange_api::{AgentState, Feedback};
 use orange_core::{Action, Checks, Fact, FactKind, Input, Machine, StateId};
 
+use crate::Result;
 use crate::app::App;
 use crate::drive::forge::PullRequest;
 use crate::drive::git::{Git, Mergeable};
@@ -11,7 +12,6 @@ use crate::flow::snapshot::{checks_of, status_of};
 use crate::flow::{Snapshot, activity, ask, changed, feedback, finish, lock_recovered};
 use crate::hooks;
 use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
-use crate::Result;
 use orange_system::fault;
 
 /// What became of a look at the watch rules of a task.
@@ -230,18 +230,12 @@ fn writes_feedback(machine: &Machine<'_>, rule: usize) -> bool {
 }
 
 /// Takes the transition under the task's lock, if nothing of it has changed meanwhile.
-fn take(
-    app: &App,
-    dir: &WorkItemDir,
-    applied: &AppliedRule,
-    feedback: Option<Feedback>,
-) -> Result<Watched> {
+fn take(app: &App, dir: &WorkItemDir, applied: &AppliedRule, feedback: Option<Feedback>) -> Result<Watched> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let held = std::slice::from_ref(&applied.held);
     let now = self::applied(app, machine, locked.task(), locked.history(), held)?;
-    if now.is_none_or(|now| now.rule != applied.rule)
-        || !is_quiet(app, dir, locked.task(), locked.history())
+    if now.is_none_or(|now| now.rule != applied.rule) || !is_quiet(app, dir, locked.task(), locked.history())
     {
         return Ok(Watched::Deferred);
     }
@@ -253,7 +247,9 @@ fn take(
     };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     let Some(decision) = turn.decision() else {
-        if turn.events.is_empty() || locked.task().attention.as_ref().is_some_and(|it| it.contains(&turn.story)) {
+        if turn.events.is_empty()
+            || locked.task().attention.as_ref().is_some_and(|it| it.contains(&turn.story))
+        {
             return Ok(Watched::Nothing);
         }
         life::record(app, machine, &mut locked, &turn, TurnRecord::default())?;

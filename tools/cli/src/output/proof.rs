@@ -4,8 +4,8 @@ use orange_codegen::Trace;
 
 use super::{narrated, printable, put, wrap};
 use crate::json::{
-    Finding, MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty, ShownRounds,
-    ShownVerdict, StepFigures,
+    Finding, MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty,
+    ShownRounds, ShownVerdict, StepFigures,
 };
 use crate::screen::Style;
 
