@@ -13,6 +13,7 @@ const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { rep
     reviewThreads(last: 50) { pageInfo { hasPreviousPage } nodes { id isResolved isOutdated path line originalLine \
     first: comments(first: 1) { nodes { ...comment state } } latest: comments(last: 20) { totalCount nodes { ...comment state } } } } \
     comments(last: 50) { pageInfo { hasPreviousPage } nodes { ...comment } } \
+    latestOpinionatedReviews(last: 50, writersOnly: true) { nodes { state author { __typename login } } } \
     reviews(last: 50) { pageInfo { hasPreviousPage } nodes { ...comment state } } } } } \
     fragment comment on Comment { id author { __typename login } createdAt body viewerDidAuthor ...hidden } \
     fragment hidden on Minimizable { isMinimized }";
@@ -55,6 +56,20 @@ struct Facts {
     review_threads: Page<ThreadNode>,
     comments: Page<CommentNode>,
     reviews: Page<CommentNode>,
+    /// The newest decision of each reviewer who may push.
+    #[serde(default)]
+    latest_opinionated_reviews: Decisions,
+}
+
+#[derive(Default, Deserialize)]
+struct Decisions {
+    nodes: Vec<DecisionNode>,
+}
+
+#[derive(Deserialize)]
+struct DecisionNode {
+    state: String,
+    author: Option<AuthorNode>,
 }
 
 #[derive(Deserialize)]
@@ -164,7 +179,8 @@ fn permission(json: &[u8]) -> Option<Permission> {
 
 fn parse(json: &[u8]) -> Option<Discussion> {
     let facts = serde_json::from_slice::<Answer>(json).ok()?.data.repository?.pull_request?;
-    let Facts { head_ref_oid, review_decision, mergeable, review_threads, comments, reviews } = facts;
+    let review = facts.review();
+    let Facts { head_ref_oid, mergeable, review_threads, comments, reviews, .. } = facts;
     let has_more = review_threads.page_info.has_previous_page
         || comments.page_info.has_previous_page
         || reviews.page_info.has_previous_page;
@@ -175,11 +191,7 @@ fn parse(json: &[u8]) -> Option<Discussion> {
     comments.sort_by(|one, other| one.time.cmp(&other.time));
     Some(Discussion {
         commit: head_ref_oid,
-        review: match review_decision.as_deref() {
-            Some("APPROVED") => ReviewDecision::Approved,
-            Some("CHANGES_REQUESTED") => ReviewDecision::ChangesRequested,
-            Some(_) | None => ReviewDecision::None,
-        },
+        review,
         mergeable: match mergeable.as_str() {
             "MERGEABLE" => Mergeable::Clean,
             "CONFLICTING" => Mergeable::Conflict,
@@ -189,6 +201,27 @@ fn parse(json: &[u8]) -> Option<Discussion> {
         comments,
         has_more,
     })
+}
+
+impl Facts {
+    /// GitHub has a decision only for a repository that asks for reviews. Elsewhere that of the reviewers who may push counts, and of a bot
+    /// its disapproval alone.
+    fn review(&self) -> ReviewDecision {
+        let decisions = &self.latest_opinionated_reviews.nodes;
+        let is_person = |it: &DecisionNode| it.author.as_ref().is_some_and(|author| author.kind == "User");
+        match self.review_decision.as_deref() {
+            Some("APPROVED") => ReviewDecision::Approved,
+            Some("CHANGES_REQUESTED") => ReviewDecision::ChangesRequested,
+            Some(_) => ReviewDecision::None,
+            None if decisions.iter().any(|it| it.state == "CHANGES_REQUESTED") => {
+                ReviewDecision::ChangesRequested
+            }
+            None if decisions.iter().any(|it| it.state == "APPROVED" && is_person(it)) => {
+                ReviewDecision::Approved
+            }
+            None => ReviewDecision::None,
+        }
+    }
 }
 
 impl ThreadNode {
@@ -288,6 +321,30 @@ mod tests {
             ("MERGEABLE_SOON", Mergeable::Unknown),
         ] {
             assert_eq!(with(&[("\"MERGEABLE\"", &format!("\"{word}\""))]).mergeable, expect, "{word}");
+        }
+    }
+
+    #[test]
+    fn without_a_rule_about_reviews_the_reviewers_who_may_push_decide() {
+        for (decisions, expect) in [
+            (&[][..], ReviewDecision::None),
+            (&[("APPROVED", "User")], ReviewDecision::Approved),
+            (&[("APPROVED", "Bot")], ReviewDecision::None),
+            (&[("APPROVED", "User"), ("CHANGES_REQUESTED", "Bot")], ReviewDecision::ChangesRequested),
+            (&[("DISMISSED", "User"), ("A_NEW_WORD", "User")], ReviewDecision::None),
+        ] {
+            let nodes = decisions.iter().map(|(state, kind)| {
+                format!(r#"{{"state":"{state}","author":{{"__typename":"{kind}","login":"ada"}}}}"#)
+            });
+            let nodes = nodes.collect::<Vec<_>>().join(",");
+            let changes = [
+                ("\"CHANGES_REQUESTED\"", "null"),
+                (
+                    "\"comments\":",
+                    &format!("\"latestOpinionatedReviews\":{{\"nodes\":[{nodes}]}},\"comments\":"),
+                ),
+            ];
+            assert_eq!(with(&changes).review, expect, "{decisions:?}");
         }
     }
 
