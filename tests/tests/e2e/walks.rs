@@ -258,7 +258,11 @@ impl<'b> ComparedWalk<'b> {
             Act::Spawn => self.asks(&["spawn", &self.task.id], refused),
             Act::Respawn => self.asks(&["respawn", &self.task.id], refused),
             Act::RetryHooks => self.asks(&["update", &self.task.id, "--retry-hooks"], refused),
-            Act::Fail { .. } | Act::Answer { .. } | Act::Checks { .. } | Act::Commit { .. } => {
+            Act::Fail { .. }
+            | Act::Answer { .. }
+            | Act::Checks { .. }
+            | Act::Commit { .. }
+            | Act::Fact { .. } => {
                 panic!("{act} is not among the acts")
             }
         }
