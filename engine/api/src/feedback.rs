@@ -6,6 +6,8 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Success;
+
 pub use section::{MOST_CHECKS, end_of_log};
 
 /// Feedback of one round.
@@ -55,6 +57,22 @@ pub struct TaskFeedback {
     pub is_kept: bool,
     /// Feedback of the round that was asked for.
     pub feedback: Feedback,
+}
+
+/// The answer of `orange task reply`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Replied {
+    /// Always `true`: the command has done its work.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// Round of the feedback.
+    pub round: u32,
+    /// The thread that is answered after the next push.
+    pub thread: String,
+    /// True if it is resolved then.
+    pub resolve: bool,
 }
 
 /// The decision of a pull request's reviewers.

@@ -42,7 +42,7 @@ pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use feedback::{
-    CheckLog, Comment, Conflict, FailedCheck, Feedback, MOST_CHECKS, Permission, ReviewDecision,
+    CheckLog, Comment, Conflict, FailedCheck, Feedback, MOST_CHECKS, Permission, Replied, ReviewDecision,
     TaskFeedback, Thread, end_of_log,
 };
 pub use gc::Removal;
@@ -175,6 +175,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-open", schema::<OpenedPage>()),
         ("task-refresh", schema::<Changing<Refreshed>>()),
         ("task-pane", schema::<ShownPane<'_>>()),
+        ("task-reply", schema::<Changing<Replied>>()),
         ("task-respawn", schema::<OneOrEach<Changing<Respawned>>>()),
         ("task-restart", schema::<OneOrEach<Changing<Restarted>>>()),
         ("task-restore", schema::<Restored>()),

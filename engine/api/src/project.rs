@@ -110,6 +110,8 @@ pub struct SharedFeedbackSettings {
     pub authors: SettingSource<Vec<String>>,
     /// The names of the bots whose comments agents get.
     pub bots: SettingSource<Vec<String>>,
+    /// The threads that answers may resolve: `never`, `bots` or `all`.
+    pub resolve: SettingSource<String>,
 }
 
 /// The settings of merges and syncs that `projects.json` and `orange.toml` share.

@@ -18,6 +18,66 @@ pub enum Authors {
     Logins(Vec<String>),
 }
 
+/// The threads that an answer may resolve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum Resolve {
+    /// None: who opened a thread closes it.
+    #[default]
+    Never,
+    /// Those that a bot opened.
+    Bots,
+    /// All of them.
+    All,
+}
+
+impl Resolve {
+    /// Every value, in the order of the help.
+    pub const ALL: [Resolve; 3] = [Resolve::Never, Resolve::Bots, Resolve::All];
+
+    /// The word in settings and answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Resolve::Never => "never",
+            Resolve::Bots => "bots",
+            Resolve::All => "all",
+        }
+    }
+
+    /// The value of this word.
+    pub fn parse(word: &str) -> Option<Resolve> {
+        Resolve::ALL.into_iter().find(|it| it.as_str() == word)
+    }
+
+    /// True if a thread may be resolved that a bot or a person opened.
+    pub const fn admits(self, is_of_bot: bool) -> bool {
+        match self {
+            Resolve::Never => false,
+            Resolve::Bots => is_of_bot,
+            Resolve::All => true,
+        }
+    }
+}
+
+/// The most bytes of an answer to a thread.
+pub const LONGEST_ANSWER: usize = 2 << 10;
+
+/// The beginning of the mark in comments that Orange posts.
+pub const MARK: &str = "<!-- orange:";
+
+/// The mark of the answer to a thread, by which a repeat finds it.
+pub fn mark(task: &str, round: u32, thread: &str) -> String {
+    let plain = |letter: &char| letter.is_ascii_alphanumeric() || "_=".contains(*letter);
+    let thread: String = thread.chars().filter(plain).collect();
+    alloc::format!("{MARK}{task}:{round}:{thread} -->")
+}
+
+/// The comment that is posted for an answer: without hidden text, and so that it calls nobody by `@`.
+pub fn answer_body(text: &str, mark: &str) -> String {
+    let text = crate::foreign::markdown(text).replace('@', "@\u{200b}");
+    alloc::format!("{}\n\n{mark}", text.trim())
+}
+
 /// The rule for comments of people and bots.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthorRule<'a> {
@@ -155,6 +215,22 @@ mod tests {
         check(&ada, &[], ("Ada", false), Admission::Given);
         check(&ada, &[], ("eve", false), Admission::Counted);
         check(&ada, &[], ("", false), Admission::Counted);
+    }
+
+    #[test]
+    fn an_answer_calls_nobody_and_has_one_mark() {
+        let mark = mark("t1", 2, "PRRT_kw-->\nx=");
+        assert_eq!(mark, "<!-- orange:t1:2:PRRT_kwx= -->");
+        let body = answer_body(" Done, @ada. <!-- orange:t1:3:x --> <!--", &mark);
+        assert_eq!(body, "Done, @\u{200b}ada.\n\n<!-- orange:t1:2:PRRT_kwx= -->");
+    }
+
+    #[test]
+    fn every_word_of_resolve_is_read_back() {
+        for it in Resolve::ALL {
+            assert_eq!(Resolve::parse(it.as_str()), Some(it));
+        }
+        assert_eq!(Resolve::parse("bot"), None);
     }
 
     #[test]

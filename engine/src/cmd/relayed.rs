@@ -21,13 +21,15 @@ pub fn asked(command: &Command) -> Option<Result<RelayReply>> {
 
 /// Standard input of a command that reads it, which the companion does not have.
 fn input(command: &Command) -> Result<String> {
-    let Command::Step(command) = command else { return Ok(String::new()) };
-    let given = match &command.0 {
-        StepCommand::Complete(CompleteArgs { summary, .. }) => summary,
-        StepCommand::Fail { reason } => reason,
-        StepCommand::Show => return Ok(String::new()),
+    let (given, what) = match command {
+        Command::Step(CommandGroup(StepCommand::Complete(CompleteArgs { summary, .. }))) => {
+            (summary, "the report")
+        }
+        Command::Step(CommandGroup(StepCommand::Fail { reason })) => (reason, "the report"),
+        Command::Task(CommandGroup(TaskCommand::Reply { text, .. })) => (text, "the answer"),
+        _ => return Ok(String::new()),
     };
-    if given == "-" { stdin::or_text(given, "the report").map(Cow::into_owned) } else { Ok(String::new()) }
+    if given == "-" { stdin::or_text(given, what).map(Cow::into_owned) } else { Ok(String::new()) }
 }
 
 /// Adds the help for an agent in a sandbox if its sandbox made a command fail.
@@ -61,6 +63,7 @@ fn is_relayed(command: &Command) -> bool {
                 | TaskCommand::Next(_)
                 | TaskCommand::Show { .. }
                 | TaskCommand::Feedback { .. }
+                | TaskCommand::Reply { .. }
         )) | Command::Step(_)
             | Command::Mission(CommandGroup(MissionCommand::Show(_)))
     )

@@ -53,6 +53,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         feedback: SharedFeedbackSettings {
             authors: with(feedback.authors.value.words(), &feedback.authors),
             bots: with(feedback.bots.value.clone(), &feedback.bots),
+            resolve: with(feedback.resolve.value.as_str().to_owned(), &feedback.resolve),
         },
     })
 }
@@ -104,6 +105,7 @@ pub fn text(shown: &ShownProject) -> String {
         row("forge", it.forge.value.clone().unwrap_or_else(|| "by the remote".to_owned()), it.forge.source),
         row("feedback.authors", it.feedback.authors.value.join(", "), it.feedback.authors.source),
         row("feedback.bots", it.feedback.bots.value.join(", "), it.feedback.bots.source),
+        row("feedback.resolve", it.feedback.resolve.value.clone(), it.feedback.resolve.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_api::{Comment, Conflict, Feedback, Permission, ReviewDecision, Thread};
-use orange_core::feedback::{Admission, AuthorRule};
+use orange_core::feedback::{Admission, AuthorRule, MARK};
 use orange_system::clock;
 
 use crate::app::App;
@@ -14,9 +14,6 @@ use crate::store::effective::{Effective, effective};
 use crate::store::projects::Project;
 use crate::store::{WorkItem, WorkItemDir, feedback};
 use crate::{Error, ErrorKind, Result};
-
-/// The beginning of the mark in comments that Orange writes.
-pub const MARK: &str = "<!-- orange:";
 
 /// The most bytes of a comment that are kept.
 const COMMENT_BYTES: usize = 16 << 10;
@@ -224,4 +221,133 @@ impl<'a> Listener<'a> {
 /// True for an answer that Orange has posted with this account. The mark alone proves nothing: everybody can write it.
 fn is_answer(comment: &ForgeComment) -> bool {
     comment.author.is_self && comment.text.contains(MARK)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use orange_core::feedback::Authors;
+
+    use super::*;
+    use crate::drive::forge::Author;
+
+    fn said(id: &str, login: &str, text: &str) -> ForgeComment {
+        let is_bot = login.starts_with("bot-");
+        let author = Author { login: login.to_owned(), is_bot, is_self: login == "me" };
+        ForgeComment { id: id.to_owned(), author, time: "t".to_owned(), text: text.to_owned() }
+    }
+
+    fn thread(id: &str, comments: Vec<ForgeComment>) -> OpenThread {
+        OpenThread { id: id.to_owned(), path: None, line: None, is_outdated: false, left_out: 0, comments }
+    }
+
+    fn empty() -> Feedback {
+        let json = r#"{"number":1,"cause":"pr.threads","pull_request":null,"commit":"c","time":"t"}"#;
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// The feedback, and the accounts whose permission was asked for.
+    fn heard(
+        authors: &Authors,
+        threads: Vec<OpenThread>,
+        comments: Vec<ForgeComment>,
+    ) -> (Feedback, Vec<String>) {
+        let asked = RefCell::new(Vec::new());
+        let ask = |login: &str| {
+            asked.borrow_mut().push(login.to_owned());
+            Ok(match login {
+                "ada" | "me" => Permission::Write,
+                "root" => Permission::Admin,
+                _ => Permission::Read,
+            })
+        };
+        let bots = ["bot-a".to_owned()];
+        let discussion = Discussion {
+            commit: "c".to_owned(),
+            review: ReviewDecision::ChangesRequested,
+            mergeable: Mergeable::Unknown,
+            threads,
+            comments,
+            has_more: false,
+        };
+        let mut found = empty();
+        let earlier = BTreeSet::from(["old".to_owned()]);
+        Listener::new(AuthorRule { authors, bots: &bots }, &ask)
+            .hear(discussion, &earlier, &mut found)
+            .unwrap();
+        (found, asked.into_inner())
+    }
+
+    fn ids(comments: &[Comment]) -> Vec<&str> {
+        comments.iter().map(|it| it.id.as_str()).collect()
+    }
+
+    #[test]
+    fn comments_of_others_are_only_counted() {
+        let open = thread("T1", vec![said("1", "ada", "a"), said("2", "eve", "b"), said("3", "bot-b", "c")]);
+        let foreign = thread("T2", vec![said("4", "eve", "d")]);
+        let comments = vec![said("5", "bot-a", "e"), said("6", "eve", "f"), said("7", "root", "g")];
+        let (found, asked) = heard(&Authors::Write, vec![open, foreign], comments);
+        assert_eq!(found.threads.len(), 1);
+        assert_eq!(ids(&found.threads[0].comments), ["1"]);
+        assert_eq!(ids(&found.comments), ["5", "7"]);
+        assert_eq!(found.comments[0].permission, Permission::Bot);
+        assert_eq!((found.others, found.review), (4, ReviewDecision::ChangesRequested));
+        assert_eq!(asked, ["ada", "eve", "root"], "each account once, and no bot");
+    }
+
+    #[test]
+    fn named_people_need_no_permission_to_write() {
+        let eve = Authors::Logins(vec!["eve".to_owned()]);
+        let (found, _) = heard(&eve, vec![], vec![said("1", "ada", "a"), said("2", "eve", "b")]);
+        assert_eq!(ids(&found.comments), ["2"]);
+        assert_eq!((found.comments[0].permission, found.others), (Permission::Read, 1));
+    }
+
+    #[test]
+    fn an_answered_thread_waits_for_people() {
+        let answer = "Done. <!-- orange:t1:1:T1 -->";
+        let answered = thread("T1", vec![said("1", "ada", "a"), said("2", "me", answer)]);
+        let again = thread("T2", vec![said("3", "ada", "a"), said("4", "me", answer), said("5", "ada", "b")]);
+        let forged = thread("T3", vec![said("6", "ada", "a"), said("7", "ada", answer)]);
+        let (found, _) = heard(&Authors::Write, vec![answered, again, forged], vec![said("8", "me", answer)]);
+        let threads: Vec<&str> = found.threads.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(threads, ["T2", "T3"]);
+        assert_eq!(ids(&found.threads[0].comments), ["3", "4", "5"]);
+        assert!(found.comments.is_empty());
+    }
+
+    #[test]
+    fn a_comment_without_a_thread_is_given_once() {
+        let comments = vec![said("old", "ada", "a"), said("new", "ada", "b"), said("own", "me", "c")];
+        let (found, _) = heard(&Authors::Write, vec![], comments);
+        assert_eq!(ids(&found.comments), ["new", "own"]);
+    }
+
+    #[test]
+    fn long_comments_are_cut_and_that_is_said() {
+        let long = "é".repeat(COMMENT_BYTES);
+        let comments: Vec<ForgeComment> =
+            (0..200).map(|number| said(&number.to_string(), "ada", &long)).collect();
+        let (found, _) = heard(&Authors::Write, vec![], comments);
+        let lengths: Vec<usize> = found.comments.iter().map(|it| it.text.len()).collect();
+        assert_eq!((lengths[0], lengths.iter().sum::<usize>()), (COMMENT_BYTES, ALL_BYTES));
+        assert_eq!(found.gaps.len(), 1);
+    }
+
+    #[test]
+    fn a_cause_asks_for_its_own_facts() {
+        let parts = |checks, talk, conflict| Parts { checks, talk, conflict };
+        for (cause, expect) in [
+            ("pr.checks", parts(true, false, false)),
+            ("pr.threads", parts(false, true, false)),
+            ("pr.review", parts(false, true, false)),
+            ("pr.mergeable", parts(false, false, true)),
+            ("base", parts(false, false, true)),
+            ("asked", parts(true, true, true)),
+        ] {
+            assert_eq!(Parts::of(cause), expect, "{cause}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ pub mod need;
 pub mod notify;
 mod offers;
 mod person;
+pub mod reply;
 pub mod request;
 pub mod snapshot;
 #[cfg(test)]

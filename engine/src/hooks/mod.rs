@@ -5,6 +5,7 @@
 pub mod agent_check;
 pub mod agent_processes;
 pub mod agents;
+pub mod answers;
 pub mod given;
 pub mod merge_result;
 pub mod prepare;
@@ -61,7 +62,7 @@ pub fn run(
         // A process locks one task at a time: that process waits until this one is released.
         Action::SpawnNext => owed::note(&app.home, locked.dir())
             .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
-        Action::PushBranch => other::push_branch(app, locked),
+        Action::PushBranch => other::push_branch(app, locked).and_then(|()| answers::post(app, locked)),
         Action::CreatePr => pull_request::open(app, locked).map(drop),
         Action::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
         // Its counter is in the event that closes the hook.

@@ -7,6 +7,7 @@ use orange_core::section;
 use crate::app::App;
 use crate::drive::forge::{Forge, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, PullRequestTemplate, REMOTE};
+use crate::hooks::answers;
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedWorkItem, Set, WorkItem};
 use crate::{Error, ErrorKind, Result};
@@ -51,6 +52,7 @@ pub fn open(app: &App, locked: &mut LockedWorkItem) -> Result<LinkedPullRequest>
         }
     };
     keep(locked, &opened.url)?;
+    answers::post(app, locked)?;
     Ok(opened)
 }
 

@@ -1,7 +1,7 @@
 //! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
 
 use orange_api::SettingOrigin;
-use orange_core::feedback::Authors;
+use orange_core::feedback::{Authors, Resolve};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 
@@ -69,6 +69,7 @@ pub struct EffectiveMerge {
 pub struct EffectiveFeedback {
     pub authors: Sourced<Authors>,
     pub bots: Sourced<Vec<String>>,
+    pub resolve: Sourced<Resolve>,
 }
 
 impl Effective {
@@ -109,6 +110,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         feedback: EffectiveFeedback {
             authors: first(own, &file, |it| it.feedback.authors.clone()),
             bots: first(own, &file, |it| it.feedback.bots.clone()),
+            resolve: first(own, &file, |it| it.feedback.resolve),
         },
         trust,
     })

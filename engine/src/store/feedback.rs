@@ -56,3 +56,72 @@ pub fn rounds(dir: &WorkItemDir) -> Result<Vec<u32>> {
 fn file(dir: &WorkItemDir, number: u32) -> PathBuf {
     dir.feedback().join(format!("{number}.json"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use orange_api::ReviewDecision;
+
+    use super::*;
+    use crate::store::tests::{home, task};
+
+    fn of_round(number: u32) -> Feedback {
+        Feedback {
+            number,
+            cause: "pr.checks".to_owned(),
+            pull_request: None,
+            commit: "c0ffee".to_owned(),
+            time: "2026-11-20T10:00:00.000Z".to_owned(),
+            review: ReviewDecision::None,
+            checks: Vec::new(),
+            threads: Vec::new(),
+            comments: Vec::new(),
+            conflict: None,
+            others: 0,
+            gaps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_round_has_a_file() {
+        let (_guard, home) = home();
+        let locked = task(&home, "fix");
+        let dir = locked.dir();
+        assert_eq!((newest(dir).unwrap(), rounds(dir).unwrap()), (None, vec![]));
+        for number in [1, 2, 10] {
+            write(&locked, &of_round(number)).unwrap();
+        }
+        for name in ["11.json.tmp", "x.json", "012.json", ".json"] {
+            fs::write(dir.feedback().join(name), "{}").unwrap();
+        }
+        assert_eq!(rounds(dir).unwrap(), [1, 2, 10]);
+        assert_eq!(read(dir, 2).unwrap(), Some(of_round(2)));
+        assert_eq!(read(dir, 3).unwrap(), None);
+        assert_eq!(newest(dir).unwrap(), Some(of_round(10)));
+    }
+
+    #[test]
+    fn a_round_that_was_not_taken_is_written_again() {
+        let (_guard, home) = home();
+        let locked = task(&home, "fix");
+        write(&locked, &of_round(1)).unwrap();
+        let newer = Feedback { commit: "bad".to_owned(), ..of_round(1) };
+        write(&locked, &newer).unwrap();
+        assert_eq!(newest(locked.dir()).unwrap(), Some(newer));
+    }
+
+    #[test]
+    fn half_a_file_and_a_link_are_not_read() {
+        let (_guard, home) = home();
+        let locked = task(&home, "fix");
+        let dir = locked.dir();
+        write(&locked, &of_round(1)).unwrap();
+        let written = fs::read(file(dir, 1)).unwrap();
+        fs::write(file(dir, 1), &written[..written.len() / 2]).unwrap();
+        assert_eq!(read(dir, 1).unwrap_err().kind, ErrorKind::Corrupt);
+        fs::write(dir.feedback().join("other"), &written).unwrap();
+        std::os::unix::fs::symlink("other", file(dir, 2)).unwrap();
+        assert!(read(dir, 2).is_err());
+    }
+}

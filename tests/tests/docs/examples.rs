@@ -83,6 +83,8 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange task delete", GivenWorld::Pending),
     ("orange task diff", GivenWorld::Working),
     ("orange task edit", GivenWorld::Pending),
+    ("orange task feedback", GivenWorld::OnlyParsed("it needs a pull request; feedback has tests")),
+    ("orange task reply", GivenWorld::OnlyParsed("it needs a pull request; answers have tests")),
     ("orange task list", GivenWorld::Working),
     ("orange task logs", GivenWorld::Died),
     ("orange task merge", GivenWorld::Reviewing),

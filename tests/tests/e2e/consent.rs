@@ -47,6 +47,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("task logs", Anybody),
     ("task diff", Anybody),
     ("task feedback", Anybody),
+    ("task reply", Anybody),
     ("task pane", Anybody),
     ("task answer", Person(&["TASK", "allow"])),
     ("task send", Person(&["TASK", "Hello"])),

@@ -32,6 +32,7 @@ mod environments;
 mod every_step;
 mod exits;
 mod faults;
+mod feedback;
 mod folders;
 mod following;
 mod garbage;

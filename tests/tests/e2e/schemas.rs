@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use orange_tests::schemas;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::activity::asks;
 use crate::answers;
@@ -90,6 +90,14 @@ fn work(world: &World) {
     write_program(&world.path("agents/xdg-open"), "#!/bin/sh\n");
     task.ok("open", &[]);
     task.ok("refresh", &[]);
+    fs::create_dir(task.folder().join("feedback")).unwrap();
+    let thread = json!({ "id": "PRRT_1", "path": null, "line": null, "comments": [] });
+    let feedback = json!({
+        "number": 1, "cause": "pr.threads", "pull_request": null, "commit": "c0ffee", "time": "t", "threads": [thread],
+    });
+    fs::write(task.folder().join("feedback/1.json"), feedback.to_string()).unwrap();
+    task.ok("feedback", &[]);
+    world.ok(&["task", "reply", "PRRT_1", "--task", &task.id, "--text", "Done."]);
     task.ok("edit", &["--review-harness", "codex"]);
     task.ok("sync", &[]);
     task.ok("merge", &["--local"]);

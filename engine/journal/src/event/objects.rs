@@ -24,6 +24,19 @@ objects! {
         reverts: bool,
     }
 
+    /// An answer to a thread of the pull request.
+    ThreadAnswer {
+        /// The round of the feedback that has the thread.
+        round: u32,
+        /// The forge's id of the thread.
+        thread: String,
+        /// The answer, as it was given.
+        text: String,
+        /// True if it resolves the thread.
+        #[serde(skip_serializing_if = "is_false")]
+        resolve: bool,
+    }
+
     /// A sync of a task's branch with its base.
     BranchSync {
         /// The base: a branch.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, Strategy};
+use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, Strategy, ThreadAnswer};
 
 /// Branch of a task.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -38,6 +38,12 @@ pub struct BranchHistory {
     /// The number of the newest feedback that was written down for a watch rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<u32>,
+    /// Answers to threads of that pull request that wait for a push.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<ThreadAnswer>,
+    /// The round in which each thread was last answered.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub answered: BTreeMap<String, u32>,
 }
 
 /// A program that has succeeded on the result of a merge.
@@ -86,6 +92,17 @@ impl BranchHistory {
     pub fn has_watched(&self, cause: &str, value: &str, items: &[String]) -> bool {
         let seen = self.watched.get(&watched_key(cause, value));
         seen.is_some_and(|seen| items.iter().all(|item| seen.contains(item)))
+    }
+
+    /// A thread was answered.
+    pub(super) fn answer(&mut self, answer: &ThreadAnswer) {
+        self.answered.insert(answer.thread.clone(), answer.round);
+        self.answers.push(answer.clone());
+    }
+
+    /// An answer was posted, or has no thread any more.
+    pub(super) fn end_answer(&mut self, round: u32, thread: &str) {
+        self.answers.retain(|answer| answer.round != round || answer.thread != thread);
     }
 
     /// A program has run on the result of a merge.

@@ -155,6 +155,8 @@ impl WorkItemHistory {
             Event::WatchTaken { cause, value, items, feedback } => {
                 self.branch.watch(cause, value, items, *feedback);
             }
+            Event::FeedbackAnswered(answer) => self.branch.answer(answer),
+            Event::FeedbackPosted { round, thread, .. } => self.branch.end_answer(*round, thread),
             Event::MissionNotice { through, .. } => self.mission.noticed = *through,
             Event::GateAsked(question) => self.gates.asked = Some((record.seq, question.clone())),
             Event::GateAnswered(answer) => self.gates.answer(answer),

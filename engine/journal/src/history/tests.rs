@@ -250,6 +250,22 @@ fn a_sync_is_open_until_the_branch_has_moved() {
 }
 
 #[test]
+fn an_answer_waits_until_it_is_posted() {
+    let answered = |round: u32, thread: &str| {
+        let answer = ThreadAnswer { round, thread: thread.into(), text: "Done.".into(), resolve: false };
+        (Event::FeedbackAnswered(answer), Set::new())
+    };
+    let posted = |round: u32, thread: &str| {
+        (Event::FeedbackPosted { round, thread: thread.into(), is_posted: true }, Set::new())
+    };
+    let history =
+        fold(vec![answered(1, "a"), answered(1, "b"), posted(1, "a"), posted(1, "x"), answered(2, "a")]);
+    let waiting: Vec<_> = history.branch.answers.iter().map(|it| (it.round, it.thread.as_str())).collect();
+    assert_eq!(waiting, [(1, "b"), (2, "a")]);
+    assert_eq!(history.branch.answered, BTreeMap::from([("a".to_owned(), 2), ("b".to_owned(), 1)]));
+}
+
+#[test]
 fn a_merge_that_was_taken_back_is_none() {
     let merge = || -> Vec<(Event, Set)> {
         let begun = Event::MergeStarted {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use orange_core::feedback::{Authors, flaw_of_login};
+use orange_core::feedback::{Authors, Resolve, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 
@@ -225,13 +225,16 @@ pub struct ProjectSettings {
     /// A bot whose comments on pull requests agents get; once for each, or once as '' for none
     #[arg(long, value_name = "NAME", value_parser = login)]
     pub feedback_bots: Option<Vec<String>>,
+    /// The threads that answers of agents may resolve: never, those of bots, or all; `never` in a new project
+    #[arg(long, value_name = "WHICH", value_parser = resolve())]
+    pub feedback_resolve: Option<Resolve>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 17] = [
+const SHARED: [&str; 18] = [
     "copy",
     "link",
     "setup",
@@ -249,6 +252,7 @@ const SHARED: [&str; 17] = [
     "forge",
     "feedback-authors",
     "feedback-bots",
+    "feedback-resolve",
 ];
 
 impl ProjectSettings {
@@ -272,6 +276,7 @@ impl ProjectSettings {
                 "forge" => settings.forge = None,
                 "feedback-authors" => settings.feedback.authors = None,
                 "feedback-bots" => settings.feedback.bots = None,
+                "feedback-resolve" => settings.feedback.resolve = None,
                 _ => settings.reclaim_when_waiting = None,
             }
         }
@@ -297,6 +302,7 @@ impl ProjectSettings {
             }
         });
         settings.feedback.authors = authors.or(settings.feedback.authors.take());
+        settings.feedback.resolve = self.feedback_resolve.or(settings.feedback.resolve);
         settings.feedback.bots = listed(&self.feedback_bots).or(settings.feedback.bots.take());
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
@@ -318,6 +324,11 @@ pub struct NewProgram(pub Option<WorktreeProgram>);
 fn forge() -> impl TypedValueParser<Value = ForgeKind> {
     let read = |word: String| ForgeKind::parse(&word).ok_or("a forge without a name");
     PossibleValuesParser::new(ForgeKind::ALL.map(ForgeKind::as_str)).try_map(read)
+}
+
+fn resolve() -> impl TypedValueParser<Value = Resolve> {
+    let read = |word: String| Resolve::parse(&word).ok_or("a value without a word");
+    PossibleValuesParser::new(Resolve::ALL.map(Resolve::as_str)).try_map(read)
 }
 
 fn place(text: &str) -> Result<String, String> {

@@ -121,6 +121,28 @@ of bots that the project does not name, are only counted.")]
         #[arg(long, conflicts_with = "round")]
         ask: bool,
     },
+    /// Answer a thread of comments on a task's pull request; the next push of its branch posts the answer
+    #[command(after_help = "\
+Examples:
+  orange task reply PRRT_kwDO4x --text \"Renamed it.\"             (an agent, in its worktree)
+  orange task reply PRRT_kwDO4x --task add-login --text - < answer.md
+  orange task reply PRRT_kwDO4x --text \"Done.\" --resolve
+
+The newest feedback (`orange task feedback`) has the threads. Each gets one answer of at most 2 KiB for each round.")]
+    Reply {
+        /// The thread
+        #[arg(value_name = "THREAD")]
+        thread: String,
+        /// The task's id, the start of its id, or its branch [default: the one of this worktree]
+        #[arg(long = "task", value_name = "ID")]
+        task: Option<String>,
+        /// The answer; `-` for standard input
+        #[arg(long, value_name = "-|TEXT", allow_hyphen_values = true)]
+        text: String,
+        /// Resolve the thread, too, if the project lets agents do that
+        #[arg(long)]
+        resolve: bool,
+    },
     /// Show what an agent's terminal shows now
     #[command(after_help = "\
 Examples:

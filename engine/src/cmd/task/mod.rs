@@ -18,6 +18,7 @@ mod merge;
 mod next;
 mod page;
 mod repaired;
+mod reply;
 pub mod restore;
 mod send;
 pub mod show;
@@ -34,6 +35,8 @@ use crate::app::App;
 use crate::cmd;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
+use crate::cmd::stdin;
+use crate::flow::reply::ReplyWish;
 use crate::flow::request::transition_result;
 use crate::flow::sync::SyncWish;
 use crate::flow::{self, queue};
@@ -120,6 +123,11 @@ pub fn run(
         TaskCommand::Diff(args) => diff::run(app, &any_named_or_here(app, &args.task)?, args, as_json),
         TaskCommand::Feedback { task, round, ask } => {
             feedback::run(app, &named_or_here(app, task)?, *round, *ask)
+        }
+        TaskCommand::Reply { thread, task, text, resolve } => {
+            let text = stdin::or_text(text, "the answer")?;
+            let wish = ReplyWish { thread, text: &text, resolve: *resolve };
+            changing(app, &TaskName { name: task.clone() }, |dir| reply::run(app, dir, wish))
         }
         TaskCommand::Open(task) => page::open(app, &named_or_here(app, task)?),
         TaskCommand::Refresh(task) => changing(app, task, |dir| page::refresh(app, dir)),

@@ -261,6 +261,22 @@ impl Forge {
         }
     }
 
+    /// Adds a comment to a thread of a pull request. The text goes through a pipe.
+    pub fn reply(&self, url: &str, thread: &str, text: &str) -> Result<()> {
+        match self {
+            Forge::GitHub(gh) => gh.reply(thread, url, text),
+            Forge::GitLab(glab) => glab.reply(thread, url, text),
+        }
+    }
+
+    /// Resolves a thread of a pull request. Repeating it does no harm.
+    pub fn resolve(&self, url: &str, thread: &str) -> Result<()> {
+        match self {
+            Forge::GitHub(gh) => gh.resolve(thread, url),
+            Forge::GitLab(glab) => glab.resolve(thread, url),
+        }
+    }
+
     /// The longest texts of a new pull request, less the note that one was cut.
     pub const fn limits(&self) -> TextLimits {
         match self {

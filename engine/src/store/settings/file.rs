@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use orange_core::feedback::{Authors, flaw_of_login};
+use orange_core::feedback::{Authors, Resolve, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 use toml::Spanned;
@@ -110,10 +110,11 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
             })?;
         }
         "feedback" => {
-            each(table(key, value)?, &["authors", "bots"], &mut |key, value| {
+            each(table(key, value)?, &["authors", "bots", "resolve"], &mut |key, value| {
                 match key {
                     "authors" => settings.feedback.authors = Some(authors(key, value)?),
-                    _ => settings.feedback.bots = Some(logins(key, value)?),
+                    "bots" => settings.feedback.bots = Some(logins(key, value)?),
+                    _ => settings.feedback.resolve = Some(word(key, value, &Resolve::ALL, Resolve::as_str)?),
                 }
                 Ok(())
             })?;

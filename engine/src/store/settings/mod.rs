@@ -7,7 +7,7 @@ mod tests;
 
 use std::path::{Component, Path};
 
-use orange_core::feedback::Authors;
+use orange_core::feedback::{Authors, Resolve};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 use serde::{Deserialize, Serialize};
@@ -101,6 +101,9 @@ pub struct FeedbackSettings {
     /// The bots whose comments agents get.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bots: Option<Vec<String>>,
+    /// The threads that answers may resolve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolve: Option<Resolve>,
 }
 
 impl FeedbackSettings {

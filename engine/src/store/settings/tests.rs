@@ -30,7 +30,7 @@ fn every_key_is_read() {
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
          [merge]\nstrategy = 'squash'\nsync = 'rebase'\ninto = 'next'\nmessage = 'commits'\n\
          coauthors = false\npush = false\n[forge]\nkind = 'gitlab'\n\
-         [feedback]\nauthors = ['ada']\nbots = ['helper']\n",
+         [feedback]\nauthors = ['ada']\nbots = ['helper']\nresolve = 'bots'\n",
     );
     let expect = Settings {
         copy: Some(words(&[".env", "config/local"])),
@@ -56,6 +56,7 @@ fn every_key_is_read() {
         feedback: FeedbackSettings {
             authors: Some(Authors::Logins(words(&["ada"]))),
             bots: Some(words(&["helper"])),
+            resolve: Some(Resolve::Bots),
         },
         ..Settings::default()
     };
@@ -70,7 +71,7 @@ fn authors_are_a_word_or_a_list() {
         (Authors::Write, r#"{"feedback":{"authors":"write"}}"#),
         (Authors::Logins(words(&["ada"])), r#"{"feedback":{"authors":["ada"]}}"#),
     ] {
-        let feedback = FeedbackSettings { authors: Some(authors), bots: None };
+        let feedback = FeedbackSettings { authors: Some(authors), ..FeedbackSettings::default() };
         let settings = Settings { feedback, ..Settings::default() };
         assert_eq!(serde_json::to_string(&settings).unwrap(), json);
         assert_eq!(serde_json::from_str::<Settings>(json).unwrap(), settings);
@@ -97,6 +98,7 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("[feedback]\nauthors = 'anyone'", 2, "\"write\" or a list");
     check_flaw("[feedback]\nauthors = ['write']", 2, "stands alone");
     check_flaw("[feedback]\nbots = [\n'@helper']", 3, "without `@`");
+    check_flaw("[feedback]\nresolve = 'always'", 2, "never, bots, all");
     check_flaw("[merge]\nsync = 'squash'", 2, "merge, rebase");
     check_flaw("[merge]\nmessage = 'poem'", 2, "summary, commits");
     check_flaw("[merge]\ninto = ''", 2, "name of a branch");
