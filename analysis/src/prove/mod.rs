@@ -86,6 +86,7 @@ pub const RESTS_ON: &[&str] = &[
      guards compare, the sections that gates read, its agents, its worktree.",
     "An agent may end at any moment, and may have written anything before, or nothing. As long as it is alive it may \
      ask for whatever `by:` allows it, without a person and whatever the exit rules of its state are, and so may a person.",
+    "A fact that the workflow watches may hold at any moment, whatever agents do.",
     "A counter is followed up to one above the largest number that a guard compares it with: no guard can tell larger \
      values apart.",
     "What stands in a section and lets no gate open any more is as good as nothing. Reviewers of which the workflow tells only names and \

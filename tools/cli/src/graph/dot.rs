@@ -48,7 +48,9 @@ fn of_edge(edge: &GraphEdge) -> Vec<String> {
         Taker::Asker => vec![asked],
         Taker::AskerOrEngine => vec![asked, ended()],
         Taker::Engine => vec![ended()],
-        Taker::Loop | Taker::Failure => vec![attributes(edge, edge.asked(), Some("style=dashed"))],
+        Taker::Watch | Taker::Loop | Taker::Failure => {
+            vec![attributes(edge, edge.asked(), Some("style=dashed"))]
+        }
     }
 }
 

@@ -21,7 +21,7 @@ impl Graph {
             }
         }
         for edge in workflow.watch.iter().flat_map(of_watch) {
-            add_exit(&mut edges, edge);
+            edges.push(edge);
         }
         let nodes = (0..workflow.states.len()).map(|at| GraphNode::of_state(workflow, StateId(at as u16)));
         Self { name: workflow.name.value.clone(), nodes: nodes.collect(), edges, ..Self::default() }
@@ -137,7 +137,10 @@ fn of_watch(rule: &WatchRule) -> Vec<GraphEdge> {
         let fact = rule.fact.value.to_string();
         std::iter::once(fact).chain(when.clone()).chain(clause.cloned()).collect()
     };
-    let edge = |to: StateId, clause| GraphEdge::of_exit(rule.status.value, to, lines(clause), rule.span);
+    let edge = |to: StateId, clause| GraphEdge {
+        taker: Taker::Watch,
+        ..GraphEdge::of_exit(rule.status.value, to, lines(clause), rule.span)
+    };
     match &rule.outcome {
         Outcome::Then(to) => vec![edge(to.value, None)],
         Outcome::ThenWhen(clauses) => {

@@ -44,7 +44,7 @@ fn arrows(edge: &GraphEdge) -> Vec<String> {
         Taker::Asker => vec![asked],
         Taker::AskerOrEngine => vec![asked, arrow("-.->", &edge.ended())],
         Taker::Engine => vec![arrow("-.->", &numbered(edge, edge.ended()))],
-        Taker::Loop | Taker::Failure => vec![arrow("-.->", &numbered(edge, edge.asked()))],
+        Taker::Watch | Taker::Loop | Taker::Failure => vec![arrow("-.->", &numbered(edge, edge.asked()))],
     }
 }
 

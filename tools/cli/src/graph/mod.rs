@@ -88,6 +88,8 @@ enum Taker {
     AskerOrEngine,
     /// The engine, when an agent has ended.
     Engine,
+    /// The engine, when a fact holds that the workflow watches.
+    Watch,
     /// A loop step, which sends another step back.
     Loop,
     /// The failure of a step, which leads to its handler.

@@ -47,10 +47,11 @@ fn entries(graph: &Graph) -> Vec<(LegendSample, &'static str)> {
         (Taker::Asker, "when asked for"),
         (Taker::Engine, "by the engine, when an agent ended"),
         (Taker::AskerOrEngine, "either"),
+        (Taker::Watch, "by the engine, when a fact holds"),
         (Taker::Loop, "runs it again, or handles its failure"),
         (Taker::Failure, "runs it again, or handles its failure"),
     ];
-    let is_of_engine = has_taker(Taker::Engine) || has_taker(Taker::AskerOrEngine);
+    let is_of_engine = has_taker(Taker::Engine) || has_taker(Taker::AskerOrEngine) || has_taker(Taker::Watch);
     let mut lines: Vec<_> = lines.into_iter().filter(|(taker, _)| has_taker(*taker)).collect();
     lines.retain(|(taker, _)| *taker != Taker::Asker || is_of_engine);
     lines.dedup_by_key(|(_, meaning)| *meaning);
@@ -73,7 +74,9 @@ fn draw(out: &mut String, sample: LegendSample, centre: Point) {
             put(out, format_args!("<circle class=\"entry\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"));
         }
         LegendSample::Line(Taker::Asker) => line("line", centre.y),
-        LegendSample::Line(Taker::Engine | Taker::Loop | Taker::Failure) => line("line engine", centre.y),
+        LegendSample::Line(Taker::Engine | Taker::Watch | Taker::Loop | Taker::Failure) => {
+            line("line engine", centre.y)
+        }
         LegendSample::Line(Taker::AskerOrEngine) => {
             line("line", centre.y - 2.0);
             line("line engine", centre.y + 2.5);

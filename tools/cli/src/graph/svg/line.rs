@@ -19,7 +19,7 @@ pub(super) fn line(out: &mut String, edge: &GraphEdge, route: &Route) {
     let path = stroke::path(route);
     let class = match edge.taker {
         Taker::Asker | Taker::AskerOrEngine => "line",
-        Taker::Engine | Taker::Loop | Taker::Failure => "line engine",
+        Taker::Engine | Taker::Watch | Taker::Loop | Taker::Failure => "line engine",
     };
     put(out, format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
     if edge.taker == Taker::AskerOrEngine {

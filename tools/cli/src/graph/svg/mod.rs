@@ -213,6 +213,7 @@ impl<'g> GraphLayout<'g> {
             Taker::Engine if edge.is_overdue() => Some("by the engine"),
             Taker::AskerOrEngine => Some("also by the engine when an agent ended"),
             Taker::Engine => Some("by the engine when an agent ended"),
+            Taker::Watch => Some("by the engine when this holds"),
         };
         let asked = edge.asked();
         let more: Vec<&str> =
