@@ -93,4 +93,5 @@ mod undoing;
 mod uninstall;
 mod unmerging;
 mod walks;
+mod watch;
 mod world;
