@@ -32,9 +32,24 @@ pub struct Plan {
     /// In source order.
     pub transitions: Vec<PlannedTransition>,
     /// In source order.
+    pub watch: Vec<PlannedWatch>,
+    /// In source order.
     pub deadlines: Vec<PlannedDeadline>,
     /// In source order.
     pub rules: Vec<PlannedRule>,
+}
+
+/// An entry of `watch`.
+#[derive(Clone, Debug)]
+pub struct PlannedWatch {
+    /// The state that has the rule.
+    pub status: usize,
+    /// The fact, as it is written: `base: conflict`.
+    pub fact: &'static str,
+    /// Its guard.
+    pub when: Option<GuardTree>,
+    /// `then`, or `then_when`.
+    pub outcome: PlannedOutcome,
 }
 
 /// An entry of `deadlines`.
@@ -78,6 +93,8 @@ pub struct PlannedTransition {
     pub to: usize,
     /// The actors that may ask; empty means anyone but declared actors.
     pub by: Vec<&'static str>,
+    /// `cause`
+    pub cause: Option<&'static str>,
     /// Its guard.
     pub when: Option<GuardTree>,
     /// Its gates; each must hold.
@@ -373,6 +390,10 @@ impl Display for Plan {
         for transition in &self.transitions {
             transition.write(f, self)?;
         }
+        if !self.watch.is_empty() {
+            writeln!(f, "\nwatch:")?;
+        }
+        self.watch.iter().try_for_each(|it| it.write(f, self))?;
         if !self.deadlines.is_empty() {
             writeln!(f, "\ndeadlines:")?;
         }
@@ -418,6 +439,9 @@ impl PlannedTransition {
         writeln!(f, "  - from: {}\n    to: {}", plan.state(self.from), plan.state(self.to))?;
         if !self.by.is_empty() {
             writeln!(f, "    by: [{}]", self.by.join(", "))?;
+        }
+        if let Some(cause) = self.cause {
+            writeln!(f, "    cause: {cause}")?;
         }
         if let Some(when) = &self.when {
             writeln!(f, "    when: \"{}\"", when.text(&plan.counters))?;
@@ -471,7 +495,23 @@ impl PlannedRule {
             Applies::NoArtifact => writeln!(f, "      no_artifact: true")?,
             Applies::Ended(ending) => write!(f, "{ending}")?,
         }
-        match &self.outcome {
+        self.outcome.write(f, plan)
+    }
+}
+
+impl PlannedWatch {
+    fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+        writeln!(f, "    - status: {}\n      {}", plan.state(self.status), self.fact)?;
+        if let Some(when) = &self.when {
+            writeln!(f, "      when: \"{}\"", when.text(&plan.counters))?;
+        }
+        self.outcome.write(f, plan)
+    }
+}
+
+impl PlannedOutcome {
+    fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+        match self {
             PlannedOutcome::Then(to) => writeln!(f, "      then: {}", plan.state(*to)),
             PlannedOutcome::ThenWhen(clauses) => {
                 writeln!(f, "      then_when:")?;

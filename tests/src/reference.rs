@@ -170,8 +170,11 @@ pub fn resolve(plan: &Plan, from: usize, to: usize, counters: &[u32]) -> Resolut
     }
 }
 
+/// The transitions of a pair that are not for facts alone.
 fn between(plan: &Plan, from: usize, to: usize) -> Vec<&PlannedTransition> {
-    plan.transitions.iter().filter(|transition| transition.from == from && transition.to == to).collect()
+    let transitions =
+        plan.transitions.iter().filter(|transition| transition.from == from && transition.to == to);
+    transitions.filter(|transition| transition.cause.is_none()).collect()
 }
 
 /// The answer to a request: the transition exists, the actor may ask, a guard holds, the gate passes.

@@ -87,6 +87,7 @@ golden! {
     one_state "one-state.rs" one_state;
     panel "panel.rs" panel;
     persistent "persistent.rs" persistent;
+    pull_request "pull-request.rs" pull_request;
     random_156 "random-156.rs" random_156;
     random_174 "random-174.rs" random_174;
     random_38 "random-38.rs" random_38;

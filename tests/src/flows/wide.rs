@@ -3,7 +3,21 @@
 use super::Author;
 use super::StateRole::{Ends, Idle, Judges, Works};
 use crate::generate::PROGRAMS;
-use crate::plan::{Applies, GuardTree, Operator, Outside, PlannedGate, PlannedHook, PlannedOutcome};
+use crate::plan::{
+    Applies, GuardTree, Operator, Outside, PlannedGate, PlannedHook, PlannedOutcome, PlannedTransition,
+    PlannedWatch,
+};
+
+/// The facts that watch rules wait for, each after its kind.
+const FACTS: [(&str, &str); 7] = [
+    ("pr.checks", "pr: {checks: red}"),
+    ("pr.checks", "pr: {checks: green}"),
+    ("pr.review", "pr: {review: approved}"),
+    ("pr.review", "pr: {review: changes-requested}"),
+    ("pr.threads", "pr: {threads: open}"),
+    ("base", "base: moved"),
+    ("base", "base: conflict"),
+];
 
 impl Author {
     pub(super) fn widen(&mut self) {
@@ -15,6 +29,7 @@ impl Author {
         self.more_hooks();
         self.longer_guards();
         self.endings();
+        self.facts();
     }
 
     /// Commands whose states have other names than usual.
@@ -100,6 +115,47 @@ impl Author {
             if matches!(role, Works | Judges) && self.random.chance(15) {
                 state.agent = vec!["harness: codex", "model: opus", "effort: high"];
             }
+        }
+    }
+
+    /// Facts take a task on from where it waits or works, by a transition of others or by one of their own.
+    fn facts(&mut self) {
+        let count = self.random.below(4);
+        for _ in 0..count {
+            let inner: Vec<usize> = (0..self.plan.transitions.len())
+                .filter(|at| self.plan.transitions[*at].cause.is_none())
+                .collect();
+            let it = self.plan.transitions[*self.random.pick(&inner)].clone();
+            let (kind, fact) = *self.random.pick(&FACTS);
+            let others: Vec<usize> = self.targets(it.from).into_iter().filter(|to| *to != it.to).collect();
+            let when = match self.random.below(4) {
+                0 => it.when.clone(),
+                1 => Some(GuardTree::Compare(2, Operator::Less, 2)),
+                _ => None,
+            };
+            let outcome = match others.first() {
+                Some(other) if self.random.chance(25) => {
+                    let few = GuardTree::Compare(2, Operator::Less, 1);
+                    let many = GuardTree::Not(Box::new(few.clone()));
+                    PlannedOutcome::ThenWhen(vec![(few, it.to), (many, *other)])
+                }
+                Some(_) | None => PlannedOutcome::Then(it.to),
+            };
+            let is_there = |other: &PlannedTransition| {
+                (other.from, other.to, other.cause) == (it.from, it.to, Some(kind))
+            };
+            if self.random.chance(40) && !self.plan.transitions.iter().any(is_there) {
+                let mut own = PlannedTransition { by: vec!["engine"], cause: Some(kind), ..it.clone() };
+                if self.random.chance(60) {
+                    own.increments.push(2);
+                }
+                if self.random.chance(50) {
+                    own.hooks.insert(0, PlannedHook { action: "write_feedback", ..PlannedHook::default() });
+                }
+                self.plan.transitions.push(own);
+            }
+            self.plan.states[it.from].waits = false;
+            self.plan.watch.push(PlannedWatch { status: it.from, fact, when, outcome });
         }
     }
 

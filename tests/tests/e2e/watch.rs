@@ -111,7 +111,8 @@ fn a_conflict_with_the_base_goes_to_an_agent() {
     let world = World::new().with_github();
     let task = published(&world, "work pass hang");
     let file = fs::read_dir(task.worktree()).unwrap().flatten();
-    let name = file.map(|it| it.file_name().into_string().unwrap()).find(|it| it.starts_with("work-")).unwrap();
+    let name =
+        file.map(|it| it.file_name().into_string().unwrap()).find(|it| it.starts_with("work-")).unwrap();
     fs::write(world.repo().join(&name), "written elsewhere\n").unwrap();
     world.git(&world.repo(), &["add", &name]);
     world.git(&world.repo(), &["commit", "--quiet", "--message", "The same file"]);

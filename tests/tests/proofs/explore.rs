@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use orange_analysis::walk::{Act, WalkEnd};
-use orange_core::Actor;
+use orange_core::{Actor, Fact};
 use orange_testkit::Random;
 use orange_tests::monitor::{self, TaskActor};
 use orange_tests::plan::{Applies, DECLARED, Outside, Plan};
@@ -65,6 +65,7 @@ pub(crate) fn deeds(plan: &Plan, run: &WatchedWalk<'_>) -> Vec<ExploredAct> {
         deeds.push(deed(Act::Respawn));
     }
     deeds.extend(times(plan, status).map(|seconds| deed(Act::Elapse { after: Some(seconds) })));
+    deeds.extend(facts(plan, status).map(|fact| deed(Act::Fact { fact })));
     if run.is_awaited {
         deeds.push(ExploredAct { by_engine: true, ..deed(Act::Respawn) });
     }
@@ -86,6 +87,15 @@ pub(crate) fn deeds(plan: &Plan, run: &WatchedWalk<'_>) -> Vec<ExploredAct> {
         }
     }
     deeds
+}
+
+/// The facts for which the rules of a state wait, each once.
+fn facts(plan: &Plan, status: usize) -> impl Iterator<Item = Fact> {
+    let is_watched = move |fact: &Fact| {
+        let mut rules = plan.watch.iter().filter(|it| it.status == status);
+        rules.any(|it| it.fact == fact.to_string())
+    };
+    Fact::ALL.into_iter().filter(is_watched)
 }
 
 /// The other answers of the programs and checks that gates of a state ask.
@@ -373,12 +383,11 @@ pub(crate) fn failing(plan: &Plan, run: &WatchedWalk<'_>, deed: &ExploredAct) ->
     let status = run.monitor.status;
     let is_meant = |to: usize| match &deed.act {
         Act::Request { to: wanted, .. } => plan.states[to].name == *wanted,
-        Act::End { .. } | Act::Elapse { .. } => true,
+        Act::End { .. } | Act::Elapse { .. } | Act::Fact { .. } => true,
         Act::Write { .. }
         | Act::Answer { .. }
         | Act::Checks { .. }
         | Act::Commit { .. }
-        | Act::Fact { .. }
         | Act::Spawn
         | Act::Respawn
         | Act::Fail { .. }

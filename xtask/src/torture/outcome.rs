@@ -195,6 +195,7 @@ impl Task {
             ("restored", self.count(|event| matches!(event, Event::TaskRestored { .. }))),
             ("migrated", self.count(|event| matches!(event, Event::TaskMigrated { .. }))),
             ("pull request", self.count(|event| matches!(event, Event::PrCreated { .. }))),
+            ("watched", self.count(|event| matches!(event, Event::WatchTaken { .. }))),
             ("backed up", self.count(|event| matches!(event, Event::WorkBackedUp { .. }))),
             ("steps started", self.count(|event| matches!(event, Event::StepStarted { .. }))),
             ("steps ended", self.count(|event| matches!(event, Event::StepEnded(_)))),

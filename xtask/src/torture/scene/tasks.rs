@@ -4,9 +4,11 @@ use std::fs;
 
 use super::Scene;
 use super::SceneAct::{Agent, Ask};
+use crate::Result;
 use crate::scratch::PROJECT;
 use crate::torture::outcome::Task;
 use crate::torture::prepare::{ask, before, commit_on, create, noted, patient, triage, write, write_in};
+use crate::torture::world::World;
 
 /// The scripted `gh`.
 const GITHUB: &str = include_str!("../../../../tests/agents/gh");
@@ -301,6 +303,20 @@ pub(super) const SCENES: &[Scene] = &[
         to: "reviewing",
     },
     Scene {
+        name: "a look of the monitor, at red checks that a watch rule gives to an agent",
+        prepare: |world, branch| {
+            world.script(&world.path("agents/gh"), GITHUB)?;
+            commit_on(world, branch)?;
+            let created =
+                ["task", "create", branch, "Mend it", "--status", "reviewing", "--workflow", "pull-request"];
+            world.orange(&created)?;
+            world.orange(&["task", "create-pr", branch])?;
+            red_checks(world, branch)
+        },
+        act: Ask(&["monitor", "--once"]),
+        to: "working",
+    },
+    Scene {
         name: "delete",
         prepare: |world, branch| {
             create(world, branch, &["--no-spawn"])?;
@@ -355,3 +371,13 @@ pub(super) const SCENES: &[Scene] = &[
         to: "cancelled",
     },
 ];
+
+/// Lets the checks of a branch's pull request be red on the scripted forge.
+fn red_checks(world: &World, branch: &str) -> Result<()> {
+    let folder = world.path("home/gh");
+    let number = world.note(&format!("orange/tasks/{PROJECT}/{}/TASK.md", Task::named(world, branch)?.id));
+    let number = number.lines().find_map(|line| line.strip_prefix("pr_url: ")?.rsplit('/').next());
+    let number = number.ok_or_else(|| format!("{branch} has no pull request"))?.trim_matches('"').to_owned();
+    let checks = r#"[{"name":"test","workflowName":"CI","status":"COMPLETED","conclusion":"FAILURE","startedAt":"2026-11-20T10:00:00Z"}]"#;
+    fs::write(folder.join(format!("{number}.checks")), checks).map_err(|error| error.to_string())
+}
