@@ -1,7 +1,10 @@
 //! Answers of commands for tasks beside transitions: messages, fields, pull requests, and several tasks at once.
 
+use orange_core::budget::Budget;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+#[cfg(feature = "schemas")]
+use std::collections::BTreeMap;
 
 use super::Success;
 use crate::error::Failure;
@@ -51,6 +54,27 @@ pub struct Edited {
     pub id: String,
     /// The fields that have changed.
     pub updated: Vec<String>,
+    /// True for a dry run, which changes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// Answer of `orange task budget`: limits by their kinds, in millionths of a dollar, tokens, seconds and starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TaskBudget {
+    /// Always `true`: the command has done its work.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The limits that apply: its own, then those of its project, then those of all projects.
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
+    pub limits: Budget,
+    /// The amounts that its agents have used, where it has limits.
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
+    pub spent: Budget,
+    /// What goes on that the budget had stopped; null for nothing.
+    pub goes_on: Option<String>,
     /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,

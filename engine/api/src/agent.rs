@@ -189,10 +189,10 @@ impl From<&BTreeMap<u32, Spent>> for Spending {
     fn from(all: &BTreeMap<u32, Spent>) -> Spending {
         let sum = all.values().cloned().fold(Spent::default(), Spent::and);
         let one = |(spawn, spent): (&u32, &Spent)| {
-            let Spent { tokens, cost, list_price, unpriced, at_least } = spent.clone();
+            let Spent { tokens, cost, list_price, unpriced, at_least, .. } = spent.clone();
             AgentSpending { spawn: *spawn, tokens, cost, list_price, unpriced, at_least }
         };
-        let Spent { tokens, cost, list_price, unpriced, at_least } = sum;
+        let Spent { tokens, cost, list_price, unpriced, at_least, .. } = sum;
         Spending { tokens, cost, list_price, unpriced, at_least, agents: all.iter().map(one).collect() }
     }
 }

@@ -34,7 +34,7 @@ mod workspace;
 
 use serde::{Deserialize, Serialize};
 
-pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent, TakenBack};
+pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent, TakenBack, TaskBudget};
 pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
 pub use attempt::{AttemptState, NewAttempt, ShownAttempt};
 pub use common::{Refusal, Text, Version};
@@ -62,14 +62,14 @@ pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{
     ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
-    SetupProgram, SharedFeedbackSettings, SharedMergeSettings, SharedSettings, ShownProject, TrustState,
-    TrustedFile,
+    SetupProgram, SharedBudgetSettings, SharedFeedbackSettings, SharedMergeSettings, SharedSettings,
+    ShownProject, TrustState, TrustedFile,
 };
 pub use report::{UnreadableUsage, UsageGroup, UsageReport};
 pub use task::{
-    Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate,
-    PullRequestFacts, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited,
-    WaitingHooks, Watched,
+    Answered, Attached, BudgetState, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest,
+    PassedGate, PullRequestFacts, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn,
+    Waited, WaitingHooks, Watched,
 };
 pub use transition::{
     Merged, Migrated, Next, StatusChange, Synced, TransitionResult, Update, WorkflowChange,
@@ -165,6 +165,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-create-pr", schema::<Changing<OpenedPullRequest>>()),
         ("task-delete", schema::<OneOrEach<Deleted>>()),
         ("task-diff", schema::<Diff>()),
+        ("task-budget", schema::<Changing<TaskBudget>>()),
         ("task-feedback", schema::<TaskFeedback>()),
         ("task-edit", schema::<Changing<Edited>>()),
         ("task-list", schema::<Vec<ListedTask<'_>>>()),

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Need {
-    /// `permission`, `question`, `idle-without-artifact`, `crashed`, `stuck`, `review-ready`, `paused`, `conflict`, `checks-red` or
-    /// `hook-failed` need a person; `limit`, `queued`, `working` and `over` need nobody.
+    /// `permission`, `question`, `idle-without-artifact`, `crashed`, `stuck`, `review-ready`, `budget`, `paused`, `conflict`, `checks-red`
+    /// or `hook-failed` need a person; `limit`, `queued`, `working` and `over` need nobody.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub kind: need::NeedKind,
     /// True if it needs a person.
@@ -43,7 +43,7 @@ pub struct Need {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NeedAction {
     /// `allow`, `deny`, `send`, `attach`, `logs`, `spawn`, `respawn`, `restart`, `retry-hooks`, `seen`, `merge`, `create-pr`, `open`,
-    /// `refresh`, `status`, `continue`, `retry`, `accept`, `cancel`, `undo` or `delete`.
+    /// `refresh`, `status`, `resolve`, `add-budget`, `continue`, `retry`, `accept`, `cancel`, `undo` or `delete`.
     pub name: ActionName,
     /// The arguments of `orange` that do it.
     pub command: Vec<String>,
@@ -125,6 +125,8 @@ pub enum ActionName {
     Status,
     /// Gives a conflict with the base to the worker.
     Resolve,
+    /// Gives the task more budget.
+    AddBudget,
     /// Answers a pause: the mission goes on.
     Continue,
     /// Answers a pause: the failure stays.
@@ -159,6 +161,7 @@ impl ActionName {
             ActionName::Refresh => "refresh",
             ActionName::Status => "status",
             ActionName::Resolve => "resolve",
+            ActionName::AddBudget => "add-budget",
             ActionName::Continue => "continue",
             ActionName::Accept => "accept",
             ActionName::Retry => "retry",

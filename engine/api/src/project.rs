@@ -1,7 +1,10 @@
 //! `orange project`.
 
+use orange_core::budget::Budget;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+#[cfg(feature = "schemas")]
+use std::collections::BTreeMap;
 
 use super::Success;
 
@@ -100,6 +103,8 @@ pub struct SharedSettings {
     pub forge: SettingSource<Option<String>>,
     /// Feedback on pull requests.
     pub feedback: SharedFeedbackSettings,
+    /// Budgets, without those of all projects in `budget.toml` of the home.
+    pub budget: SharedBudgetSettings,
 }
 
 /// The settings of feedback on pull requests that `projects.json` and `orange.toml` share.
@@ -112,6 +117,21 @@ pub struct SharedFeedbackSettings {
     pub bots: SettingSource<Vec<String>>,
     /// The threads that answers may resolve: `never`, `bots` or `all`.
     pub resolve: SettingSource<String>,
+}
+
+/// The budgets that `projects.json` and `orange.toml` share: limits by their kinds, in millionths of a dollar, tokens, seconds and starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SharedBudgetSettings {
+    /// The limits of each task that has none of its own.
+    #[cfg_attr(feature = "schemas", schemars(with = "SettingSource<BTreeMap<String, u64>>"))]
+    pub task: SettingSource<Budget>,
+    /// The limits of all agents of a day in UTC.
+    #[cfg_attr(feature = "schemas", schemars(with = "SettingSource<BTreeMap<String, u64>>"))]
+    pub day: SettingSource<Budget>,
+    /// The limits of all agents of a month in UTC.
+    #[cfg_attr(feature = "schemas", schemars(with = "SettingSource<BTreeMap<String, u64>>"))]
+    pub month: SettingSource<Budget>,
 }
 
 /// The settings of merges and syncs that `projects.json` and `orange.toml` share.

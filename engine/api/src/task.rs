@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use orange_core::budget::Budget;
 use serde::{Deserialize, Serialize};
 
 use super::{Agent, ChangeSize, Need, SessionState, Spending, Success};
@@ -160,6 +161,18 @@ pub struct PullRequestFacts {
     pub checks: Option<String>,
 }
 
+/// A budget and what is spent of it, by kinds: millionths of a dollar, tokens, seconds and starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct BudgetState {
+    /// The limits that apply: those of the task, then those of its project, then those of all projects.
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
+    pub limits: Budget,
+    /// The amounts that its agents have used.
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
+    pub spent: Budget,
+}
+
 /// A task in full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -217,8 +230,14 @@ pub struct ShownTask {
     /// Next start of its agent, with the reason of the wait.
     #[serde(skip)]
     pub waiting: Option<event::Waiting>,
-    /// Time at which a person stopped its agents, RFC 3339 UTC.
+    /// Its budget; null without one.
+    #[serde(default)]
+    pub budget: Option<BudgetState>,
+    /// Time at which a person stopped its agents, or its budget did, RFC 3339 UTC.
     pub stopped_at: Option<String>,
+    /// True if its budget has stopped its agents.
+    #[serde(skip)]
+    pub budget_holds: bool,
     /// The hooks that wait, because one of them has failed.
     pub hooks_waiting: Option<WaitingHooks>,
     /// Call for a person's attention.

@@ -35,6 +35,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
         &[
             "answer",
             "attach",
+            "budget",
             "cancel",
             "complete",
             "create",
@@ -101,6 +102,9 @@ const OPTIONS: &[(&str, &[&str])] = &[
         &[
             "backup-days",
             "branch-days",
+            "budget-day",
+            "budget-month",
+            "budget-task",
             "copy",
             "default-branch",
             "environment",
@@ -139,6 +143,9 @@ const OPTIONS: &[(&str, &[&str])] = &[
         &[
             "backup-days",
             "branch-days",
+            "budget-day",
+            "budget-month",
+            "budget-task",
             "copy",
             "default-branch",
             "environment",
@@ -173,12 +180,14 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("step fail", &["reason"]),
     ("task answer", &["message"]),
     ("task attach", &["reviewer"]),
+    ("task budget", &["add", "dry-run", "set"]),
     ("task cancel", &["dry-run", "where", "yes"]),
     (
         "task create",
         &[
             "base",
             "blocked-by",
+            "budget",
             "context",
             "dry-run",
             "edit",

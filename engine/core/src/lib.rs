@@ -15,6 +15,7 @@ extern crate alloc;
 pub mod action;
 mod actor;
 mod bounds;
+pub mod budget;
 mod command;
 mod decide;
 mod end;

@@ -13,7 +13,7 @@ use alloc::string::String;
 
 pub use self::actions::{Obstacle, Offer, PersonAction};
 pub use self::mission::{MissionFacts, OpenPause};
-pub use self::task::{Hooks, KnownPullRequest, Lost, TaskFacts, questions};
+pub use self::task::{Hooks, KnownPullRequest, Lost, ReachedBudget, TaskFacts, questions};
 use crate::Verdict;
 
 /// NeedKind of a need, the most urgent first. Those from [`NeedKind::Limit`] on need no person.
@@ -32,6 +32,8 @@ pub enum NeedKind {
     Stuck,
     /// Only a person leads the task on, and nothing is known to be in the way.
     ReviewReady,
+    /// A limit of the task's budget is reached.
+    Budget,
     /// A mission waits for the answer to a pause, or a person has stopped the task.
     Paused,
     /// The work cannot be merged as it is.
@@ -52,13 +54,14 @@ pub enum NeedKind {
 
 impl NeedKind {
     /// Every kind, the most urgent first.
-    pub const ALL: [NeedKind; 14] = [
+    pub const ALL: [NeedKind; 15] = [
         NeedKind::Permission,
         NeedKind::Question,
         NeedKind::IdleWithoutArtifact,
         NeedKind::Crashed,
         NeedKind::Stuck,
         NeedKind::ReviewReady,
+        NeedKind::Budget,
         NeedKind::Paused,
         NeedKind::Conflict,
         NeedKind::ChecksRed,
@@ -78,6 +81,7 @@ impl NeedKind {
             NeedKind::Crashed => "crashed",
             NeedKind::Stuck => "stuck",
             NeedKind::ReviewReady => "review-ready",
+            NeedKind::Budget => "budget",
             NeedKind::Paused => "paused",
             NeedKind::Conflict => "conflict",
             NeedKind::ChecksRed => "checks-red",
@@ -98,6 +102,7 @@ impl NeedKind {
             | NeedKind::Crashed
             | NeedKind::Stuck
             | NeedKind::ReviewReady
+            | NeedKind::Budget
             | NeedKind::Paused
             | NeedKind::Conflict
             | NeedKind::ChecksRed

@@ -9,6 +9,7 @@ mod spent;
 mod words;
 
 use orange_core::SeenSection;
+use orange_core::budget::Budget;
 
 use self::declare::{EventFields, events, take};
 use crate::set::Set;
@@ -169,12 +170,39 @@ events! {
         #[serde(default)]
         reason: String,
     },
-    /// A person is about to end these agents, and no exit rule judges their ends; its `set` has `stopped_at`, unless they start
-    /// again.
+    /// A person, or the engine because of a budget, is about to end these agents, and no exit rule judges their ends; its `set` has
+    /// `stopped_at`, unless they start again.
     "agent.stopped" AgentStopped {
         /// Their numbers; empty when the task only waited for an agent.
         spawns: Vec<u32>,
         /// Actor that asked.
+        #[serde(default)]
+        actor: Actor,
+    },
+    /// A limit of the task's budget is reached: no agent starts, and those that are alive end at the end of their turns.
+    "budget.reached" BudgetReached {
+        /// Subject of the budget: `task`.
+        #[serde(default)]
+        of: String,
+        /// Kind of the limit: `cost`, `tokens`, `fresh_tokens`, `time` or `starts`.
+        #[serde(default)]
+        kind: String,
+        /// The limit: millionths of a dollar, tokens, seconds or starts.
+        #[serde(default)]
+        limit: u64,
+        /// The amount that was spent then.
+        #[serde(default)]
+        spent: u64,
+        /// Reason for which the cost is unknown, if that is why.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unpriced: Option<String>,
+    },
+    /// The task has this budget of its own from now on.
+    "budget.changed" BudgetChanged {
+        /// Limits by their kinds: millionths of a dollar, tokens, seconds or starts.
+        #[serde(default)]
+        budget: Budget,
+        /// Actor that set it.
         #[serde(default)]
         actor: Actor,
     },

@@ -10,6 +10,7 @@ pub const FORM: u64 = sum_of(&[
     include_bytes!("event/words.rs"),
     include_bytes!("history/agents.rs"),
     include_bytes!("history/branch.rs"),
+    include_bytes!("history/budget.rs"),
     include_bytes!("history/gates.rs"),
     include_bytes!("history/mission.rs"),
     include_bytes!("history/mod.rs"),

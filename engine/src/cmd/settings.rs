@@ -8,8 +8,8 @@ use crate::store::projects::Project;
 use crate::store::settings::{Ports, WorktreeProgram};
 use crate::store::trust::{self, Trust};
 use orange_api::{
-    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedFeedbackSettings,
-    SharedMergeSettings, SharedSettings, ShownProject, TrustState,
+    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedBudgetSettings,
+    SharedFeedbackSettings, SharedMergeSettings, SharedSettings, ShownProject, TrustState,
 };
 
 /// The settings of a project that apply now.
@@ -28,6 +28,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         merge,
         forge,
         feedback,
+        budget,
         trust,
     } = settings;
     let programs = setup
@@ -54,6 +55,11 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
             authors: with(feedback.authors.value.words(), &feedback.authors),
             bots: with(feedback.bots.value.clone(), &feedback.bots),
             resolve: with(feedback.resolve.value.as_str().to_owned(), &feedback.resolve),
+        },
+        budget: SharedBudgetSettings {
+            task: with(budget.task.value, &budget.task),
+            day: with(budget.day.value, &budget.day),
+            month: with(budget.month.value, &budget.month),
         },
     })
 }
@@ -106,6 +112,9 @@ pub fn text(shown: &ShownProject) -> String {
         row("feedback.authors", it.feedback.authors.value.join(", "), it.feedback.authors.source),
         row("feedback.bots", it.feedback.bots.value.join(", "), it.feedback.bots.source),
         row("feedback.resolve", it.feedback.resolve.value.clone(), it.feedback.resolve.source),
+        row("budget.task", it.budget.task.value.words(), it.budget.task.source),
+        row("budget.day", it.budget.day.value.words(), it.budget.day.source),
+        row("budget.month", it.budget.month.value.words(), it.budget.month.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

@@ -67,6 +67,11 @@ impl Prices {
         }
     }
 
+    /// True if a model of this name has a price.
+    pub fn has(&self, model: &str) -> bool {
+        self.0.iter().any(|price| pattern::fits(&price.pattern, model))
+    }
+
     fn cost_of_model(&self, model: &str, counts: &TokenCounts) -> Option<u64> {
         if counts.total() == 0 {
             return Some(0);

@@ -1,6 +1,7 @@
 //! Carries out what the core answers for real tasks: journals it, writes it, and acts.
 
 mod agent;
+pub mod budget;
 pub mod changed;
 pub mod feedback;
 pub mod judged;
@@ -23,6 +24,7 @@ pub use agent::ended::{ended, judge_exited};
 pub use agent::{
     activity, asked, attach, doing, event, limit, observed, pane, run, serve, session, transcript, waiting,
 };
+pub use person::budget as person_budget;
 pub use person::cancel::{cancel, would_cancel};
 pub use person::create_pr::{create_pr, would_create_pr};
 pub use person::migrate::{migrate, text as migrated_text, would_migrate};

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
-    self, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Offer, TaskFacts, Wait,
+    self, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Offer, ReachedBudget,
+    TaskFacts, Wait,
 };
 use orange_core::{Actor, Checks, Machine, View};
 
 use crate::app::App;
 use crate::drive::git::{Mergeable, Strategy};
+use crate::flow::budget;
 use crate::flow::definition::declared_id;
 use crate::flow::mission::{Projection, view};
 use crate::flow::names::KnownNames;
@@ -145,8 +147,16 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
         let name = task.owned.hooks_wait.as_deref().unwrap_or("that waits");
         Hooks { name, error: waiting.error.as_deref().unwrap_or_default(), may_retry }
     });
+    let used_up = budget::need(app, task, history);
+    let held = history.transition.waiting_hooks.as_ref().and_then(|it| it.error.as_deref());
+    let held = held.filter(|error| budget::is_held(error));
+    let budget = match &used_up {
+        Some((why, since)) => Some(ReachedBudget { why, since: Some(since), is_own: true }),
+        None => held.map(|why| ReachedBudget { why, since: None, is_own: false }),
+    };
     snapshot.with_facts(|life| {
         let facts = TaskFacts {
+            budget,
             life: Some((machine, life)),
             is_alive: is_alive(machine, known),
             end: unnoticed.as_deref().or(end.as_deref()),
@@ -204,6 +214,7 @@ fn facts<'f>(app: &App, known: &NeedFacts<'f>, agents: &'f [need::Agent<'f>]) ->
         has_worktree: task.owned.workspace.is_some(),
         has_room,
         hooks: None,
+        budget: None,
         attention: task.attention.as_deref().filter(|text| is_still_so(app, task, text)),
         pull_request: pull_request(task, history),
         is_merge_known: false,

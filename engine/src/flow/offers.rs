@@ -54,7 +54,7 @@ impl ActionSubject<'_> {
             keys: keys.iter().map(|key| (*key).to_owned()).collect(),
             to: target(action).map(str::to_owned),
             returns: matches!(action, PersonAction::Status { returns: true, .. }),
-            text: matches!(action, PersonAction::Send { .. }),
+            text: matches!(action, PersonAction::Send { .. } | PersonAction::AddBudget),
             shows: shows(action),
             warning: self.warning(action),
             refusal: obstacle.map(|obstacle| self.refusal(obstacle)),
@@ -99,6 +99,9 @@ impl ActionSubject<'_> {
             }
             PersonAction::Resolve => {
                 line(Name::Resolve, "let its agent resolve it", &["b"], ["sync", id, "--by-agent"])
+            }
+            PersonAction::AddBudget => {
+                line(Name::AddBudget, "add to the budget", &["b"], ["budget", id, "--add"])
             }
             PersonAction::Continue { pause } => {
                 line(Name::Continue, "continue", &["a"], ["continue", id, "--pause", &pause.to_string()])
@@ -170,6 +173,7 @@ impl ActionSubject<'_> {
             | PersonAction::Open
             | PersonAction::Refresh
             | PersonAction::Resolve
+            | PersonAction::AddBudget
             | PersonAction::Continue { .. }
             | PersonAction::Accept { .. }
             | PersonAction::Retry
@@ -240,6 +244,7 @@ fn shows(action: PersonAction<'_>) -> Option<Shows> {
         | PersonAction::Refresh
         | PersonAction::Status { .. }
         | PersonAction::Resolve
+        | PersonAction::AddBudget
         | PersonAction::Continue { .. }
         | PersonAction::Accept { .. }
         | PersonAction::Retry

@@ -115,7 +115,7 @@ impl AgentUsage {
 
     fn group(&self, now: SystemTime) -> UsageGroup {
         let is_known = self.spent != Spent::default();
-        let Spent { tokens, cost, list_price, unpriced, at_least } = self.spent.clone();
+        let Spent { tokens, cost, list_price, unpriced, at_least, .. } = self.spent.clone();
         UsageGroup {
             name: String::new(),
             starts: 1,
@@ -154,12 +154,13 @@ impl UsageGroups {
 fn sum(one: UsageGroup, other: UsageGroup) -> UsageGroup {
     let spent = |group: &UsageGroup| Spent {
         tokens: group.tokens,
+        fresh_tokens: None,
         cost: group.cost,
         list_price: group.list_price,
         unpriced: group.unpriced.clone(),
         at_least: group.at_least,
     };
-    let Spent { tokens, cost, list_price, unpriced, at_least } = spent(&one).and(spent(&other));
+    let Spent { tokens, cost, list_price, unpriced, at_least, .. } = spent(&one).and(spent(&other));
     UsageGroup {
         name: one.name,
         starts: one.starts.saturating_add(other.starts),

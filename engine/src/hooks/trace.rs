@@ -37,7 +37,7 @@ pub struct Beginning {
 pub fn keep(app: &App, locked: &LockedWorkItem, end: Exited) -> Exited {
     let Some(record) = locked.history().agents.alive.get(&end.spawn) else { return end };
     let found = own_file(app, locked.dir(), locked.task(), record);
-    let Spent { tokens, cost, list_price, unpriced, at_least } =
+    let Spent { tokens, fresh_tokens, cost, list_price, unpriced, at_least } =
         spent(app, locked.dir(), record, found.as_ref());
     let conversation = found.as_ref().map(|found| found.id.clone());
     let kept = keep_one(app, locked, end.spawn, found.as_ref());
@@ -46,7 +46,8 @@ pub fn keep(app: &App, locked: &LockedWorkItem, end: Exited) -> Exited {
         Ok(transcript) => (transcript, None),
         Err(error) => (None, Some(error.one_line())),
     };
-    Exited { conversation, transcript, not_kept, tokens, cost, list_price, unpriced, at_least, ..end }
+    let end = Exited { tokens, fresh_tokens, cost, list_price, unpriced, at_least, ..end };
+    Exited { conversation, transcript, not_kept, ..end }
 }
 
 /// The tokens and the cost of this agent so far, as its harness reports them, else from the records of its conversation, which
@@ -65,7 +66,8 @@ pub fn spent(app: &App, dir: &WorkItemDir, record: &Spawn, found: Option<&FoundC
         Ok(cost) => (Some(cost), None),
         Err(why) => (None, Some(why)),
     };
-    Spent { tokens: Some(tokens), cost: None, list_price, unpriced, at_least: usage.is_partial }
+    let fresh_tokens = usage.fresh_tokens();
+    Spent { tokens: Some(tokens), fresh_tokens, cost: None, list_price, unpriced, at_least: usage.is_partial }
 }
 
 /// Time just before this agent began. A file without a later write is the conversation of the agent before it.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use orange_core::budget::Budget;
 use orange_core::fnv1a;
 
 use crate::store::frontmatter::Document;
@@ -53,6 +54,8 @@ pub struct WorkItemDraft {
     pub actor: event::Actor,
     /// The task or mission whose agent creates it.
     pub creator: Option<String>,
+    /// Limits of its own.
+    pub budget: Option<Budget>,
     /// Values of a mission; `None` for a task.
     pub mission: Option<NewMission>,
 }
@@ -175,7 +178,9 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<Lock> {
 const UNFINISHED: &str = ".new";
 
 fn write(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft) -> Result<()> {
-    let records = journal::records(0, vec![created(branch, draft)]);
+    let limited =
+        draft.budget.map(|budget| Event::BudgetChanged { budget, actor: draft.actor.clone() }.into());
+    let records = journal::records(0, [created(branch, draft)].into_iter().chain(limited).collect());
     let now = records.first().map_or_else(clock::now, |created| created.timestamp.clone());
     let text = task_md(dir, branch, draft, &now);
     Document::parse(text.as_bytes()).map_err(|flaw| {

@@ -1,6 +1,7 @@
 //! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
 
 use orange_api::SettingOrigin;
+use orange_core::budget::Budget;
 use orange_core::feedback::{Authors, Resolve};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
@@ -45,8 +46,20 @@ pub struct Effective {
     pub forge: Sourced<Option<ForgeKind>>,
     /// As in [`Settings`].
     pub feedback: EffectiveFeedback,
+    /// As in [`Settings`], without those of all projects.
+    pub budget: EffectiveBudget,
     /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
+}
+
+/// The budgets of a project that apply now, as in [`BudgetSettings`].
+///
+/// [`BudgetSettings`]: crate::store::settings::BudgetSettings
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectiveBudget {
+    pub task: Sourced<Budget>,
+    pub day: Sourced<Budget>,
+    pub month: Sourced<Budget>,
 }
 
 /// The settings of merges and syncs that apply now, as in [`MergeSettings`].
@@ -111,6 +124,11 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
             authors: first(own, &file, |it| it.feedback.authors.clone()),
             bots: first(own, &file, |it| it.feedback.bots.clone()),
             resolve: first(own, &file, |it| it.feedback.resolve),
+        },
+        budget: EffectiveBudget {
+            task: first(own, &file, |it| it.budget.task),
+            day: first(own, &file, |it| it.budget.day),
+            month: first(own, &file, |it| it.budget.month),
         },
         trust,
     })

@@ -151,6 +151,11 @@ impl Home {
         self.root.join("prices.toml")
     }
 
+    /// The budgets of all projects; the file is optional.
+    pub fn budget_toml(&self) -> PathBuf {
+        self.root.join("budget.toml")
+    }
+
     /// The user's own harnesses; the file is optional.
     pub fn harnesses_toml(&self) -> PathBuf {
         self.root.join("harnesses.toml")

@@ -73,6 +73,11 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange step", GivenWorld::Step),
     ("orange task answer", GivenWorld::OnlyParsed("an agent has to ask first; answers have tests")),
     ("orange task attach", GivenWorld::OnlyParsed("it takes the terminal")),
+    ("orange task budget", GivenWorld::Pending),
+    (
+        "orange task budget add-login --add",
+        GivenWorld::OnlyParsed("the task needs a limit first; budgets have tests"),
+    ),
     ("orange task cancel", GivenWorld::Working),
     ("orange task complete", GivenWorld::HandedOff),
     ("orange task create", GivenWorld::Project),

@@ -10,6 +10,7 @@ mod attempts;
 mod bad_input;
 mod blocked;
 mod branches;
+mod budgets;
 mod clocks;
 mod consent;
 mod contract;

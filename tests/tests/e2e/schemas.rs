@@ -99,6 +99,7 @@ fn work(world: &World) {
     task.ok("feedback", &[]);
     world.ok(&["task", "reply", "PRRT_1", "--task", &task.id, "--text", "Done."]);
     task.ok("edit", &["--review-harness", "codex"]);
+    task.ok("budget", &["--set", "cost=5"]);
     task.ok("sync", &[]);
     task.ok("merge", &["--local"]);
     task.ok("delete", &["--yes"]);

@@ -27,7 +27,7 @@ fn counted(task: &Task<'_>) -> [usize; 4] {
 }
 
 /// Puts what a command that was killed over it has journaled on record, and nothing else.
-fn begin(task: &Task<'_>, events: &[Value]) {
+pub(crate) fn begin(task: &Task<'_>, events: &[Value]) {
     let journal = task.folder().join("history.jsonl");
     let mut text = fs::read_to_string(&journal).unwrap();
     for event in events {

@@ -102,6 +102,8 @@ pub enum PersonAction<'f> {
     },
     /// Gives a conflict with the base to the worker.
     Resolve,
+    /// Gives the task more budget; a text says how much.
+    AddBudget,
     /// Answers a pause: the mission goes on.
     Continue {
         /// The number of the pause.
@@ -136,6 +138,7 @@ enum ActionGroup {
     Merge,
     PullRequest,
     Resolve,
+    Budget,
     Status,
     Pause,
     Retry,
@@ -147,8 +150,8 @@ enum ActionGroup {
 /// The groups that answer a kind of need, the most likely first.
 fn groups(kind: NeedKind) -> &'static [ActionGroup] {
     use ActionGroup::{
-        Again, Answer, Attach, Cancel, Delete, Logs, Merge, Pause, PullRequest, Resolve, Retry, RetryHooks,
-        Seen, Send, Spawn, Status, Undo,
+        Again, Answer, Attach, Budget, Cancel, Delete, Logs, Merge, Pause, PullRequest, Resolve, Retry,
+        RetryHooks, Seen, Send, Spawn, Status, Undo,
     };
     match kind {
         NeedKind::Permission => &[Answer, Attach, Logs, Cancel],
@@ -156,6 +159,7 @@ fn groups(kind: NeedKind) -> &'static [ActionGroup] {
         NeedKind::Crashed => &[Again, Logs, Status, Cancel],
         NeedKind::Stuck => &[Spawn, Send, Status, Again, Retry, Attach, Logs, Cancel],
         NeedKind::ReviewReady => &[Merge, PullRequest, Status, Logs, Cancel],
+        NeedKind::Budget => &[Budget, Attach, Logs, Status, Cancel],
         NeedKind::Paused => &[Pause, Again, Logs, Status, Cancel],
         NeedKind::Conflict => &[Resolve, Status, PullRequest, Logs, Cancel],
         NeedKind::ChecksRed => &[Status, PullRequest, Logs, Cancel],
@@ -221,6 +225,7 @@ impl<'f> TaskFacts<'f> {
             ActionGroup::Merge => self.merge(kind).into_iter().collect(),
             ActionGroup::PullRequest => self.pull_request(kind),
             ActionGroup::Resolve => when(self.can_return(kind), PersonAction::Resolve),
+            ActionGroup::Budget => when(self.budget.is_some_and(|it| it.is_own), PersonAction::AddBudget),
             ActionGroup::Status => self.states(kind),
             ActionGroup::Pause | ActionGroup::Retry => Vec::new(),
             ActionGroup::Cancel => self.cancel().into_iter().collect(),
@@ -273,10 +278,13 @@ impl<'f> TaskFacts<'f> {
         if self.queued.is_some() || self.is_between() {
             return Vec::new();
         }
+        let obstacle = self.budget.map(|it| Obstacle::Words(it.why));
+        let offer = |action| Vec::from([Offer { action, obstacle }]);
         if self.agents.is_empty() && self.follows(Input::Respawn { is_alive: false }) {
-            return when(true, PersonAction::Respawn);
+            return offer(PersonAction::Respawn);
         }
-        when(self.follows(Input::Restart { is_alive: false }), PersonAction::Restart)
+        let can_restart = self.follows(Input::Restart { is_alive: false });
+        if can_restart { offer(PersonAction::Restart) } else { Vec::new() }
     }
 
     /// The merge, unless a pull request takes its place.
@@ -462,6 +470,7 @@ impl<'f> MissionFacts<'f> {
             | ActionGroup::PullRequest
             | ActionGroup::Status
             | ActionGroup::Resolve
+            | ActionGroup::Budget
             | ActionGroup::Undo => Vec::new(),
         }
     }

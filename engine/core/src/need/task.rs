@@ -47,6 +47,8 @@ pub struct TaskFacts<'f> {
     pub has_room: bool,
     /// Its hooks that wait.
     pub hooks: Option<Hooks<'f>>,
+    /// Limit of its budget that is reached, or the budget of a day or a month for which it waits.
+    pub budget: Option<ReachedBudget<'f>>,
     /// Reason for which the engine or its workflow calls a person.
     pub attention: Option<&'f str>,
     /// Its pull request.
@@ -85,6 +87,17 @@ pub struct Hooks<'f> {
     pub may_retry: bool,
 }
 
+/// A budget that is used up.
+#[derive(Clone, Copy, Debug)]
+pub struct ReachedBudget<'f> {
+    /// In one sentence.
+    pub why: &'f str,
+    /// Since when, if that is known.
+    pub since: Option<&'f str>,
+    /// True if it is the task's own, which a person can raise; that of a day or a month ends by itself.
+    pub is_own: bool,
+}
+
 /// Known facts about a pull request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownPullRequest {
@@ -107,6 +120,7 @@ impl<'f> TaskFacts<'f> {
             return Some(Need::new(NeedKind::Over, self.entered, why));
         }
         let need = asked(self.agents)
+            .or_else(|| self.used_up(machine, status))
             .or_else(|| self.hook_failed())
             .or_else(|| Some(Need::new(NeedKind::Crashed, self.entered, self.unfinished?)))
             .or_else(|| self.is_moving.then(|| self.moving(machine, status)))
@@ -123,6 +137,14 @@ impl<'f> TaskFacts<'f> {
     pub(super) fn since(&self) -> Option<&'f str> {
         // Times of one form and length sort like texts.
         self.entered.max(self.halted)
+    }
+
+    /// A budget stops the task where an agent would work.
+    fn used_up(&self, machine: &Machine<'_>, status: StateId) -> Option<Need<'f>> {
+        let ReachedBudget { why, since, is_own } = self.budget?;
+        let is_concerned = self.hooks.is_some() || self.queued.is_some() || machine.has_agent(status);
+        let kind = if is_own { NeedKind::Budget } else { NeedKind::Limit };
+        is_concerned.then(|| Need::new(kind, since, why))
     }
 
     fn hook_failed(&self) -> Option<Need<'f>> {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{
     Agent, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Obstacle, OpenPause,
-    PersonAction, TaskFacts, Wait,
+    PersonAction, ReachedBudget, TaskFacts, Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -104,6 +104,7 @@ fn with_facts<T>(given: GivenTask<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts
             has_worktree: false,
             has_room: true,
             hooks: None,
+            budget: None,
             attention: None,
             pull_request: None,
             is_merge_known: false,
@@ -160,6 +161,7 @@ fn name(action: &PersonAction<'_>) -> &'static str {
         PersonAction::Retry => "retry",
         PersonAction::Cancel => "cancel",
         PersonAction::Resolve => "resolve",
+        PersonAction::AddBudget => "add-budget",
         PersonAction::Undo => "undo",
         PersonAction::Delete => "delete",
     }
@@ -286,6 +288,31 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
     let busy = GivenTask { agents: WORKS, with: called, ..given(WORKING) };
     check(busy, NeedKind::HookFailed, "the push has failed", &["seen", "attach", "send", "restart"]);
+}
+
+#[test]
+fn a_used_up_budget_asks_for_more_where_an_agent_would_work() {
+    const OWN: ReachedBudget<'_> = ReachedBudget { why: "used up", since: Some("2026-01-03"), is_own: true };
+    fn own(it: TaskFacts<'_>) -> TaskFacts<'_> {
+        TaskFacts { budget: Some(OWN), ..it }
+    }
+    check(GivenTask { with: own, ..given(WORKING) }, NeedKind::Budget, "used up", &["add-budget"]);
+    let busy = GivenTask { agents: WORKS, with: own, ..given(WORKING) };
+    check(busy, NeedKind::Budget, "used up", &["add-budget", "attach", "send"]);
+    let asks = GivenTask { agents: ASKS, with: own, ..given(WORKING) };
+    check(asks, NeedKind::Permission, "agent 1 is there", &["allow", "deny", "attach"]);
+    // A person does not need an agent for this.
+    assert_eq!(answer(GivenTask { with: own, ..given(READY) }).0, Some(NeedKind::ReviewReady));
+    let held = |it| TaskFacts {
+        budget: Some(ReachedBudget { is_own: false, ..OWN }),
+        hooks: Some(Hooks { name: "spawn_agent", error: "used up", may_retry: true }),
+        ..it
+    };
+    check(GivenTask { with: held, ..given(WORKING) }, NeedKind::Limit, "used up", &[]);
+    let since = with_facts(GivenTask { with: own, ..given(WORKING) }, |_, it| {
+        it.need().and_then(|need| need.since.map(String::from))
+    });
+    assert_eq!(since.as_deref(), Some("2026-01-03"));
 }
 
 #[test]

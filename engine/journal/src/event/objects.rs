@@ -180,6 +180,9 @@ objects! {
         /// Number of tokens that its model has read, cached or not, and written, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
+        /// Those of the tokens that were not read from a cache, if its harness reports that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fresh_tokens: Option<u64>,
         /// Cost, in millionths of a dollar, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,

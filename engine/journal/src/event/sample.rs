@@ -1,5 +1,7 @@
 //! Values for the fields of events in tests.
 
+use orange_core::budget::Budget;
+
 /// A type that can make values for tests. Numbers and strings differ from those before; `count` is the last one.
 pub(crate) trait SampleValue {
     fn sample(count: &mut u32) -> Self;
@@ -27,6 +29,12 @@ impl SampleValue for String {
 impl SampleValue for bool {
     fn sample(_: &mut u32) -> bool {
         true
+    }
+}
+
+impl SampleValue for Budget {
+    fn sample(count: &mut u32) -> Budget {
+        Budget { cost: Some(u64::sample(count)), time: Some(u64::sample(count)), ..Budget::default() }
     }
 }
 

@@ -9,6 +9,9 @@ pub struct Spent {
     /// Number of tokens that its model has read, cached or not, and written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+    /// Number of those tokens that were not read from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_tokens: Option<u64>,
     /// Cost, in millionths of a dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
@@ -40,6 +43,7 @@ impl Spent {
         let unpriced = (!reasons.is_empty()).then(|| reasons.join("; "));
         Spent {
             tokens: sum(self.tokens, other.tokens),
+            fresh_tokens: sum(self.fresh_tokens, other.fresh_tokens),
             cost: sum(self.cost, other.cost),
             list_price: sum(self.list_price, other.list_price),
             unpriced,
@@ -53,6 +57,7 @@ impl Exited {
     pub fn spent(&self) -> Spent {
         Spent {
             tokens: self.tokens,
+            fresh_tokens: self.fresh_tokens,
             cost: self.cost,
             list_price: self.list_price,
             unpriced: self.unpriced.clone(),

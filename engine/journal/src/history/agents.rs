@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{OpenTransition, Owned, Seat};
-use crate::event::{Exited, Report, Spawn, Spent, Waiting};
+use crate::event::{Activity, Exited, Report, Spawn, Spent, Waiting};
 use crate::name::Name;
 use crate::record::Record;
 
@@ -29,6 +29,8 @@ pub struct AgentsHistory {
     pub waiting: Option<Waiting>,
     /// The last report about each agent, by spawn number.
     pub reports: BTreeMap<u32, Report>,
+    /// Times of each agent, by spawn number.
+    pub times: BTreeMap<u32, AgentTimes>,
     /// Usage of each agent that has ended, by spawn number, if its harness reported it.
     pub spent: BTreeMap<u32, Spent>,
     /// Number of times that the engine has started an agent again, or is about to, since the last transition or since it gave up.
@@ -36,6 +38,27 @@ pub struct AgentsHistory {
     pub restarts: u32,
     /// Time at which the last agent was started, or went on after a limit, RFC 3339 UTC.
     pub active_since: String,
+}
+
+/// Times of an agent, RFC 3339 UTC.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct AgentTimes {
+    /// Time of its start.
+    pub began: String,
+    /// Time of its recorded end.
+    pub ended: Option<String>,
+    /// Duration of its life by its wrapper, in seconds.
+    pub duration: Option<u64>,
+    /// The times at which it waited, each with its end if it has one.
+    pub waits: Vec<(String, Option<String>)>,
+}
+
+impl AgentTimes {
+    fn end_wait(&mut self, now: &str) {
+        let open = self.waits.last_mut().filter(|(_, until)| until.is_none());
+        open.into_iter().for_each(|(_, until)| *until = Some(now.to_owned()));
+    }
 }
 
 /// A conversation of an agent.
@@ -64,6 +87,8 @@ impl AgentsHistory {
         self.last_spawn_seq = record.seq;
         self.active_since.clone_from(&record.timestamp);
         self.answered.clone_from(&spawn.answers);
+        let times = AgentTimes { began: record.timestamp.clone(), ..AgentTimes::default() };
+        self.times.insert(spawn.spawn, times);
         self.alive.insert(spawn.spawn, spawn.clone());
         self.here.insert(spawn.seat(), spawn.clone());
         self.conversations.remove(&spawn.seat());
@@ -74,6 +99,7 @@ impl AgentsHistory {
     pub(super) fn end(
         &mut self,
         exited: &Exited,
+        record: &Record,
         owned: &Owned,
         open: Option<&OpenTransition>,
     ) -> Option<(Seat, bool)> {
@@ -82,9 +108,36 @@ impl AgentsHistory {
         }
         let is_stopped = self.stopped.remove(&exited.spawn);
         let agent = self.alive.remove(&exited.spawn)?;
+        if let Some(times) = self.times.get_mut(&exited.spawn) {
+            times.end_wait(&record.timestamp);
+            times.ended = Some(record.timestamp.clone());
+            times.duration = exited.duration;
+        }
         self.leave(&agent, open);
         self.converse(&agent, exited.conversation.as_ref(), owned);
         Some((agent.seat(), is_stopped))
+    }
+
+    /// Notes that an agent waits, or no longer does.
+    pub(super) fn note_wait(&mut self, report: &Report, now: &str) {
+        let Some(times) = self.times.get_mut(&report.spawn).filter(|times| times.ended.is_none()) else {
+            return;
+        };
+        let waits = match report.state {
+            Activity::Waiting | Activity::Limit | Activity::Ended => true,
+            Activity::Busy
+            | Activity::Idle
+            | Activity::Quiet
+            | Activity::Answered
+            | Activity::Unknown
+            | Activity::Other(_) => false,
+        };
+        let is_open = times.waits.last().is_some_and(|(_, until)| until.is_none());
+        match (waits, is_open) {
+            (true, false) => times.waits.push((now.to_owned(), None)),
+            (false, true) => times.end_wait(now),
+            (true, true) | (false, false) => {}
+        }
     }
 
     pub(super) fn stop(&mut self, spawns: &[u32]) {

@@ -3,6 +3,7 @@
 
 mod agents;
 mod branch;
+mod budget;
 mod gates;
 mod mission;
 mod owned;
@@ -13,10 +14,11 @@ mod worktree;
 use std::collections::BTreeMap;
 
 use crate::Record;
-use crate::event::Event;
+use crate::event::{Actor, Event};
 
-pub use agents::{AgentsHistory, Conversation};
+pub use agents::{AgentTimes, AgentsHistory, Conversation};
 pub use branch::BranchHistory;
+pub use budget::{BudgetHistory, RecordedLimit};
 pub use gates::GatesHistory;
 pub use mission::MissionHistory;
 pub use owned::{Owned, owned};
@@ -42,6 +44,8 @@ pub struct WorkItemHistory {
     pub branch: BranchHistory,
     /// The part that only missions have.
     pub mission: MissionHistory,
+    /// The budget.
+    pub budget: BudgetHistory,
     /// The task whose agent created this one.
     pub creator: Option<String>,
     /// True if it is deleted.
@@ -104,18 +108,32 @@ impl WorkItemHistory {
                 self.agents.start(record, spawn, &self.owned);
             }
             Event::AgentExited(exited) => {
-                let ended = self.agents.end(exited, &self.owned, self.transition.open.as_ref());
+                let ended = self.agents.end(exited, record, &self.owned, self.transition.open.as_ref());
                 if let Some((seat, is_stopped)) = ended {
                     self.transition.end_agent((seat, exited.clone()), is_stopped);
                 }
             }
-            Event::AgentStopped { spawns, .. } => self.agents.stop(spawns),
+            Event::AgentStopped { spawns, actor } => {
+                self.budget.holds = *actor == Actor::Engine;
+                self.agents.stop(spawns);
+            }
             Event::AgentNotResumed { conversation, .. } => {
                 self.agents.conversations.retain(|_, known| known.id != *conversation);
             }
             Event::AgentWaiting(waiting) => self.agents.wait(waiting),
             Event::AgentContinued { .. } => self.agents.active_since.clone_from(&record.timestamp),
+            Event::BudgetReached { kind, limit, spent, unpriced, of: _ } => {
+                self.budget.reached.push(RecordedLimit {
+                    kind: kind.clone(),
+                    limit: *limit,
+                    spent: *spent,
+                    unpriced: unpriced.clone(),
+                    at: record.timestamp.clone(),
+                })
+            }
+            Event::BudgetChanged { budget, .. } => self.budget.own = *budget,
             Event::AgentActivity(report) => {
+                self.agents.note_wait(report, &record.timestamp);
                 self.agents.reports.insert(report.spawn, report.clone());
             }
             Event::TaskReopened { worktree, backup, .. } => {
@@ -180,6 +198,9 @@ impl WorkItemHistory {
 
     /// Notes what every record says: its number and time, the values that it sets, and what it ends.
     fn note(&mut self, record: &Record) {
+        if record.event.ends_stop() {
+            self.budget.holds = false;
+        }
         self.last_seq = record.seq;
         self.moves(record);
         self.agents.answered = None;

@@ -1,6 +1,7 @@
 //! The arguments of `orange task create`, `send`, `diff` and `edit`.
 
 use clap::Args;
+use orange_core::budget::Budget;
 
 use super::filter::TaskFilter;
 use super::names::TaskName;
@@ -114,6 +115,9 @@ pub struct CreateArgs {
     /// It starts once this task is merged; repeat it, or separate ids by commas, for several
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub blocked_by: Vec<String>,
+    /// Its limits: cost in dollars, tokens, fresh_tokens, time, starts; once one is reached, its agents end at their turns
+    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
+    pub budget: Option<Budget>,
     /// Only create it
     #[arg(long)]
     pub no_spawn: bool,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use orange_core::budget::Budget;
 use orange_core::feedback::{Authors, Resolve, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
@@ -228,13 +229,22 @@ pub struct ProjectSettings {
     /// The threads that answers of agents may resolve: never, those of bots, or all; `never` in a new project
     #[arg(long, value_name = "WHICH", value_parser = resolve())]
     pub feedback_resolve: Option<Resolve>,
+    /// The limits of each task that has none of its own: cost in dollars, tokens, fresh_tokens, time, starts
+    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
+    pub budget_task: Option<Budget>,
+    /// The limits of all agents of a day in UTC; once they are reached, no agent starts until the next day
+    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
+    pub budget_day: Option<Budget>,
+    /// The limits of all agents of a month in UTC; once they are reached, no agent starts until the next month
+    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
+    pub budget_month: Option<Budget>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 18] = [
+const SHARED: [&str; 21] = [
     "copy",
     "link",
     "setup",
@@ -253,6 +263,9 @@ const SHARED: [&str; 18] = [
     "feedback-authors",
     "feedback-bots",
     "feedback-resolve",
+    "budget-task",
+    "budget-day",
+    "budget-month",
 ];
 
 impl ProjectSettings {
@@ -277,6 +290,9 @@ impl ProjectSettings {
                 "feedback-authors" => settings.feedback.authors = None,
                 "feedback-bots" => settings.feedback.bots = None,
                 "feedback-resolve" => settings.feedback.resolve = None,
+                "budget-task" => settings.budget.task = None,
+                "budget-day" => settings.budget.day = None,
+                "budget-month" => settings.budget.month = None,
                 _ => settings.reclaim_when_waiting = None,
             }
         }
@@ -304,6 +320,9 @@ impl ProjectSettings {
         settings.feedback.authors = authors.or(settings.feedback.authors.take());
         settings.feedback.resolve = self.feedback_resolve.or(settings.feedback.resolve);
         settings.feedback.bots = listed(&self.feedback_bots).or(settings.feedback.bots.take());
+        settings.budget.task = self.budget_task.or(settings.budget.task);
+        settings.budget.day = self.budget_day.or(settings.budget.day);
+        settings.budget.month = self.budget_month.or(settings.budget.month);
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
 

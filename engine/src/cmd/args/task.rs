@@ -2,6 +2,7 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueEnum};
+use orange_core::budget::Budget;
 
 use super::acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
 use super::merge::{MergeArgs, strategy};
@@ -21,6 +22,7 @@ Examples:
   git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn
   orange task create docs \"Describe the login\" --blocked-by add-login --priority 5
   orange task create fix-43 --edit
+  orange task create tidy-up \"Sort the imports\" --budget cost=5,time=2h,starts=12
   orange task create --issue 42
 
 The summary is one argument, in quotes: further words are refused. Alone, an argument with blanks is the summary, and the branch is
@@ -183,6 +185,28 @@ The text arrives byte for byte, with a final Enter. The worker gets it, unless -
 the agent asks something on its screen, nothing is sent: answer first. Only a person may send."
     )]
     Send(SendArgs),
+    /// Show the budget of a task, or give it more: then it goes on in the same conversation
+    #[command(after_help = "\
+Examples:
+  orange task budget add-login
+  orange task budget add-login --add cost=5
+  orange task budget add-login --set time=4h,starts=20 --dry-run
+
+Once a limit is reached, no agent of the task starts, and one that is alive is ended at the end of its turn. `--add` raises a limit by an
+amount, `--set` gives a limit. Only a person may change a budget. docs/usage.md says what counts.")]
+    Budget {
+        #[command(flatten)]
+        task: TaskName,
+        /// Amounts by which its limits rise: cost in dollars, tokens, fresh_tokens, time, starts
+        #[arg(long, value_name = "LIMITS", value_parser = Budget::parse, conflicts_with = "set")]
+        add: Option<Budget>,
+        /// Limits that it has from now on
+        #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
+        set: Option<Budget>,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Start the agent of a pending task
     #[command(after_help = "\
 Example:

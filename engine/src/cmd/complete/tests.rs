@@ -95,6 +95,7 @@ fn every_placeholder_is_known() {
         "KEY=VALUE,…",
         "KIND",
         "LEVEL",
+        "LIMITS",
         "N",
         "NAME",
         "PLACE",

@@ -43,6 +43,7 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
         context,
         priority: args.priority,
         blocked_by: &args.blocked_by,
+        budget: args.budget,
         no_spawn: args.no_spawn,
     };
     if args.dry_run {

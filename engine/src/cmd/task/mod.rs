@@ -2,6 +2,7 @@
 
 mod answer;
 mod attach;
+mod budget;
 pub mod cancel;
 #[cfg(test)]
 mod cost;
@@ -36,6 +37,7 @@ use crate::cmd;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::cmd::stdin;
+use crate::flow::person_budget::BudgetWish;
 use crate::flow::reply::ReplyWish;
 use crate::flow::request::transition_result;
 use crate::flow::sync::SyncWish;
@@ -68,6 +70,12 @@ pub fn run(
             watch::run(app, &TaskName { name: name.clone() }, watch::Out { is_verbose: *verbose, tell })
         }
         TaskCommand::Next(task) => next::run(app, &named_or_here(app, task)?),
+        TaskCommand::Budget { task, add: None, set: None, .. } => {
+            budget::show(app, &named_or_here(app, task)?)
+        }
+        TaskCommand::Budget { task, add, set, dry_run } => changing(app, task, |dir| {
+            budget::change(app, dir, BudgetWish { add: *add, set: *set, dry_run: *dry_run })
+        }),
         TaskCommand::Spawn { task, force, dry_run } => many::changing(app, task, |dir| {
             let spawn = if *dry_run { flow::would_spawn } else { flow::spawn };
             let (result, hints) = (spawn(app, dir, *force)?, hints(app, dir)?);

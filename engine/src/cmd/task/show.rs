@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use orange_core::Heading;
 
-use super::doings;
+use super::{budget, doings};
 use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{CommandAnswer, one_line};
@@ -17,11 +17,11 @@ use crate::flow::queue::StartQueue;
 use crate::flow::refusal::short;
 use crate::flow::session::{self, Panes};
 use crate::flow::snapshot::status_of;
-use crate::flow::{activity, need};
+use crate::flow::{activity, need, person_budget};
 use crate::store::Record;
 use crate::store::event::{Event, Exited, Pass, Waiting};
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory};
-use orange_api::{Agent, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
+use orange_api::{Agent, BudgetState, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
 use orange_system::{clock, fault};
 
 /// The number of last events in an answer for programs.
@@ -38,6 +38,9 @@ pub fn run(app: &App, dir: &WorkItemDir, all: bool) -> Result<CommandAnswer> {
     let need = need::here(app, dir, &observed, queue.as_ref());
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;
+    // The monitor reports settings that cannot be read.
+    let budget = person_budget::shown(app, dir, &task, &history).ok().filter(|it| !it.limits.is_empty());
+    let budget = budget.map(|it| BudgetState { limits: it.limits, spent: it.spent });
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
     let shown = ShownTask {
         workflow_note: workflow_note(app, &task),
@@ -78,6 +81,8 @@ pub fn run(app: &App, dir: &WorkItemDir, all: bool) -> Result<CommandAnswer> {
         tmux_session: task.owned.tmux_session,
         waiting_until: task.owned.waiting_until,
         stopped_at: task.owned.stopped_at,
+        budget,
+        budget_holds: history.budget.holds,
         attention: task.attention,
         pr_url: task.pr_url,
         created_at: task.created_at,
@@ -102,9 +107,13 @@ fn text(task: &ShownTask, all: bool) -> String {
     lines.push(format!("session    {name} ({})", task.session.as_str()));
     lines.extend(task.unnoticed.iter().map(|what| format!("           {what}")));
     lines.extend(task.your_turn.iter().map(|command| format!("your turn  `{command}` goes on")));
-    lines.extend(task.stopped_at.iter().map(|time| format!("stopped    by a person at {time}")));
+    let by = if task.budget_holds { "for its budget" } else { "by a person" };
+    lines.extend(task.stopped_at.iter().map(|time| format!("stopped    {by} at {time}")));
     lines.extend(task.agents.iter().flat_map(agent_lines));
     lines.extend(doings::spent_line(&task.spent).map(|spent| format!("taken      {spent}")));
+    if let Some(budget) = &task.budget {
+        lines.push(format!("budget     {}", budget::line(&budget.limits, &budget.spent)));
+    }
     lines.extend(task.waiting.iter().map(waiting_line));
     lines.extend(task.hooks_waiting.iter().flat_map(|waiting| {
         let WaitingHooks { from, to, hooks, .. } = waiting;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use orange_core::{Actor, Input, LifeEvent, LifeTurn, Machine};
 
 use crate::app::App;
+use crate::flow::budget;
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::limit;
 use crate::flow::lock_recovered;
@@ -107,8 +108,11 @@ fn start(
     spawn: u32,
 ) -> Result<String> {
     let started = match limit::go_on(app, locked, spawn) {
-        Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.history(), spawn))
-            .map(|started| format!("started again as {}", respawn::names(&started))),
+        Ok(None) => match held(app, locked, spawn)? {
+            Some(story) => return Ok(story),
+            None => respawn::again(app, machine, locked, in_place_of(locked.history(), spawn))
+                .map(|started| format!("started again as {}", respawn::names(&started))),
+        },
         known => known.map(Option::unwrap_or_default),
     };
     let error = match started {
@@ -119,6 +123,19 @@ fn start(
     let input = Input::NotStarted { reason: &error.one_line(), is_final };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     carry(app, machine, locked, &turn, spawn, TurnRecord::default())
+}
+
+/// Leaves a task without an agent while a budget is used up, and says so; `None` if one may start. That of a day or a month is a
+/// wait until its end.
+fn held(app: &App, locked: &mut LockedWorkItem, spawn: u32) -> Result<Option<String>> {
+    if let Some(error) = budget::refusal(app, locked.dir(), locked.task(), locked.history())? {
+        budget::note(app, locked, true)?;
+        budget::hold(locked, &[])?;
+        return Ok(Some(format!("not started again: {}", error.message)));
+    }
+    let Some(pause) = budget::pause(app, &locked.dir().project)? else { return Ok(None) };
+    locked.append_many(vec![life::waits(spawn, pause.left(), &pause.why)])?;
+    start_resumer(app, locked).map(|until| Some(format!("{}; {until}", pause.why)))
 }
 
 /// The start that replaces this agent. If that never began, the new one answers the same call for attention.

@@ -9,7 +9,7 @@ use super::locked::LockedMission;
 use super::{notices, wait};
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::flow::queue;
+use crate::flow::{budget, life, queue, waiting};
 use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
@@ -130,6 +130,11 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     let Some((step, number)) = current.or_else(|| mission.projection.mission.next()) else { return Ok(()) };
     if current.is_some() && !mission.locked.history().agents.alive.is_empty() {
         return restart_unbegun(app, mission);
+    }
+    if let Some(pause) = budget::pause(app, &mission.locked.dir().project)? {
+        let last = mission.locked.history().agents.last_spawn;
+        mission.locked.append_many(vec![life::waits(last, pause.left(), &pause.why)])?;
+        return waiting::start_resumer(app, &mission.locked).map(drop);
     }
     let projection = mission.projection.clone();
     let attempt = StepAttempt {

@@ -135,6 +135,7 @@ fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> WorkItemDraft {
         creator: app.caller.task().map(str::to_owned),
         priority: 0,
         blocked_by: Vec::new(),
+        budget: None,
         mission: Some(store::create::NewMission {
             plan: copy,
             prompt: prompt.to_owned(),

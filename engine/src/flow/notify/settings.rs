@@ -345,7 +345,7 @@ mod tests {
         .unwrap();
         let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["desk", "phone", "log", "here"]);
-        assert_eq!((found[0].rules.kinds.len(), found[0].timeout), (10, Duration::from_secs(10)));
+        assert_eq!((found[0].rules.kinds.len(), found[0].timeout), (11, Duration::from_secs(10)));
         let phone = &found[1];
         assert_eq!(phone.rules.kinds, [NeedKind::Permission, NeedKind::Question]);
         assert_eq!(phone.rules.quiet, Some(Quiet { from: 22 * 60, until: 7 * 60 + 30 }));

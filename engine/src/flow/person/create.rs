@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use orange_core::budget::Budget;
 use orange_core::{Actor, Hook, Machine, Spawn, StateId};
 
 use crate::app::App;
@@ -44,6 +45,8 @@ pub struct NewTask<'a> {
     pub priority: i32,
     /// The tasks that are to be merged before it starts, by id or branch.
     pub blocked_by: &'a [String],
+    /// Limits of its own.
+    pub budget: Option<Budget>,
     /// Create it without starting it.
     pub no_spawn: bool,
 }
@@ -233,6 +236,7 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
 }
 
 fn check(app: &App, new: NewTask<'_>) -> Result<()> {
+    new.budget.map_or(Ok(()), |_| app.caller.check_person("give a task a budget"))?;
     app.harness(new.harness)?;
     app.harness(new.review_harness)?;
     check_summary(new.summary, "leave it out: then the agent asks what is to be done")?;
@@ -386,6 +390,7 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
         body,
         actor: app.caller.actor().into(),
         creator: app.caller.task().map(str::to_owned),
+        budget: new.budget,
         mission: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Requests of people beside transitions: tasks, starts, stops, merges, migrations, answers, deletions, projects, harnesses.
 
 pub mod answer;
+pub mod budget;
 pub mod cancel;
 pub mod collect;
 pub mod create;

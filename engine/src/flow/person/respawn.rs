@@ -5,6 +5,7 @@ use orange_core::{Effect, Input, Machine};
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::TaskPreview;
+use crate::flow::budget;
 use crate::flow::life;
 use crate::flow::lock_with_worktree;
 use crate::flow::snapshot::status_of;
@@ -20,6 +21,9 @@ pub fn respawn(app: &App, dir: &WorkItemDir, afresh: bool) -> Result<Vec<event::
     let mut locked = lock_with_worktree(app, dir)?;
     app.check_caller(locked.task(), locked.history())?;
     let machine = app.machine_of(&locked.task().owned)?;
+    if locked.history().agents.alive.is_empty() {
+        budget::check_start(app, &mut locked)?;
+    }
     let (task, history) = (locked.task(), locked.history());
     startable(app, machine, task, history, Input::Respawn { is_alive: false }, Vec::new())?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
@@ -150,7 +154,14 @@ fn startable(
     if effects.is_empty() {
         return Err(Error::new(ErrorKind::NotRespawnable, "no agent is to be started here"));
     }
+    let dir = app.home.task(&task.project, &task.id);
+    if let Some(error) = budget::obstacle(app, &dir, task, history)? {
+        return Err(error);
+    }
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
-    spawns.try_for_each(|spawn| agent_check::preflight(app, task, spawn))?;
+    spawns.try_for_each(|spawn| {
+        budget::check_price(app, task, history, spawn)?;
+        agent_check::preflight(app, task, spawn)
+    })?;
     Ok(effects)
 }

@@ -7,6 +7,7 @@ use orange_core::{Effect, LifeTurn, Machine, Workspace};
 use crate::Result;
 use crate::app::App;
 use crate::flow::blocked::Blocked;
+use crate::flow::budget;
 use crate::flow::queue;
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, begin, carry_out, decide};
@@ -50,13 +51,16 @@ pub fn spawn(app: &App, dir: &WorkItemDir, force: bool) -> Result<TransitionResu
 
 /// Dry run of [`spawn`].
 pub fn would_spawn(app: &App, dir: &WorkItemDir, force: bool) -> Result<TransitionResult> {
-    let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
+    let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
     if force {
         app.caller.check_person("start a blocked task")?;
     }
     let is_to_start = is_to_start(app.machine_of(&task.owned)?, &task)?;
     if let Some(blocked) = Blocked::of(app, &task).filter(|_| is_to_start && !force) {
         return Err(blocked.refusal(&dir.id));
+    }
+    if let Some(error) = budget::obstacle(app, dir, &task, &history)?.filter(|_| is_to_start) {
+        return Err(error);
     }
     dry_run(app, dir, Goal::Spawn)
 }
@@ -97,6 +101,9 @@ enum BegunStart {
 fn begin_next(app: &App, project: &str) -> Result<Option<BegunStart>> {
     finish_killed(app, project)?;
     let _queue = owed::lock(&app.home, project)?;
+    if budget::pause(app, project)?.is_some() {
+        return Ok(None);
+    }
     let auto = Some(projects::get(&app.home, project)?).filter(Project::is_auto);
     let mut failure = Ok(None);
     for owed in owed::all(&app.home, project)? {
@@ -172,8 +179,11 @@ fn begin_waiting(app: &App, dir: &WorkItemDir) -> Result<Option<BegunStart>> {
 }
 
 /// Begins the transition that starts a task, or gives a task in a later state its worktree and its agent.
-fn start(app: &App, machine: &'static Machine<'static>, locked: LockedWorkItem) -> Result<BegunStart> {
+fn start(app: &App, machine: &'static Machine<'static>, mut locked: LockedWorkItem) -> Result<BegunStart> {
     let turn = decide(app, machine, locked.task(), locked.history(), Goal::Spawn)?;
+    budget::check_start(app, &mut locked)?;
+    let mut spawns = turn.hooks().iter().filter_map(|effect| effect.hook.spawn());
+    spawns.try_for_each(|spawn| budget::check_price(app, locked.task(), locked.history(), spawn))?;
     if turn.effects.is_empty() {
         return Ok(BegunStart::Locked(Box::new(begin(app, machine, locked, &turn, Vec::new())?)));
     }

@@ -80,8 +80,9 @@ pub fn go_on(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
         return Ok(None);
     }
     let spawns: Vec<String> = locked.history().agents.stopped.iter().map(u32::to_string).collect();
+    let why = if locked.history().budget.holds { "for its budget" } else { "which a person has stopped" };
     agents::end_stopped(app, &mut locked)?;
-    Ok(Some(format!("ended agent {}, which a person has stopped", spawns.join(", "))))
+    Ok(Some(format!("ended agent {}, {why}", spawns.join(", "))))
 }
 
 fn stopped(spawns: &[u32]) -> Event {

@@ -3,10 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
-use orange_core::{Action, Hook, Input, LifeTurn, Machine};
+use orange_core::{Action, Hook, Input, LifeEvent, LifeTurn, Machine};
 
 use crate::app::App;
 use crate::flow::activity;
+use crate::flow::budget;
 use crate::flow::definition::{self, declared_id, hooks_of};
 use crate::flow::life::{self, TurnRecord, cause_of, closing};
 use crate::flow::queue;
@@ -96,7 +97,10 @@ fn finish_one(app: &App, locked: &mut LockedWorkItem, pending: &OpenTransition) 
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
             Some(error) => error.clone(),
-            None => run(app, machine, locked, pending, planned, hook)?,
+            None => match held(app, locked, pending, hook)? {
+                Some(why) => return hold(app, machine, locked, pending, (planned, hook, &why), &errors),
+                None => run(app, machine, locked, pending, planned, hook)?,
+            },
         };
         let Some(error) = error else { continue };
         let (transition, cause) = (declared_id(machine, &pending.plan), cause_of(machine, &pending.plan));
@@ -152,6 +156,37 @@ fn stopped(
     };
     attend(locked)?;
     life::record(app, machine, locked, blocked.as_ref().unwrap_or(turn), TurnRecord::default())
+}
+
+/// Reason for which a hook does not start its agent yet: a budget is used up.
+fn held(
+    app: &App,
+    locked: &mut LockedWorkItem,
+    pending: &OpenTransition,
+    hook: &Hook<'_>,
+) -> Result<Option<String>> {
+    let Some(spawn) = hook.spawn() else { return Ok(None) };
+    if agents::started_since(app, locked, hook, pending.seq)? {
+        return Ok(None);
+    }
+    budget::held_hook(app, locked, spawn)
+}
+
+/// Records that a hook and those after it wait until there is more budget.
+fn hold(
+    app: &App,
+    machine: &'static Machine<'static>,
+    locked: &mut LockedWorkItem,
+    pending: &OpenTransition,
+    (planned, hook, why): (&PlannedHook, &Hook<'_>, &str),
+    errors: &[String],
+) -> Result<()> {
+    let ended =
+        Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: Some(why.to_owned()) };
+    locked.append(ended, Set::new())?;
+    workspace::give_back(app, locked.task())?;
+    let turn = LifeTurn { events: vec![LifeEvent::HooksWait], ..LifeTurn::default() };
+    stopped(app, machine, locked, pending, (hook, why), &turn, errors)
 }
 
 /// Runs a hook and journals its end; returns why it failed, if it did.

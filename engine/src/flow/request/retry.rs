@@ -3,6 +3,7 @@
 use orange_core::{Actor, Effect, Hook, Machine};
 
 use crate::app::App;
+use crate::flow::budget;
 use crate::flow::definition::{declared_id, hooks_of};
 use crate::flow::request::carry_out;
 use crate::flow::request::transition_result;
@@ -10,15 +11,36 @@ use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks;
 use crate::hooks::workspace::WorktreeRoom;
 use crate::store::event::Exited;
-use crate::store::{Event, OpenTransition, Set, WorkItem, WorkItemDir, WorkItemHistory};
+use crate::store::{Event, LockedWorkItem, OpenTransition, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// Runs the waiting hooks of a task. The caller of this process must be an actor that may take their transition.
 pub fn retry_hooks(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let mut locked = lock_recovered(app, dir)?;
-    let HookRetry { machine, by, waiting, .. } = HookRetry::of(app, locked.task(), locked.history())?;
-    let effects = effects(machine, &waiting, &dir.id)?;
+    let retry = HookRetry::of(app, locked.task(), locked.history())?;
+    if retry.waiting.error.as_deref().is_some_and(budget::is_held) {
+        budget::check_start(app, &mut locked)?;
+    }
+    run(app, locked, retry)
+}
+
+/// Runs the hooks of a task that wait for a budget; `None` if there are none, or the budget is still used up.
+pub fn go_on(app: &App, dir: &WorkItemDir, by: Actor) -> Result<Option<TransitionResult>> {
+    let mut locked = lock_recovered(app, dir)?;
+    let waiting = locked.history().transition.waiting_hooks.clone();
+    let waiting = waiting.filter(|it| it.error.as_deref().is_some_and(budget::is_held));
+    let Some(waiting) = waiting else { return Ok(None) };
+    if budget::check_start(app, &mut locked).is_err() {
+        return Ok(None);
+    }
+    let machine = app.machine_of(&locked.task().owned)?;
+    run(app, locked, HookRetry { machine, by, waiting }).map(Some)
+}
+
+fn run(app: &App, mut locked: LockedWorkItem, retry: HookRetry) -> Result<TransitionResult> {
+    let HookRetry { machine, by, waiting } = retry;
+    let effects = effects(machine, &waiting, &locked.dir().id)?;
     let room = hooks::preflight(app, locked.task(), &effects)?;
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
     // The attention is about the hook that runs again now.

@@ -1,6 +1,7 @@
 //! The work of `orange monitor`: agents that died unnoticed, pull requests, the queue, and leftovers.
 
 pub mod blocked;
+pub mod budget;
 pub mod garbage;
 pub mod interrupted_reclaim;
 pub mod leftovers;

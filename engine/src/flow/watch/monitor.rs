@@ -13,8 +13,8 @@ use crate::flow::mission;
 use crate::flow::person::{stop, undo};
 use crate::flow::polls::{PolledTask, Polls};
 use crate::flow::queue::Queues;
-use crate::flow::watch::interrupted_reclaim;
 use crate::flow::watch::reclaim::Reclaims;
+use crate::flow::watch::{budget, interrupted_reclaim};
 use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
@@ -133,9 +133,11 @@ fn watch(
     } else if history.agents.alive.is_empty()
         && history.agents.waiting.is_none()
         && !ended::has_limit(app, task)
+        && !budget::holds(history)
     {
         return Ok(None);
     }
+    stories.extend(budget::look(app, dir, task, history)?);
     if !history.agents.stopped.is_empty() {
         stories.extend(stop::go_on(app, dir)?);
     }

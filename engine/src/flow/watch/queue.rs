@@ -9,6 +9,7 @@ use orange_core::{Hook, Machine, Spawn, Workspace};
 use crate::Result;
 use crate::app::App;
 use crate::flow::blocked::Blocked;
+use crate::flow::budget;
 use crate::flow::only_one;
 use crate::flow::snapshot::{first_spawn, status_of, waits};
 use crate::hooks::{agent_check, workspace};
@@ -16,6 +17,7 @@ use crate::store::list::{self, KnownTask};
 use crate::store::pool::{self, SavedPool, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{Home, Owned, WorkItem, WorkItemDir, WorkItemKind, owed, work_item};
+use orange_system::clock;
 
 /// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
@@ -33,6 +35,8 @@ struct Looked {
     held: Mutex<BTreeMap<String, bool>>,
     /// By project, harness, permissions and place: why no such agent could be started.
     forbidden: Mutex<BTreeMap<StartKey, Option<String>>>,
+    /// By project: the budget of a day or a month for which no agent starts.
+    paused: Mutex<BTreeMap<String, Option<String>>>,
 }
 
 /// A project, a harness, whether the agent may do everything, and whether it works in a plain folder.
@@ -85,6 +89,9 @@ impl StartQueue {
         if let Some(blocked) = Blocked::of(app, task) {
             return Some(blocked.words());
         }
+        if let Some(paused) = self.paused(app, project) {
+            return Some(paused);
+        }
         let size = (project.name.as_str(), project.pool_size);
         let is_full = || pool::check_room(&app.home, &self.slots, size, &task.id).is_err();
         if place == Workspace::Worktree && is_full() {
@@ -136,6 +143,16 @@ impl StartQueue {
             one.is_some_and(|task| pool::check_room(&app.home, &self.slots, size, &task.id).is_err())
         };
         self.projects.iter().filter(waits).filter(|project| self.is_held_by_person(app, project)).collect()
+    }
+
+    /// The used-up budget for which no agent of a project starts, in words. A setting that cannot be read pauses nothing here: the
+    /// start reports it.
+    fn paused(&self, app: &App, project: &Project) -> Option<String> {
+        let look = || {
+            let pause = budget::pause(app, &project.name).ok().flatten()?;
+            Some(format!("waits: {}, until {}", pause.why, clock::rfc3339(pause.until)))
+        };
+        guard(&self.looked.paused).entry(project.name.clone()).or_insert_with(look).clone()
     }
 
     fn has_monitor(&self, app: &App) -> bool {
@@ -246,7 +263,7 @@ impl Queues {
 fn is_to_be_served(app: &App, project: &str, seen: &ProjectQueue) -> Result<bool> {
     let owed = owed::all(&app.home, project)?;
     if owed.iter().any(Result::is_ok) || fills_by_itself(app, project, seen)? {
-        return Ok(true);
+        return budget::pause(app, project).map(|pause| pause.is_none());
     }
     // An unreadable start is reported only without other starts, whose result reports it otherwise.
     owed.into_iter().find_map(Result::err).map_or(Ok(false), Err)

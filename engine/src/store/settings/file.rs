@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program,
+    MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, budgets, flaw_of_path, flaw_of_program,
     flaw_of_variable, ports,
 };
 use crate::Result;
@@ -45,14 +45,15 @@ const KEYS: &[&str] = &[
     "merge",
     "forge",
     "feedback",
+    "budget",
 ];
 
-type SettingResult<T> = std::result::Result<T, SettingFlaw>;
+pub(super) type SettingResult<T> = std::result::Result<T, SettingFlaw>;
 
 /// An entry that has no meaning, and where it is, if that is not the key.
-struct SettingFlaw {
-    at: Option<usize>,
-    what: String,
+pub(super) struct SettingFlaw {
+    pub(super) at: Option<usize>,
+    pub(super) what: String,
 }
 
 impl From<String> for SettingFlaw {
@@ -61,10 +62,10 @@ impl From<String> for SettingFlaw {
     }
 }
 
-struct Reader<'t>(TomlText<'t>);
+pub(super) struct Reader<'t>(pub(super) TomlText<'t>);
 
 impl Reader<'_> {
-    fn each(
+    pub(super) fn each(
         &self,
         table: &DeTable<'_>,
         keys: &[&str],
@@ -75,7 +76,7 @@ impl Reader<'_> {
 }
 
 /// Reads each entry of a table, whose keys are these.
-fn each(
+pub(super) fn each(
     table: &DeTable<'_>,
     keys: &[&str],
     set: &mut dyn FnMut(&str, &Spanned<DeValue<'_>>) -> SettingResult<()>,
@@ -119,6 +120,7 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
                 Ok(())
             })?;
         }
+        "budget" => settings.budget = budgets::read(key, value)?,
         "harness" => {
             each(table(key, value)?, &["task", "review"], &mut |key, value| {
                 let name = Some(text(key, value)?).filter(|name| !name.is_empty());
@@ -244,7 +246,7 @@ fn read_ports(value: &Spanned<DeValue<'_>>) -> SettingResult<Ports> {
     Ok(Ports::new(base, per_slot)?)
 }
 
-fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> SettingResult<&'t DeTable<'t>> {
+pub(super) fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> SettingResult<&'t DeTable<'t>> {
     Ok(value.get_ref().as_table().ok_or_else(|| format!("`{key}` is a table: [{key}]"))?)
 }
 

@@ -1,5 +1,6 @@
 //! The settings of a project that `projects.json` and its `orange.toml` share: what a new worktree gets, and who works in it.
 
+mod budgets;
 mod file;
 pub mod ports;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use orange_core::merge::{MessageForm, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use budgets::{BudgetSettings, parse_home};
 pub use file::{FILE, LONGEST, parse};
 pub use ports::Ports;
 
@@ -55,6 +57,9 @@ pub struct Settings {
     /// Feedback on pull requests.
     #[serde(default, skip_serializing_if = "FeedbackSettings::is_empty")]
     pub feedback: FeedbackSettings,
+    /// Budgets.
+    #[serde(default, skip_serializing_if = "BudgetSettings::is_empty")]
+    pub budget: BudgetSettings,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,

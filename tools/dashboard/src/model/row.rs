@@ -154,6 +154,7 @@ impl Row {
             NeedKind::Permission => "!",
             NeedKind::Question | NeedKind::IdleWithoutArtifact => "?",
             NeedKind::ReviewReady => "✓",
+            NeedKind::Budget => "$",
             NeedKind::Paused => "‖",
             NeedKind::Crashed
             | NeedKind::Stuck
@@ -190,6 +191,7 @@ impl Row {
             | NeedKind::IdleWithoutArtifact
             | NeedKind::Crashed
             | NeedKind::Stuck
+            | NeedKind::Budget
             | NeedKind::Paused
             | NeedKind::Conflict
             | NeedKind::ChecksRed

@@ -38,6 +38,12 @@ impl Usage {
         (!self.models.is_empty()).then(|| self.models.values().map(TokenCounts::total).sum())
     }
 
+    /// All that was not read from a cache.
+    pub fn fresh_tokens(&self) -> Option<u64> {
+        let fresh = |counts: &TokenCounts| counts.total().saturating_sub(counts.cache_read);
+        (!self.models.is_empty()).then(|| self.models.values().map(fresh).sum())
+    }
+
     fn add(&mut self, model: &str, counts: TokenCounts) {
         let of_model = self.models.entry(model.to_owned()).or_default();
         *of_model = of_model.plus(counts);

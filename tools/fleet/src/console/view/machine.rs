@@ -109,6 +109,7 @@ fn tone(need: &Need) -> Tone {
         | NeedKind::Question
         | NeedKind::IdleWithoutArtifact
         | NeedKind::ReviewReady
+        | NeedKind::Budget
         | NeedKind::Paused => Tone::Ask,
         NeedKind::Limit | NeedKind::Queued | NeedKind::Over => Tone::Calm,
     }

@@ -1,0 +1,79 @@
+//! The budget of a task: its own limits, and the limits that were reached.
+
+use orange_core::budget::{Budget, BudgetKind};
+
+/// Budget of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct BudgetHistory {
+    /// Its own limits, which come before those of its project.
+    pub own: Budget,
+    /// The limits that were reached, each once.
+    pub reached: Vec<RecordedLimit>,
+    /// True if the engine has ended or not started the agents of the present state because of it.
+    pub holds: bool,
+}
+
+/// Record of a limit that was reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct RecordedLimit {
+    /// The key of its kind; one of a newer version may be unknown.
+    pub kind: String,
+    /// The limit.
+    pub limit: u64,
+    /// The amount that was spent then.
+    pub spent: u64,
+    /// Reason for which the cost was unknown, if that is why.
+    pub unpriced: Option<String>,
+    /// Time at which that was seen, RFC 3339 UTC.
+    pub at: String,
+}
+
+impl BudgetHistory {
+    /// True if it is recorded that this limit was reached.
+    pub fn has(&self, kind: BudgetKind, limit: u64) -> bool {
+        self.reached.iter().any(|it| it.kind == kind.as_str() && it.limit == limit)
+    }
+
+    /// The first recorded limit that still holds: the present one of its kind is not above what was spent then; where the cost was
+    /// unknown, it is the same.
+    pub fn standing(&self, limits: &Budget) -> Option<(BudgetKind, u64, &RecordedLimit)> {
+        self.reached.iter().find_map(|it| {
+            let kind = BudgetKind::named(&it.kind)?;
+            let limit = limits.get(kind)?;
+            let holds = it.spent >= limit || it.unpriced.is_some() && it.limit == limit;
+            holds.then_some((kind, limit, it))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_was_raised_no_longer_stands() {
+        let at = "2026-11-21T10:00:00.000Z".to_owned();
+        let recorded = |kind: &str, limit, spent| RecordedLimit {
+            kind: kind.into(),
+            limit,
+            spent,
+            unpriced: None,
+            at: at.clone(),
+        };
+        let history = BudgetHistory {
+            own: Budget::default(),
+            holds: true,
+            reached: vec![recorded("karma", 1, 2), recorded("starts", 3, 3), recorded("time", 60, 70)],
+        };
+        let standing = |starts, time| {
+            let limits = Budget { starts: Some(starts), time: Some(time), ..Budget::default() };
+            history.standing(&limits).map(|(kind, limit, _)| (kind, limit))
+        };
+        assert_eq!(standing(3, 60), Some((BudgetKind::Starts, 3)));
+        assert_eq!(standing(4, 65), Some((BudgetKind::Time, 65)));
+        assert_eq!(standing(4, 71), None);
+        assert!(history.has(BudgetKind::Time, 60) && !history.has(BudgetKind::Time, 65));
+        assert_eq!(history.standing(&Budget::default()), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Keeps the budgets of tasks: ends agents once a limit is reached, and starts them again once there is more.
+
+use orange_core::Actor;
+use orange_core::budget::BudgetVerdict;
+
+use crate::Result;
+use crate::app::App;
+use crate::flow::budget::{self, TaskBudget};
+use crate::flow::person::budget::go_on;
+use crate::flow::{activity, lock_recovered};
+use crate::hooks::agents;
+use crate::store::{WorkItem, WorkItemDir, WorkItemHistory};
+use orange_api::{Agent, AgentState};
+use orange_system::fault;
+
+/// True if the budget of a task, or of its project, has stopped it, so that it goes on once there is more.
+pub fn holds(history: &WorkItemHistory) -> bool {
+    let waiting = history.transition.waiting_hooks.as_ref();
+    let has_hooks = waiting.is_some_and(|it| it.error.as_deref().is_some_and(budget::is_held));
+    has_hooks || history.budget.holds && history.owned.stopped_at.is_some()
+}
+
+/// Looks at the budget of one task, and returns what was done, in words.
+pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) -> Result<Vec<String>> {
+    if holds(history) && history.agents.alive.is_empty() {
+        let is_free = budget::obstacle(app, dir, task, history)?.is_none();
+        return Ok(if is_free { go_on(app, dir, Actor::Engine)?.into_iter().collect() } else { Vec::new() });
+    }
+    let ends = |task: &WorkItem, history: &WorkItemHistory| {
+        let found = TaskBudget::of(app, dir, task, history)?;
+        Ok::<_, crate::Error>(found.filter(|it| ends_agents(it.verdict())))
+    };
+    if history.agents.alive.is_empty() || ends(task, history)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut locked = lock_recovered(app, dir)?;
+    budget::note(app, &mut locked, false)?;
+    fault::step("end agents", "of a budget");
+    let Some(found) = ends(locked.task(), locked.history())? else { return Ok(Vec::new()) };
+    let reached = found.verdict().reached();
+    let is_now = matches!(found.verdict(), BudgetVerdict::EndNow(_));
+    let alive = activity::of_task(app, dir, locked.task(), locked.history(), || None);
+    let due = |spawn: &u32| is_now || alive.iter().any(|it| it.spawn == *spawn && is_at_turn_end(it));
+    let spawns: Vec<u32> = locked.history().agents.alive.keys().copied().filter(due).collect();
+    if spawns.is_empty() {
+        return Ok(Vec::new());
+    }
+    budget::hold(&mut locked, &spawns)?;
+    agents::end_stopped(app, &mut locked)?;
+    let numbers: Vec<String> = spawns.iter().map(u32::to_string).collect();
+    let why = reached.map(|reached| reached.words()).unwrap_or_default();
+    Ok(vec![format!("ended agent {}: the budget of the task is used up ({why})", numbers.join(", "))])
+}
+
+fn ends_agents(verdict: BudgetVerdict) -> bool {
+    match verdict {
+        BudgetVerdict::Within | BudgetVerdict::NoStart(_) => false,
+        BudgetVerdict::EndTurns(_) | BudgetVerdict::EndNow(_) => true,
+    }
+}
+
+/// True if the turn of an agent has ended. One that asks whether it may use a tool is in its turn.
+fn is_at_turn_end(agent: &Agent) -> bool {
+    match agent.assessment.state {
+        AgentState::Waiting => agent.assessment.asked.is_none(),
+        AgentState::Limit | AgentState::Idle | AgentState::Ended => true,
+        AgentState::Quiet | AgentState::Unknown | AgentState::Busy => false,
+    }
+}

@@ -1,0 +1,123 @@
+//! Budgets: a limit that is reached ends the agent at its turn, refuses starts, and lets the task go on once there is more.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::activity::{event, reports, tool};
+use crate::stops::begin;
+use crate::task::{Task, is_alive};
+use crate::world::World;
+
+/// Has the record of the first agent's conversation say that its model has written so many tokens. Returns its id.
+fn writes(world: &World, task: &Task<'_>, tokens: u32) -> String {
+    let spawned = &task.events_of("agent.spawned")[0];
+    let (id, now) = (spawned["conversation"].as_str().unwrap(), &spawned["timestamp"]);
+    let line = json!({
+        "type": "assistant",
+        "timestamp": now,
+        "cwd": task.worktree(),
+        "message": {"id": "m1", "model": "claude-opus-4-8", "usage": {"input_tokens": 0, "output_tokens": tokens}},
+    });
+    let folder = world.path("home/.claude/projects/toy");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{id}.jsonl")), format!("{line}\n")).unwrap();
+    id.to_owned()
+}
+
+fn reported(task: &Task<'_>, mut event: Value) {
+    let id = task.events_of("agent.spawned")[0]["conversation"].clone();
+    event["session_id"] = id;
+    event["transcript_path"] = Value::Null;
+    reports(task, &event);
+}
+
+fn need(task: &Task<'_>) -> Value {
+    task.show()["need"].clone()
+}
+
+#[test]
+fn a_used_up_budget_ends_the_turn_until_there_is_more() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &["--budget", "cost=1,starts=5"]);
+    let agent = task.agent(1).begun();
+    // 44 000 tokens at $25 per million.
+    let conversation = writes(&world, &task, 44_000);
+    reported(&task, event("UserPromptSubmit"));
+    reported(&task, tool("PreToolUse", "sleep 100000"));
+    world.ok(&["monitor", "--once"]);
+    assert!(is_alive(agent), "it is in its turn");
+    let reached = &task.events_of("budget.reached")[0];
+    assert_eq!(
+        (&reached["of"], &reached["kind"], &reached["limit"], &reached["spent"]),
+        (&json!("task"), &json!("cost"), &json!(1_000_000), &json!(1_100_000))
+    );
+    let asked = need(&task);
+    assert_eq!((&asked["kind"], &asked["person"]), (&json!("budget"), &json!(true)), "{asked}");
+    assert_eq!(asked["why"], "the budget of the task is used up: $1.10 of $1.00");
+    assert_eq!(asked["actions"][0]["command"], json!(["task", "budget", task.id, "--add"]));
+
+    reported(&task, event("Stop"));
+    world.ok(&["monitor", "--once"]);
+    assert!(!is_alive(agent), "its turn is over");
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.events_of("budget.reached").len(), 1);
+    assert_eq!(task.events_of("agent.stopped")[0]["actor"], "engine");
+    assert!(task.events_of("agent.crashed").is_empty() && task.events_of("agent.respawned").is_empty());
+    assert_eq!((task.status(), need(&task)["kind"].clone()), ("working".to_owned(), json!("budget")));
+
+    let refused = task.fails(1, "refused", "respawn", &[]);
+    assert!(refused.contains("$1.10 of $1.00") && refused.contains("orange task budget"), "{refused}");
+    let little = task.fails(1, "refused", "budget", &["--add", "cost=0.05"]);
+    assert!(little.contains("add more than $0.10"), "{little}");
+    task.fails(2, "usage", "budget", &["--add", "time=1h"]);
+    let shown = task.ok("budget", &[]);
+    assert_eq!((&shown["limits"]["cost"], &shown["spent"]["starts"]), (&json!(1_000_000), &json!(1)));
+
+    let raised = task.ok("budget", &["--add", "cost=5"]);
+    assert_eq!(
+        (&raised["limits"]["cost"], &raised["goes_on"]),
+        (&json!(6_000_000), &json!("started agent 2"))
+    );
+    assert!(is_alive(task.agent(2).begun()));
+    let again = &task.events_of("agent.respawned")[0];
+    assert_eq!((&again["conversation"], &again["resumed"]), (&json!(conversation), &json!(true)));
+    assert_ne!(need(&task)["kind"], "budget");
+}
+
+#[test]
+fn an_end_for_a_budget_that_was_cut_short_goes_on() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &["--budget", "cost=1"]);
+    let agent = task.agent(1).begun();
+    task.is_recorded();
+    // 120 % of the limit.
+    writes(&world, &task, 48_000);
+    let reached = json!({
+        "type": "budget.reached", "of": "task", "kind": "cost", "limit": 1_000_000, "spent": 1_200_000, "set": {},
+    });
+    begin(&task, &[reached]);
+    world.ok(&["monitor", "--once"]);
+    assert!(!is_alive(agent));
+    let counts = ["budget.reached", "agent.stopped", "agent.exited", "agent.crashed"];
+    assert_eq!(counts.map(|kind| task.events_of(kind).len()), [1, 1, 1, 0]);
+}
+
+#[test]
+fn starts_wait_for_the_end_of_a_used_up_day() {
+    let world = World::new();
+    let first = world.create("one", "Mend it [agents: hang]", &[]);
+    first.agent(1).begun();
+    world.ok(&["project", "update", "toy", "--budget-day", "starts=1", "--queue", "auto"]);
+    let second = world.create("two", "Mend that", &[]);
+    let why = "the day's budget of toy is used up: 1 start of 1 start";
+    let asked = need(&second);
+    assert_eq!(asked["kind"], "queued", "{asked}");
+    assert!(asked["why"].as_str().unwrap().contains(why), "{asked}");
+    assert!(second.fails(1, "refused", "spawn", &[]).contains(why));
+    world.ok(&["monitor", "--once"]);
+    assert_eq!((second.status(), second.show()["attention"].clone()), ("pending".to_owned(), Value::Null));
+    world.ok(&["project", "update", "toy", "--budget-day", "starts=3"]);
+    second.ok("spawn", &[]);
+    second.agent(1).begun();
+}
