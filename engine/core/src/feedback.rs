@@ -99,8 +99,8 @@ pub enum Admission {
 }
 
 impl AuthorRule<'_> {
-    /// The decision about the comments of an account. The name of a person never admits a bot, nor the other way round.
-    pub fn decide(&self, login: &str, is_bot: bool) -> Admission {
+    /// The decision about the comments of an account. The name of a person admits no bot, and that of a bot no person.
+    pub fn admission(&self, login: &str, is_bot: bool) -> Admission {
         let is_named =
             |names: &[String]| names.iter().any(|name| bare(name).eq_ignore_ascii_case(bare(login)));
         match (is_bot, self.authors) {
@@ -191,7 +191,7 @@ mod tests {
     fn check(authors: &Authors, bots: &[&str], account: (&str, bool), expect: Admission) {
         let bots: Vec<String> = bots.iter().map(|name| (*name).to_owned()).collect();
         let rule = AuthorRule { authors, bots: &bots };
-        assert_eq!(rule.decide(account.0, account.1), expect, "{authors:?} {bots:?} {account:?}");
+        assert_eq!(rule.admission(account.0, account.1), expect, "{authors:?} {bots:?} {account:?}");
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub fn log(text: &str) -> String {
     let mut lines = Vec::new();
     for line in without_sequences(text).split('\n') {
         let parts = line.split('\r').map(visible);
-        let shown = parts.filter(|part| !part.trim().is_empty() && !is_section_mark(part));
-        lines.push(shown.last().unwrap_or_default());
+        let mut shown = parts.filter(|part| !part.trim().is_empty() && !is_section_mark(part));
+        lines.push(shown.next_back().unwrap_or_default());
     }
     lines.join("\n").replace(OPEN, "<! --")
 }

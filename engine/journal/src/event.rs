@@ -17,7 +17,7 @@ use crate::set::Set;
 pub use self::declare::EventType;
 pub use self::objects::{
     Answer, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited, MergeUndo, Pass, PlannedHook,
-    Preparation, Question, Report, Spawn, ThreadAnswer, Transition, Waiting,
+    PostedAnswer, Preparation, Question, Report, Spawn, ThreadAnswer, Transition, Waiting,
 };
 pub use self::spent::Spent;
 pub use self::words::{
@@ -340,14 +340,7 @@ events! {
     /// An agent or a person answers a thread of the pull request; the next push posts it.
     "feedback.answered" FeedbackAnswered(ThreadAnswer),
     /// An answer to a thread of the pull request was posted, or its thread is no longer open.
-    "feedback.posted" FeedbackPosted {
-        /// The round of the feedback that has the thread.
-        round: u32,
-        /// The forge's id of the thread.
-        thread: String,
-        /// True if it is there.
-        is_posted: bool,
-    },
+    "feedback.posted" FeedbackPosted(PostedAnswer),
     /// A gate asks a program, which begins to run in the worktree.
     "gate.asked" GateAsked(Question),
     /// The program that a gate has asked has ended, or was stopped.

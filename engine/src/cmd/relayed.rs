@@ -21,13 +21,16 @@ pub fn asked(command: &Command) -> Option<Result<RelayReply>> {
 
 /// Standard input of a command that reads it, which the companion does not have.
 fn input(command: &Command) -> Result<String> {
-    let (given, what) = match command {
-        Command::Step(CommandGroup(StepCommand::Complete(CompleteArgs { summary, .. }))) => {
-            (summary, "the report")
+    let (given, what) = if let Command::Task(CommandGroup(TaskCommand::Reply(args))) = command {
+        (&args.text, "the answer")
+    } else if let Command::Step(command) = command {
+        match &command.0 {
+            StepCommand::Complete(CompleteArgs { summary, .. }) => (summary, "the report"),
+            StepCommand::Fail { reason } => (reason, "the report"),
+            StepCommand::Show => return Ok(String::new()),
         }
-        Command::Step(CommandGroup(StepCommand::Fail { reason })) => (reason, "the report"),
-        Command::Task(CommandGroup(TaskCommand::Reply { text, .. })) => (text, "the answer"),
-        _ => return Ok(String::new()),
+    } else {
+        return Ok(String::new());
     };
     if given == "-" { stdin::or_text(given, what).map(Cow::into_owned) } else { Ok(String::new()) }
 }
@@ -62,8 +65,8 @@ fn is_relayed(command: &Command) -> bool {
                 | TaskCommand::Complete(_)
                 | TaskCommand::Next(_)
                 | TaskCommand::Show { .. }
-                | TaskCommand::Feedback { .. }
-                | TaskCommand::Reply { .. }
+                | TaskCommand::Feedback(_)
+                | TaskCommand::Reply(_)
         )) | Command::Step(_)
             | Command::Mission(CommandGroup(MissionCommand::Show(_)))
     )

@@ -189,7 +189,7 @@ impl<'a> Listener<'a> {
     /// The comment, if it is given.
     fn comment(&mut self, comment: ForgeComment) -> Result<Option<Comment>> {
         let ForgeComment { id, author, time, mut text } = comment;
-        let permission = match self.rule.decide(&author.login, author.is_bot) {
+        let permission = match self.rule.admission(&author.login, author.is_bot) {
             Admission::Given if author.is_bot => Some(Permission::Bot),
             Admission::Given => Some(self.permission(&author.login)?),
             Admission::IfWriter => Some(self.permission(&author.login)?).filter(|it| it.may_write()),

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::app::App;
 use crate::drive::forge::{Discussion, Forge};
-use crate::store::event::ThreadAnswer;
+use crate::store::event::{PostedAnswer, ThreadAnswer};
 use crate::store::{Event, LockedWorkItem, Set};
 use orange_core::feedback::{answer_body, mark};
 
@@ -41,7 +41,8 @@ fn post_all(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
         carry_out(&forge, &url, &answer, &mark, step)?;
         let ThreadAnswer { round, thread, .. } = answer;
         let is_posted = step != NextStep::Skip;
-        locked.append(Event::FeedbackPosted { round, thread, is_posted }, Set::new())?;
+        let posted = PostedAnswer { round, thread, is_posted };
+        locked.append(Event::FeedbackPosted(posted), Set::new())?;
     }
     Ok(())
 }

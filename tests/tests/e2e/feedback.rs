@@ -83,7 +83,7 @@ fn an_agent_gets_checks_and_comments_of_github() {
     put("broken", "1 HTTP 502: Bad gateway (https://api.github.com/graphql)");
     assert!(task.fails(5, "environment", "feedback", &["--ask"]).contains("HTTP 502"));
 
-    // What is kept is read without the forge.
+    // Kept feedback is read without the forge.
     assert!(task.fails(3, "not_found", "feedback", &[]).contains("--ask"));
     fs::create_dir(task.folder().join("feedback")).unwrap();
     fs::write(task.folder().join("feedback/1.json"), empty["feedback"].to_string()).unwrap();

@@ -37,6 +37,16 @@ objects! {
         resolve: bool,
     }
 
+    /// The end of an answer to a thread of the pull request.
+    PostedAnswer {
+        /// The round of the feedback that has the thread.
+        round: u32,
+        /// The forge's id of the thread.
+        thread: String,
+        /// True if it is there.
+        is_posted: bool,
+    }
+
     /// A sync of a task's branch with its base.
     BranchSync {
         /// The base: a branch.

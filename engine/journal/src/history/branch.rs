@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, Strategy, ThreadAnswer};
+use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, PostedAnswer, Strategy, ThreadAnswer};
 
 /// Branch of a task.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -101,8 +101,9 @@ impl BranchHistory {
     }
 
     /// An answer was posted, or has no thread any more.
-    pub(super) fn end_answer(&mut self, round: u32, thread: &str) {
-        self.answers.retain(|answer| answer.round != round || answer.thread != thread);
+    pub(super) fn end_answer(&mut self, posted: &PostedAnswer) {
+        let is_other = |it: &ThreadAnswer| it.round != posted.round || it.thread != posted.thread;
+        self.answers.retain(is_other);
     }
 
     /// A program has run on the result of a merge.

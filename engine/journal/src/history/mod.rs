@@ -174,7 +174,7 @@ impl WorkItemHistory {
                 self.branch.watch(cause, value, items, *feedback);
             }
             Event::FeedbackAnswered(answer) => self.branch.answer(answer),
-            Event::FeedbackPosted { round, thread, .. } => self.branch.end_answer(*round, thread),
+            Event::FeedbackPosted(posted) => self.branch.end_answer(posted),
             Event::MissionNotice { through, .. } => self.mission.noticed = *through,
             Event::GateAsked(question) => self.gates.asked = Some((record.seq, question.clone())),
             Event::GateAnswered(answer) => self.gates.answer(answer),

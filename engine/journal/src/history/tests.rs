@@ -256,7 +256,7 @@ fn an_answer_waits_until_it_is_posted() {
         (Event::FeedbackAnswered(answer), Set::new())
     };
     let posted = |round: u32, thread: &str| {
-        (Event::FeedbackPosted { round, thread: thread.into(), is_posted: true }, Set::new())
+        (Event::FeedbackPosted(PostedAnswer { round, thread: thread.into(), is_posted: true }), Set::new())
     };
     let history =
         fold(vec![answered(1, "a"), answered(1, "b"), posted(1, "a"), posted(1, "x"), answered(2, "a")]);

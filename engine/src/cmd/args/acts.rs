@@ -19,6 +19,36 @@ pub struct DiffArgs {
     pub tool: bool,
 }
 
+/// `orange task feedback …`
+#[derive(Debug, Args)]
+pub struct FeedbackArgs {
+    #[command(flatten)]
+    pub task: TaskName,
+    /// That of this round [default: the newest]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub round: Option<u32>,
+    /// Ask the forge now, and keep nothing; only a person may ask
+    #[arg(long, conflicts_with = "round")]
+    pub ask: bool,
+}
+
+/// `orange task reply …`
+#[derive(Debug, Args)]
+pub struct ReplyArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub thread: String,
+    /// The task's id, the start of its id, or its branch [default: the one of this worktree]
+    #[arg(long = "task", value_name = "ID")]
+    pub task: Option<String>,
+    /// The answer; `-` for standard input
+    #[arg(long, value_name = "-|TEXT", allow_hyphen_values = true)]
+    pub text: String,
+    /// Resolve the thread, too, if the project lets agents do that
+    #[arg(long)]
+    pub resolve: bool,
+}
+
 /// `orange task edit …`
 #[derive(Debug, Args)]
 pub struct EditArgs {

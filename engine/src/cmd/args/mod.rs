@@ -15,7 +15,7 @@ mod task;
 mod workflow;
 mod workspace;
 
-pub use acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
+pub use acts::{CreateArgs, DiffArgs, EditArgs, FeedbackArgs, SendArgs};
 pub use agent::{AgentCommand, EndedArgs, SpawnName};
 pub use filter::TaskFilter;
 pub use group::CommandGroup;

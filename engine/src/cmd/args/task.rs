@@ -4,7 +4,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use orange_core::budget::Budget;
 
-use super::acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
+use super::acts::{CreateArgs, DiffArgs, EditArgs, FeedbackArgs, ReplyArgs, SendArgs};
 use super::merge::{MergeArgs, strategy};
 use super::names::{TaskName, TaskNames};
 use crate::flow::merge::Strategy;
@@ -113,16 +113,7 @@ Examples:
 
 It is what the section `## Feedback` of TASK.md has, without the limits there. Comments of people who may not push to the repository, and
 of bots that the project does not name, are only counted.")]
-    Feedback {
-        #[command(flatten)]
-        task: TaskName,
-        /// That of this round [default: the newest]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-        round: Option<u32>,
-        /// Ask the forge now, and keep nothing; only a person may ask
-        #[arg(long, conflicts_with = "round")]
-        ask: bool,
-    },
+    Feedback(FeedbackArgs),
     /// Answer a thread of comments on a task's pull request; the next push of its branch posts the answer
     #[command(after_help = "\
 Examples:
@@ -131,20 +122,7 @@ Examples:
   orange task reply PRRT_kwDO4x --text \"Done.\" --resolve
 
 The newest feedback (`orange task feedback`) has the threads. Each gets one answer of at most 2 KiB for each round.")]
-    Reply {
-        /// The thread
-        #[arg(value_name = "THREAD")]
-        thread: String,
-        /// The task's id, the start of its id, or its branch [default: the one of this worktree]
-        #[arg(long = "task", value_name = "ID")]
-        task: Option<String>,
-        /// The answer; `-` for standard input
-        #[arg(long, value_name = "-|TEXT", allow_hyphen_values = true)]
-        text: String,
-        /// Resolve the thread, too, if the project lets agents do that
-        #[arg(long)]
-        resolve: bool,
-    },
+    Reply(ReplyArgs),
     /// Show what an agent's terminal shows now
     #[command(after_help = "\
 Examples:

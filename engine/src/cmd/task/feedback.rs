@@ -4,12 +4,14 @@ use orange_api::{Feedback, TaskFeedback};
 
 use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
+use crate::cmd::args::FeedbackArgs;
 use crate::flow::feedback::collect;
 use crate::store::{WorkItem, WorkItemDir, feedback};
 use crate::{Error, ErrorKind, Result};
 
 /// Shows the feedback of a round, or what the forge has now.
-pub fn run(app: &App, dir: &WorkItemDir, round: Option<u32>, asks: bool) -> Result<CommandAnswer> {
+pub fn run(app: &App, dir: &WorkItemDir, args: &FeedbackArgs) -> Result<CommandAnswer> {
+    let (round, asks) = (args.round, args.ask);
     // A deleted task, or one that was never there, is an error of its own.
     WorkItem::read_last(&app.home, dir, 0)?;
     let rounds = feedback::rounds(dir)?;

@@ -129,13 +129,11 @@ pub fn run(
         }
         TaskCommand::Answer(args) => answer::run(app, args),
         TaskCommand::Diff(args) => diff::run(app, &any_named_or_here(app, &args.task)?, args, as_json),
-        TaskCommand::Feedback { task, round, ask } => {
-            feedback::run(app, &named_or_here(app, task)?, *round, *ask)
-        }
-        TaskCommand::Reply { thread, task, text, resolve } => {
-            let text = stdin::or_text(text, "the answer")?;
-            let wish = ReplyWish { thread, text: &text, resolve: *resolve };
-            changing(app, &TaskName { name: task.clone() }, |dir| reply::run(app, dir, wish))
+        TaskCommand::Feedback(args) => feedback::run(app, &named_or_here(app, &args.task)?, args),
+        TaskCommand::Reply(args) => {
+            let text = stdin::or_text(&args.text, "the answer")?;
+            let wish = ReplyWish { thread: &args.thread, text: &text, resolve: args.resolve };
+            changing(app, &TaskName { name: args.task.clone() }, |dir| reply::run(app, dir, wish))
         }
         TaskCommand::Open(task) => page::open(app, &named_or_here(app, task)?),
         TaskCommand::Refresh(task) => changing(app, task, |dir| page::refresh(app, dir)),

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rule_about_reviews_the_reviewers_who_may_push_decide() {
+    fn without_a_rule_reviewers_who_may_push_decide() {
         for (decisions, expect) in [
             (&[][..], ReviewDecision::None),
             (&[("APPROVED", "User")], ReviewDecision::Approved),

@@ -53,7 +53,7 @@ impl Glab {
         )?;
         let failed: Vec<Job> = jobs.into_iter().filter(|job| !job.allow_failure).collect();
         if failed.is_empty() {
-            return Ok(pipeline.as_check().into_iter().collect());
+            return Ok(pipeline.into_check().into_iter().collect());
         }
         let with_log = |(index, job): (usize, Job)| {
             let endpoint = format!("projects/{project_id}/jobs/{}/trace", job.id);
@@ -83,7 +83,7 @@ impl Pipeline {
     }
 
     /// The check of a pipeline that has failed without a job of its own: by a pipeline that it has started, or by another program.
-    fn as_check(self) -> Option<FailedCheck> {
+    fn into_check(self) -> Option<FailedCheck> {
         let Pipeline { status, web_url, .. } = self;
         let has_failed = matches!(status.as_str(), "failed" | "canceled");
         has_failed.then(|| FailedCheck {
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn a_pipeline_can_fail_without_a_job() {
-        let check = pipeline("failed", "c0ffee", "fix").as_check().unwrap();
+        let check = pipeline("failed", "c0ffee", "fix").into_check().unwrap();
         assert_eq!((check.name.as_str(), check.conclusion.as_str()), ("pipeline", "failed"));
         assert!(matches!(check.log, CheckLog::Missing { .. }));
         for status in ["success", "running", "skipped"] {
-            assert_eq!(pipeline(status, "c0ffee", "fix").as_check(), None, "{status}");
+            assert_eq!(pipeline(status, "c0ffee", "fix").into_check(), None, "{status}");
         }
     }
 }
