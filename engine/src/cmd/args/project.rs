@@ -33,7 +33,7 @@ Examples:
         name: Option<String>,
         /// Its settings.
         #[command(flatten)]
-        settings: ProjectSettings,
+        settings: Box<ProjectSettings>,
     },
     /// List them
     #[command(visible_alias = "ls", after_help = "Example:\n  orange project list --json")]
@@ -87,7 +87,7 @@ Examples:
         path: Option<PathBuf>,
         /// Its settings.
         #[command(flatten)]
-        settings: ProjectSettings,
+        settings: Box<ProjectSettings>,
     },
     /// Forget one; its repository and its finished tasks stay as they are
     #[command(after_help = "Example:\n  orange project remove coffee")]
