@@ -8,6 +8,7 @@ mod codegen;
 mod demo;
 mod mutate;
 mod new_lint;
+mod process_stat;
 mod release;
 mod scratch;
 mod size;

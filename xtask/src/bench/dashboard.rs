@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::FigureRow;
 use crate::Result;
+use crate::process_stat::ProcessStat;
 use crate::scratch::ScratchHome;
 
 /// The time limit for each figure.
@@ -109,31 +110,23 @@ impl<'s> Dashboard<'s> {
 
     /// The share of a core that the process and its children take, in percent.
     fn share_of_a_core(&self, span: Duration) -> Result<f64> {
-        let before = self.ticks()?;
+        let before = self.used()?;
         thread::sleep(span);
-        let ticks = self.ticks()? - before;
-        // Linux counts in hundredths of a second.
-        Ok(ticks / 100.0 / span.as_secs_f64() * 100.0)
+        let used = self.used()?.saturating_sub(before);
+        Ok(used.as_secs_f64() / span.as_secs_f64() * 100.0)
     }
 
-    fn ticks(&self) -> Result<f64> {
-        let stat = self.read("stat")?;
-        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
-        // User and system time, of itself and of children that have ended.
-        let numbers = fields.iter().skip(11).take(4).filter_map(|field| field.parse::<f64>().ok());
-        Ok(numbers.sum())
+    fn used(&self) -> Result<Duration> {
+        let stat = ProcessStat::of(self.pid).ok_or("`/proc` says nothing about the dashboard")?;
+        Ok(stat.used)
     }
 
     fn memory(&self) -> Result<f64> {
-        let status = self.read("status")?;
+        let path = format!("/proc/{}/status", self.pid);
+        let status = fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
         let kilobytes = line.split_whitespace().next().and_then(|it| it.parse::<f64>().ok());
         kilobytes.map(|it| it / 1000.0).ok_or_else(|| "Linux says nothing about memory".to_owned())
-    }
-
-    fn read(&self, file: &str) -> Result<String> {
-        let path = format!("/proc/{}/{file}", self.pid);
-        fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))
     }
 
     fn close(self) -> Result<()> {

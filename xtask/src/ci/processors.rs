@@ -1,11 +1,12 @@
 //! The time of processors that the programs of a step use.
 
-use std::fs;
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use crate::process_stat::ProcessStat;
 
 /// Time between two looks at a program.
 const LOOK: Duration = Duration::from_millis(100);
@@ -26,7 +27,7 @@ pub(super) fn wait_until(child: &mut Child, deadline: Option<Instant>) -> std::i
         thread::sleep(LOOK);
     }
     // The system forgets it with the wait.
-    let used = used_by(child.id());
+    let used = ProcessStat::of(child.id()).map(|stat| stat.used);
     Ok(Some(Ended { status: child.wait()?, used }))
 }
 
@@ -35,28 +36,9 @@ fn has_ended(child: &Child) -> std::io::Result<bool> {
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
 }
 
-fn used_by(pid: u32) -> Option<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    Some(Duration::from_millis(ticks(&stat)? * 1000 / rustix::param::clock_ticks_per_second()))
-}
-
-/// Its own user and system time, and that of its children: the fields 14 to 17. The name, in parentheses, is the second.
-fn ticks(stat: &str) -> Option<u64> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut times = fields.split_ascii_whitespace().skip(11).map(|field| field.parse::<u64>().ok());
-    Some(times.next()?? + times.next()?? + times.next()?? + times.next()??)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn own_time_and_that_of_children_are_added() {
-        let line = "42 (a b) c) Z 1 42 42 0 -1 4194304 90 0 0 0 1 20 300 4000 20 0 1 0 5551";
-        assert_eq!(ticks(line), Some(4321));
-        assert_eq!(ticks("42 (short) Z 1"), None);
-    }
 
     #[cfg(target_os = "linux")]
     #[test]

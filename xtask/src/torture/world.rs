@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::Result;
+use crate::process_stat::ProcessStat;
 use crate::scratch::{PROJECT, ScratchHome};
 
 const AGENT: &str = include_str!("agent.sh");
@@ -374,7 +375,7 @@ pub(super) fn end_of(child: Child) -> Result<Output> {
 
 /// True if a process runs; a zombie does not.
 pub(super) fn is_alive(pid: i32) -> bool {
-    stat(pid).is_some_and(|(state, _)| state != 'Z')
+    ProcessStat::of(pid).is_some_and(|stat| stat.state != 'Z')
 }
 
 fn process(pid: i32, mark: &str, orange: &Path) -> Option<RunningProcess> {
@@ -391,14 +392,7 @@ fn process(pid: i32, mark: &str, orange: &Path) -> Option<RunningProcess> {
 }
 
 fn parent(pid: i32) -> Option<i32> {
-    stat(pid).map(|(_, parent)| parent)
-}
-
-/// State and parent.
-fn stat(pid: i32) -> Option<(char, i32)> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+    ProcessStat::of(pid).map(|stat| stat.parent)
 }
 
 fn said(command: &mut Command) -> Result<String> {
