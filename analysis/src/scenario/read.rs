@@ -28,16 +28,16 @@ pub static FILE: Object = Object {
 static SCENARIO: Object = Object {
     what: "a scenario",
     keys: &[
-        required("name", Takes::Text, "What it shows."),
-        key("given", Takes::Object(&GIVEN), "How the task is before the first step."),
-        required("steps", Takes::List(&Takes::Object(&STEP)), "What happens, in order."),
+        required("name", Takes::Text, "Its name in the output."),
+        key("given", Takes::Object(&GIVEN), "The task before the first step."),
+        required("steps", Takes::List(&Takes::Object(&STEP)), "The steps, in order."),
     ],
 };
 
 static GIVEN: Object = Object {
     what: "`given`",
     keys: &[
-        key("status", STATE, "Where the task is; the initial state by default."),
+        key("status", STATE, "The state of the task; the initial one by default."),
         key("body", Takes::Text, "Its body."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive."),
@@ -45,7 +45,7 @@ static GIVEN: Object = Object {
         key(
             "workspace",
             Takes::Boolean,
-            "Whether it has a worktree; with an agent it has, unless its state says `workspace: none`.",
+            "True if it has a worktree, as with an agent, unless its state says `workspace: none`.",
         ),
     ],
 };
@@ -54,15 +54,15 @@ static STEP: Object = Object {
     what: "a step",
     keys: &[
         key("spawn", Takes::Boolean, "`orange task spawn`."),
-        key("write", Takes::Heading, "Somebody writes this section."),
-        key("text", Takes::Text, "What is written there."),
-        key("request", STATE, "Somebody asks for this state."),
+        key("write", Takes::Heading, "The section that is written."),
+        key("text", Takes::Text, "Its new text."),
+        key("request", STATE, "The requested state."),
         key(
             "by",
             Takes::NameOr(NameKind::Actors, &["worker", "reviewer", "human"]),
-            "Who asks; a person by default.",
+            "The actor of the request; a person by default.",
         ),
-        key("end", AGENT, "This agent ends."),
+        key("end", AGENT, "The agent that ends."),
         key(
             "name",
             Takes::Name(NameKind::Reviewers),
@@ -71,7 +71,7 @@ static STEP: Object = Object {
         key("code", Takes::Integer(0), "Its exit status."),
         key("signal", Takes::Integer(1), "The signal that ended it."),
         key("output", Takes::Text, "Its last lines."),
-        key("after", Takes::Integer(0), "How many seconds the task has then been in its state."),
+        key("after", Takes::Integer(0), "The seconds that the task has then been in its state."),
         key("respawn", Takes::Boolean, "`orange task respawn`."),
         key("fail", Takes::Name(NameKind::Actions), "The next hook with this action fails."),
         key("retry_hooks", Takes::Boolean, "`orange task update --retry-hooks`."),
@@ -80,7 +80,7 @@ static STEP: Object = Object {
             Takes::Text,
             "A program that gates ask, by its command line: it succeeds from now on.",
         ),
-        key("succeeds", Takes::Boolean, "Whether it does; true by default."),
+        key("succeeds", Takes::Boolean, "False if it fails from now on."),
         key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
         key(
             "pr",
@@ -99,20 +99,20 @@ static STEP: Object = Object {
             Takes::Boolean,
             "A `timeout` or a deadline is over: the next one, or what is over `after` so long.",
         ),
-        key("expect", Takes::Object(&EXPECT), "What is expected then."),
+        key("expect", Takes::Object(&EXPECT), "The expectation after the step."),
     ],
 };
 
 static EXPECT: Object = Object {
     what: "`expect`",
     keys: &[
-        key("status", STATE, "Where the task is."),
-        key("rejection", Takes::Word(&REJECTIONS), "Why it was refused."),
+        key("status", STATE, "The state of the task."),
+        key("rejection", Takes::Word(&REJECTIONS), "The reason of the refusal."),
         key("hooks", Takes::List(&Takes::Name(NameKind::Actions)), "The hooks that ran, in order."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive, and no other."),
         key("reviewers", NAMES, "The reviewers with names that are alive, and no other."),
-        key("workspace", Takes::Boolean, "Whether a worktree is bound to it."),
+        key("workspace", Takes::Boolean, "True if a worktree is bound to it."),
     ],
 };
 
