@@ -46,6 +46,19 @@ pub fn written(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(unwritten)
 }
 
+/// Values in JSON as one array, which may have megabytes.
+pub fn array(values: &[String]) -> String {
+    let length = values.iter().map(|value| value.len() + 1).sum::<usize>() + 1;
+    let mut text = String::with_capacity(length.max(2));
+    text.push('[');
+    for (at, value) in values.iter().enumerate() {
+        text.push_str(if at == 0 { "" } else { "," });
+        text.push_str(value);
+    }
+    text.push(']');
+    text
+}
+
 /// Millionths of a dollar as dollars and cents: `$0.25`.
 pub fn dollars(millionths: u64) -> String {
     format!("${}.{:02}", millionths / 1_000_000, millionths % 1_000_000 / 10_000)
@@ -110,6 +123,12 @@ mod tests {
         assert_eq!(table(["ID", "WHAT"], &rows), "ID     WHAT\na      long cell\nübung");
         let rows = [["a".to_owned(), "one\ntwo".to_owned(), "z".to_owned()]];
         assert_eq!(table(["ID", "漢", "LAST"], &rows), "ID  漢   LAST\na   one  z\n    two");
+    }
+
+    #[test]
+    fn an_array_is_json() {
+        let array = |values: &[&str]| array(&values.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        assert_eq!([array(&[]), array(&["1"]), array(&["1", "{}"])], ["[]", "[1]", "[1,{}]"]);
     }
 
     #[test]

@@ -172,14 +172,14 @@ fn named(built: CompiledParts, outcome: Result<CommandAnswer>, as_json: bool) ->
 /// Prints a text. Returns whether the output is still open.
 fn print(answer: &CommandAnswer, as_json: bool) -> Result<bool> {
     let text = answer.json.as_ref().filter(|_| as_json).unwrap_or(&answer.text);
-    let bytes = match &answer.raw {
-        Some(raw) => raw.clone(),
+    let (bytes, end): (&[u8], &[u8]) = match &answer.raw {
+        Some(raw) => (raw, b""),
         None if text.is_empty() => return Ok(true),
-        None => format!("{text}\n").into_bytes(),
+        None => (text.as_bytes(), b"\n"),
     };
     let mut out = io::stdout().lock();
     fault::step("answer", "success");
-    let written = out.write_all(&bytes).and_then(|()| out.flush());
+    let written = out.write_all(bytes).and_then(|()| out.write_all(end)).and_then(|()| out.flush());
     fault::step("end", "itself");
     match written {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&cause)),

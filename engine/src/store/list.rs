@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::store::frontmatter::Document;
 use crate::store::index::idle::{self, IdleTasks};
@@ -12,7 +12,7 @@ use crate::store::work_item::{self, WorkItem};
 use crate::store::{Home, Name, Owned, WorkItemDir, WorkItemKind};
 use crate::{Error, Result};
 use orange_system::files::entries;
-use orange_system::many::{are_many, contents, in_parallel, locked};
+use orange_system::many::{contents, in_parallel};
 use orange_system::regular;
 
 /// A task in a list.
@@ -282,21 +282,20 @@ fn in_their_order<R: Send>(
     all: Vec<(KnownTask, Option<TextFacts>)>,
     make: &(dyn Fn(WorkItemEntry, Brevity) -> Option<R> + Sync),
 ) -> Vec<R> {
-    let made = Mutex::new((Vec::new(), Vec::new()));
-    let are_many = are_many(&all);
-    in_parallel(all, are_many, &|(known, text), buffer| {
-        let (listed, brevity) = match text.and_then(|text| briefly(&known, &text)) {
-            Some((listed, idle)) => (listed, Brevity::Brief(idle)),
-            None => (read(known, buffer), Brevity::Whole),
+    let made = in_parallel(all, &|(known, text), buffer| {
+        let task = text.and_then(|text| text.task(&known.dir, known.owned.as_deref()?.clone()));
+        let (listed, brevity) = match (task, known) {
+            (Some(task), KnownTask { dir, idle: Some(idle), .. }) => {
+                (WorkItemEntry { dir, task: Ok(task) }, Brevity::Brief(idle))
+            }
+            (_, known) => (read(known, buffer), Brevity::Whole),
         };
         let key = sort_key(&listed);
-        if let Some(new) = make(listed, brevity) {
-            let (keys, made) = &mut *locked(&made);
-            keys.push((key, made.len()));
-            made.push(Some(new));
-        }
+        make(listed, brevity).map(|new| (key, new))
     });
-    let (mut keys, mut made) = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let made = made.into_iter().flatten().enumerate();
+    let (mut keys, mut made): (Vec<_>, Vec<_>) =
+        made.map(|(place, (key, new))| ((key, place), Some(new))).unzip();
     keys.sort_unstable();
     keys.into_iter().filter_map(|(_, place)| made[place].take()).collect()
 }
@@ -441,12 +440,6 @@ fn read(KnownTask { dir, owned, .. }: KnownTask, buffer: &mut Vec<u8>) -> WorkIt
     let owned = owned.map(Arc::unwrap_or_clone);
     let task = owned.and_then(|owned| quickly(&dir, owned, buffer)).map_or_else(|| carefully(&dir), Ok);
     WorkItemEntry { dir, task }
-}
-
-/// A idle task without its body, by the indexes alone.
-fn briefly(known: &KnownTask, text: &TextFacts) -> Option<(WorkItemEntry, Idle)> {
-    let task = text.task(&known.dir, known.owned.as_deref()?.clone())?;
-    Some((WorkItemEntry { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
 }
 
 fn quickly(dir: &WorkItemDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<WorkItem> {

@@ -9,46 +9,41 @@ use rustix::fs::OFlags;
 use crate::nofollow;
 use orange_api::Unfit;
 
-/// Runs `work` on all of these, on two threads if they are many; each thread has a buffer. More threads would wait for each
+/// Maps all of these in no order, on two threads if they are many; each thread has a buffer. More threads would wait for each
 /// other: for memory, and for the folder that they all read.
-pub fn in_parallel<T: Send>(all: Vec<T>, are_many: bool, work: &(dyn Fn(T, &mut Vec<u8>) + Sync)) {
+pub fn in_parallel<T: Send, R: Send>(all: Vec<T>, work: &(dyn Fn(T, &mut Vec<u8>) -> R + Sync)) -> Vec<R> {
+    const WORTH_A_THREAD: usize = 64;
+    /// So many are taken at a time, since a thread that takes each one by itself waits for the other most of the time.
+    const PIECE: usize = 16;
+    let are_many = all.len() > WORTH_A_THREAD;
     let all = Mutex::new(all.into_iter());
-    let next = || locked(&all).next();
+    let next = || -> Vec<T> { locked(&all).by_ref().take(PIECE).collect() };
     let share = || {
-        let mut buffer = Vec::new();
-        while let Some(one) = next() {
-            work(one, &mut buffer);
-        }
+        let (mut buffer, mut made) = (Vec::new(), Vec::new());
+        let pieces = std::iter::repeat_with(next).take_while(|piece| !piece.is_empty());
+        pieces.for_each(|piece| made.extend(piece.into_iter().map(|one| work(one, &mut buffer))));
+        made
     };
     std::thread::scope(|scope| {
-        if are_many {
-            scope.spawn(share);
+        let other = are_many.then(|| scope.spawn(share));
+        let mut made = share();
+        if let Some(other) = other {
+            made.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        share();
-    });
-}
-
-/// True if there are enough for a second thread.
-pub fn are_many<T>(all: &[T]) -> bool {
-    const WORTH_A_THREAD: usize = 64;
-    all.len() > WORTH_A_THREAD
+        made
+    })
 }
 
 /// Maps these in their order, in the same way.
 pub fn in_order<T: Sync, R: Send>(all: &[T], work: &(dyn Fn(&T, &mut Vec<u8>) -> R + Sync)) -> Vec<R> {
-    const PIECE: usize = 64;
-    let made = Mutex::new(Vec::new());
-    in_parallel(all.chunks(PIECE).enumerate().collect(), are_many(all), &|(at, piece), buffer| {
-        let done: Vec<R> = piece.iter().map(|one| work(one, buffer)).collect();
-        locked(&made).push((at, done));
-    });
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut made =
+        in_parallel(all.iter().enumerate().collect(), &|(at, one), buffer| (at, work(one, buffer)));
     made.sort_unstable_by_key(|(at, _)| *at);
-    made.into_iter().flat_map(|(_, done)| done).collect()
+    made.into_iter().map(|(_, done)| done).collect()
 }
 
 /// The lock of a mutex, also after a panic of the other thread, which ends this one once both are joined.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

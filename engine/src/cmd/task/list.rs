@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use orange_core::Machine;
 
 use crate::app::App;
-use crate::cmd::answer::{CommandAnswer, one_line, table, written};
+use crate::cmd::answer::{CommandAnswer, array, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::needs::{NeedRank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
@@ -66,7 +66,7 @@ pub(super) fn run_at(app: &App, args: &ListArgs, as_json: bool, now: SystemTime)
             Some((rank(&row), written(&row)))
         });
         let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
-        return Ok(CommandAnswer::text(format!("[{}]", rows.join(","))));
+        return Ok(CommandAnswer::text(array(&rows)));
     }
     let width = screen::width();
     let has_project = project.is_none() && has_several(app);

@@ -20,7 +20,8 @@ use orange_system::process;
 #[derive(Debug)]
 pub struct Observed {
     pub task: WorkItem,
-    pub history: WorkItemHistory,
+    /// It has kilobytes, and lists move thousands of them.
+    pub history: Box<WorkItemHistory>,
     pub session: SessionHealth,
     /// Activities of its living agents; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
@@ -60,7 +61,8 @@ impl Observed {
     ) -> Result<Observed> {
         /// One that changes faster than it can be read is changing.
         const READS: usize = 5;
-        let mut observed = Observed { task, history, session: SessionHealth::Unknown, agents: Vec::new() };
+        let (session, history) = (SessionHealth::Unknown, Box::new(history));
+        let mut observed = Observed { task, history, session, agents: Vec::new() };
         if observed.task.owned != observed.history.owned {
             observed.read_again(app, dir)?;
         }
@@ -92,7 +94,7 @@ impl Observed {
     pub fn without_agents(task: WorkItem, since: &str) -> Observed {
         Observed {
             task,
-            history: WorkItemHistory { since: since.to_owned(), ..WorkItemHistory::default() },
+            history: Box::new(WorkItemHistory { since: since.to_owned(), ..WorkItemHistory::default() }),
             session: SessionHealth::Inactive,
             agents: Vec::new(),
         }
@@ -105,7 +107,7 @@ impl Observed {
 
     fn read_again(&mut self, app: &App, dir: &WorkItemDir) -> Result<()> {
         let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
-        (self.task, self.history) = (task, journal.history());
+        (self.task, *self.history) = (task, journal.history());
         Ok(())
     }
 
