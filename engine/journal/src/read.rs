@@ -132,6 +132,12 @@ impl Journal {
         })
     }
 
+    /// Adds the records that come before those that were kept.
+    pub fn put_before(&mut self, records: Vec<Record>) {
+        self.left_out = self.left_out.saturating_sub(records.len());
+        self.records.splice(..0, records);
+    }
+
     fn push(&mut self, record: Record, keep: usize) -> Result<(), String> {
         let is_first = self.records.is_empty() && self.left_out == 0;
         if !is_first && self.history.last_seq >= record.seq {

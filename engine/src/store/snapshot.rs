@@ -5,11 +5,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use orange_journal::Journal;
 use orange_journal::form::FORM;
 use orange_journal::read::{Snapshot, read_on};
+use orange_journal::{Journal, Record};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -31,8 +32,8 @@ pub fn is_long(journal: &File) -> bool {
     journal.metadata().is_ok_and(|found| found.len() > LONG)
 }
 
-/// Reads a journal without keeping its records, from its snapshot on if that holds; `None` if it has to be read without one.
-pub fn read(path: &Path, journal: &File) -> Option<Journal> {
+/// Reads a journal with its last `keep` records, from its snapshot on if that holds; `None` if it has to be read without one.
+pub fn read(path: &Path, journal: &File, keep: usize) -> Option<Journal> {
     let place = path.with_file_name(".history.snapshot");
     let mut from = Hashed::of(journal);
     let mut snapshot = Snapshot::default();
@@ -43,14 +44,43 @@ pub fn read(path: &Path, journal: &File) -> Option<Journal> {
         }
     }
     let before = snapshot.length;
-    let Ok(read) = read_on(snapshot, &mut from, 0) else {
+    let Ok(mut read) = read_on(snapshot, &mut from, keep) else {
         rewound(journal)?;
         return None;
     };
     if let Some(snapshot) = read.snapshot().filter(|snapshot| snapshot.length > before + LONG) {
         save(&place, snapshot, &from.hash);
     }
+    let missing = keep.saturating_sub(read.records.len());
+    if before > 0 && missing > 0 {
+        let Some(records) = records_before(journal, before, missing) else {
+            rewound(journal)?;
+            return None;
+        };
+        read.put_before(records);
+    }
     Some(read)
+}
+
+/// The last `most` records of the lines that end here.
+fn records_before(journal: &File, end: u64, most: usize) -> Option<Vec<Record>> {
+    let mut length = 1 << 16;
+    loop {
+        let begin = end.saturating_sub(length);
+        let mut bytes = vec![0; usize::try_from(end - begin).ok()?];
+        journal.read_exact_at(&mut bytes, begin).ok()?;
+        let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        // The first line may have begun before.
+        if begin > 0 {
+            lines.remove(0);
+        }
+        lines.retain(|line| !line.trim_ascii().is_empty());
+        if begin == 0 || lines.len() >= most {
+            let last = &lines[lines.len().saturating_sub(most)..];
+            return last.iter().map(|line| serde_json::from_slice(line).ok()).collect();
+        }
+        length *= 2;
+    }
 }
 
 fn rewound(mut journal: &File) -> Option<&File> {
@@ -123,7 +153,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use orange_journal::read::parse;
+    use orange_journal::read::read;
 
     use crate::store::tests::{home, task};
     use crate::store::{Event, Home, LockedWorkItem, Set, WorkItemDir, journal};
@@ -148,18 +178,16 @@ mod tests {
         dir.path.join(".history.snapshot")
     }
 
-    /// Checks that a read with a snapshot agrees with the bytes.
+    /// Checks that a read with a snapshot agrees with the bytes, however many records it keeps.
     #[track_caller]
     fn check(dir: &WorkItemDir) {
-        let with =
-            journal::read_last(&dir.history(), 0).map(|read| (read.history(), read.left_out, read.torn));
         let bytes = fs::read(dir.history()).unwrap();
-        match parse(&bytes) {
-            Ok(whole) => {
-                let expect = (whole.history(), whole.left_out + whole.records.len(), whole.torn);
-                assert_eq!(with.unwrap(), expect);
+        for keep in [0, 7, 3_000] {
+            let with = journal::read_last(&dir.history(), keep);
+            match read(&bytes[..], keep) {
+                Ok(whole) => assert_eq!(with.unwrap(), whole, "{keep} records"),
+                Err(_) => drop(with.unwrap_err()),
             }
-            Err(_) => drop(with.unwrap_err()),
         }
     }
 
@@ -180,8 +208,10 @@ mod tests {
         // The saved state is believed, since the lines are the same.
         let text = fs::read_to_string(place(&dir)).unwrap();
         fs::write(place(&dir), text.replace("\"pending\"", "\"believed\"")).unwrap();
-        let read = journal::read_last(&dir.history(), 0).unwrap();
+        let read = journal::read_last(&dir.history(), 200).unwrap();
         assert_eq!(read.history().owned.status, "believed");
+        let last: Vec<u64> = read.records.iter().map(|record| record.seq).collect();
+        assert_eq!(last, (read.history().last_seq - 199..=read.history().last_seq).collect::<Vec<_>>());
     }
 
     #[test]
