@@ -21,8 +21,8 @@ const EXIT_STATUS: [(&str, &str); 7] = [
     ("0", "Done."),
     ("1", "The engine refused; the message says why, and the help what would be accepted."),
     ("2", "Wrong arguments."),
-    ("3", "There is no such task, project, workflow or status."),
-    ("4", "Somebody else holds the task."),
+    ("3", "There is no such task, project, workflow, status, or branch with a commit."),
+    ("4", "Another process holds the task."),
     ("5", "tmux, git, gh, glab, a coding agent or the disk is missing or failed."),
     ("6", "A file cannot be understood; nothing was changed."),
 ];

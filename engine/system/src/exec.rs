@@ -4,7 +4,8 @@ mod captured;
 mod gather;
 
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal, PipeReader, Read};
+use std::fmt;
+use std::io::{self, IsTerminal, PipeReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -34,11 +35,20 @@ pub struct ProgramCall {
     program: String,
     what: String,
     folder: Option<PathBuf>,
-    input: Vec<u8>,
+    input: Option<ProgramInput>,
     bound: Duration,
     most: usize,
     ends: Option<usize>,
     copy: Option<OutputCopy>,
+}
+
+/// The writer of a program's standard input.
+struct ProgramInput(Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>);
+
+impl fmt::Debug for ProgramInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ProgramInput")
+    }
 }
 
 /// The file to which the output of a call is copied.
@@ -107,7 +117,7 @@ impl ProgramCall {
             what: name.clone(),
             program: name,
             folder: None,
-            input: Vec::new(),
+            input: None,
             bound: Duration::from_secs(60),
             most: usize::MAX,
             ends: None,
@@ -164,8 +174,17 @@ impl ProgramCall {
     }
 
     /// Sets the bytes on its standard input, which is empty otherwise.
-    pub fn input(mut self, bytes: &[u8]) -> ProgramCall {
-        self.input = bytes.to_vec();
+    pub fn input(self, bytes: &[u8]) -> ProgramCall {
+        let bytes = bytes.to_vec();
+        if bytes.is_empty() { self } else { self.input_by(move |pipe| pipe.write_all(&bytes)) }
+    }
+
+    /// Sets the writer of its standard input, for more than should be in memory. If the writer fails, the input ends there.
+    pub fn input_by(
+        mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
+    ) -> ProgramCall {
+        self.input = Some(ProgramInput(Box::new(write)));
         self
     }
 
@@ -208,7 +227,7 @@ impl ProgramCall {
     /// Runs it until it ends, its time is over, or `is_wanted` does not hold, and returns its output, even if it
     /// was stopped.
     pub fn run_while(mut self, is_wanted: &dyn Fn() -> bool) -> Result<CallEnd> {
-        let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
+        let stdin = if self.input.is_none() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let ends = self.ends.map(|end| Bound { end, file: None });
         let bound = self.copy.as_ref().map(OutputCopy::begin).transpose()?.or(ends);

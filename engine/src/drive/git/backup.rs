@@ -1,7 +1,8 @@
 //! Backs up what is only in one worktree: every file that git does not ignore, every commit that is on no remote.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -341,22 +342,28 @@ impl Git {
         }
         let (links, files): (Vec<&FoundFile>, Vec<&FoundFile>) =
             others.into_iter().partition(|found| found.print.is_link);
-        let lines: Vec<u8> =
-            files.iter().flat_map(|file| parse::quoted(&seen.place.join(&file.path))).collect();
-        let hash = |words: &[&str], input: &[u8]| {
-            self.call().bound(LONG).args(["hash-object", "-w"]).args(words).input(input).text()
-        };
-        // Without filters, the backup has the original bytes, and no filter can fail.
-        let printed =
-            if files.is_empty() { String::new() } else { hash(&["--no-filters", "--stdin-paths"], &lines)? };
-        if printed.lines().count() != files.len() {
-            return Err(Error::new(ErrorKind::Environment, "`git hash-object` has not read every file"));
-        }
-        for (found, id) in files.iter().zip(printed.lines()) {
-            held.push((found.path.clone(), GitObject { mode: found.mode().to_owned(), id: id.to_owned() }));
+        let ids = self.stored(files.iter().map(|file| seen.place.join(&file.path)).collect())?;
+        for (found, id) in files.iter().zip(ids) {
+            held.push((found.path.clone(), GitObject { mode: found.mode().to_owned(), id }));
         }
         held.extend(self.held_links(seen.place, &links)?);
         Ok(held)
+    }
+
+    /// Stores the bytes of these files, and returns their objects. Git writes more than 100 objects as one pack: a file for each of
+    /// thousands would take most of the time of a release.
+    fn stored(&self, files: Vec<PathBuf>) -> Result<Vec<String>> {
+        let count = files.len();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let call = self.call().bound(LONG).args(["fast-import", "--quiet", "--done", "--depth=0"]);
+        let printed = call.input_by(move |pipe| write_blobs(&files, pipe)).text()?;
+        let ids: Vec<String> = printed.lines().map(str::to_owned).collect();
+        if ids.len() != count {
+            return Err(Error::new(ErrorKind::Environment, "`git fast-import` has not stored every file"));
+        }
+        Ok(ids)
     }
 
     /// The objects of these links, in one call: there may be thousands.
@@ -507,4 +514,21 @@ impl Git {
         let output = self.call_in(worktree).args(["ls-files", "-v", "--stage", "--full-name", "-z"]).run()?;
         Ok(parse::parse_entries(&output.checked()?.stdout))
     }
+}
+
+/// Writes files as commands of `git fast-import`, with a question for the object of each. No filter sees their bytes, so none can fail.
+fn write_blobs(files: &[PathBuf], pipe: &mut dyn Write) -> io::Result<()> {
+    let mut commands = BufWriter::with_capacity(1 << 16, pipe);
+    for (mark, path) in (1_usize..).zip(files) {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        write!(commands, "blob\nmark :{mark}\ndata {length}\n")?;
+        // Git waits for the rest of a file that got shorter, and then misses `done`.
+        if io::copy(&mut file.take(length), &mut commands)? < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        write!(commands, "\nget-mark :{mark}\n")?;
+    }
+    commands.write_all(b"done\n")?;
+    commands.flush()
 }

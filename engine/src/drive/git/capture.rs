@@ -2,6 +2,7 @@
 //! and then removed.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -57,17 +58,23 @@ impl Capture {
     }
 
     /// Moves files and whole folders out of the worktree. It skips those that are gone, and those below a link, which may lead
-    /// anywhere.
+    /// anywhere. Neighbours share the look for their folder, since there may be thousands.
     pub(super) fn take<'p>(&self, paths: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-        for path in paths {
-            let (from, to) = (self.worktree.join(path), self.taken().join(path));
-            make_room(&to)?;
-            fault::step("capture", path.display());
-            match move_out(&self.worktree, path, &to) {
-                Ok(()) => remove_empty_above(&from, &self.worktree),
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
-                Err(cause) => return Err(Error::io("move", &from, &cause.into())),
+        let paths: Vec<&Path> = paths.into_iter().collect();
+        for neighbours in paths.chunk_by(|one, other| one.parent() == other.parent()) {
+            let Some(first) = neighbours.first() else { continue };
+            make_room(&self.taken().join(first))?;
+            let open = open_below(&self.worktree, first.parent().unwrap_or(Path::new("")));
+            for path in neighbours {
+                fault::step("capture", path.display());
+                let to = self.taken().join(path);
+                let name = path.file_name().unwrap_or_default();
+                match open.as_ref().map_err(|cause| *cause).and_then(|open| renameat(open, name, CWD, &to)) {
+                    Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+                    Err(cause) => return Err(Error::io("move", &self.worktree.join(path), &cause.into())),
+                }
             }
+            remove_empty_above(&self.worktree.join(first), &self.worktree);
         }
         Ok(())
     }
@@ -222,14 +229,11 @@ fn remove(folder: &Path) -> Result<()> {
     remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))
 }
 
-/// Moves an entry out of a folder, without following links above it.
-fn move_out(top: &Path, path: &Path, to: &Path) -> std::result::Result<(), Errno> {
+/// Opens a folder below another one, without following links between them.
+fn open_below(top: &Path, folder: &Path) -> std::result::Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut folder = openat(CWD, top, flags, Mode::empty())?;
-    for part in path.parent().into_iter().flat_map(Path::components) {
-        folder = openat(&folder, part.as_os_str(), flags, Mode::empty())?;
-    }
-    renameat(&folder, path.file_name().unwrap_or_default(), CWD, to)
+    let top = openat(CWD, top, flags, Mode::empty())?;
+    folder.components().try_fold(top, |open, part| openat(&open, part.as_os_str(), flags, Mode::empty()))
 }
 
 /// Removes the parent folders of a path that are empty.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use super::StopReason;
 use super::captured::{Bound, CapturedOutput};
+use super::{ProgramInput, StopReason};
 
 /// Time for which a program's pipes may stay open after its end: a background process, such as an `ssh` connection master, may hold
 /// them for ever.
@@ -35,7 +35,12 @@ enum Event {
 
 impl Gathering {
     /// Begins to read what the child writes, within these limits, and to write its input. `most` is for its standard output.
-    pub(super) fn begin(child: &mut Child, input: Vec<u8>, most: usize, bound: Option<Bound>) -> Gathering {
+    pub(super) fn begin(
+        child: &mut Child,
+        input: Option<ProgramInput>,
+        most: usize,
+        bound: Option<Bound>,
+    ) -> Gathering {
         let (sender, events) = mpsc::channel();
         feed(child.stdin.take(), input);
         let stdout = drain(child.stdout.take(), CapturedOutput::new(most, bound.clone()), &sender);
@@ -76,10 +81,10 @@ impl Gathering {
     }
 }
 
-fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
-    if let Some(mut pipe) = pipe {
+fn feed(pipe: Option<impl Write + Send + 'static>, input: Option<ProgramInput>) {
+    if let (Some(mut pipe), Some(ProgramInput(write))) = (pipe, input) {
         // A program that stops reading reports the reason itself.
-        thread::spawn(move || pipe.write_all(&bytes));
+        thread::spawn(move || write(&mut pipe));
     }
 }
 

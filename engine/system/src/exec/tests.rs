@@ -44,6 +44,15 @@ fn large_input_and_output_do_not_block_each_other() {
 }
 
 #[test]
+fn an_input_that_is_not_completed_ends_early() {
+    let call = ProgramCall::new("cat").input_by(|pipe| {
+        pipe.write_all(b"half")?;
+        Err(io::ErrorKind::UnexpectedEof.into())
+    });
+    assert_eq!(call.run().unwrap().stdout, b"half");
+}
+
+#[test]
 fn standard_input_is_empty_by_default() {
     assert_eq!(ProgramCall::new("cat").text().unwrap(), "");
 }

@@ -32,6 +32,26 @@ fn an_ignored_task_file_does_not_hold_a_backup() {
 }
 
 #[test]
+fn thousands_of_new_files_become_one_pack() {
+    const MANY: usize = 1_000;
+    let lab = RepositoryLab::new();
+    lab.acquire(1, "fix").unwrap();
+    fs::create_dir(lab.pooled(1).join("made")).unwrap();
+    (0..MANY)
+        .for_each(|number| lab.write(&lab.pooled(1).join(format!("made/{number}")), &format!("{number}\n")));
+    let backup = lab.release(1).unwrap();
+    let counted = lab.run(&lab.repo(), &["count-objects", "-v"]);
+    let count = |what: &str| -> usize {
+        let count =
+            counted.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(": ")?.parse().ok());
+        count.unwrap()
+    };
+    assert!(count("packs") == 1 && count("in-pack") == MANY && count("count") < 20, "{counted}");
+    assert_eq!(lab.files_in(&backup.commit).len(), MANY + 2);
+    assert_eq!(lab.text_in(&backup.commit, "made/999"), "999");
+}
+
+#[test]
 fn a_clean_worktree_is_released_without_backup_and_keeps_branch() {
     let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
