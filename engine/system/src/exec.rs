@@ -43,7 +43,9 @@ pub struct ProgramCall {
 }
 
 /// The writer of a program's standard input.
-struct ProgramInput(Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>);
+struct ProgramInput(Box<InputWriter>);
+
+type InputWriter = dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send;
 
 impl fmt::Debug for ProgramInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
