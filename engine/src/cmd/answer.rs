@@ -42,8 +42,13 @@ impl CommandAnswer {
 
 /// A value in JSON.
 pub fn written(value: &impl Serialize) -> Result<String> {
-    let unwritten = |cause| Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}"));
-    serde_json::to_string(value).map_err(unwritten)
+    /// The length of most rows of lists.
+    const USUAL: usize = 1024;
+    let unwritten =
+        |cause: String| Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}"));
+    let mut bytes = Vec::with_capacity(USUAL);
+    serde_json::to_writer(&mut bytes, value).map_err(|cause| unwritten(cause.to_string()))?;
+    String::from_utf8(bytes).map_err(|cause| unwritten(cause.to_string()))
 }
 
 /// Values in JSON as one array, which may have megabytes.

@@ -264,9 +264,11 @@ pub fn each_briefly<R: Send>(
         one.idle.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
     };
     let (brief, whole): (Vec<KnownTask>, Vec<KnownTask>) = known.into_iter().partition(is_brief);
-    let dirs: Vec<WorkItemDir> = brief.iter().map(|known| known.dir.clone()).collect();
+    let (dirs, journals): (Vec<WorkItemDir>, Vec<_>) =
+        brief.into_iter().map(|KnownTask { dir, owned, idle }| (dir, (owned, idle))).unzip();
     let texts = index::facts(&dirs, AskedTasks::Some).into_iter().map(Some);
-    let all = brief.into_iter().zip(texts).chain(whole.into_iter().map(|known| (known, None)));
+    let brief = dirs.into_iter().zip(journals).map(|(dir, (owned, idle))| KnownTask { dir, owned, idle });
+    let all = brief.zip(texts).chain(whole.into_iter().map(|known| (known, None)));
     in_their_order(all.collect(), &make)
 }
 

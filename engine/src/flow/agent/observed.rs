@@ -92,12 +92,9 @@ impl Observed {
 
     /// A task without agents and transitions, whose status is of this time.
     pub fn without_agents(task: WorkItem, since: &str) -> Observed {
-        Observed {
-            task,
-            history: Box::new(WorkItemHistory { since: since.to_owned(), ..WorkItemHistory::default() }),
-            session: SessionHealth::Inactive,
-            agents: Vec::new(),
-        }
+        let mut history = Box::<WorkItemHistory>::default();
+        since.clone_into(&mut history.since);
+        Observed { task, history, session: SessionHealth::Inactive, agents: Vec::new() }
     }
 
     /// Event that is not recorded yet.
