@@ -73,7 +73,7 @@ pub struct TaskBudget {
     /// The amounts that its agents have used, where it has limits.
     #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
     pub spent: Budget,
-    /// What goes on that the budget had stopped; null for nothing.
+    /// Work that goes on after its budget had stopped it, in words; null for none.
     pub goes_on: Option<String>,
     /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -168,7 +168,7 @@ impl Budget {
 
     /// The values, with these for the kinds that have none.
     #[must_use]
-    pub fn or(self, others: Budget) -> Budget {
+    pub fn completed_by(self, others: Budget) -> Budget {
         self.with(others, |one, other| one.or(other))
     }
 

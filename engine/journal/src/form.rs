@@ -3,6 +3,7 @@
 /// A number that changes with the source that folds journals: a cache of another form is not read.
 pub const FORM: u64 = sum_of(&[
     include_bytes!("event.rs"),
+    include_bytes!("event/convert.rs"),
     include_bytes!("event/declare.rs"),
     include_bytes!("event/ends.rs"),
     include_bytes!("event/objects.rs"),

@@ -33,7 +33,7 @@ pub fn of_home(app: &App) -> Result<BudgetSettings> {
 /// The limits of a task: its own, then those of its project, then those of all projects.
 pub fn limits(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Budget> {
     let of_project = of_project(app, &task.project)?.task.unwrap_or_default();
-    Ok(history.budget.own.or(of_project).or(of_home(app)?.task.unwrap_or_default()))
+    Ok(history.budget.own.completed_by(of_project).completed_by(of_home(app)?.task.unwrap_or_default()))
 }
 
 /// The budgets of a project; none of one that was removed.

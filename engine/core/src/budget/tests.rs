@@ -78,7 +78,7 @@ fn more_budget_lets_a_task_go_on() {
 fn limits_of_a_task_come_before_those_of_others() {
     let own = Budget::parse("cost=9").unwrap();
     let expect = Budget { cost: Some(9_000_000), ..LIMITS };
-    assert_eq!(own.or(LIMITS), expect);
+    assert_eq!(own.completed_by(LIMITS), expect);
     assert!(LIMITS.counts_tokens() && !Budget::parse("time=1h,starts=1").unwrap().counts_tokens());
 }
 

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use orange_core::plan::{Execution, Intervene};
 
-use super::task::PaneArgs;
+use super::transcripts::PaneArgs;
 
 /// `orange mission …`
 #[derive(Debug, Subcommand)]

@@ -12,6 +12,7 @@ mod notify;
 mod parse;
 mod project;
 mod task;
+mod transcripts;
 mod workflow;
 mod workspace;
 
@@ -29,9 +30,8 @@ pub use names::{TaskName, TaskNames};
 pub use notify::NotifyCommand;
 pub use parse::{ParsedCommand, parse};
 pub use project::{ProjectCommand, ProjectSettings};
-pub use task::{
-    AnswerArgs, ListArgs, LogsArgs, PaneArgs, RequestDecision, TaskCommand, UpdateArgs, WaitArgs,
-};
+pub use task::{AnswerArgs, ListArgs, RequestDecision, TaskCommand, UpdateArgs, WaitArgs};
+pub use transcripts::{LogsArgs, PaneArgs};
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
 

@@ -230,14 +230,14 @@ pub struct ProjectSettings {
     #[arg(long, value_name = "WHICH", value_parser = resolve())]
     pub feedback_resolve: Option<Resolve>,
     /// The limits of each task that has none of its own: cost in dollars, tokens, fresh_tokens, time, starts
-    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
-    pub budget_task: Option<Budget>,
+    #[arg(long, value_name = "LIMITS", value_parser = limits)]
+    pub budget_task: Option<Box<Budget>>,
     /// The limits of all agents of a day in UTC; once they are reached, no agent starts until the next day
-    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
-    pub budget_day: Option<Budget>,
+    #[arg(long, value_name = "LIMITS", value_parser = limits)]
+    pub budget_day: Option<Box<Budget>>,
     /// The limits of all agents of a month in UTC; once they are reached, no agent starts until the next month
-    #[arg(long, value_name = "LIMITS", value_parser = Budget::parse)]
-    pub budget_month: Option<Budget>,
+    #[arg(long, value_name = "LIMITS", value_parser = limits)]
+    pub budget_month: Option<Box<Budget>>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
@@ -320,9 +320,9 @@ impl ProjectSettings {
         settings.feedback.authors = authors.or(settings.feedback.authors.take());
         settings.feedback.resolve = self.feedback_resolve.or(settings.feedback.resolve);
         settings.feedback.bots = listed(&self.feedback_bots).or(settings.feedback.bots.take());
-        settings.budget.task = self.budget_task.or(settings.budget.task);
-        settings.budget.day = self.budget_day.or(settings.budget.day);
-        settings.budget.month = self.budget_month.or(settings.budget.month);
+        settings.budget.task = self.budget_task.as_deref().copied().or(settings.budget.task);
+        settings.budget.day = self.budget_day.as_deref().copied().or(settings.budget.day);
+        settings.budget.month = self.budget_month.as_deref().copied().or(settings.budget.month);
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
 
@@ -339,6 +339,11 @@ impl ProjectSettings {
 /// A program, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProgram(pub Option<WorktreeProgram>);
+
+/// Boxed, since commands lie side by side in memory.
+fn limits(text: &str) -> Result<Box<Budget>, String> {
+    Budget::parse(text).map(Box::new)
+}
 
 fn forge() -> impl TypedValueParser<Value = ForgeKind> {
     let read = |word: String| ForgeKind::parse(&word).ok_or("a forge without a name");

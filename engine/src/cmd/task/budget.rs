@@ -30,7 +30,7 @@ fn answer(dir: &WorkItemDir, shown: ShownBudget, dry_run: bool) -> (TaskBudget, 
     (TaskBudget { success: Success, id: dir.id.clone(), limits, spent, goes_on, dry_run }, text)
 }
 
-/// What is spent of each limit: `$1.20 of $5.00, 3 starts of 12 starts`.
+/// The spent amount of each limit: `$1.20 of $5.00, 3 starts of 12 starts`.
 pub fn line(limits: &Budget, spent: &Budget) -> String {
     let of = |kind| {
         let spent = amount(kind, spent.get(kind).unwrap_or_default());

@@ -30,7 +30,7 @@ pub struct ShownBudget {
     pub limits: Budget,
     /// Amounts that are spent.
     pub spent: Budget,
-    /// What goes on, in words.
+    /// Work that goes on, in words.
     pub goes_on: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub fn change(app: &App, dir: &WorkItemDir, wish: BudgetWish) -> Result<ShownBud
         let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
         let own = changed(app, dir, &task, &history, wish)?;
         let before = shown(app, dir, &task, &history)?;
-        return Ok(ShownBudget { limits: own.or(before.limits), ..before });
+        return Ok(ShownBudget { limits: own.completed_by(before.limits), ..before });
     }
     let mut locked = lock_recovered(app, dir)?;
     let budget = changed(app, dir, locked.task(), locked.history(), wish)?;
@@ -83,7 +83,7 @@ fn changed(
     history: &WorkItemHistory,
     wish: BudgetWish,
 ) -> Result<Budget> {
-    let mut own = wish.set.unwrap_or_default().or(history.budget.own);
+    let mut own = wish.set.unwrap_or_default().completed_by(history.budget.own);
     let Some(add) = wish.add else { return Ok(own) };
     let ShownBudget { limits, spent, .. } = shown(app, dir, task, history)?;
     for kind in BudgetKind::ALL {

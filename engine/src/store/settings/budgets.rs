@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::file::{Reader, SettingResult, each, table};
+use super::entries::{Reader, SettingResult, each, table};
 use crate::Result;
 use crate::store::toml_text::TomlText;
 

@@ -6,15 +6,15 @@ use orange_core::feedback::{Authors, Resolve, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
+use super::entries::{Reader, SettingFlaw, SettingResult, each, table};
 use super::{
     MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, budgets, flaw_of_path, flaw_of_program,
     flaw_of_variable, ports,
 };
 use crate::Result;
-use crate::store::suggest;
-use crate::store::toml_text::{TomlText, in_order};
+use crate::store::toml_text::TomlText;
 
 /// Its name, at the top of the repository.
 pub const FILE: &str = "orange.toml";
@@ -47,50 +47,6 @@ const KEYS: &[&str] = &[
     "feedback",
     "budget",
 ];
-
-pub(super) type SettingResult<T> = std::result::Result<T, SettingFlaw>;
-
-/// An entry that has no meaning, and where it is, if that is not the key.
-pub(super) struct SettingFlaw {
-    pub(super) at: Option<usize>,
-    pub(super) what: String,
-}
-
-impl From<String> for SettingFlaw {
-    fn from(what: String) -> SettingFlaw {
-        SettingFlaw { at: None, what }
-    }
-}
-
-pub(super) struct Reader<'t>(pub(super) TomlText<'t>);
-
-impl Reader<'_> {
-    pub(super) fn each(
-        &self,
-        table: &DeTable<'_>,
-        keys: &[&str],
-        mut set: impl FnMut(&str, &Spanned<DeValue<'_>>) -> SettingResult<()>,
-    ) -> Result<()> {
-        each(table, keys, &mut set).map_err(|flaw| self.0.broken(flaw.at.unwrap_or_default(), &flaw.what))
-    }
-}
-
-/// Reads each entry of a table, whose keys are these.
-pub(super) fn each(
-    table: &DeTable<'_>,
-    keys: &[&str],
-    set: &mut dyn FnMut(&str, &Spanned<DeValue<'_>>) -> SettingResult<()>,
-) -> SettingResult<()> {
-    for (name, value) in in_order(table) {
-        let (at, key) = (name.span().start, &**name.get_ref());
-        if !keys.contains(&key) {
-            let help = suggest::help(key, keys, "keys");
-            return Err(SettingFlaw { at: Some(at), what: format!("`{key}` is not a key here: {help}") });
-        }
-        set(key, value).map_err(|flaw| SettingFlaw { at: flaw.at.or(Some(at)), ..flaw })?;
-    }
-    Ok(())
-}
 
 fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<()> {
     match key {
@@ -244,10 +200,6 @@ fn read_ports(value: &Spanned<DeValue<'_>>) -> SettingResult<Ports> {
     })?;
     let base = base.ok_or_else(|| "`ports` has a `base`: the first port of the first worktree".to_owned())?;
     Ok(Ports::new(base, per_slot)?)
-}
-
-pub(super) fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> SettingResult<&'t DeTable<'t>> {
-    Ok(value.get_ref().as_table().ok_or_else(|| format!("`{key}` is a table: [{key}]"))?)
 }
 
 fn text(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<String> {

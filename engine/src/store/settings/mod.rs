@@ -1,6 +1,7 @@
 //! The settings of a project that `projects.json` and its `orange.toml` share: what a new worktree gets, and who works in it.
 
 mod budgets;
+mod entries;
 mod file;
 pub mod ports;
 #[cfg(test)]
@@ -57,7 +58,7 @@ pub struct Settings {
     /// Feedback on pull requests.
     #[serde(default, skip_serializing_if = "FeedbackSettings::is_empty")]
     pub feedback: FeedbackSettings,
-    /// Budgets.
+    /// Limits of agents.
     #[serde(default, skip_serializing_if = "BudgetSettings::is_empty")]
     pub budget: BudgetSettings,
     /// Members of newer versions.
