@@ -1,3 +1,5 @@
+//! Budgets as plain values.
+
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
