@@ -110,7 +110,10 @@ fn red_checks_and_comments_go_to_an_agent_until_a_person_decides() {
     look(&world);
     assert_eq!((rounds(&task).len(), task.status().as_str()), (2, "reviewing"));
     let feedback = task.ok("feedback", &[]);
-    assert_eq!((&feedback["number"], &feedback["cause"]), (&json!(2), &json!("pr.threads")));
+    assert_eq!(
+        (&feedback["feedback"]["number"], &feedback["feedback"]["cause"]),
+        (&json!(2), &json!("pr.threads"))
+    );
 }
 
 #[test]
