@@ -3,6 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Heading of the section of a task's text that has its feedback.
+pub const HEADING: &str = "## Feedback";
+
 /// The people whose comments agents get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(

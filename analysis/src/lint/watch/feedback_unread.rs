@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::Hook;
+use orange_core::feedback::HEADING as SECTION;
 use orange_core::{Action, TransitionId};
 
 use super::{CC2, Facts, taken};
-
-/// The section that the hook `write_feedback` writes.
-const SECTION: &str = "## Feedback";
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let transitions: BTreeSet<TransitionId> = taken(facts).map(|(_, transition, _)| transition).collect();

@@ -8,10 +8,7 @@ use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request,
 use crate::store::scalar::Value;
 use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, list};
 use crate::{Error, ErrorKind, Result, store};
-use orange_api::TransitionResult;
-
-/// The section in which a person says what is to change.
-const FEEDBACK: &str = "## Feedback";
+use orange_api::{Feedback, TransitionResult};
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +21,7 @@ pub struct UpdateWishes<'a> {
     pub summary: Option<&'a str>,
     /// The new branch; without a name, the one that is checked out.
     pub branch: Option<Option<&'a str>>,
-    /// Changes that the agent should make, for the section [`FEEDBACK`].
+    /// Changes that the agent should make, for the section [`Feedback::HEADING`].
     pub feedback: Option<&'a str>,
     /// Only say what would happen.
     pub dry_run: bool,
@@ -85,7 +82,7 @@ fn feedback(app: &App, dir: &WorkItemDir, wishes: UpdateWishes<'_>) -> Result<Op
     } else {
         let mut locked = lock_recovered(app, dir)?;
         app.check_caller(locked.task(), locked.history())?;
-        locked.append_section(FEEDBACK, text)?;
+        locked.append_section(Feedback::HEADING, text)?;
     }
     Ok(Some("feedback"))
 }
