@@ -104,7 +104,7 @@ fn an_end_for_a_budget_that_was_cut_short_goes_on() {
 }
 
 #[test]
-fn starts_wait_for_the_end_of_a_used_up_day() {
+fn starts_that_a_budget_refuses_wait_for_more() {
     let world = World::new();
     let first = world.create("one", "Mend it [agents: hang]", &[]);
     first.agent(1).begun();
@@ -120,4 +120,16 @@ fn starts_wait_for_the_end_of_a_used_up_day() {
     world.ok(&["project", "update", "toy", "--budget-day", "starts=3"]);
     second.ok("spawn", &[]);
     second.agent(1).begun();
+
+    // A start by a hook waits with the hooks behind it, and runs as it was asked for.
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: work pass]", &["--budget", "starts=1"]);
+    task.has_events(1, "hooks.waiting");
+    assert_eq!((task.status(), need(&task)["kind"].clone()), ("agent-review".to_owned(), json!("budget")));
+    world.ok(&["monitor", "--once"]);
+    let counts = ["budget.reached", "hooks.waiting", "agent.spawned", "agent.crashed"];
+    assert_eq!(counts.map(|kind| task.events_of(kind).len()), [1, 1, 1, 0]);
+    assert!(task.fails(1, "refused", "update", &["--retry-hooks"]).contains("1 start of 1 start"));
+    task.ok("budget", &["--add", "starts=4"]);
+    task.reaches("reviewing");
 }
