@@ -3,7 +3,6 @@
 use orange_api::{AgentState, Feedback};
 use orange_core::{Action, Checks, Fact, FactKind, Input, Machine, StateId};
 
-use crate::Result;
 use crate::app::App;
 use crate::drive::forge::PullRequest;
 use crate::drive::git::{Git, Mergeable};
@@ -12,6 +11,7 @@ use crate::flow::snapshot::{checks_of, status_of};
 use crate::flow::{Snapshot, activity, ask, changed, feedback, finish, lock_recovered};
 use crate::hooks;
 use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
+use crate::{Error, Result};
 use orange_system::fault;
 
 /// What became of a look at the watch rules of a task.
@@ -57,8 +57,10 @@ pub fn apply(app: &App, dir: &WorkItemDir, pr: Option<&PullRequest>) -> Result<W
     if !watches(machine, &task) {
         return Ok(Watched::Nothing);
     }
-    let (held, discussion) = facts(app, dir, machine, &task, &history, pr)?;
-    let Some(applied) = applied(app, machine, &task, &history, &held)? else { return Ok(Watched::Nothing) };
+    let LookedUp { held, discussion, failure } = facts(app, dir, machine, &task, &history, pr)?;
+    let Some(applied) = applied(app, machine, &task, &history, &held)? else {
+        return failure.map_or(Ok(Watched::Nothing), Err);
+    };
     if !is_quiet(app, dir, &task, &history) {
         return Ok(Watched::Deferred);
     }
@@ -92,12 +94,31 @@ fn next_round(history: &WorkItemHistory) -> u32 {
     history.branch.feedback.unwrap_or_default() + 1
 }
 
+/// The facts that hold, as far as they could be looked up.
+#[derive(Debug, Default)]
+struct LookedUp {
+    held: Vec<HeldFact>,
+    /// The discussion of the pull request, if that was asked for.
+    discussion: Option<Feedback>,
+    /// The failure of a question; other facts count all the same.
+    failure: Option<Error>,
+}
+
+impl LookedUp {
+    fn add<T: IntoIterator<Item = HeldFact>>(&mut self, found: Result<T>) {
+        match found {
+            Ok(found) => self.held.extend(found),
+            Err(error) => self.failure = self.failure.take().or(Some(error)),
+        }
+    }
+}
+
 /// The kinds of facts for which the rules of a state wait.
 fn kinds<'m>(machine: &'m Machine<'_>, status: StateId) -> impl Iterator<Item = FactKind> + use<'m> {
     machine.watch_rules_of(status).map(|rule| machine.watch[rule].fact.kind())
 }
 
-/// The facts that hold of those for which the rules of the task's state wait, and the discussion of its pull request if that was asked for.
+/// The facts that hold of those for which the rules of the task's state wait under its counters.
 fn facts(
     app: &App,
     dir: &WorkItemDir,
@@ -105,25 +126,42 @@ fn facts(
     task: &WorkItem,
     history: &WorkItemHistory,
     pr: Option<&PullRequest>,
-) -> Result<(Vec<HeldFact>, Option<Feedback>)> {
+) -> Result<LookedUp> {
     let status = status_of(machine, task)?;
-    let waits_for = |wanted: &[FactKind]| kinds(machine, status).any(|kind| wanted.contains(&kind));
-    let mut held = Vec::new();
-    if waits_for(&[FactKind::Checks]) {
-        held.extend(of_checks(app, task, history, pr)?);
+    let counters: Vec<u32> = machine.counters.iter().map(|counter| task.counter(counter.name)).collect();
+    let open = machine.watch_rules_of(status).map(|rule| &machine.watch[rule]);
+    let open: Vec<FactKind> = open
+        .filter(|rule| rule.guard.is_none_or(|guard| guard.holds(&counters)))
+        .map(|rule| rule.fact.kind())
+        .collect();
+    let mut found = LookedUp::default();
+    if open.contains(&FactKind::Checks) {
+        found.add(of_checks(app, task, history, pr));
     }
-    let mut discussion = None;
-    if waits_for(&[FactKind::Review, FactKind::Threads]) && pr.is_some() {
-        let feedback = feedback::collect(app, dir, FactKind::Threads.as_str(), next_round(history))?;
-        if tip(app, task)?.as_ref() == Some(&feedback.commit) {
-            held.extend(of_discussion(&feedback));
-            discussion = Some(feedback);
+    if pr.is_some() && open.iter().any(|kind| matches!(kind, FactKind::Review | FactKind::Threads)) {
+        match discussion(app, dir, task, history) {
+            Ok(discussion) => {
+                found.add(Ok(discussion.iter().flat_map(of_discussion)));
+                found.discussion = discussion;
+            }
+            Err(error) => found.failure = Some(error),
         }
     }
-    if waits_for(&[FactKind::Base]) {
-        held.extend(of_base(app, task, history)?);
+    if open.contains(&FactKind::Base) {
+        found.add(of_base(app, task, history));
     }
-    Ok((held, discussion))
+    Ok(found)
+}
+
+/// The discussion of the pull request, if that is at the commit of the branch.
+fn discussion(
+    app: &App,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+) -> Result<Option<Feedback>> {
+    let feedback = feedback::collect(app, dir, FactKind::Threads.as_str(), next_round(history))?;
+    Ok((tip(app, task)?.as_ref() == Some(&feedback.commit)).then_some(feedback))
 }
 
 /// The facts of checks that have all ended, and that are of the commit of the branch.
