@@ -90,7 +90,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
 impl From<Draft> for PartialDefinition {
     fn from(draft: Draft) -> Self {
         Self(Box::new(match draft {
-            Draft::Machine(draft) => Definition::Machine(draft.workflow),
+            Draft::Machine(draft) => Definition::Machine(Box::new(draft.workflow)),
             Draft::Steps(steps) => Definition::Steps(steps),
         }))
     }

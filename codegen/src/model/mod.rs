@@ -53,7 +53,7 @@ use crate::syntax::Text;
 #[derive(Clone, Debug)]
 pub enum Definition {
     /// A state machine workflow: states and transitions.
-    Machine(Workflow),
+    Machine(Box<Workflow>),
     /// A step workflow: a graph of steps.
     Steps(Steps),
 }
