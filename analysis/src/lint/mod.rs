@@ -2,6 +2,7 @@
 //!
 //! A lint is a file here, a page in `docs/lints/` and a line in the table of its group.
 
+mod actor_kind;
 pub(crate) mod agents;
 pub mod causes;
 mod facts;
@@ -19,7 +20,8 @@ pub mod unattended;
 mod undecided;
 pub mod watch;
 
-pub use facts::{ActorKind, Facts, MAX_TRACED};
+pub use actor_kind::ActorKind;
+pub use facts::{Facts, MAX_TRACED};
 pub use prompt_facts::{
     AgentInState, Command, PromptFacts, Reading, StatusTarget, UnknownCommand, VerdictWord, find_heading,
     headings, result_names, status_names,

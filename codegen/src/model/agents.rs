@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, Field};
 use super::keys::{AGENT, NO_WORKSPACE};
-use super::{AgentSettings, HarnessName, Workspace};
+use super::{AgentSettings, HarnessName, Role, Workspace};
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -11,6 +11,17 @@ use crate::suggest;
 /// The words for the task's own harnesses. What is almost one of them is not a name.
 const TASK: &str = "task";
 const REVIEW: &str = "review";
+
+impl HarnessName {
+    /// The agent that it makes of a hook's agent, where the hook does not say.
+    pub fn role(&self) -> Option<Role> {
+        match self {
+            HarnessName::Task => Some(Role::Worker),
+            HarnessName::Review => Some(Role::Reviewer),
+            HarnessName::Named(_) => None,
+        }
+    }
+}
 
 /// `agent` of a state.
 pub(super) fn agent(decoder: &mut Decoder<'_>, field: &Field<'_>) -> AgentSettings {

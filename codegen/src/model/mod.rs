@@ -391,17 +391,6 @@ pub enum HarnessName {
     Named(String),
 }
 
-impl HarnessName {
-    /// The agent that it makes of a hook's agent, where the hook does not say.
-    pub fn role(&self) -> Option<Role> {
-        match self {
-            HarnessName::Task => Some(Role::Worker),
-            HarnessName::Review => Some(Role::Reviewer),
-            HarnessName::Named(_) => None,
-        }
-    }
-}
-
 /// Rules for agents that have died.
 #[derive(Clone, Debug)]
 pub struct ExitMonitoring {

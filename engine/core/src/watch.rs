@@ -25,7 +25,7 @@ pub enum Fact {
     BaseConflict,
 }
 
-/// The subject of a fact, by which transitions of one pair of states are told apart.
+/// The subject of a fact, which distinguishes transitions of one pair of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FactKind {
     /// The checks of the pull request.

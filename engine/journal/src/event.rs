@@ -329,7 +329,7 @@ events! {
         cause: String,
         /// Its value, as the workflow has it: `red`.
         value: String,
-        /// What has been acted on: the commit, or the threads with their newest comments.
+        /// The commit, or the threads with their newest comments, on which the rule acts.
         #[serde(default)]
         items: Vec<String>,
         /// The number of the feedback that was written down for it.

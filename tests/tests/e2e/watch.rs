@@ -72,7 +72,7 @@ fn round(cause: &str, number: u64) -> (String, u64) {
 }
 
 #[test]
-fn red_checks_and_comments_go_to_an_agent_until_a_person_decides() {
+fn red_checks_and_comments_go_to_an_agent() {
     let world = World::new().with_github();
     fs::create_dir_all(world.path("home/gh")).unwrap();
     fs::write(world.path("home/gh/ada.permission"), "write").unwrap();

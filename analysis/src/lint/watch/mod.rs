@@ -1,7 +1,7 @@
 //! Watch rules: whether their facts can hold, and what becomes of the feedback.
 
-mod feedback_no_way_out;
 mod feedback_unread;
+mod feedback_without_exit;
 mod fix_not_published;
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ super::group! {
     CC0 "watch-without-pull-request" Warn watch_without_pull_request;
     CC1 "fix-not-published" Warn fix_not_published;
     CC2 "feedback-unread" Warn feedback_unread;
-    CC3 "feedback-no-way-out" Warn feedback_no_way_out;
+    CC3 "feedback-no-way-out" Warn feedback_without_exit;
 }
 
 /// True if a hook of this step has pushed the branch, or opened the pull request.

@@ -1,3 +1,5 @@
+//! Tests of the lints of watch rules, on changes of one workflow.
+
 use orange_codegen::Source;
 
 /// A workflow whose state `reviewing` watches its pull request.
@@ -61,7 +63,7 @@ fn a_rule_about_a_pull_request_needs_one() {
 }
 
 #[test]
-fn a_fix_is_pushed_on_the_way_back() {
+fn a_fix_is_pushed_before_the_state_that_watches() {
     let split = (
         "{from: working, to: reviewing, hooks",
         "{from: working, to: reviewing, when: rounds > 0, hooks: [{action: kill_session}]}\n  - {from: working, to: reviewing, when: rounds == 0, hooks",

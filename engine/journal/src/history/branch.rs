@@ -32,7 +32,7 @@ pub struct BranchHistory {
     pub pr: Option<String>,
     /// Last known state of the checks of that pull request.
     pub checks: Option<ChecksSeen>,
-    /// What watch rules have acted on, by the kind and the value of the fact.
+    /// Commits and comments on which watch rules have acted, by the kind and the value of the fact.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watched: BTreeMap<String, BTreeSet<String>>,
     /// The number of the newest feedback that was written down for a watch rule.

@@ -50,10 +50,10 @@ struct LastPoll {
     is_deferred: bool,
 }
 
-/// What a question has led to.
+/// Result of a question.
 #[derive(Debug, Default)]
 struct Polled {
-    /// What was done, in words.
+    /// Actions that followed, in words.
     stories: Vec<String>,
     /// True if a watch rule is to be tried again.
     is_deferred: bool,

@@ -14,7 +14,7 @@ use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, Work
 use crate::{Error, Result};
 use orange_system::fault;
 
-/// What became of a look at the watch rules of a task.
+/// Result of a look at the watch rules of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// No rule applies.
@@ -29,7 +29,7 @@ pub enum Watched {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HeldFact {
     fact: Fact,
-    /// What it is about: it is acted on again when one of these is new.
+    /// Commits and comments that it is about: a rule acts on it again when one of these is new.
     items: Vec<String>,
 }
 
