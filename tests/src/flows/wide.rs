@@ -173,7 +173,13 @@ impl Author {
                 }
             }
             if self.random.chance(10) {
-                let actions = ["create_pr", "delete_remote_branch", "increment_review_round", "spawn_next"];
+                let actions = [
+                    "create_pr",
+                    "delete_remote_branch",
+                    "increment_review_round",
+                    "spawn_next",
+                    "write_feedback",
+                ];
                 let on_failure = self.random.chance(50).then_some("go-on");
                 let action = *self.random.pick(&actions);
                 it.hooks.push(PlannedHook { action, on_failure, ..PlannedHook::default() });

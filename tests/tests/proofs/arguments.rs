@@ -143,7 +143,9 @@ fn gates(plan: &Plan) -> [usize; 2] {
             || deadlines.into_iter().any(|it| it.then == Some(to))
     };
     let gated = || plan.transitions.iter().filter(|it| !it.gates.is_empty());
-    [gated().filter(|it| leads(it.from, it.to) || times(it.from, it.to)).count(), gated().count()]
+    // A transition for facts alone is no exit rule's.
+    let ruled = gated().filter(|it| it.cause.is_none() && (leads(it.from, it.to) || times(it.from, it.to)));
+    [ruled.count(), gated().count()]
 }
 
 /// The claims of a part of the argument of a property; `None` of other words than are known.
