@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::app::App;
 use crate::drive::forge::{Glance, PrState};
 use crate::drive::git::Git;
-use crate::flow::watch::rules::{self, Watched};
+use crate::flow::watch::rules;
 use crate::flow::{changed, pull_request};
 use crate::hooks;
 use crate::store::projects::Project;
@@ -46,17 +46,6 @@ struct LastPoll {
     failure: Option<Error>,
     /// The glance before the last view.
     glance: Option<Glance>,
-    /// True if a watch rule is to be tried again.
-    is_deferred: bool,
-}
-
-/// Result of a question.
-#[derive(Debug, Default)]
-struct Polled {
-    /// Actions that followed, in words.
-    stories: Vec<String>,
-    /// True if a watch rule is to be tried again.
-    is_deferred: bool,
 }
 
 /// A task that has a pull request, or may have one.
@@ -118,7 +107,9 @@ impl Polls {
         let mut failures = 0;
         for it in watched {
             let glance = it.url.as_deref().and_then(|url| glances.get(url).cloned());
+            // A rule may also be about the base, or may have waited for an agent.
             if let Some(asked) = self.asked.get_mut(&it.dir.id)
+                && !it.watches
                 && asked.has_seen(glance.as_ref())
             {
                 asked.at = Instant::now();
@@ -127,11 +118,10 @@ impl Polls {
             let outcome = ask(app, &it, &mut bases);
             failures = if outcome.is_err() { failures + 1 } else { 0 };
             let failure = outcome.as_ref().err().cloned();
-            let is_deferred = outcome.as_ref().is_ok_and(|polled| polled.is_deferred);
-            let poll = LastPoll { at: Instant::now(), failure, glance, is_deferred };
+            let poll = LastPoll { at: Instant::now(), failure, glance };
             let before = self.asked.insert(it.dir.id.clone(), poll);
             match outcome {
-                Ok(one) => polled.extend(one.stories.into_iter().map(|story| (it.dir.clone(), Ok(story)))),
+                Ok(stories) => polled.extend(stories.into_iter().map(|story| (it.dir.clone(), Ok(story)))),
                 // A task that never had a pull request needs none.
                 Err(_) if it.url.is_none() && !it.watches => {}
                 Err(error) if before.is_some_and(|before| before.failure.as_ref() == Some(&error)) => {}
@@ -173,42 +163,39 @@ impl LastPoll {
     /// True if a view has nothing new after this glance.
     fn has_seen(&self, glance: Option<&Glance>) -> bool {
         let seen = self.glance.as_ref().zip(glance);
-        self.failure.is_none()
-            && !self.is_deferred
-            && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
+        self.failure.is_none() && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
     }
 }
 
-fn ask(app: &App, watched: &PolledTask, bases: &mut FetchedBases) -> Result<Polled> {
+fn ask(app: &App, watched: &PolledTask, bases: &mut FetchedBases) -> Result<Vec<String>> {
     let (task, _) = WorkItem::read(&app.home, &watched.dir)?;
     let forge = app.forge_of(&app.project_of(&task)?)?.patience(PATIENCE);
-    let mut polled = Polled::default();
+    let mut stories = Vec::new();
     let pr = match &watched.url {
         Some(url) => {
             forge.check(app.path())?;
             let pr = forge.view(url)?;
-            polled.stories.extend(pull_request::follow(app, &watched.dir, &pr)?);
+            stories.extend(pull_request::follow(app, &watched.dir, &pr)?);
             Some(pr)
         }
         None => {
             let pr = hooks::pull_request::find(app, &forge, &task)?;
             if let Some(pr) = &pr {
-                polled.stories.push(pull_request::found(app, &watched.dir, pr)?);
+                stories.push(pull_request::found(app, &watched.dir, pr)?);
             }
             pr
         }
     };
-    if watched.watches_base {
-        bases.fetch(app, &task)?;
-    }
     if watched.watches {
-        match rules::apply(app, &watched.dir, pr.as_ref().filter(|pr| pr.state == PrState::Open))? {
-            Watched::Nothing => {}
-            Watched::Deferred => polled.is_deferred = true,
-            Watched::Taken(story) => polled.stories.push(story),
+        let fetched = if watched.watches_base { bases.fetch(app, &task) } else { Ok(()) };
+        let open = pr.as_ref().filter(|pr| pr.state == PrState::Open);
+        stories.extend(rules::apply(app, &watched.dir, open)?);
+        // Without an answer, the rules are about the base that is known here.
+        if stories.is_empty() {
+            fetched?;
         }
     }
-    Ok(polled)
+    Ok(stories)
 }
 
 /// The bases that were fetched in a round, each once.

@@ -14,17 +14,6 @@ use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, Work
 use crate::{Error, Result};
 use orange_system::fault;
 
-/// Result of a look at the watch rules of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Watched {
-    /// No rule applies.
-    Nothing,
-    /// A rule applies when the task's agent is no longer at work, or its hooks have run.
-    Deferred,
-    /// A rule was taken, or a person has to act, in words.
-    Taken(String),
-}
-
 /// A fact that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HeldFact {
@@ -49,21 +38,19 @@ pub fn watches_base(machine: &Machine<'_>, task: &WorkItem) -> bool {
     status_of(machine, task).is_ok_and(|status| kinds(machine, status).any(|kind| kind == FactKind::Base))
 }
 
-/// Takes the transition of the watch rule that applies to a task, if one does. The pull request is as the forge has just shown it.
-pub fn apply(app: &App, dir: &WorkItemDir, pr: Option<&PullRequest>) -> Result<Watched> {
+/// Takes the transition of the watch rule that applies to a task, if one does, and returns what was done, in words. Nothing is done while an
+/// agent of the task is at work. The pull request is as the forge has just shown it.
+pub fn apply(app: &App, dir: &WorkItemDir, pr: Option<&PullRequest>) -> Result<Option<String>> {
     let (task, journal) = WorkItem::read(&app.home, dir)?;
     let history = journal.history();
     let machine = app.machine_of(&task.owned)?;
-    if !watches(machine, &task) {
-        return Ok(Watched::Nothing);
+    if !watches(machine, &task) || !is_quiet(app, dir, &task, &history) {
+        return Ok(None);
     }
     let LookedUp { held, discussion, failure } = facts(app, dir, machine, &task, &history, pr)?;
     let Some(applied) = applied(app, machine, &task, &history, &held)? else {
-        return failure.map_or(Ok(Watched::Nothing), Err);
+        return failure.map_or(Ok(None), Err);
     };
-    if !is_quiet(app, dir, &task, &history) {
-        return Ok(Watched::Deferred);
-    }
     let feedback = match writes_feedback(machine, applied.rule) {
         false => None,
         true => Some(collected(app, dir, &history, applied.held.fact.kind(), discussion)?),
@@ -268,30 +255,35 @@ fn writes_feedback(machine: &Machine<'_>, rule: usize) -> bool {
 }
 
 /// Takes the transition under the task's lock, if nothing of it has changed meanwhile.
-fn take(app: &App, dir: &WorkItemDir, applied: &AppliedRule, feedback: Option<Feedback>) -> Result<Watched> {
+fn take(
+    app: &App,
+    dir: &WorkItemDir,
+    applied: &AppliedRule,
+    feedback: Option<Feedback>,
+) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let held = std::slice::from_ref(&applied.held);
     let now = self::applied(app, machine, locked.task(), locked.history(), held)?;
     if now.is_none_or(|now| now.rule != applied.rule) || !is_quiet(app, dir, locked.task(), locked.history())
     {
-        return Ok(Watched::Deferred);
+        return Ok(None);
     }
     let input = Input::Watched { rule: applied.rule };
     let needs =
         |locked: &LockedWorkItem| life::program(app, machine, locked.task(), locked.history(), input, None);
     let Some(mut locked) = ask::begun(app, locked, &needs)? else {
-        return Ok(Watched::Deferred);
+        return Ok(None);
     };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     let Some(decision) = turn.decision() else {
         if turn.events.is_empty()
             || locked.task().attention.as_ref().is_some_and(|it| it.contains(&turn.story))
         {
-            return Ok(Watched::Nothing);
+            return Ok(None);
         }
         life::record(app, machine, &mut locked, &turn, TurnRecord::default())?;
-        return Ok(Watched::Taken(turn.story));
+        return Ok(Some(turn.story));
     };
     let room = hooks::preflight(app, locked.task(), &decision.effects)?;
     if let Some(feedback) = &feedback {
@@ -308,5 +300,5 @@ fn take(app: &App, dir: &WorkItemDir, applied: &AppliedRule, feedback: Option<Fe
     let led_to_it: Vec<(Event, Set)> = vec![taken.into()];
     life::record(app, machine, &mut locked, &turn, TurnRecord { led_to_it, room, ..TurnRecord::default() })?;
     finish(app, &mut locked)?;
-    Ok(Watched::Taken(format!("{}: {}", fact.sentence(), turn.story)))
+    Ok(Some(format!("{}: {}", fact.sentence(), turn.story)))
 }
