@@ -143,7 +143,7 @@ fn gates(plan: &Plan) -> [usize; 2] {
             || deadlines.into_iter().any(|it| it.then == Some(to))
     };
     let gated = || plan.transitions.iter().filter(|it| !it.gates.is_empty());
-    // A transition for facts alone is no exit rule's.
+    // Exit rules do not take a transition that is for facts alone.
     let ruled = gated().filter(|it| it.cause.is_none() && (leads(it.from, it.to) || times(it.from, it.to)));
     [ruled.count(), gated().count()]
 }
