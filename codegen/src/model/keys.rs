@@ -382,11 +382,11 @@ pub static WATCH_RULE: Object = Object {
             "The fact of the branch into which the work is to be merged for which it waits.",
         ),
         key("when", Takes::Guard, "Under which counter values it applies."),
-        key("then", STATE_NAME, "Takes the transition to this state."),
+        key("then", STATE_NAME, "Takes the transition to this state, if the rule applies."),
         key(
             "then_when",
             Takes::List(&Takes::Object(&CLAUSE)),
-            "Takes the transition of the one clause that holds.",
+            "Takes the transition of the one clause that holds, if the rule applies.",
         ),
     ],
 };
