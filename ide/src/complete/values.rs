@@ -167,7 +167,9 @@ impl Asked<'_> {
             | NameKind::Workflows => self.project.names(kind),
         };
         let rank = |it: &str| (self.rank(found, kind, it), Reverse(self.project.uses(kind, it)));
-        let mut ranked: Vec<_> = names.into_iter().map(|it| (rank(&it), it)).collect();
+        let listed = listed_beside(found, kind, text);
+        let names = names.into_iter().filter(|it| !listed.contains(&it.as_str()));
+        let mut ranked: Vec<_> = names.map(|it| (rank(&it), it)).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
         let kind = CompletionKind::Name(kind);
         ranked.into_iter().map(|(_, name)| self.whole(name, kind, text)).collect()
@@ -294,6 +296,16 @@ impl Asked<'_> {
 fn step_around<'n>(found: &Found<'n>) -> Option<&'n str> {
     let mapping = found.ancestors.last()?.node;
     ["id", "complete"].iter().find_map(|key| mapping.value_of(key)?.text())
+}
+
+/// The other names of the list in which a name stands, where a list has each once.
+fn listed_beside<'n>(found: &Found<'n>, kind: NameKind, text: &Text) -> Vec<&'n str> {
+    let is_once = matches!(kind, NameKind::States | NameKind::Counters | NameKind::Actors | NameKind::Steps);
+    let list = found.ancestors.last().and_then(|it| it.node.value_of(it.key));
+    let list = list.filter(|it| is_once && matches!(it.kind, NodeKind::Sequence(_)));
+    let mut words = list.map(words_of).unwrap_or_default();
+    words.retain(|word| *word != text.value);
+    words
 }
 
 fn words_of(node: &Node) -> Vec<&str> {

@@ -30,6 +30,7 @@ pub struct AgentsHistory {
     /// The last report about each agent, by spawn number.
     pub reports: BTreeMap<u32, Report>,
     /// Times of each agent, by spawn number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub times: BTreeMap<u32, AgentTimes>,
     /// Usage of each agent that has ended, by spawn number, if its harness reported it.
     pub spent: BTreeMap<u32, Spent>,

@@ -30,6 +30,11 @@ pub struct RecordedLimit {
 }
 
 impl BudgetHistory {
+    /// True if it has neither a limit nor a record.
+    pub fn is_empty(&self) -> bool {
+        *self == BudgetHistory::default()
+    }
+
     /// True if it is recorded that this limit was reached.
     pub fn has(&self, kind: BudgetKind, limit: u64) -> bool {
         self.reached.iter().any(|it| it.kind == kind.as_str() && it.limit == limit)

@@ -45,6 +45,7 @@ pub struct WorkItemHistory {
     /// The part that only missions have.
     pub mission: MissionHistory,
     /// The budget.
+    #[serde(skip_serializing_if = "BudgetHistory::is_empty")]
     pub budget: BudgetHistory,
     /// The task whose agent created this one.
     pub creator: Option<String>,
