@@ -282,6 +282,7 @@ pub mod one_state {
         transitions: &TRANSITIONS,
         rows: &[0, 0],
         exit_rules: &EXIT_RULE_TABLE,
+        watch: &WATCH,
         prompts: &PROMPTS,
         commands: orange::Commands {
             spawn: None,
@@ -316,6 +317,7 @@ pub mod one_state {
     ];
     static TRANSITIONS: [orange::Transition<'static>; 0] = [];
     static EXIT_RULE_TABLE: [orange::ExitRule<'static>; 0] = [];
+    static WATCH: [orange::WatchRule<'static>; 0] = [];
     static PROMPTS: [orange::Prompt<'static>; 0] = [];
 }
 
