@@ -109,6 +109,9 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
             ("C86", Anywhere),
         ],
     ),
+    ("CC0", &[("C40", State)]),
+    ("CC1", &[("C40", State), ("CC0", State)]),
+    ("CC2", &[("C25", Anywhere), ("C05", State), ("C06", State)]),
 ];
 
 /// The most labels that a finding gets for findings that follow from it.

@@ -3,29 +3,28 @@
 use std::collections::BTreeMap;
 
 use orange_codegen::diag::Diagnostic;
-use orange_core::{FactKind, StateId};
+use orange_core::StateId;
 
-use super::{CC1, Facts, is_prompted, publishes, reached, taken};
+use super::{CC1, Facts, is_prompted, of_pull_requests, publishes, reached, taken};
 use crate::search::{ConfigurationId, Edge};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     if is_prompted(facts) {
         return Vec::new();
     }
-    // By state and kind: the configurations to which its rules lead.
-    let mut after: BTreeMap<(StateId, FactKind), Vec<ConfigurationId>> = BTreeMap::new();
-    for (edge, _, kind) in taken(facts).filter(|(_, _, kind)| kind.is_of_pull_request()) {
-        after.entry((facts.search.task(edge.from).status, kind)).or_default().push(edge.to);
+    let opened = facts.search.edges().map(|(_, edge)| edge).filter(|edge| publishes(facts, edge));
+    let published = reached(facts, opened.map(|edge| edge.to), |_| true);
+    // By state: the configurations to which its rules lead from where a pull request can be.
+    let mut after: BTreeMap<StateId, Vec<ConfigurationId>> = BTreeMap::new();
+    let taken =
+        taken(facts).filter(|(edge, _, kind)| kind.is_of_pull_request() && published.contains(&edge.from));
+    for (edge, _, _) in taken {
+        after.entry(facts.search.task(edge.from).status).or_default().push(edge.to);
     }
-    after.into_iter().filter_map(|((state, kind), to)| finding(facts, state, kind, to)).collect()
+    after.into_iter().filter_map(|(state, to)| finding(facts, state, to)).collect()
 }
 
-fn finding(
-    facts: &Facts<'_>,
-    state: StateId,
-    kind: FactKind,
-    to: Vec<ConfigurationId>,
-) -> Option<Diagnostic> {
+fn finding(facts: &Facts<'_>, state: StateId, to: Vec<ConfigurationId>) -> Option<Diagnostic> {
     let status = |at: ConfigurationId| facts.search.task(at).status;
     // A step into a state that watches ends the search there.
     let goes_on = |edge: &Edge| !publishes(facts, edge) && status(edge.from) != state;
@@ -38,11 +37,7 @@ fn finding(
     };
     let mut edges = facts.search.edges().map(|(_, edge)| edge).filter(|edge| is_back(edge));
     let back = edges.find_map(|edge| edge.step.transition())?;
-    let rule = facts
-        .workflow
-        .watch
-        .iter()
-        .find(|rule| rule.status.value == state && rule.fact.value.kind() == kind)?;
+    let rule = of_pull_requests(facts).find(|rule| rule.status.value == state)?;
     let name = facts.name(state);
     let message =
         format!("a task that this rule sends back comes to `{name}` again, and its fix is not pushed");

@@ -57,7 +57,7 @@ fn a_loop_through_a_fact_needs_a_counter() {
 #[test]
 fn a_rule_about_a_pull_request_needs_one() {
     let unpublished = ("{action: create_pr, on_failure: stop}, ", "");
-    check(&[unpublished], &["CC0", "CC1"]);
+    check(&[unpublished], &["CC0"]);
     check(&[unpublished, ("pr: {checks: red}", "base: conflict")], &[]);
     check(&[unpublished, ("do it, then", "do it, `git push`, then")], &[]);
 }

@@ -14,8 +14,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let opened = facts.search.edges().map(|(_, edge)| edge).filter(|edge| publishes(facts, edge));
     let reached = reached(facts, opened.map(|edge| edge.to), |_| true);
     let states: BTreeSet<StateId> = reached.into_iter().map(|at| facts.search.task(at).status).collect();
+    // One finding for each state: the same hook is missing for all of its rules.
+    let mut reported = BTreeSet::new();
     let without = of_pull_requests(facts).filter(|rule| !states.contains(&rule.status.value));
-    let found = without.map(|rule| {
+    let found = without.filter(|rule| reported.insert(rule.status.value)).map(|rule| {
         let name = facts.name(rule.status.value);
         let message = format!("no hook opens the pull request for which this rule of `{name}` waits");
         Diagnostic::new(&CC0, rule.fact.span, message).label(rule.fact.span, "never holds without one").help(
