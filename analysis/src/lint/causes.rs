@@ -109,6 +109,7 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
             ("C86", Anywhere),
         ],
     ),
+    ("CA3", &[("CA0", State), ("CA1", Part), ("CA2", State), ("C60", State)]),
     ("CC0", &[("C40", State)]),
     ("CC1", &[("C40", State), ("CC0", State)]),
     ("CC2", &[("C25", Anywhere), ("C05", State), ("C06", State)]),
