@@ -168,7 +168,7 @@ impl Asked<'_> {
         };
         let rank = |it: &str| (self.rank(found, kind, it), Reverse(self.project.uses(kind, it)));
         let listed = listed_beside(found, kind, text);
-        let names = names.into_iter().filter(|it| !listed.contains(&it.as_str()));
+        let names = names.into_iter().filter(|it| !it.is_empty() && !listed.contains(&it.as_str()));
         let mut ranked: Vec<_> = names.map(|it| (rank(&it), it)).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
         let kind = CompletionKind::Name(kind);
