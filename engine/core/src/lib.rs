@@ -28,6 +28,7 @@ mod gate;
 mod guard;
 mod hash;
 mod hook;
+pub mod intake;
 mod life;
 mod machine;
 pub mod merge;
@@ -43,11 +44,13 @@ pub mod reclaim;
 mod rejection;
 mod restart;
 mod reviewers;
+pub mod schedule;
 pub mod scheduler;
 mod section;
 mod unknown;
 mod watch;
 mod workflow;
+pub mod zone;
 
 #[cfg(test)]
 mod tests;
