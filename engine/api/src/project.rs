@@ -105,6 +105,12 @@ pub struct SharedSettings {
     pub feedback: SharedFeedbackSettings,
     /// Budgets, without those of all projects in `budget.toml` of the home.
     pub budget: SharedBudgetSettings,
+    /// The variables that agents of foreign tasks do not get, beside the tokens of forges.
+    pub env_deny: SettingSource<Vec<String>>,
+    /// The labels whose issues become tasks.
+    pub intake: SettingSource<Vec<String>>,
+    /// The names of the schedules.
+    pub schedule: SettingSource<Vec<String>>,
 }
 
 /// The settings of feedback on pull requests that `projects.json` and `orange.toml` share.

@@ -29,6 +29,9 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         forge,
         feedback,
         budget,
+        env_deny,
+        intake,
+        schedule,
         trust,
     } = settings;
     let programs = setup
@@ -61,6 +64,9 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
             day: with(budget.day.value, &budget.day),
             month: with(budget.month.value, &budget.month),
         },
+        env_deny: with(env_deny.value.clone(), &env_deny),
+        intake: with(intake.value.iter().map(|it| it.label.clone()).collect(), &intake),
+        schedule: with(schedule.value.iter().map(|it| it.name.clone()).collect(), &schedule),
     })
 }
 
@@ -115,6 +121,9 @@ pub fn text(shown: &ShownProject) -> String {
         row("budget.task", it.budget.task.value.words(), it.budget.task.source),
         row("budget.day", it.budget.day.value.words(), it.budget.day.source),
         row("budget.month", it.budget.month.value.words(), it.budget.month.source),
+        row("agent.env_deny", it.env_deny.value.join(", "), it.env_deny.source),
+        row("intake", it.intake.value.join(", "), it.intake.source),
+        row("schedule", it.schedule.value.join(", "), it.schedule.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

@@ -9,7 +9,7 @@ use orange_core::merge::{MessageForm, Strategy};
 use crate::Result;
 use crate::store::Home;
 use crate::store::projects::Project;
-use crate::store::settings::{Ports, Settings, WorktreeProgram};
+use crate::store::settings::{IntakeSettings, Ports, ScheduleSettings, Settings, WorktreeProgram};
 use crate::store::trust::{self, Trust};
 use crate::store::work_item::DEFAULT_HARNESS;
 
@@ -48,6 +48,12 @@ pub struct Effective {
     pub feedback: EffectiveFeedback,
     /// As in [`Settings`], without those of all projects.
     pub budget: EffectiveBudget,
+    /// As in [`Settings`], with those of the content that was agreed to last: what was denied stays so while the file changes.
+    pub env_deny: Sourced<Vec<String>>,
+    /// As in [`Settings`].
+    pub intake: Sourced<Vec<IntakeSettings>>,
+    /// As in [`Settings`].
+    pub schedule: Sourced<Vec<ScheduleSettings>>,
     /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
 }
@@ -100,7 +106,12 @@ impl Effective {
 /// The settings of a project, from its `orange.toml` as it is now, if that content is trusted.
 pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
     let (trust, file) = trust::of(home, project)?;
+    let last = if file.is_some() { None } else { trust::last(home, project)? };
     let file = file.unwrap_or_default();
+    let denied = Settings {
+        env_deny: file.env_deny.clone().or(last.and_then(|it| it.env_deny)),
+        ..Settings::default()
+    };
     let own = &project.settings;
     Ok(Effective {
         copy: first(own, &file, |it| it.copy.clone()),
@@ -130,6 +141,9 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
             day: first(own, &file, |it| it.budget.day),
             month: first(own, &file, |it| it.budget.month),
         },
+        env_deny: first(own, &denied, |it| it.env_deny.clone()),
+        intake: first(own, &file, |it| it.intake.clone()),
+        schedule: first(own, &file, |it| it.schedule.clone()),
         trust,
     })
 }

@@ -66,7 +66,7 @@ pub(super) fn read(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Bud
     Ok(settings)
 }
 
-fn budget(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Budget> {
+pub(super) fn budget(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Budget> {
     let mut budget = Budget::default();
     let wrong = || format!("`{key}` is a table: {key} = {{cost = 5.00, time = \"2h\", starts = 12}}");
     let limits = value.get_ref().as_table().ok_or_else(wrong)?;

@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::entries::{Reader, SettingFlaw, SettingResult, each, table};
 use super::{
     MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, budgets, flaw_of_path, flaw_of_program,
-    flaw_of_variable, ports,
+    flaw_of_variable, intake, ports, schedules,
 };
 use crate::Result;
 use crate::store::toml_text::TomlText;
@@ -46,6 +46,9 @@ const KEYS: &[&str] = &[
     "forge",
     "feedback",
     "budget",
+    "agent",
+    "intake",
+    "schedule",
 ];
 
 fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<()> {
@@ -77,6 +80,14 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
             })?;
         }
         "budget" => settings.budget = budgets::read(key, value)?,
+        "agent" => {
+            each(table(key, value)?, &["env_deny"], &mut |key, value| {
+                settings.env_deny = Some(variables(key, value)?);
+                Ok(())
+            })?;
+        }
+        "intake" => settings.intake = Some(intake::read(key, value)?),
+        "schedule" => settings.schedule = Some(schedules::read(key, value)?),
         "harness" => {
             each(table(key, value)?, &["task", "review"], &mut |key, value| {
                 let name = Some(text(key, value)?).filter(|name| !name.is_empty());
@@ -109,12 +120,12 @@ fn set_merge(merge: &mut MergeSettings, key: &str, value: &Spanned<DeValue<'_>>)
     Ok(())
 }
 
-fn flag(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<bool> {
+pub(super) fn flag(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<bool> {
     Ok(value.get_ref().as_bool().ok_or_else(|| format!("`{key}` is true or false"))?)
 }
 
 /// One of several values that have a word each.
-fn word<T: Copy>(
+pub(super) fn word<T: Copy>(
     key: &str,
     value: &Spanned<DeValue<'_>>,
     known: &[T],
@@ -130,7 +141,7 @@ fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> 
     strings(value, &|| format!("`{key}` is a list of paths in quotes: [\".env\"]"), flaw_of_path)
 }
 
-fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
+pub(super) fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of names in quotes: [\"API_KEY\"]"), flaw_of_variable)
 }
 
@@ -142,11 +153,11 @@ fn authors(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Authors> {
     }
 }
 
-fn logins(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
+pub(super) fn logins(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of names in quotes: [\"ada\"]"), flaw_of_login)
 }
 
-fn strings(
+pub(super) fn strings(
     value: &Spanned<DeValue<'_>>,
     wrong: &dyn Fn() -> String,
     flaw: fn(&str) -> Option<String>,
@@ -202,12 +213,12 @@ fn read_ports(value: &Spanned<DeValue<'_>>) -> SettingResult<Ports> {
     Ok(Ports::new(base, per_slot)?)
 }
 
-fn text(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<String> {
+pub(super) fn text(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<String> {
     let text = value.get_ref().as_str().map(str::to_owned);
     Ok(text.ok_or_else(|| format!("`{key}` is one string in quotes"))?)
 }
 
-fn number(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<u32> {
+pub(super) fn number(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<u32> {
     let DeValue::Integer(number) = value.get_ref() else {
         return Err(format!("`{key}` is a whole number").into());
     };

@@ -3,7 +3,9 @@
 mod budgets;
 mod entries;
 mod file;
+mod intake;
 pub mod ports;
+mod schedules;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +19,9 @@ use serde_json::{Map, Value};
 
 pub use budgets::{BudgetSettings, parse_home};
 pub use file::{FILE, LONGEST, parse};
+pub use intake::IntakeSettings;
 pub use ports::Ports;
+pub use schedules::ScheduleSettings;
 
 /// The seconds that a program may take, unless its entry sets others.
 pub const TIMEOUT: u32 = 600;
@@ -61,6 +65,15 @@ pub struct Settings {
     /// Limits of agents.
     #[serde(default, skip_serializing_if = "BudgetSettings::is_empty")]
     pub budget: BudgetSettings,
+    /// The variables that agents of foreign tasks do not get, beside the tokens of forges. Of `orange.toml` alone.
+    #[serde(skip)]
+    pub env_deny: Option<Vec<String>>,
+    /// The labels whose issues become tasks. Of `orange.toml` alone.
+    #[serde(skip)]
+    pub intake: Option<Vec<IntakeSettings>>,
+    /// The missions that start at given times. Of `orange.toml` alone.
+    #[serde(skip)]
+    pub schedule: Option<Vec<ScheduleSettings>>,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use orange_core::intake::IntakeAuthors;
+
 use super::*;
 use crate::ErrorKind;
 
@@ -148,4 +150,42 @@ fn no_two_worktrees_have_the_same_port() {
     for (base, per_slot, number) in [(65_530, 6, 2), (65_530, 7, 1), (1024, 100, u32::MAX)] {
         assert_eq!(Ports::new(base, per_slot).unwrap().of_slot(number), None);
     }
+}
+
+#[test]
+fn an_intake_and_a_schedule_are_read_with_their_defaults() {
+    let text = "[agent]\nenv_deny = ['NPM_TOKEN']\n[[intake]]\nlabel = 'agent'\n[[intake]]\nlabel = 'bug'\nauthors = 'anyone'\n\
+        labelled_by = ['ada']\nspawn = true\nmax_open = 1\nmax_per_day = 2\ncomment = false\nworkflow = 'w'\nbudget = {cost = 5}\n\
+        [[schedule]]\nname = 'triage'\ncron = '0 7 * * 1-5'\ntz = 'Europe/Berlin'\nmission = 'm'\ngrace = '2h'\n";
+    let settings = parse(Path::new("orange.toml"), text.as_bytes()).unwrap();
+    assert_eq!(settings.env_deny, Some(vec!["NPM_TOKEN".to_owned()]));
+    let intake = settings.intake.unwrap();
+    assert_eq!(intake[0], IntakeSettings { label: "agent".to_owned(), ..IntakeSettings::default() });
+    let bug = &intake[1];
+    assert_eq!((bug.spawn, bug.comment, bug.max_open, bug.max_per_day), (true, false, 1, 2));
+    assert_eq!((&bug.authors, bug.budget.unwrap().written().as_str()), (&IntakeAuthors::Anyone, "cost=5"));
+    let schedule = settings.schedule.unwrap().remove(0);
+    assert_eq!((schedule.name.as_str(), schedule.grace, schedule.prompt), ("triage", 7200, None));
+}
+
+#[test]
+fn a_flaw_of_an_intake_or_a_schedule_names_its_line() {
+    check_flaw("intake = 'agent'", 1, "[[intake]]");
+    check_flaw("[[intake]]\nspawn = true", 1, "has a `label`");
+    check_flaw("[[intake]]\nlabel = ' '", 2, "one line");
+    check_flaw("[[intake]]\nlabel = 'a'\n[[intake]]\nlabel = 'A'", 3, "has another [[intake]]");
+    check_flaw("[[intake]]\nlabel = 'a'\nauthor = 'write'", 3, "`author` is not a key here");
+    check_flaw("[[intake]]\nlabel = 'a'\nauthors = 'all'", 3, "or \"anyone\"");
+    check_flaw("[[intake]]\nlabel = 'a'\nlabelled_by = 'anyone'", 3, "\"write\" or a list");
+    check_flaw("[[intake]]\nlabel = 'a'\nmax_open = 0", 3, "from 1 to 1000");
+    check_flaw("[[intake]]\nlabel = 'a'\nbudget = {money = 5}", 3, "`money` is not a key here");
+    check_flaw("[agent]\nenv_deny = ['A=1']", 2, "name of a variable");
+    check_flaw("[[schedule]]\ncron = '0 7 * * *'\nmission = 'm'", 1, "has a `name`");
+    check_flaw("[[schedule]]\nname = 'a'\nmission = 'm'", 1, "has its times");
+    check_flaw("[[schedule]]\nname = 'a'\ncron = '0 7 * * *'", 1, "has a `mission`");
+    check_flaw("[[schedule]]\nname = 'a@b'", 2, "letters, digits");
+    check_flaw("[[schedule]]\nname = 'a'\ncron = '0 25 * * *'", 3, "`25` is not a hour");
+    check_flaw("[[schedule]]\nname = 'a'\ntz = '../etc'", 3, "Europe/Berlin");
+    check_flaw("[[schedule]]\nname = 'a'\ngrace = '8d'", 3, "up to a week");
+    check_flaw("[[schedule]]\nname = 'a'\nmissed = 'all'", 3, "skip, once");
 }
