@@ -155,6 +155,7 @@ fn is_persons(act: &Act) -> bool {
         | Act::Fail { .. }
         | Act::Answer { .. }
         | Act::Checks { .. }
+        | Act::Children { .. }
         | Act::Commit { .. }
         | Act::Fact { .. }
         | Act::Elapse { .. }

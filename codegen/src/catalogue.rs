@@ -125,6 +125,7 @@ catalogue! {
     A20 "gate-without-merge" Error Machines;
     A21 "watch-target-illegal" Error Machines;
     A22 "watch-overlap" Warn Machines;
+    A23 "delegation-unused" Error Machines;
     B01 "cycle" Error Steps;
     B02 "unknown-dep" Error Steps;
     B03 "duplicate-step" Error Steps;

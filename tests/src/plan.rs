@@ -80,6 +80,8 @@ pub struct PlannedState {
     pub in_folder: bool,
     /// The other keys of `agent`, as they are written: `model: opus`.
     pub agent: Vec<&'static str>,
+    /// `delegates`, as it is written.
+    pub delegates: Option<&'static str>,
     /// `timeout`, in seconds, and the state of `on_timeout`.
     pub timeout: Option<(u32, Option<usize>)>,
 }
@@ -169,6 +171,8 @@ pub enum Outside {
     Command(&'static [&'static str]),
     /// `checks: green`
     Checks,
+    /// `children: some`, or `none`.
+    Children { some: bool },
 }
 
 /// A guard as a tree.
@@ -427,6 +431,7 @@ impl PlannedState {
             self.entry.then(|| "entry: true".to_owned()),
             self.waits.then(|| "wait: human".to_owned()),
             (!agent.is_empty()).then(|| format!("agent: {{{}}}", agent.join(", "))),
+            self.delegates.map(|it| format!("delegates: {it}")),
             plan.is_wordy.then(|| format!("description: What is done in {}.", self.name)),
             timeout,
         ];
@@ -557,6 +562,8 @@ impl Display for PlannedGate {
         match self.outside {
             Some(Outside::Command(argv)) => return write!(f, "{{command: {{argv: {argv:?}, timeout: 60}}}}"),
             Some(Outside::Checks) => return write!(f, "{{checks: green}}"),
+            Some(Outside::Children { some: true }) => return write!(f, "{{children: some}}"),
+            Some(Outside::Children { some: false }) => return write!(f, "{{children: none}}"),
             None => {}
         }
         write!(f, "{{section: \"{}\"", self.section)?;

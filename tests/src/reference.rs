@@ -30,6 +30,8 @@ pub struct Task {
     pub asked: Vec<(&'static [&'static str], bool)>,
     /// True if the checks of its pull request are green.
     pub is_green: bool,
+    /// True if a task that it has created is open.
+    pub has_children: bool,
     /// True if another agent is alive.
     pub beside: bool,
     /// Its visits of states, the present one last.
@@ -90,6 +92,8 @@ pub enum GateLack {
     Success,
     /// The checks are not green.
     Checks,
+    /// A task that it has created is open, or none is.
+    Children,
 }
 
 /// The effect of a granted request.
@@ -412,6 +416,7 @@ pub fn lack(gate: &PlannedGate, task: &Task) -> Option<GateLack> {
             Some((_, succeeded)) => (!succeeded).then_some(GateLack::Success),
         },
         Some(Outside::Checks) => (!task.is_green).then_some(GateLack::Checks),
+        Some(Outside::Children { some }) => (some != task.has_children).then_some(GateLack::Children),
         None => lack_of_section(gate, task),
     }
 }

@@ -12,7 +12,7 @@ use orange_tests::plan::{Plan, PlannedOutcome, PlannedRule, PlannedTransition};
 /// More states than these take long to search, over and over again.
 const MOST_STATES: usize = 3;
 
-const SHIPPED: [&str; 4] = ["default", "minimal", "persistent", "pull-request"];
+const SHIPPED: [&str; 5] = ["default", "minimal", "persistent", "pull-request", "split"];
 
 fn checked(text: &str) -> Option<(Checked, Source)> {
     let source = Source::new("flow.yml", text);

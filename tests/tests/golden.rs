@@ -93,6 +93,7 @@ golden! {
     random_38 "random-38.rs" random_38;
     seed_default "seed-default.rs" default;
     seed_minimal "seed-minimal.rs" minimal;
+    split "split.rs" split;
     timed "timed.rs" timed;
     type_ "type.rs" type_;
 }

@@ -12,7 +12,7 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    AgentEnd, Answers as Answered, Checks, Effect, Exit, ExitDecision, LeftState, Machine, Missing,
+    AgentEnd, Answers as Answered, Checks, Children, Effect, Exit, ExitDecision, LeftState, Machine, Missing,
     ProgramAnswer, Rejection, SeenSection, StateId, TransitionId, View, When, WorkSince, check_section,
     fingerprint,
 };
@@ -459,11 +459,11 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     let (body, beside) = (generate::body(random), random.chance(50));
     let asked = generate::PROGRAMS.iter().filter(|_| random.chance(60)).copied().collect::<Vec<_>>();
     let asked = asked.into_iter().map(|it| (it, random.chance(60))).collect();
-    let (is_green, visits) = (random.chance(50), Vec::new());
+    let (is_green, has_children, visits) = (random.chance(50), random.chance(50), Vec::new());
     let headings = generate::SECTIONS.into_iter().filter(|_| body.len() % 3 == 0);
     let outdated =
         headings.filter_map(|it| Some((it, orange_core::section(&body, it)?.to_owned()))).collect();
-    Task { status, counters, body, seen, outdated, asked, is_green, beside, visits }
+    Task { status, counters, body, seen, outdated, asked, is_green, has_children, beside, visits }
 }
 
 /// Times at which a task was created, and left each visited state but the last.
@@ -487,12 +487,14 @@ fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
     let others =
         [Checks::NoPullRequest, Checks::Unseen, Checks::Outdated, Checks::None, Checks::Pending, Checks::Red];
     let checks = if task.is_green { Checks::Green } else { others[task.body.len() % others.len()] };
+    let others = [Children::None, Children::Merged, Children::Ended];
+    let children = if task.has_children { Children::Open } else { others[task.body.len() % others.len()] };
     judge(&View {
         status: id(task.status),
         counters: &task.counters,
         body: &task.body,
         seen: &seen,
-        answers: Answered { programs: &programs, checks, is_merge: true },
+        answers: Answered { programs: &programs, checks, children, is_merge: true },
     })
 }
 
@@ -564,6 +566,7 @@ fn lack(missing: Missing) -> GateLack {
         Missing::Answer => GateLack::Answer,
         Missing::Success => GateLack::Success,
         Missing::Checks { .. } => GateLack::Checks,
+        Missing::Children { .. } => GateLack::Children,
         Missing::Merge => panic!("every request of this walk may merge"),
     }
 }

@@ -1,6 +1,8 @@
 //! D04: a gate refuses what it let through.
 
-use orange_core::{Gate, SectionGate, SeenSection, When, WorkSince, check_section, fingerprint, section};
+use orange_core::{
+    Gate, OpenChildren, SectionGate, SeenSection, When, WorkSince, check_section, fingerprint, section,
+};
 
 use super::both::{Both, TransitionPair, guard_place, label};
 use super::{ChangeFinding, D04, Side};
@@ -108,7 +110,7 @@ impl GateCase<'_> {
         gates.iter().all(|gate| match gate {
             Gate::AnySection(any) => any.iter().any(|gate| self.passes(gate)),
             Gate::Section(gate) => self.passes(gate),
-            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks => self.is_asked(gate),
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Children(_) => self.is_asked(gate),
         })
     }
 
@@ -137,9 +139,16 @@ impl GateCase<'_> {
             Gate::Checks if !self.is_asked(gate) => {
                 Some("the checks of the pull request are not green".to_owned())
             }
-            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Section(_) | Gate::AnySection(_) => {
-                None
-            }
+            Gate::Children(wanted) if !self.is_asked(gate) => Some(match wanted {
+                OpenChildren::Some => "no task that it has created is open".to_owned(),
+                OpenChildren::None => "a task that it has created is open".to_owned(),
+            }),
+            Gate::Command(_)
+            | Gate::OnMerge(_)
+            | Gate::Checks
+            | Gate::Children(_)
+            | Gate::Section(_)
+            | Gate::AnySection(_) => None,
         })
     }
 

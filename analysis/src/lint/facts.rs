@@ -447,6 +447,7 @@ impl<'f> Facts<'f> {
                 Act::Answer { program: argv.join(" "), succeeds: text == SUCCEEDS }
             }
             OutsideCheck::Checks => Act::Checks { word: text },
+            OutsideCheck::Children => Act::Children { word: text },
         })
     }
 
@@ -501,6 +502,7 @@ impl<'f> Facts<'f> {
             match section.asked {
                 Some(asked @ OutsideCheck::Program(_)) => format!("`{}` {label}", asked.name()),
                 Some(OutsideCheck::Checks) => format!("the checks are {label}"),
+                Some(OutsideCheck::Children) => format!("of the tasks that it has created, {label} are open"),
                 None => format!("writes {} ({label})", section.heading),
             }
         });

@@ -201,7 +201,9 @@ fn gates_met(known: &ProofFacts<'_, '_>) -> String {
     let ruled = gated.clone().map(|(id, _)| id).filter(|id| facts.is_ruled(*id));
     let asks_outside = |id: TransitionId| {
         let mut gates = facts.machine.transition(id).gates.iter();
-        gates.any(|gate| matches!(gate, Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks))
+        gates.any(|gate| {
+            matches!(gate, Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Children(_))
+        })
     };
     let where_so =
         if ruled.clone().any(asks_outside) { ", where its program or its checks agree" } else { "" };

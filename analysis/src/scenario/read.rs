@@ -1,10 +1,10 @@
 //! Reading a file of scenarios, collecting every fault in it.
 
-use orange_core::{Actor, Fact};
+use orange_core::{Actor, Fact, FactKind};
 
 use super::{Expect, GivenTask, Scenario, ScenarioStep, Scenarios};
 use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, only_beside};
-use crate::walk::{Act, CHECKS, WalkEnd};
+use crate::walk::{Act, CHECKS, CHILDREN, WalkEnd};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
 use orange_codegen::model::keys::{MapKeys, NameKind, Object, PULL_REQUEST_FACT, Takes, key, required};
@@ -88,6 +88,11 @@ static STEP: Object = Object {
             "This fact of the pull request holds, and the workflow watches it.",
         ),
         key("base", Takes::Word(&BASE_WORDS), "This fact of the base holds, and the workflow watches it."),
+        key(
+            "children",
+            Takes::Word(&CHILDREN_WORDS),
+            "Of the tasks that it has created, `some` are open from now on, or `none`; or they are `merged` or have `ended`, and the workflow watches that.",
+        ),
         key("commit", Takes::Boolean, "The work changes."),
         key(
             "sync",
@@ -118,6 +123,8 @@ static EXPECT: Object = Object {
 
 const REJECTIONS: [&str; 5] = ["no_transition", "not_allowed", "guard_failed", "gate_failed", "hooks_wait"];
 const CHECK_WORDS: [&str; 4] = [CHECKS[0].0, CHECKS[1].0, CHECKS[2].0, CHECKS[3].0];
+const CHILDREN_WORDS: [&str; 4] =
+    [CHILDREN[0].0, CHILDREN[1].0, Fact::ChildrenMerged.value(), Fact::ChildrenEnded.value()];
 const BASE_WORDS: [&str; 2] = [Fact::BaseMoved.value(), Fact::BaseConflict.value()];
 const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
 
@@ -174,7 +181,7 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 }
 
 /// Names of the acts that a step can have.
-pub const ACTS: [&str; 14] = [
+pub const ACTS: [&str; 15] = [
     "spawn",
     "write",
     "request",
@@ -187,6 +194,7 @@ pub const ACTS: [&str; 14] = [
     "checks",
     "pr",
     "base",
+    "children",
     "commit",
     "sync",
 ];
@@ -227,6 +235,11 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Act> {
         "checks" => {
             let words = CHECK_WORDS.map(|it| (it, it));
             decoder.word(one, &words).map(|it| Act::Checks { word: it.value.to_owned() })
+        }
+        "children" => {
+            let word = decoder.word(one, &CHILDREN_WORDS.map(|it| (it, it)))?.value;
+            let fact = Fact::of(FactKind::Children, word);
+            Some(fact.map_or_else(|| Act::Children { word: word.to_owned() }, |fact| Act::Fact { fact }))
         }
         "end" => {
             let ended = ended(decoder, fields);

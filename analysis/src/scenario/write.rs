@@ -37,6 +37,7 @@ fn keys(act: &Act) -> String {
         Act::RetryHooks => "retry_hooks: true".to_owned(),
         Act::Answer { program, succeeds } => format!("program: {}, succeeds: {succeeds}", quoted(program)),
         Act::Checks { word } => format!("checks: {}", quoted(word)),
+        Act::Children { word } => format!("children: {}", quoted(word)),
         Act::Fact { fact } => fact.to_string(),
         Act::Commit { is_sync: false } => "commit: true".to_owned(),
         Act::Commit { is_sync: true } => "sync: true".to_owned(),

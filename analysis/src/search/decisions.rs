@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use orange_core::{
-    Actor, Actors, AgentEnd, Cause, Checks, Decision, Input, LifeFacts, LifeTurn, ProgramAnswer, SeenSection,
-    TransitionId, View, Workspace,
+    Actor, Actors, AgentEnd, Cause, Checks, Children, Decision, Input, LifeFacts, LifeTurn, ProgramAnswer,
+    SeenSection, TransitionId, View, Workspace,
 };
 
 use super::ends::{self, RuleIndex};
@@ -216,18 +216,24 @@ pub(super) struct CoreTask<'m> {
     seen: Vec<SeenSection<'m>>,
     programs: Vec<ProgramAnswer<'m>>,
     checks: Checks,
+    children: Children,
 }
 
 impl<'m> CoreTask<'m> {
     pub(super) fn about(search: &Search<'m>, task: &Task) -> Self {
         let (body, seen) = search.sections.body(task);
-        let (programs, checks) = search.sections.answers(task);
-        Self { task: *task, counters: search.counters.values(task), body, seen, programs, checks }
+        let (programs, checks, children) = search.sections.answers(task);
+        Self { task: *task, counters: search.counters.values(task), body, seen, programs, checks, children }
     }
 
     pub(super) fn facts(&self) -> LifeFacts<'_> {
         // A request to the state of merged tasks stands for the merge.
-        let answers = orange_core::Answers { programs: &self.programs, checks: self.checks, is_merge: true };
+        let answers = orange_core::Answers {
+            programs: &self.programs,
+            checks: self.checks,
+            children: self.children,
+            is_merge: true,
+        };
         let (counters, seen) = (&self.counters, &self.seen);
         facts(View { status: self.task.status, counters, body: &self.body, seen, answers })
     }

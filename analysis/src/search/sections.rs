@@ -2,7 +2,7 @@
 //! checks: an answer is as free as a text that an agent or a person writes.
 
 use orange_core::{
-    Checks, Fields, Gate, Heading, Machine, Program, ProgramAnswer, SectionGate, SeenSection, When,
+    Checks, Children, Fields, Gate, Heading, Machine, Program, ProgramAnswer, SectionGate, SeenSection, When,
     WorkSince, check_section, fingerprint, section,
 };
 
@@ -60,6 +60,8 @@ pub enum OutsideCheck<'m> {
     Program(&'m [&'m str]),
     /// The checks of the pull request.
     Checks,
+    /// Whether a task that it has created is open.
+    Children,
 }
 
 /// One content of a section, standing for all that every gate judges alike.
@@ -148,9 +150,9 @@ impl<'m> Sections<'m> {
         self.all.iter().position(|it| it.asked == Some(asked))
     }
 
-    /// Answers of programs, and of the checks.
-    pub(super) fn answers(&self, task: &Task) -> (Vec<ProgramAnswer<'m>>, Checks) {
-        let (mut programs, mut checks) = (Vec::new(), Checks::Red);
+    /// Answers of programs, of the checks, and about created tasks.
+    pub(super) fn answers(&self, task: &Task) -> (Vec<ProgramAnswer<'m>>, Checks, Children) {
+        let (mut programs, mut checks, mut children) = (Vec::new(), Checks::Red, Children::None);
         for (at, section) in self.all.iter().enumerate() {
             let has_failed = task.section(at).content == ABSENT;
             match section.asked {
@@ -158,10 +160,11 @@ impl<'m> Sections<'m> {
                     programs.push(ProgramAnswer { argv, failure: has_failed.then_some("it fails") });
                 }
                 Some(OutsideCheck::Checks) if !has_failed => checks = Checks::Green,
-                Some(OutsideCheck::Checks) | None => {}
+                Some(OutsideCheck::Children) if !has_failed => children = Children::Open,
+                Some(OutsideCheck::Checks | OutsideCheck::Children) | None => {}
             }
         }
-        (programs, checks)
+        (programs, checks, children)
     }
 
     /// A body with the sections of a task, and what gates have let through of it.
@@ -204,11 +207,16 @@ pub(crate) const FAILS: &str = "fails";
 const GREEN: &str = "green";
 const RED: &str = "red";
 
+/// Those for created tasks.
+pub(crate) const NONE: &str = "none";
+pub(crate) const SOME: &str = "some";
+
 impl<'m> OutsideCheck<'m> {
     fn by(gate: &Gate<'m>) -> Option<Self> {
         match gate {
             Gate::Command(Program { argv, .. }) => Some(Self::Program(argv)),
             Gate::Checks => Some(Self::Checks),
+            Gate::Children(_) => Some(Self::Children),
             // A merge asks these about its result, and changes nothing where one fails.
             Gate::OnMerge(_) | Gate::Section(_) | Gate::AnySection(_) => None,
         }
@@ -219,6 +227,7 @@ impl<'m> OutsideCheck<'m> {
         match self {
             Self::Program(argv) => argv.join(" "),
             Self::Checks => "the checks of the pull request".to_owned(),
+            Self::Children => "the question about open tasks".to_owned(),
         }
     }
 }
@@ -278,6 +287,7 @@ impl<'m> Section<'m> {
         let (bad, good) = match asked {
             OutsideCheck::Program(_) => (FAILS, SUCCEEDS),
             OutsideCheck::Checks => (RED, GREEN),
+            OutsideCheck::Children => (NONE, SOME),
         };
         let contents = vec![Content { text: None, ..content(bad) }, content(good)];
         Self {

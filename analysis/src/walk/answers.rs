@@ -1,13 +1,16 @@
-//! Answers of programs and of a pull request's checks in a walk.
+//! Answers of programs, of a pull request's checks, and about created tasks in a walk.
 
-use orange_core::Checks;
+use orange_core::{Checks, Children};
 
 use super::{Happened, Impossible, Walk};
-use crate::search::sections::{FAILS, SUCCEEDS};
+use crate::search::sections::{FAILS, NONE, SOME, SUCCEEDS};
 
 /// The words for the checks of a pull request.
 pub const CHECKS: [(&str, Checks); 4] =
     [("green", Checks::Green), ("red", Checks::Red), ("pending", Checks::Pending), ("none", Checks::None)];
+
+/// The words for the tasks that the task has created.
+pub const CHILDREN: [(&str, Children); 2] = [(SOME, Children::Open), (NONE, Children::None)];
 
 impl Walk<'_> {
     pub(super) fn answer(&mut self, program: &str, succeeds: bool) -> Result<Vec<Happened>, Impossible> {
@@ -33,5 +36,15 @@ impl Walk<'_> {
         };
         self.checks = *checks;
         Ok(vec![Happened::Answers { asked: "checks".to_owned(), answer: word.to_owned() }])
+    }
+
+    pub(super) fn see_children(&mut self, word: &str) -> Result<Vec<Happened>, Impossible> {
+        let Some((_, children)) = CHILDREN.iter().find(|(known, _)| *known == word) else {
+            return Err(Impossible(format!(
+                "of created tasks there are some open, or none, and not `{word}`"
+            )));
+        };
+        self.children = *children;
+        Ok(vec![Happened::Answers { asked: "children".to_owned(), answer: word.to_owned() }])
     }
 }

@@ -50,6 +50,8 @@ sync                         the work takes in what the base has, without a
                              conflict: its own changes stay the same
 checks WORD                  the checks of the pull request are green, red,
                              pending or none from now on
+children WORD                of the tasks that it has created, some are open from
+                             now on, or none
 fact KIND VALUE              a fact holds that the workflow may watch: `fact
                              pr.checks red`, `fact pr.threads open`, `fact base
                              conflict`
@@ -92,6 +94,7 @@ impl Command {
             }
             ("program", [_, ..]) => Self::Act(program(rest)?),
             ("checks", [word]) => Self::Act(Act::Checks { word: (*word).to_owned() }),
+            ("children", [word]) => Self::Act(Act::Children { word: (*word).to_owned() }),
             ("spawn", []) => Self::Act(Act::Spawn),
             ("respawn", []) => Self::Act(Act::Respawn),
             ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
@@ -210,6 +213,7 @@ impl fmt::Display for Act {
                 write!(f, "program {program}: {}", if *succeeds { SUCCEEDS } else { FAILS })
             }
             Self::Checks { word } => write!(f, "checks {word}"),
+            Self::Children { word } => write!(f, "children {word}"),
             Self::Fact { fact } => write!(f, "fact {}", line(*fact)),
             Self::Commit { is_sync: false } => f.write_str("commit"),
             Self::Commit { is_sync: true } => f.write_str("sync"),
@@ -258,6 +262,8 @@ mod tests {
         check("program ./check a:b: fails");
         check("checks green");
         check("fact pr.checks red");
+        check("children some");
+        check("fact children merged");
         check("fact base conflict");
         check("commit");
         check("sync");

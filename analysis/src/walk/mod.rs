@@ -11,12 +11,12 @@ mod time;
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
-    Action, Actor, AgentEnd, Answers, Cause, Checks, Choice, CounterId, Decision, Fact, Input, LifeEvent,
-    LifeFacts, LifeTurn, Machine, Program, ProgramAnswer, Refusal, SeenSection, StateId, TransitionId, View,
-    WorkSince, Workspace, section,
+    Action, Actor, AgentEnd, Answers, Cause, Checks, Children, Choice, CounterId, Decision, Fact, Input,
+    LifeEvent, LifeFacts, LifeTurn, Machine, Program, ProgramAnswer, Refusal, SeenSection, StateId,
+    TransitionId, View, WorkSince, Workspace, section,
 };
 
-pub use self::answers::CHECKS;
+pub use self::answers::{CHECKS, CHILDREN};
 pub use self::hooks::HookRun;
 use self::hooks::{WaitingTransition, starts};
 use self::time::WalkTime;
@@ -46,6 +46,7 @@ pub struct Walk<'m> {
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
+    children: Children,
     time: WalkTime,
 }
 
@@ -83,6 +84,11 @@ pub enum Act {
     /// From now on, the checks of the pull request are like this; at first there is none.
     Checks {
         /// `green`, `red`, `pending` or `none`.
+        word: String,
+    },
+    /// From now on, a task that it has created is open, or none is; at first there is none.
+    Children {
+        /// `some` or `none`.
         word: String,
     },
     /// A fact holds that the workflow may watch.
@@ -222,6 +228,7 @@ impl<'m> Walk<'m> {
             exited: Vec::new(),
             succeeding: BTreeSet::new(),
             checks: Checks::default(),
+            children: Children::default(),
             time: WalkTime::default(),
         }
     }
@@ -318,6 +325,7 @@ impl<'m> Walk<'m> {
             Act::RetryHooks => self.retry(),
             Act::Answer { program, succeeds } => self.answer(program, *succeeds),
             Act::Checks { word } => self.see_checks(word),
+            Act::Children { word } => self.see_children(word),
             Act::Fact { fact } => self.watch(*fact),
             Act::Commit { is_sync } => {
                 self.work.change(*is_sync);
@@ -514,7 +522,8 @@ impl<'m> Walk<'m> {
         let programs: Vec<ProgramAnswer<'_>> =
             known.iter().map(|(argv, failure)| ProgramAnswer { argv, failure: failure.as_deref() }).collect();
         // A request to the state of merged tasks stands for the merge.
-        let answers = Answers { programs: &programs, checks: self.checks, is_merge: true };
+        let answers =
+            Answers { programs: &programs, checks: self.checks, children: self.children, is_merge: true };
         let (counters, body) = (&self.counters, &self.body);
         look(&View { status: self.status(), counters, body, seen: &seen, answers })
     }

@@ -6,6 +6,7 @@ mod ambiguous;
 mod claim;
 mod collision;
 mod deadline;
+mod delegation;
 mod ends;
 mod exit_target;
 mod file_name;
@@ -84,6 +85,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     deadline::check(&mut context);
     gate_without_merge::check(&mut context);
     watch::check(&mut context);
+    delegation::check(&mut context);
     ends::check(&mut context);
 }
 

@@ -103,6 +103,7 @@ fn example(kind: FactKind) -> String {
         FactKind::Review => Fact::ChangesRequested,
         FactKind::Threads => Fact::ThreadsOpen,
         FactKind::Base => Fact::BaseConflict,
+        FactKind::Children => Fact::ChildrenMerged,
     };
     fact.to_string()
 }

@@ -1,9 +1,9 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, FactKind, Fields, Gate, Guard,
-    HarnessOf, Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate,
-    Spawn, State, StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
+    Actor, ActorId, Actors, Commands, Condition, Deadline, Delegates, Ending, ExitRule, FactKind, Fields,
+    Gate, Guard, HarnessOf, Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role,
+    SectionGate, Spawn, State, StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -87,6 +87,7 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
     let description = text::lines(state.description);
     let respawn = option(state.respawn.as_ref().map(|it| hook(emission, it)));
     let agent = actor(state.agent);
+    let delegates = option(state.delegates.as_ref().map(delegates));
     quote! {
         orange::State {
             name: #name,
@@ -96,7 +97,17 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
             entry: #entry,
             respawn: #respawn,
             agent: #agent,
+            delegates: #delegates,
         }
+    }
+}
+
+fn delegates(delegates: &Delegates<'_>) -> TokenStream {
+    let [most, depth] = [delegates.most, delegates.depth].map(Literal::u32_unsuffixed);
+    let workflow = option(delegates.workflow.map(|it| text::lines(it).to_token_stream()));
+    let into = format_ident!("{}", format!("{:?}", delegates.into));
+    quote! {
+        orange::Delegates { most: #most, depth: #depth, workflow: #workflow, into: orange::DelegateInto::#into }
     }
 }
 
@@ -162,6 +173,10 @@ fn gates(gates: &[Gate<'_>]) -> TokenStream {
             quote!(orange::Gate::OnMerge(#program))
         }
         Gate::Checks => quote!(orange::Gate::Checks),
+        Gate::Children(wanted) => {
+            let wanted = format_ident!("{}", format!("{wanted:?}"));
+            quote!(orange::Gate::Children(orange::OpenChildren::#wanted))
+        }
     });
     quote!(&[#(#each),*])
 }

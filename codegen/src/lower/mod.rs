@@ -126,6 +126,12 @@ impl<'a> Lowering<'a> {
                 entry: state.entry,
                 respawn: facts.respawn(id),
                 agent: facts.agent(id),
+                delegates: state.delegates.as_ref().map(|it| core::Delegates {
+                    most: it.most,
+                    depth: it.depth,
+                    workflow: it.workflow.as_deref(),
+                    into: it.into,
+                }),
             }
         })
     }
@@ -172,6 +178,7 @@ impl<'a> Lowering<'a> {
                 if gate.on_merge { core::Gate::OnMerge(program) } else { core::Gate::Command(program) }
             }
             Gate::Checks(_) => core::Gate::Checks,
+            Gate::Children(gate) => core::Gate::Children(gate.wanted),
         }))
     }
 

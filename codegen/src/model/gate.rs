@@ -6,11 +6,13 @@ use super::actors::actors;
 use super::decoder::{self, Decoder, Field, NamedEntry, shortened};
 use super::hooks::{argv, at_least_one};
 use super::keys::{
-    ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GATE_PROGRAM, GREEN, MERGE, WRITERS,
+    ALL_FIELDS, ALL_GATES, CHECKS_GATE, CHILDREN_GATE, COMMAND_GATE, GATE, GATE_PROGRAM, GREEN, MERGE,
+    WRITERS,
 };
 use super::scope::Scope;
 use super::{
-    ChecksGate, CommandGate, Gate, NamedGate, RequiredFields, SectionGate, Verdict, VerdictOf, Verdicts,
+    ChecksGate, ChildrenGate, CommandGate, Gate, NamedGate, OpenChildren, RequiredFields, SectionGate,
+    Verdict, VerdictOf, Verdicts,
 };
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
@@ -95,6 +97,8 @@ fn mapping(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> O
         command_gate(decoder, field).map(Gate::Command)
     } else if has_key(field.value, "checks") {
         checks_gate(decoder, field).map(Gate::Checks)
+    } else if has_key(field.value, "children") {
+        children_gate(decoder, field).map(Gate::Children)
     } else {
         section_gate(decoder, scope, field).map(Gate::Section)
     }
@@ -117,6 +121,13 @@ fn checks_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<ChecksGat
     let fields = decoder.object(field.value, &CHECKS_GATE)?;
     let wanted = fields.get("checks").and_then(|it| decoder.word(&it, &[(GREEN, ())]));
     wanted.map(|_| ChecksGate { place: fields.span, span: fields.span })
+}
+
+fn children_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<ChildrenGate> {
+    let fields = decoder.object(field.value, &CHILDREN_GATE)?;
+    let words = OpenChildren::ALL.map(|it| (it.as_str(), it));
+    let wanted = fields.get("children").and_then(|it| decoder.word(&it, &words))?.value;
+    Some(ChildrenGate { place: fields.span, span: fields.span, wanted })
 }
 
 fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<SectionGate> {
@@ -178,7 +189,15 @@ impl Gate {
             (Self::Section(one), Self::Section(other)) => one.asks() == other.asks(),
             (Self::Command(one), Self::Command(other)) => one.argv == other.argv,
             (Self::Checks(_), Self::Checks(_)) => true,
-            (Self::Section(_) | Self::AnySection(_) | Self::Command(_) | Self::Checks(_), _) => false,
+            (Self::Children(one), Self::Children(other)) => one.wanted == other.wanted,
+            (
+                Self::Section(_)
+                | Self::AnySection(_)
+                | Self::Command(_)
+                | Self::Checks(_)
+                | Self::Children(_),
+                _,
+            ) => false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every key of the workflow language, as data: what the decoder accepts, and what a schema is written from.
 
 use orange_core::action::{Parameter, ParameterKind};
-use orange_core::{Action, Fact, FactKind, VerdictOf};
+use orange_core::{Action, DelegateInto, Fact, FactKind, OpenChildren, VerdictOf};
 
 use super::Actor;
 
@@ -51,7 +51,7 @@ pub static WORKFLOW: Object = Object {
         key(
             "watch",
             Takes::List(&Takes::Object(&WATCH_RULE)),
-            "Facts that take a task out of a state: checks, reviews and threads of its pull request, and its base.",
+            "Facts that take a task out of a state: checks, reviews and threads of its pull request, its base, and the tasks that it has created.",
         ),
         key(
             "deadlines",
@@ -113,6 +113,34 @@ pub static STATE: Object = Object {
         key("timeout", Takes::Duration, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
         key("on_timeout", STATE_OR_NOTICE, "The state that it then goes to, or `notify`, the default."),
         key("agent", Takes::Object(&AGENT), "What runs the agents that are started for this state."),
+        key(
+            "delegates",
+            Takes::Object(&DELEGATES),
+            "That its agent may create tasks, which begin when the task has left the state.",
+        ),
+    ],
+};
+
+/// The `delegates` of a state.
+pub static DELEGATES: Object = Object {
+    what: "`delegates`",
+    keys: &[
+        required(
+            "most",
+            Takes::Integer(1),
+            "The most tasks that a task may create, all its rounds together.",
+        ),
+        key(
+            "depth",
+            Takes::Integer(1),
+            "The deepest level of a created task, below the one that no agent has created; 1 by default.",
+        ),
+        key("workflow", Takes::Text, "The workflow of the created tasks; the project's by default."),
+        key(
+            "into",
+            Takes::Word(&[DelegateInto::Parent.as_str(), DelegateInto::Base.as_str()]),
+            "The branch into which their work is merged: that of this task (`parent`, the default), or the `base` of the project.",
+        ),
     ],
 };
 
@@ -166,8 +194,8 @@ pub static TRANSITION: Object = Object {
     ],
 };
 
-const CAUSES: [&str; 4] = {
-    let mut words = [""; 4];
+const CAUSES: [&str; FactKind::ALL.len()] = {
+    let mut words = [""; FactKind::ALL.len()];
     let mut at = 0;
     while at < words.len() {
         words[at] = FactKind::ALL[at].as_str();
@@ -193,11 +221,16 @@ const GATES: Takes = Takes::OneOf(&[
     Takes::Object(&GATE),
     Takes::Object(&COMMAND_GATE),
     Takes::Object(&CHECKS_GATE),
+    Takes::Object(&CHILDREN_GATE),
 ]);
 
 /// The values that a name in `gates` takes.
-const NAMED_GATE: Takes =
-    Takes::OneOf(&[Takes::Object(&GATE), Takes::Object(&COMMAND_GATE), Takes::Object(&CHECKS_GATE)]);
+const NAMED_GATE: Takes = Takes::OneOf(&[
+    Takes::Object(&GATE),
+    Takes::Object(&COMMAND_GATE),
+    Takes::Object(&CHECKS_GATE),
+    Takes::Object(&CHILDREN_GATE),
+]);
 
 /// Several gates.
 pub static ALL_GATES: Object = Object {
@@ -209,6 +242,7 @@ pub static ALL_GATES: Object = Object {
             Takes::Object(&GATE),
             Takes::Object(&COMMAND_GATE),
             Takes::Object(&CHECKS_GATE),
+            Takes::Object(&CHILDREN_GATE),
         ])),
         "The gates, or their names; each of them must hold.",
     )],
@@ -296,6 +330,16 @@ pub static CHECKS_GATE: Object = Object {
 /// The one value that a gate on checks can ask for.
 pub const GREEN: &str = "green";
 
+/// A gate on created tasks that are open.
+pub static CHILDREN_GATE: Object = Object {
+    what: "a gate on created tasks",
+    keys: &[required(
+        "children",
+        Takes::Word(&[OpenChildren::Some.as_str(), OpenChildren::None.as_str()]),
+        "Some task that this task has created is not over, or none is.",
+    )],
+};
+
 /// The built-in actors that can write a section.
 pub const WRITERS: [Actor; 3] = [Actor::Worker, Actor::Reviewer, Actor::Human];
 
@@ -380,6 +424,11 @@ pub static WATCH_RULE: Object = Object {
             "base",
             Takes::Word(&[Fact::BaseMoved.value(), Fact::BaseConflict.value()]),
             "The fact of the branch into which the work is to be merged for which it waits.",
+        ),
+        key(
+            "children",
+            Takes::Word(&[Fact::ChildrenMerged.value(), Fact::ChildrenEnded.value()]),
+            "The fact of the tasks that it has created for which it waits: all are merged, or all are over and one was not merged.",
         ),
         key("when", Takes::Guard, "Under which counter values it applies."),
         key("then", STATE_NAME, "Takes the transition to this state, if the rule applies."),

@@ -38,9 +38,9 @@ pub use watch::{WatchRule, watched_fact};
 
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
-    Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, Fact, FactKind,
-    MAX_ACTORS, MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value,
-    Verdict, VerdictOf, Workspace,
+    Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, DelegateInto,
+    Fact, FactKind, MAX_ACTORS, MAX_RESUME_AFTER, OnFailure, OpenChildren, Permissions, PromptId,
+    REVIEW_ROUND, Role, StateId, Value, Verdict, VerdictOf, Workspace,
 };
 
 pub use crate::guard::Counter;
@@ -125,6 +125,23 @@ pub struct State {
     pub timeout: Option<ExitRule>,
     /// Settings of the agents that are started for it, where their hooks do not say.
     pub agent: AgentSettings,
+    /// Its agent may create tasks.
+    pub delegates: Option<StateDelegates>,
+}
+
+/// The `delegates` of a state.
+#[derive(Clone, Debug)]
+pub struct StateDelegates {
+    /// The key and its value.
+    pub span: Span,
+    /// The most tasks that a task may create; at least 1.
+    pub most: u32,
+    /// The deepest level of a created task; at least 1.
+    pub depth: u32,
+    /// The workflow of the created tasks.
+    pub workflow: Option<String>,
+    /// The branch into which their work is merged.
+    pub into: DelegateInto,
 }
 
 /// The only actor that moves a task on from a state.
@@ -170,6 +187,8 @@ pub enum Gate {
     Command(CommandGate),
     /// The checks of the pull request are green.
     Checks(ChecksGate),
+    /// Some task that the task has created is open, or none is.
+    Children(ChildrenGate),
 }
 
 /// A program that must succeed.
@@ -185,6 +204,17 @@ pub struct CommandGate {
     pub timeout: u32,
     /// True if it runs on the result of the merge.
     pub on_merge: bool,
+}
+
+/// Created tasks that must be open, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildrenGate {
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
+    /// The whole mapping.
+    pub span: Span,
+    /// The open tasks that it asks for.
+    pub wanted: OpenChildren,
 }
 
 /// Checks that must be green.
@@ -249,7 +279,7 @@ impl Gate {
         match self {
             Self::Section(gate) => std::slice::from_ref(gate),
             Self::AnySection(gate) => &gate.sections,
-            Self::Command(_) | Self::Checks(_) => &[],
+            Self::Command(_) | Self::Checks(_) | Self::Children(_) => &[],
         }
     }
 
@@ -260,6 +290,7 @@ impl Gate {
             Self::AnySection(gate) => gate.place,
             Self::Command(gate) => gate.place,
             Self::Checks(gate) => gate.place,
+            Self::Children(gate) => gate.place,
         }
     }
 
@@ -270,6 +301,7 @@ impl Gate {
             Self::AnySection(gate) => gate.sections.first().map_or(gate.place, |it| it.span),
             Self::Command(gate) => gate.span,
             Self::Checks(gate) => gate.span,
+            Self::Children(gate) => gate.span,
         }
     }
 
@@ -285,6 +317,7 @@ impl Gate {
             Self::AnySection(gate) => Self::AnySection(AnySection { place, ..gate.clone() }),
             Self::Command(gate) => Self::Command(CommandGate { place, ..gate.clone() }),
             Self::Checks(gate) => Self::Checks(ChecksGate { place, ..*gate }),
+            Self::Children(gate) => Self::Children(ChildrenGate { place, ..*gate }),
         }
     }
 }

@@ -1,11 +1,17 @@
 //! States, and which of them a task may be created in.
 
+use orange_core::{DelegateInto, Delegates};
+
 use super::agents;
 use super::decoder::{Decoder, Field, NamedEntry, ObjectFields};
 use super::gate::flag;
-use super::keys::STATE;
+use super::hooks::at_least_one;
+use super::keys::{DELEGATES, STATE};
 use super::scope::Scope;
-use super::{AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateId, Wait};
+use super::{
+    AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateDelegates, StateId,
+    Wait,
+};
 use crate::catalogue::{A05, A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -95,6 +101,7 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Name
             entry: false,
             timeout: None,
             agent: AgentSettings::default(),
+            delegates: None,
         };
     };
     State {
@@ -109,5 +116,21 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Name
         entry: flag(decoder, &fields, "entry"),
         timeout: timeout(decoder, scope, id, entry.name.span, &fields),
         agent: fields.get("agent").map_or_else(AgentSettings::default, |it| agents::agent(decoder, &it)),
+        delegates: fields.get("delegates").and_then(|it| delegates(decoder, &it)),
     }
+}
+
+fn delegates(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<StateDelegates> {
+    let fields = decoder.object(field.value, &DELEGATES)?;
+    let words = DelegateInto::ALL.map(|it| (it.as_str(), it));
+    let most = fields.get("most").and_then(|it| at_least_one(decoder, &it));
+    let depth = fields.get("depth").map(|it| at_least_one(decoder, &it));
+    let into = fields.get("into").map(|it| decoder.word(&it, &words));
+    Some(StateDelegates {
+        span: field.key.to(field.value.span),
+        most: most?,
+        depth: depth.unwrap_or(Some(Delegates::DEPTH))?,
+        workflow: fields.get("workflow").and_then(|it| decoder.string(&it)).map(|it| it.value),
+        into: into.map_or(Some(DelegateInto::Parent), |it| it.map(|it| it.value))?,
+    })
 }

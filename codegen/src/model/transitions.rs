@@ -101,8 +101,8 @@ impl Ends {
 }
 
 /// The words of `cause`.
-const CAUSES: [(&str, FactKind); 4] = {
-    let mut words = [("", FactKind::Base); 4];
+const CAUSES: [(&str, FactKind); FactKind::ALL.len()] = {
+    let mut words = [("", FactKind::Base); FactKind::ALL.len()];
     let mut at = 0;
     while at < words.len() {
         words[at] = (FactKind::ALL[at].as_str(), FactKind::ALL[at]);

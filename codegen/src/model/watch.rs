@@ -57,19 +57,23 @@ fn rule(
     Some(WatchRule { span: fields.span, status: status?, fact: fact?, when, outcome: outcome? })
 }
 
-/// The fact that the keys `pr` and `base` name: `pr: {checks: red}`, or `base: conflict`.
+/// The fact that the keys `pr`, `base` and `children` name: `pr: {checks: red}`, `base: conflict`, or `children: merged`.
 pub fn watched_fact(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<Spanned<Fact>> {
-    match (fields.get("pr"), fields.get("base")) {
-        (Some(pr), Some(base)) => {
-            exclusive(decoder, &pr, &base);
+    let given: Vec<_> = ["pr", "base", "children"].into_iter().filter_map(|key| fields.get(key)).collect();
+    match &given[..] {
+        [] => {
+            let message = "a watch rule says what it waits for: `pr`, `base` or `children`";
+            let help =
+                "add `pr: {checks: red}`, `pr: {threads: open}`, `base: conflict` or `children: merged`";
+            decoder.report(Diagnostic::new(&S09, fields.span, message).help(help));
             None
         }
-        (Some(pr), None) => of_pull_request(decoder, &pr),
-        (None, Some(base)) => value(decoder, &base, FactKind::Base),
-        (None, None) => {
-            let found =
-                Diagnostic::new(&S09, fields.span, "a watch rule says what it waits for: `pr` or `base`");
-            decoder.report(found.help("add `pr: {checks: red}`, `pr: {threads: open}` or `base: conflict`"));
+        [one] => match FactKind::parse(one.name) {
+            Some(kind) => value(decoder, one, kind),
+            None => of_pull_request(decoder, one),
+        },
+        [first, second, ..] => {
+            exclusive(decoder, first, second);
             None
         }
     }
@@ -158,7 +162,12 @@ mod tests {
             "status: b, pr: {checks: red}",
             &["a watch rule says where the task goes: `then` or `then_when`"],
         );
-        check("status: b, then: a", &["a watch rule says what it waits for: `pr` or `base`"]);
+        check("status: b, then: a", &["a watch rule says what it waits for: `pr`, `base` or `children`"]);
+        check(
+            "status: b, base: moved, children: ended, then: a",
+            &["`base` and `children` exclude each other"],
+        );
+        check("status: b, children: grown, then: a", &["unknown value `grown` of `children`"]);
         check("status: b, pr: {}, then: a", &["`pr` says what of the pull request it waits for"]);
         check("status: b, pr: {checks: red}, base: moved, then: a", &["`pr` and `base` exclude each other"]);
         check(

@@ -1,7 +1,9 @@
 //! The contract of a workflow with agents, status by status: what to write, what to run, what is refused and why. It reads the
 //! machine, and leaves out hooks, which agents need not know.
 
-use orange_core::{Actor, Actors, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
+use orange_core::{
+    Actor, Actors, Fields, Gate, Machine, OpenChildren, SectionGate, StateId, Transition, Verdict,
+};
 
 use crate::workflow::{Contract, Duty, StatusContract};
 
@@ -76,6 +78,8 @@ pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
         Gate::Command(program) => format!("`{program}` succeeds"),
         Gate::OnMerge(program) => format!("`{program}` succeeds on the result of the merge"),
         Gate::Checks => "the checks of the pull request are green".to_owned(),
+        Gate::Children(OpenChildren::Some) => "a task that it has created is open".to_owned(),
+        Gate::Children(OpenChildren::None) => "no task that it has created is open".to_owned(),
     });
     Some(each.collect::<Vec<_>>().join(" and ")).filter(|it| !it.is_empty())
 }
@@ -197,6 +201,8 @@ fn refused(transition: &Transition<'_>) -> Vec<String> {
             format!("while `{program}` fails, which `orange task merge` runs on the result of the merge")
         }
         Gate::Checks => "while the checks of the pull request are not green".to_owned(),
+        Gate::Children(OpenChildren::Some) => "while no task that it has created is open".to_owned(),
+        Gate::Children(OpenChildren::None) => "while a task that it has created is open".to_owned(),
     };
     reasons.extend(transition.gates.iter().map(faulty));
     reasons

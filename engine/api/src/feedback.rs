@@ -1,9 +1,10 @@
-//! Feedback on a pull request: failed checks, comments, conflicts. It is kept as `feedback/N.json` of a task.
+//! Feedback on a pull request and on created tasks: failed checks, comments, conflicts. It is kept as `feedback/N.json` of a task.
 
 mod section;
 #[cfg(test)]
 mod tests;
 
+use orange_core::queue::Standing;
 use serde::{Deserialize, Serialize};
 
 use crate::Success;
@@ -16,7 +17,7 @@ pub use section::{MOST_CHECKS, end_of_log};
 pub struct Feedback {
     /// Round; the first one is 1.
     pub number: u32,
-    /// Kind of the fact that led to it: `pr.checks`, `pr.threads`, `pr.review`, `pr.mergeable` or `base`.
+    /// Kind of the fact that led to it: `pr.checks`, `pr.threads`, `pr.review`, `pr.mergeable`, `base` or `children`.
     pub cause: String,
     /// Address of the pull request; null for a conflict of a task without one.
     pub pull_request: Option<String>,
@@ -39,6 +40,9 @@ pub struct Feedback {
     /// The conflict with the target.
     #[serde(default)]
     pub conflict: Option<Conflict>,
+    /// The tasks that its agents have created, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<CreatedTask>,
     /// The number of comments of people and bots whose comments agents do not get.
     #[serde(default)]
     pub others: u32,
@@ -134,6 +138,61 @@ pub enum CheckLog {
         /// The reason, in words.
         reason: String,
     },
+}
+
+/// A task that an agent of another one has created.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct CreatedTask {
+    /// Id of the task.
+    pub id: String,
+    /// Name of its branch.
+    pub branch: String,
+    /// Summary of the task.
+    pub summary: String,
+    /// Status: the name of a state of its workflow.
+    pub status: String,
+    /// `open`, `merged`, `ended` without a merge, or `gone`: deleted.
+    pub standing: TaskStanding,
+}
+
+/// Standing of a task for another one that waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskStanding {
+    /// It is not over.
+    Open,
+    /// It is over, and merged.
+    Merged,
+    /// It is over, and was not merged.
+    Ended,
+    /// It is deleted. Words of newer versions are read as this one.
+    #[serde(other)]
+    Gone,
+}
+
+impl TaskStanding {
+    /// In a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            TaskStanding::Open => "open",
+            TaskStanding::Merged => "merged",
+            TaskStanding::Ended => "over and not merged",
+            TaskStanding::Gone => "deleted",
+        }
+    }
+}
+
+impl From<Standing> for TaskStanding {
+    fn from(standing: Standing) -> TaskStanding {
+        match standing {
+            Standing::Open => TaskStanding::Open,
+            Standing::Merged => TaskStanding::Merged,
+            Standing::Ended => TaskStanding::Ended,
+            Standing::Gone => TaskStanding::Gone,
+        }
+    }
 }
 
 /// A thread of comments on the changes.

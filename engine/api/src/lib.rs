@@ -42,8 +42,8 @@ pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use feedback::{
-    CheckLog, Comment, Conflict, FailedCheck, Feedback, MOST_CHECKS, Permission, Replied, ReviewDecision,
-    TaskFeedback, Thread, end_of_log,
+    CheckLog, Comment, Conflict, CreatedTask, FailedCheck, Feedback, MOST_CHECKS, Permission, Replied,
+    ReviewDecision, TaskFeedback, TaskStanding, Thread, end_of_log,
 };
 pub use gc::Removal;
 pub use harness::ListedHarness;

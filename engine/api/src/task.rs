@@ -7,6 +7,7 @@ use orange_core::budget::Budget;
 use serde::{Deserialize, Serialize};
 
 use super::{Agent, ChangeSize, Need, SessionState, Spending, Success};
+use crate::CreatedTask;
 use crate::error::Failure;
 use orange_journal::{Record, event};
 
@@ -200,6 +201,12 @@ pub struct ShownTask {
     /// The branch that it is based on and merged into, if that is not the project's default branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
+    /// The id of the task whose agent has created it, if that waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The tasks that its agents have created.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<CreatedTask>,
     /// Of waiting tasks, the one with the highest number starts first.
     pub priority: i32,
     /// The ids of the tasks that are to be merged before it starts.

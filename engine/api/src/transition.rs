@@ -35,6 +35,9 @@ pub struct TransitionResult {
     /// For a dry run, the programs that would be asked, and have to succeed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<String>,
+    /// The branches of the tasks that its agents had created, and that were cancelled with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_cancelled: Vec<String>,
     /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,

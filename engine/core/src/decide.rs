@@ -140,6 +140,9 @@ impl View<'_> {
                     let found = self.answers.checks;
                     found.failure().map(|_| Missing::Checks { found })?
                 }
+                Gate::Children(wanted) => {
+                    self.answers.children.failure(*wanted).map(|_| Missing::Children)?
+                }
             };
             Some(Lack { gate, missing })
         })
@@ -183,6 +186,7 @@ impl<'m> Machine<'m> {
             | Missing::Any
             | Missing::Success
             | Missing::Merge
+            | Missing::Children
             | Missing::Checks { .. } => Rejection::GateFailed { transition: nearest, actor, lack },
         })?;
         Ok(self.fire(view, nearest, Cause::Request(actor)))

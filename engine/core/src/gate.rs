@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::section::{fingerprint, prose_lines, section, visible_lines};
-use crate::{Checks, Program};
+use crate::{Checks, OpenChildren, Program};
 
 /// The judgement of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub enum Gate<'a> {
     OnMerge(Program<'a>),
     /// The checks of the task's pull request are green.
     Checks,
+    /// Some task that the task has created is open, or none is.
+    Children(OpenChildren),
 }
 
 /// Requirement on one section. Every part that is set must hold.
@@ -104,7 +106,7 @@ impl<'a> Gate<'a> {
         match self {
             Gate::Section(gate) => core::slice::from_ref(gate),
             Gate::AnySection(gates) => gates,
-            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks => &[],
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Children(_) => &[],
         }
     }
 
@@ -112,7 +114,9 @@ impl<'a> Gate<'a> {
     pub const fn program(&self) -> Option<&Program<'a>> {
         match self {
             Gate::Command(program) => Some(program),
-            Gate::Section(_) | Gate::AnySection(_) | Gate::OnMerge(_) | Gate::Checks => None,
+            Gate::Section(_) | Gate::AnySection(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Children(_) => {
+                None
+            }
         }
     }
 
@@ -125,7 +129,7 @@ impl<'a> Gate<'a> {
                 [gate, ..] => gate.verdict,
                 [] => None,
             },
-            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks => None,
+            Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Children(_) => None,
         }
     }
 }
@@ -264,6 +268,8 @@ pub enum Missing {
         /// State of the checks, as far as it is known.
         found: Checks,
     },
+    /// Of the tasks that the task has created, one is open, or none is, against what is asked for.
+    Children,
 }
 
 /// Checks that the body has the section that the gate asks for. `seen` has the earlier content of sections, which a fresh gate

@@ -18,6 +18,7 @@ mod bounds;
 pub mod budget;
 mod command;
 mod decide;
+pub mod delegation;
 mod end;
 mod exit;
 pub mod feedback;
@@ -60,6 +61,7 @@ pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
 pub use command::{COMMANDS, options, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
+pub use delegation::{Children, DelegateInto, Delegates, OpenChildren};
 pub use end::{AgentEnd, Deadline, Ending, LeftState, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{
@@ -86,7 +88,7 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 15;
+pub const ABI: u32 = 16;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

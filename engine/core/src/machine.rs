@@ -5,7 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::{
-    Actor, ActorId, Actors, ExitRule, FactKind, Gate, Guard, Hook, Prompt, Rejection, SectionGate, WatchRule,
+    Actor, ActorId, Actors, Delegates, ExitRule, FactKind, Gate, Guard, Hook, Prompt, Rejection, SectionGate,
+    WatchRule,
 };
 
 /// The number of a state, in source order.
@@ -84,6 +85,8 @@ pub struct State<'a> {
     pub respawn: Option<Hook<'a>>,
     /// The agent whose end the exit rules of this state judge.
     pub agent: Actor,
+    /// Its agent may create tasks for which the task then waits.
+    pub delegates: Option<Delegates<'a>>,
 }
 
 /// An integer of the task's frontmatter that guards compare.

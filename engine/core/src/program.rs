@@ -3,6 +3,8 @@
 
 use core::fmt;
 
+use crate::Children;
+
 /// A program that a gate asks: it passes if the program exits with 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program<'a> {
@@ -19,6 +21,8 @@ pub struct Answers<'v> {
     pub programs: &'v [ProgramAnswer<'v>],
     /// Those about the pull request.
     pub checks: Checks,
+    /// The tasks that the task has created.
+    pub children: Children,
     /// True for a merge: it asks the programs about its result before a branch moves.
     pub is_merge: bool,
 }

@@ -210,6 +210,7 @@ impl Lack {
                 format!("`{program}` runs on the result of a merge, and this is not a merge")
             }
             Gate::Checks => view.answers.checks.failure().unwrap_or_default().to_string(),
+            Gate::Children(wanted) => view.answers.children.failure(*wanted).unwrap_or_default().to_string(),
         }
     }
 }
@@ -247,6 +248,7 @@ fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
         Gate::OnMerge(_) => String::new(),
         Gate::Checks if is_alone => view.answers.checks.remedy().to_string(),
         Gate::Checks => format!("for the checks: {}", view.answers.checks.remedy()),
+        Gate::Children(wanted) => wanted.remedy().to_string(),
     };
     lacks.iter().map(remedy).collect::<Vec<_>>().join("; ")
 }
@@ -293,9 +295,12 @@ impl Missing {
                 format!("`{section}` in TASK.md is as it was when {before}")
             }
             Missing::OtherWork { since } => since.message(section),
-            Missing::Any | Missing::Answer | Missing::Success | Missing::Merge | Missing::Checks { .. } => {
-                String::new()
-            }
+            Missing::Any
+            | Missing::Answer
+            | Missing::Success
+            | Missing::Merge
+            | Missing::Checks { .. }
+            | Missing::Children => String::new(),
         }
     }
 
@@ -314,9 +319,12 @@ impl Missing {
             Missing::OtherWork { .. } => {
                 format!("let a review judge the present work, and write `{}` again", gate.section)
             }
-            Missing::Any | Missing::Answer | Missing::Success | Missing::Merge | Missing::Checks { .. } => {
-                String::new()
-            }
+            Missing::Any
+            | Missing::Answer
+            | Missing::Success
+            | Missing::Merge
+            | Missing::Checks { .. }
+            | Missing::Children => String::new(),
         }
     }
 }

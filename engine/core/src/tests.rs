@@ -42,6 +42,7 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
         entry: false,
         respawn: None,
         agent: Actor::Worker,
+        delegates: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Facts outside of a task that its workflow watches: its pull request, and its base.
+//! Facts outside of a task that its workflow watches: its pull request, its base, and the tasks that it has created.
 
 use alloc::format;
 use core::fmt;
@@ -23,6 +23,10 @@ pub enum Fact {
     BaseMoved,
     /// The branch and its base conflict.
     BaseConflict,
+    /// The tasks that it has created are over and merged.
+    ChildrenMerged,
+    /// The tasks that it has created are over, and one was not merged; or there are none.
+    ChildrenEnded,
 }
 
 /// The subject of a fact, which distinguishes transitions of one pair of states.
@@ -36,11 +40,13 @@ pub enum FactKind {
     Threads,
     /// The branch into which the work is to be merged.
     Base,
+    /// The tasks that it has created.
+    Children,
 }
 
 impl Fact {
     /// Every fact.
-    pub const ALL: [Fact; 7] = [
+    pub const ALL: [Fact; 9] = [
         Fact::ChecksRed,
         Fact::ChecksGreen,
         Fact::Approved,
@@ -48,6 +54,8 @@ impl Fact {
         Fact::ThreadsOpen,
         Fact::BaseMoved,
         Fact::BaseConflict,
+        Fact::ChildrenMerged,
+        Fact::ChildrenEnded,
     ];
 
     /// The subject of the fact.
@@ -57,6 +65,7 @@ impl Fact {
             Fact::Approved | Fact::ChangesRequested => FactKind::Review,
             Fact::ThreadsOpen => FactKind::Threads,
             Fact::BaseMoved | Fact::BaseConflict => FactKind::Base,
+            Fact::ChildrenMerged | Fact::ChildrenEnded => FactKind::Children,
         }
     }
 
@@ -70,6 +79,8 @@ impl Fact {
             Fact::ThreadsOpen => "open",
             Fact::BaseMoved => "moved",
             Fact::BaseConflict => "conflict",
+            Fact::ChildrenMerged => "merged",
+            Fact::ChildrenEnded => "ended",
         }
     }
 
@@ -93,6 +104,8 @@ impl Fact {
             Fact::ThreadsOpen => "its pull request has open threads",
             Fact::BaseMoved => "its base has moved",
             Fact::BaseConflict => "its work conflicts with its base",
+            Fact::ChildrenMerged => "the tasks that it has created are merged",
+            Fact::ChildrenEnded => "the tasks that it has created are over, and not all of them are merged",
         }
     }
 }
@@ -109,7 +122,8 @@ impl fmt::Display for Fact {
 
 impl FactKind {
     /// Every kind.
-    pub const ALL: [FactKind; 4] = [FactKind::Checks, FactKind::Review, FactKind::Threads, FactKind::Base];
+    pub const ALL: [FactKind; 5] =
+        [FactKind::Checks, FactKind::Review, FactKind::Threads, FactKind::Base, FactKind::Children];
 
     /// The word in workflows, journals and answers.
     pub const fn as_str(self) -> &'static str {
@@ -118,6 +132,7 @@ impl FactKind {
             FactKind::Review => "pr.review",
             FactKind::Threads => "pr.threads",
             FactKind::Base => "base",
+            FactKind::Children => "children",
         }
     }
 
@@ -130,7 +145,7 @@ impl FactKind {
     pub const fn is_of_pull_request(self) -> bool {
         match self {
             FactKind::Checks | FactKind::Review | FactKind::Threads => true,
-            FactKind::Base => false,
+            FactKind::Base | FactKind::Children => false,
         }
     }
 }

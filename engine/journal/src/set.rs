@@ -83,6 +83,14 @@ impl Set {
         }
     }
 
+    /// Also sets the task that has created it and waits for it, if there is one.
+    pub fn parent(self, task: Option<&str>) -> Set {
+        match task {
+            Some(task) => self.with("parent", task.into()),
+            None => self,
+        }
+    }
+
     fn with(mut self, key: &str, value: Value) -> Set {
         self.0.insert(key.to_owned(), value);
         self

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orange_api::{Comment, Conflict, Feedback, Permission, ReviewDecision, Thread};
+use orange_api::{Comment, Conflict, CreatedTask, Feedback, Permission, ReviewDecision, Thread};
+use orange_core::FactKind;
 use orange_core::feedback::{Admission, AuthorRule, MARK};
 use orange_system::clock;
 
 use crate::app::App;
 use crate::drive::forge::{Discussion, ForgeComment, Mergeable, OpenThread};
 use crate::drive::git::Git;
-use crate::flow::changed;
+use crate::flow::{changed, delegation};
 use crate::store::effective::{Effective, effective};
 use crate::store::projects::Project;
 use crate::store::{WorkItem, WorkItemDir, feedback};
@@ -37,6 +38,7 @@ impl Parts {
             "pr.checks" => Parts { checks: true, ..none },
             "pr.threads" | "pr.review" => Parts { talk: true, ..none },
             "pr.mergeable" | "base" => Parts { conflict: true, ..none },
+            "children" => none,
             _ => Parts { checks: true, talk: true, conflict: true },
         }
     }
@@ -64,11 +66,16 @@ pub fn collect(app: &App, dir: &WorkItemDir, cause: &str, number: u32) -> Result
         threads: Vec::new(),
         comments: Vec::new(),
         conflict: None,
+        children: Vec::new(),
         others: 0,
         gaps: Vec::new(),
     };
     if parts.conflict {
         add_conflict(&mut found, &task, &project, &settings)?;
+    }
+    if cause == FactKind::Children.as_str() {
+        found.children = delegation::children(app, &task)?.into_iter().map(CreatedTask::from).collect();
+        return Ok(found);
     }
     if cause == "base" {
         return Ok(found);

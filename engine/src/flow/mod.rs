@@ -3,6 +3,7 @@
 mod agent;
 pub mod budget;
 pub mod changed;
+pub mod delegation;
 pub mod feedback;
 pub mod judged;
 pub mod life;

@@ -1,13 +1,13 @@
 //! A task as values for the core.
 
 use orange_core::{
-    Answers, Checks, Gate, Hook, LifeFacts, Machine, Permissions, Program, ProgramAnswer, Role, SeenSection,
-    Spawn, StateId, View, When, WorkSince, Workspace,
+    Answers, Checks, Children, Gate, Hook, LifeFacts, Machine, Permissions, Program, ProgramAnswer, Role,
+    SeenSection, Spawn, StateId, View, When, WorkSince, Workspace,
 };
 
 use crate::app::App;
 use crate::drive::git::{Git, WorktreeContent};
-use crate::flow::judged;
+use crate::flow::{delegation, judged};
 use crate::store::event::{self, Pass};
 use crate::store::{WorkItem, WorkItemHistory, suggest};
 use crate::{Error, ErrorKind, Result};
@@ -24,6 +24,7 @@ pub struct Snapshot<'t> {
     reviewers: Vec<&'t str>,
     answers: Vec<KnownAnswer<'t>>,
     checks: Checks,
+    children: Children,
     /// True if its worktree was reclaimed for another task.
     is_reclaimed: bool,
 }
@@ -49,7 +50,10 @@ impl<'t> Snapshot<'t> {
         let answers = answers(app, machine, status, task, history)?;
         let asks_checks = machine.gates_of(status).any(|gate| matches!(gate, Gate::Checks));
         let checks = if asks_checks { checks_of(app, task, history)? } else { Checks::default() };
-        let mut snapshot = Snapshot { answers, checks, ..Snapshot::at(machine, task, history, status) };
+        let asks_children = machine.gates_of(status).any(|gate| matches!(gate, Gate::Children(_)));
+        let children = if asks_children { delegation::whole(app, task)? } else { Children::default() };
+        let mut snapshot =
+            Snapshot { answers, checks, children, ..Snapshot::at(machine, task, history, status) };
         for (section, work) in judged::since(app, machine, task, history)? {
             let seen = snapshot.seen.iter_mut();
             seen.filter(|seen| seen.section == section).for_each(|seen| seen.work = work);
@@ -77,7 +81,8 @@ impl<'t> Snapshot<'t> {
     pub fn with_facts<T>(&self, read: impl FnOnce(&LifeFacts<'_>) -> T) -> T {
         let programs: Vec<ProgramAnswer<'_>> = self.answers.iter().map(|known| known.answer).collect();
         let owned = &self.task.owned;
-        let answers = Answers { programs: &programs, checks: self.checks, is_merge: false };
+        let answers =
+            Answers { programs: &programs, checks: self.checks, children: self.children, is_merge: false };
         let (status, counters, seen) = (self.status, &self.counters, &self.seen);
         read(&LifeFacts {
             view: View { status, counters, body: &self.task.body, seen, answers },
@@ -117,6 +122,7 @@ impl<'t> Snapshot<'t> {
             reviewers: history.agents.alive.values().filter_map(|it| it.name.as_deref()).collect(),
             answers: Vec::new(),
             checks: Checks::default(),
+            children: Children::default(),
             is_reclaimed: history.worktree.reclaimed.is_some(),
         }
     }

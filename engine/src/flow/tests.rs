@@ -56,6 +56,7 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
         entry: false,
         respawn: None,
         agent,
+        delegates: None,
     }
 }
 

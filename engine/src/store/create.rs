@@ -30,6 +30,8 @@ pub struct WorkItemDraft {
     pub branch: Option<String>,
     /// The branch that it is based on and merged into; `None` for the default branch.
     pub base: Option<String>,
+    /// The task that waits for it.
+    pub parent: Option<String>,
     /// The summary; any text.
     pub summary: String,
     /// The harness of its workers.
@@ -203,6 +205,7 @@ fn created(branch: &str, draft: &WorkItemDraft) -> (Event, Set) {
         .status(&draft.status)
         .workflow(&draft.workflow, &draft.definition)
         .base(draft.base.as_deref())
+        .parent(draft.parent.as_deref())
         .workspace(None)
         .tmux_session(None);
     let set = draft.counters.iter().fold(set, |set, (name, value)| set.counter(name, *value));
@@ -236,6 +239,7 @@ fn task_md(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft, now: &str) ->
         counters: draft.counters.clone(),
         workflow: draft.workflow.clone(),
         base: draft.base.clone(),
+        parent: draft.parent.clone(),
         ..Owned::default()
     };
     let mut fields = vec![

@@ -78,6 +78,7 @@ mod tests {
             threads: Vec::new(),
             comments: Vec::new(),
             conflict: None,
+            children: Vec::new(),
             others: 0,
             gaps: Vec::new(),
         }

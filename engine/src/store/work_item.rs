@@ -219,6 +219,7 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
     let others = owned.counters.iter().filter(|(name, _)| !FIRST.contains(&name.as_str()));
     fields.extend(first.chain(others).map(|(name, value)| (name.as_str(), Value::Number(*value))));
     fields.extend(owned.base.as_deref().map(|base| ("base", Value::Text(base))));
+    fields.extend(owned.parent.as_deref().map(|parent| ("parent", Value::Text(parent))));
     fields.push(("workspace", Value::text_or_null(owned.workspace.as_deref())));
     fields.push(("tmux_session", Value::text_or_null(owned.tmux_session.as_deref())));
     fields

@@ -9,7 +9,7 @@ use crate::plan::{
 };
 
 /// The facts that watch rules wait for, each after its kind.
-const FACTS: [(&str, &str); 7] = [
+const FACTS: [(&str, &str); 9] = [
     ("pr.checks", "pr: {checks: red}"),
     ("pr.checks", "pr: {checks: green}"),
     ("pr.review", "pr: {review: approved}"),
@@ -17,6 +17,8 @@ const FACTS: [(&str, &str); 7] = [
     ("pr.threads", "pr: {threads: open}"),
     ("base", "base: moved"),
     ("base", "base: conflict"),
+    ("children", "children: merged"),
+    ("children", "children: ended"),
 ];
 
 impl Author {
@@ -30,6 +32,7 @@ impl Author {
         self.longer_guards();
         self.endings();
         self.facts();
+        self.delegation();
     }
 
     /// Commands whose states have other names than usual.
@@ -156,6 +159,26 @@ impl Author {
             }
             self.plan.states[it.from].waits = false;
             self.plan.watch.push(PlannedWatch { status: it.from, fact, when, outcome });
+        }
+    }
+
+    /// Where a rule waits for created tasks, a state creates them, and gates ask about them.
+    fn delegation(&mut self) {
+        if !self.plan.watch.iter().any(|it| it.fact.starts_with("children")) {
+            return;
+        }
+        let working = self.of_role(Works);
+        let creating: Vec<usize> =
+            (0..self.states.len()).filter(|it| !self.plan.states[*it].terminal).collect();
+        let state = *self.random.pick(if working.is_empty() { &creating } else { &working });
+        let forms =
+            ["{most: 3}", "{most: 5, depth: 2, into: base}", "{most: 2, workflow: default, into: parent}"];
+        self.plan.states[state].delegates = Some(*self.random.pick(&forms));
+        for at in 0..self.plan.transitions.len() {
+            if self.random.chance(20) {
+                let outside = Some(Outside::Children { some: self.random.chance(50) });
+                self.plan.transitions[at].gates.push(PlannedGate { outside, ..PlannedGate::default() });
+            }
         }
     }
 

@@ -261,6 +261,7 @@ impl<'b> ComparedWalk<'b> {
             Act::Fail { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Children { .. }
             | Act::Commit { .. }
             | Act::Fact { .. } => {
                 panic!("{act} is not among the acts")

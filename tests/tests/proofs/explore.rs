@@ -10,7 +10,7 @@ use orange_testkit::Random;
 use orange_tests::monitor::{self, TaskActor};
 use orange_tests::plan::{Applies, DECLARED, Outside, Plan};
 
-use crate::run::{WatchedWalk, command_line, who};
+use crate::run::{SeenAnswers, WatchedWalk, command_line, who};
 
 /// One thing to do: the act, who writes, whether the engine does it.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ fn facts(plan: &Plan, status: usize) -> impl Iterator<Item = Fact> {
 
 /// The other answers of the programs and checks that gates of a state ask.
 fn answers(plan: &Plan, run: &WatchedWalk<'_>) -> impl Iterator<Item = Act> {
-    let (succeeding, is_green) = run.answered();
+    let SeenAnswers { succeeding, is_green, has_children } = run.answered().clone();
     monitor::gates(plan, run.monitor.status).filter_map(|it| it.outside).map(move |outside| match outside {
         Outside::Command(argv) => {
             let program = command_line(argv);
@@ -108,6 +108,9 @@ fn answers(plan: &Plan, run: &WatchedWalk<'_>) -> impl Iterator<Item = Act> {
             Act::Answer { program, succeeds }
         }
         Outside::Checks => Act::Checks { word: if is_green { "red" } else { "green" }.to_owned() },
+        Outside::Children { .. } => {
+            Act::Children { word: if has_children { "none" } else { "some" }.to_owned() }
+        }
     })
 }
 
@@ -387,6 +390,7 @@ pub(crate) fn failing(plan: &Plan, run: &WatchedWalk<'_>, deed: &ExploredAct) ->
         Act::Write { .. }
         | Act::Answer { .. }
         | Act::Checks { .. }
+        | Act::Children { .. }
         | Act::Commit { .. }
         | Act::Spawn
         | Act::Respawn

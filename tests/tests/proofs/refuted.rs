@@ -66,6 +66,7 @@ fn author(run: &WatchedWalk<'_>, act: &Act, script: &[String]) -> TaskActor {
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Children { .. }
             | Act::Commit { .. }
             | Act::Fact { .. }
             | Act::Elapse { .. }

@@ -56,10 +56,19 @@ pub(crate) struct WatchedWalk<'r> {
     started: Vec<(&'static str, String)>,
     /// The time in each state.
     visits: VisitedStates,
-    /// The programs of gates that succeed, and whether the checks are green.
-    succeeding: BTreeSet<String>,
-    is_green: bool,
+    answered: SeenAnswers,
     last_end: Option<SeenEnd>,
+}
+
+/// The answers that gates get.
+#[derive(Clone, Debug, Default, Hash)]
+pub(crate) struct SeenAnswers {
+    /// The programs that succeed.
+    pub(crate) succeeding: BTreeSet<String>,
+    /// The checks are green.
+    pub(crate) is_green: bool,
+    /// A task that it has created is open.
+    pub(crate) has_children: bool,
 }
 
 /// By transition of a machine: its place in the plan that it was made of.
@@ -121,8 +130,7 @@ impl<'r> WatchedWalk<'r> {
             commits: 0,
             started: Vec::new(),
             visits: vec![(usize::from(status.0), 0)],
-            succeeding: BTreeSet::new(),
-            is_green: false,
+            answered: SeenAnswers::default(),
             last_end: None,
         }
     }
@@ -195,18 +203,21 @@ impl<'r> WatchedWalk<'r> {
     /// Notes the answer of a program, or of the checks.
     fn answers(&mut self, act: &Act) {
         if let Act::Answer { program, succeeds } = act {
-            self.succeeding.remove(program);
-            self.succeeding.extend(succeeds.then(|| program.clone()));
+            self.answered.succeeding.remove(program);
+            self.answered.succeeding.extend(succeeds.then(|| program.clone()));
         }
         if let Act::Checks { word } = act {
-            self.is_green = word == "green";
+            self.answered.is_green = word == "green";
+        }
+        if let Act::Children { word } = act {
+            self.answered.has_children = word == "some";
         }
         self.commits += u32::from(matches!(act, Act::Commit { .. }));
     }
 
     /// The answers that gates get now.
-    pub(crate) fn answered(&self) -> (&BTreeSet<String>, bool) {
-        (&self.succeeding, self.is_green)
+    pub(crate) fn answered(&self) -> &SeenAnswers {
+        &self.answered
     }
 
     fn is_persons(&self, act: &Act, by_engine: bool) -> bool {
@@ -218,6 +229,7 @@ impl<'r> WatchedWalk<'r> {
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Children { .. }
             | Act::Commit { .. }
             | Act::Fact { .. }
             | Act::Fail { .. }
@@ -244,6 +256,7 @@ impl<'r> WatchedWalk<'r> {
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Children { .. }
             | Act::Commit { .. }
             | Act::Fact { .. }
             | Act::Request { .. }
@@ -277,6 +290,7 @@ impl<'r> WatchedWalk<'r> {
             | Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
+            | Act::Children { .. }
             | Act::Commit { .. }
             | Act::Fact { .. }
             | Act::Request { .. }
@@ -417,10 +431,11 @@ impl<'r> WatchedWalk<'r> {
         let started = self.started.iter().filter(|_| gate.verdict.is_some());
         let seen = self.passed.iter().chain(&self.entered).chain(started).cloned().collect();
         let body = self.walk.body().to_owned();
-        let succeeds = |argv| self.succeeding.contains(&command_line(argv));
+        let succeeds = |argv| self.answered.succeeding.contains(&command_line(argv));
         let asked = PROGRAMS.into_iter().map(|argv| (argv, succeeds(argv))).collect();
-        let (outdated, is_green) = (self.judged_about(true), self.is_green);
-        let task = Task { body, seen, outdated, asked, is_green, ..Task::default() };
+        let SeenAnswers { is_green, has_children, .. } = self.answered;
+        let outdated = self.judged_about(true);
+        let task = Task { body, seen, outdated, asked, is_green, has_children, ..Task::default() };
         reference::lack(gate, &task).is_some()
     }
 

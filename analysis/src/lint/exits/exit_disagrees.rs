@@ -180,7 +180,11 @@ fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
         (None, None) => return "as things are".to_owned(),
     };
     let section = facts.search.sections.get(section);
-    format!("with {} ({}){when}", section.heading, section.contents[usize::from(content)].label)
+    let label = &section.contents[usize::from(content)].label;
+    match section.asked {
+        Some(asked) => format!("when {} answers `{label}`{when}", asked.name()),
+        None => format!("with {} ({label}){when}", section.heading),
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub fn all_of(gates: &[Gate]) -> String {
             format!("{{command: {{argv: [{}]{on}}}}}", gate.argv.join(", "))
         }
         Gate::Checks(_) => "{checks: green}".to_owned(),
+        Gate::Children(gate) => format!("{{children: {}}}", gate.wanted.as_str()),
     };
     // A gate with `verdicts: all` is in the list once for each reviewer.
     let mut each: Vec<String> = gates.iter().map(written).collect();

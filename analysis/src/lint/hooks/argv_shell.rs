@@ -26,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn asked(gate: &Gate) -> Option<(Span, &[String])> {
     match gate {
         Gate::Command(gate) => Some((gate.span, &gate.argv)),
-        Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) => None,
+        Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) | Gate::Children(_) => None,
     }
 }
 

@@ -39,7 +39,7 @@ fn asking(facts: &Facts<'_>) -> BTreeSet<(StateId, Span)> {
         of_transitions.chain(of_rules).flat_map(|(state, gates)| gates.iter().map(move |it| (state, it)));
     let checks = all.filter_map(|(state, gate)| match gate {
         Gate::Checks(it) => Some((state, it.place)),
-        Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) => None,
+        Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) | Gate::Children(_) => None,
     });
     checks.collect()
 }

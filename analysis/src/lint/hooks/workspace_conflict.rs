@@ -108,7 +108,9 @@ fn of_gates(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn program(gate: &Gate) -> Option<Span> {
     match gate {
         Gate::Command(gate) if !gate.on_merge => Some(gate.place),
-        Gate::Command(_) | Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) => None,
+        Gate::Command(_) | Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) | Gate::Children(_) => {
+            None
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::guard::decide::gap;
 use orange_codegen::model::WatchRule;
-use orange_core::{Actor, Fact, StateId};
+use orange_core::{Fact, StateId};
 
-use super::{CC3, Facts};
+use super::{CC3, Facts, is_persons};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let watched: BTreeSet<(StateId, Fact)> =
@@ -28,10 +28,4 @@ fn of_fact(facts: &Facts<'_>, state: StateId, fact: Fact) -> Option<Diagnostic> 
         format!("`{fact}` is ignored in `{name}` when {}, and no person is asked there", witness.range);
     let found = Diagnostic::new(&CC3, last.when.as_ref()?.clause, message).witness(witness);
     Some(found.help("add a rule for the other values that leads to a state in which a person decides"))
-}
-
-/// True if a person may lead a task on from a state, and not only cancel it.
-fn is_persons(facts: &Facts<'_>, state: StateId) -> bool {
-    let mut leaving = facts.workflow.transitions.iter().filter(|it| it.from.value == state);
-    leaving.any(|it| it.by.allows(Actor::Human) && facts.machine.commands.cancel != Some(it.to.value))
 }

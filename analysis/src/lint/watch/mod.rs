@@ -1,5 +1,7 @@
-//! Watch rules: whether their facts can hold, and what becomes of the feedback.
+//! Watch rules: whether their facts can hold, what becomes of the feedback, and whether a task that has delegated comes on.
 
+mod delegated_worktree;
+mod delegation_uncovered;
 mod feedback_unread;
 mod feedback_without_exit;
 mod fix_not_published;
@@ -10,8 +12,8 @@ mod watch_without_pull_request;
 use std::collections::BTreeSet;
 
 use orange_codegen::model::{FactKind, WatchRule};
-use orange_core::TransitionId;
 use orange_core::action::Remote;
+use orange_core::{Actor, StateId, TransitionId};
 
 use super::Facts;
 use crate::search::{ConfigurationId, Edge, SearchStep};
@@ -21,6 +23,14 @@ super::group! {
     CC1 "fix-not-published" Warn fix_not_published;
     CC2 "feedback-unread" Warn feedback_unread;
     CC3 "feedback-no-way-out" Warn feedback_without_exit;
+    CC4 "delegation-uncovered" Warn delegation_uncovered;
+    CC5 "delegated-holds-worktree" Warn delegated_worktree;
+}
+
+/// True if a person may lead a task on from a state, and not only cancel it.
+fn is_persons(facts: &Facts<'_>, state: StateId) -> bool {
+    let mut leaving = facts.workflow.transitions.iter().filter(|it| it.from.value == state);
+    leaving.any(|it| it.by.allows(Actor::Human) && facts.machine.commands.cancel != Some(it.to.value))
 }
 
 /// True if a hook of this step has pushed the branch, or opened the pull request.

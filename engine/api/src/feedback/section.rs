@@ -2,7 +2,7 @@
 
 use orange_core::foreign;
 
-use super::{CheckLog, Comment, Conflict, FailedCheck, Feedback, ReviewDecision, Thread};
+use super::{CheckLog, Comment, Conflict, CreatedTask, FailedCheck, Feedback, ReviewDecision, Thread};
 
 /// The most checks whose logs are read and shown.
 pub const MOST_CHECKS: usize = 3;
@@ -58,6 +58,7 @@ impl Feedback {
         let mut text = format!("{NOTICE}\n\n{}\n", self.facts());
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.conflict.iter().map(|it| conflict(it, limits)));
+        parts.extend((!self.children.is_empty()).then(|| children(&self.children)));
         parts.extend(self.checks.iter().take(limits.checks).map(check));
         parts.extend(self.threads.iter().take(limits.threads).map(|it| thread(it, limits)));
         let rest = limits.threads.saturating_sub(self.threads.len());
@@ -88,7 +89,9 @@ impl Feedback {
         let mut facts = vec![format!("Round {}, {}", self.number, foreign::line(&self.cause, 40))];
         facts
             .extend(self.pull_request.iter().map(|url| format!("Pull request: {}", foreign::line(url, 300))));
-        facts.push(format!("Commit: {}", foreign::line(&self.commit, 64)));
+        if !self.commit.is_empty() {
+            facts.push(format!("Commit: {}", foreign::line(&self.commit, 64)));
+        }
         match self.review {
             ReviewDecision::ChangesRequested => facts.push("Reviewers ask for changes.".to_owned()),
             ReviewDecision::Approved | ReviewDecision::None => {}
@@ -100,6 +103,15 @@ impl Feedback {
         }
         facts.iter().map(|fact| format!("- {fact}")).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// One line for each task.
+fn children(children: &[CreatedTask]) -> String {
+    let line = |it: &CreatedTask| {
+        let (branch, summary) = (foreign::line(&it.branch, 200), foreign::line(&it.summary, 300));
+        format!("> {branch}: {}. {summary}\n", it.standing.words())
+    };
+    format!("### Tasks that were created\n\n{}", children.iter().map(line).collect::<String>())
 }
 
 fn check(check: &FailedCheck) -> String {

@@ -33,6 +33,9 @@ pub struct Owned {
     /// The branch that it is based on and merged into; `None` for the default branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
+    /// The task whose agent has created it, and which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }
 
 impl Owned {
@@ -40,6 +43,7 @@ impl Owned {
     pub fn owns(&self, key: &str) -> bool {
         matches!(key, "id" | "project" | "status" | "workspace" | "tmux_session" | "workflow")
             || key == "base" && self.base.is_some()
+            || key == "parent" && self.parent.is_some()
             || self.counters.contains_key(key)
     }
 
@@ -66,6 +70,7 @@ impl Owned {
             ("hooks_wait", value) => self.hooks_wait = text(value),
             ("definition", value) => self.definition = text(value).unwrap_or_default(),
             ("base", Json::String(base)) => self.base = Some(base),
+            ("parent", Json::String(parent)) => self.parent = Some(parent),
             (counter, value) => {
                 let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
                 match self.counters.get_mut(counter) {

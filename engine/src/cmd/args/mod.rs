@@ -305,7 +305,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
     /// Only lines that this command wrote
-    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "notify", "spawn-next"])]
+    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "merge-into-parent", "notify", "spawn-next"])]
     pub component: Option<String>,
     /// Only lines that contain this
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -412,6 +412,7 @@ impl Command {
             Command::Task(CommandGroup(TaskCommand::Finish { .. })) => "finish",
             Command::Task(CommandGroup(TaskCommand::Ask { .. })) => "ask",
             Command::Task(CommandGroup(TaskCommand::SpawnNext { .. })) => "spawn-next",
+            Command::Task(CommandGroup(TaskCommand::MergeIntoParent { .. })) => "merge-into-parent",
             Command::Task(_) | Command::Ls(_) => "task",
             Command::Mission(CommandGroup(MissionCommand::Advance { .. })) => "advance",
             Command::Mission(_) => "mission",
@@ -449,7 +450,10 @@ impl Command {
                     | AgentCommand::Resume(_)
                     | AgentCommand::Limited(_)
             )) | Command::Task(CommandGroup(
-                TaskCommand::Finish { .. } | TaskCommand::Ask { .. } | TaskCommand::SpawnNext { .. }
+                TaskCommand::Finish { .. }
+                    | TaskCommand::Ask { .. }
+                    | TaskCommand::MergeIntoParent { .. }
+                    | TaskCommand::SpawnNext { .. }
             )) | Command::Mission(CommandGroup(MissionCommand::Advance { .. }))
         )
     }

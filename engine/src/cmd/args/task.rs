@@ -289,6 +289,9 @@ there to the status for the verdict in `## Review`. If there are several, it lis
         /// Do not ask
         #[arg(long)]
         yes: bool,
+        /// The unfinished tasks that its agents have created: cancel them, too, or keep them
+        #[arg(long, value_name = "WHAT", value_parser = ["cancel", "keep"], default_value = "cancel")]
+        children: String,
         /// Only say what would happen
         #[arg(long)]
         dry_run: bool,
@@ -455,6 +458,13 @@ The next agent gets the new values. A harness cannot change while its agent is a
         /// The number of the event that asks
         #[arg(value_name = "SEQ")]
         seq: u64,
+    },
+    /// Merge the work of a task into the branch of the one that has created it; `orange monitor` starts this
+    #[command(hide = true)]
+    MergeIntoParent {
+        /// The id of the task
+        #[arg(value_name = "ID")]
+        id: String,
     },
     /// Start the next waiting task; `orange` starts this in a process of its own when a task is done
     #[command(hide = true)]

@@ -1,24 +1,67 @@
 //! `orange task cancel`
 
-use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::one_line;
 use crate::cmd::confirm;
-use crate::flow;
 use crate::flow::names::KnownNames;
 use crate::flow::request::transition_result;
+use crate::flow::{self, delegation};
 use crate::store::{WorkItem, WorkItemDir};
+use crate::{Error, Result};
 use orange_api::TransitionResult;
 
-/// Cancels a task, after a question if a terminal is there.
-pub fn run(app: &App, dir: &WorkItemDir, yes: bool, as_json: bool) -> Result<(TransitionResult, String)> {
+/// Cancels a task, after a question if a terminal is there, and then the unfinished tasks that its agents have created.
+pub fn run(
+    app: &App,
+    dir: &WorkItemDir,
+    yes: bool,
+    with_children: bool,
+    as_json: bool,
+) -> Result<(TransitionResult, String)> {
+    let created = if with_children { below(app, dir)? } else { Vec::new() };
     if !yes {
         let (task, _) = WorkItem::read(&app.home, dir)?;
-        confirm(app, dir, "Cancel", &task, as_json)?;
+        let what = match created.len() {
+            0 => "Cancel".to_owned(),
+            1 => "Cancel (with a task that it has created)".to_owned(),
+            several => format!("Cancel (with {several} tasks that it has created)"),
+        };
+        confirm(app, dir, &what, &task, as_json)?;
     }
-    let result = flow::cancel(app, dir)?;
+    let mut result = flow::cancel(app, dir)?;
     let text = transition_result::text(&result);
+    // Those may have got others meanwhile; the task itself creates none any more.
+    for child in if with_children { below(app, dir)? } else { Vec::new() } {
+        flow::cancel(app, &app.home.task(&child.project, &child.id))
+            .map_err(|error| not_cancelled(error, &child))?;
+        result.also_cancelled.push(child.branch);
+    }
+    let also = result.also_cancelled.iter().map(|branch| format!("\nalso cancelled: {branch}"));
+    let text = also.fold(text, |text, line| text + &line);
     Ok((result, text))
+}
+
+fn not_cancelled(error: Error, child: &WorkItem) -> Error {
+    let message = format!("the task is cancelled, and {} is not: {}", child.branch, error.message);
+    Error::new(error.kind, message).help(error.help.clone())
+}
+
+/// The branches of these tasks.
+pub fn branches(tasks: &[WorkItem]) -> Vec<String> {
+    tasks.iter().map(|task| task.branch.clone()).collect()
+}
+
+/// The unfinished tasks that agents of a task have created, and those below these.
+pub fn below(app: &App, dir: &WorkItemDir) -> Result<Vec<WorkItem>> {
+    let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
+    let mut found = delegation::open(app, &task)?;
+    let mut at = 0;
+    while let Some(task) = found.get(at) {
+        let more = delegation::open(app, task)?;
+        found.extend(more);
+        at += 1;
+    }
+    Ok(found)
 }
 
 /// Asks whether to do this to the task or mission.

@@ -6,6 +6,7 @@ use crate::cmd::args::CreateArgs;
 use crate::cmd::task::hints;
 use crate::cmd::{project, stdin};
 use crate::flow::create::{NewTask, NewlyCreated, create, would_create};
+use crate::flow::delegation::Parent;
 use crate::flow::issue::{self, FromIssue};
 use crate::flow::written::WrittenText;
 use crate::store::effective::effective;
@@ -29,6 +30,8 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
         None => (summary, context),
     };
     let settings = effective(&app.home, &project)?;
+    let parent = Parent::of_caller(app)?;
+    let of_parent = parent.as_ref().map(|parent| &parent.task);
     let warning = settings.trust.warning(&project.name);
     let new = NewTask {
         project: &project,
@@ -38,12 +41,21 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
         base: args.base.as_deref(),
         summary,
         about: summary,
-        harness: args.harness.as_deref().unwrap_or(settings.worker()),
-        review_harness: args.review_harness.as_deref().unwrap_or(settings.reviewer()),
+        harness: args
+            .harness
+            .as_deref()
+            .or(of_parent.map(|task| task.harness.as_str()))
+            .unwrap_or(settings.worker()),
+        review_harness: args
+            .review_harness
+            .as_deref()
+            .or(of_parent.map(|task| task.review_harness.as_str()))
+            .unwrap_or(settings.reviewer()),
         context,
         priority: args.priority,
         blocked_by: &args.blocked_by,
         budget: args.budget,
+        parent: parent.as_ref(),
         no_spawn: args.no_spawn,
     };
     if args.dry_run {

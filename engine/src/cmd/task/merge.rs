@@ -22,7 +22,7 @@ pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Res
     }
     let push = (push || no_push).then_some(push);
     let (into, message) = (args.into.as_deref(), args.message.as_deref());
-    let wish = MergeWish { strategy, into, message, has_whole_message: false, push, keep, local, force };
+    let wish = MergeWish { strategy, into, message, push, keep, local, force, ..MergeWish::default() };
     let merged = match dry_run {
         true => would_merge(app, dir, wish)?,
         false if edit => merge_edited(app, dir, wish)?,

@@ -41,7 +41,7 @@ use crate::flow::person_budget::BudgetWish;
 use crate::flow::reply::ReplyWish;
 use crate::flow::request::transition_result;
 use crate::flow::sync::SyncWish;
-use crate::flow::{self, queue};
+use crate::flow::{self, delegation, queue};
 use crate::setup::skill;
 use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
@@ -119,13 +119,16 @@ pub fn run(
             let commands = |task: &WorkItem, history: &WorkItemHistory| attach::commands(app, task, history);
             cmd::attach::run(app, &named_or_here(app, task)?, reviewer.as_deref(), as_json, tell, &commands)
         }
-        TaskCommand::Cancel { task, dry_run: true, .. } => many::changing(app, task, |dir| {
-            let result = flow::would_cancel(app, dir)?;
+        TaskCommand::Cancel { task, dry_run: true, children, .. } => many::changing(app, task, |dir| {
+            let mut result = flow::would_cancel(app, dir)?;
+            if children == CANCEL {
+                result.also_cancelled = cancel::branches(&cancel::below(app, dir)?);
+            }
             let text = transition_result::text(&result);
             Ok((result, text))
         }),
-        TaskCommand::Cancel { task, yes, .. } => {
-            many::changing(app, task, |dir| cancel::run(app, dir, *yes, as_json))
+        TaskCommand::Cancel { task, yes, children, .. } => {
+            many::changing(app, task, |dir| cancel::run(app, dir, *yes, children == CANCEL, as_json))
         }
         TaskCommand::Answer(args) => answer::run(app, args),
         TaskCommand::Diff(args) => diff::run(app, &any_named_or_here(app, &args.task)?, args, as_json),
@@ -174,6 +177,10 @@ pub fn run(
             flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| CommandAnswer::default())
         }
         TaskCommand::SpawnNext { id } => spawn_next(app, id),
+        TaskCommand::MergeIntoParent { id } => {
+            let merged = delegation::merge_into_parent(app, &find::by_id(&app.home, id)?)?;
+            Ok(CommandAnswer::text(merged.unwrap_or_default()))
+        }
     }
 }
 
@@ -318,6 +325,9 @@ fn stop(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Stopped, String)
     let text = format!("{done}; {again}");
     Ok((Stopped { success: Success, id: dir.id.clone(), stopped, dry_run }, text))
 }
+
+/// The value of `--children` with which created tasks are cancelled, too.
+const CANCEL: &str = "cancel";
 
 fn finish(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::cmd::answer::{CommandAnswer, one_line};
 use crate::cmd::needs::why;
 use crate::flow::definition::compare;
+use crate::flow::delegation;
 use crate::flow::doing::words;
 use crate::flow::observed::Observed;
 use crate::flow::queue::StartQueue;
@@ -21,7 +22,9 @@ use crate::flow::{activity, need, person_budget};
 use crate::store::Record;
 use crate::store::event::{Event, Exited, Pass, Waiting};
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory};
-use orange_api::{Agent, BudgetState, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
+use orange_api::{
+    Agent, BudgetState, CreatedTask, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks,
+};
 use orange_system::{clock, fault};
 
 /// The number of last events in an answer for programs.
@@ -42,7 +45,9 @@ pub fn run(app: &App, dir: &WorkItemDir, all: bool) -> Result<CommandAnswer> {
     let budget = person_budget::shown(app, dir, &task, &history).ok().filter(|it| !it.limits.is_empty());
     let budget = budget.map(|it| BudgetState { limits: it.limits, spent: it.spent });
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
+    let children = delegation::children(app, &task)?.into_iter().map(CreatedTask::from).collect();
     let shown = ShownTask {
+        children,
         workflow_note: workflow_note(app, &task),
         need,
         waits_for: queue.and_then(|queue| queue.waits_for(app, &task)),
@@ -75,6 +80,7 @@ pub fn run(app: &App, dir: &WorkItemDir, all: bool) -> Result<CommandAnswer> {
         harness: task.harness,
         review_harness: task.review_harness,
         base: task.owned.base,
+        parent: task.owned.parent,
         priority: task.priority,
         blocked_by: task.blocked_by,
         counters: task.owned.counters,
@@ -100,6 +106,9 @@ fn text(task: &ShownTask, all: bool) -> String {
     lines.push(format!("project    {}", task.project));
     lines.push(format!("branch     {}", task.branch));
     lines.extend(task.base.iter().map(|base| format!("base       {base}")));
+    lines.extend(task.parent.iter().map(|parent| format!("created by {parent}")));
+    let child = |it: &CreatedTask| format!("created    {}: {}", it.branch, it.standing.words());
+    lines.extend(task.children.iter().map(child));
     lines.push(format!("workflow   {} ({})", task.workflow, task.definition));
     lines.extend(task.workflow_note.iter().map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));

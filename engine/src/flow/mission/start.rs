@@ -123,6 +123,7 @@ fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> WorkItemDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
         base: None,
+        parent: None,
         summary: first_line.to_owned(),
         harness: new.harness.to_owned(),
         review_harness: new.review_harness.to_owned(),

@@ -7,6 +7,7 @@ use orange_core::{Actor, Hook, Machine, Spawn, StateId};
 
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
+use crate::flow::delegation::Parent;
 use crate::flow::request::{Goal, request};
 use crate::flow::snapshot::{first_spawn, state_named};
 use crate::flow::{blocked, spawn};
@@ -47,6 +48,8 @@ pub struct NewTask<'a> {
     pub blocked_by: &'a [String],
     /// Limits of its own.
     pub budget: Option<Budget>,
+    /// The task whose agent creates it and waits for it.
+    pub parent: Option<&'a Parent>,
     /// Create it without starting it.
     pub no_spawn: bool,
 }
@@ -65,9 +68,10 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     app.machines.keep(machine)?;
     app.remember_environment(&new.project.name)?;
     let mut locked = match new.about {
-        Some(about) if new.branch.is_none() => with_free_branch(app, new.project, about, draft)?,
+        Some(about) if new.branch.is_none() => with_free_branch(app, new, about, draft)?,
         Some(_) | None => {
             store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
+                check_limits(app, new)?;
                 admit(app, others)
             })?
         }
@@ -84,17 +88,18 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
 /// Creates the task on the first branch about this text that nothing has.
 fn with_free_branch(
     app: &App,
-    project: &Project,
+    new: NewTask<'_>,
     about: &str,
     draft: WorkItemDraft,
 ) -> Result<LockedWorkItem> {
     for branch in branches_about(about) {
-        if !is_free(project, &branch)? {
+        if !is_free(new.project, &branch)? {
             continue;
         }
         let draft = WorkItemDraft { branch: Some(branch), ..draft.clone() };
         let is_taken = Cell::new(false);
         let created = store::create(&app.home, &draft, |others| {
+            check_limits(app, new)?;
             is_taken.set(!others.is_empty());
             admit_alone(others)
         });
@@ -104,8 +109,14 @@ fn with_free_branch(
     }
     // A text without a letter of ASCII makes no branch.
     store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
+        check_limits(app, new)?;
         admit(app, others)
     })
+}
+
+/// Checks once more, while no other task of the project is created, that the agent may create one.
+fn check_limits(app: &App, new: NewTask<'_>) -> Result<()> {
+    new.parent.map_or(Ok(()), |parent| parent.check_limits(app))
 }
 
 /// The branch that [`with_free_branch`] would take.
@@ -177,10 +188,14 @@ pub fn would_create(app: &App, new: NewTask<'_>) -> Result<WorkItemDraft> {
 
 /// Refuses what would make the task useless.
 fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, TaskStart, WorkItemDraft)> {
-    let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
+    new.parent.map_or(Ok(()), |it| it.check(app, &new.project.name, new.workflow, new.base))?;
+    let of_parent = new.parent.and_then(Parent::workflow);
+    let new = NewTask { base: new.base.or(new.parent.and_then(Parent::base)), ..new };
+    let machine = app.machines.named(new.workflow.or(of_parent).unwrap_or_else(|| new.project.workflow()))?;
     let start = start_of(machine, entry_of(machine, new.status)?);
     check(app, new)?;
     let blocked_by = blocked::named(app, &new.project.name, new.blocked_by)?;
+    new.parent.map_or(Ok(()), |parent| parent.check_circle(app, &blocked_by))?;
     check_begins_waiting(machine, start, &blocked_by)?;
     check_work(machine, new, start)?;
     if new.no_spawn {
@@ -390,6 +405,7 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
         body,
         actor: app.caller.actor().into(),
         creator: app.caller.task().map(str::to_owned),
+        parent: new.parent.map(|parent| parent.task.id.clone()),
         budget: new.budget,
         mission: None,
     }

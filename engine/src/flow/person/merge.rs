@@ -14,7 +14,7 @@ use crate::flow::activity;
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
-use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
+use crate::flow::{TaskPreview, changed, delegation, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
@@ -40,6 +40,8 @@ pub struct MergeWish<'a> {
     pub keep: bool,
     /// Merge here, whatever the pull request says.
     pub local: bool,
+    /// The engine merges it into the branch of the task that has created it.
+    pub is_for_parent: bool,
     /// Merge although the workflow refuses or the branch is empty. For persons only.
     pub force: bool,
 }
@@ -145,7 +147,12 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
 fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
     let project = app.project_of(task)?;
     let settings = changed::merge_settings(app, task)?;
-    let strategy = wish.strategy.unwrap_or(settings.strategy.value);
+    // Nobody is there to choose another one where the branch has moved.
+    let usual = match settings.strategy.value {
+        Strategy::FastForward if wish.is_for_parent => Strategy::Auto,
+        usual => usual,
+    };
+    let strategy = wish.strategy.unwrap_or(usual);
     if wish.message.is_some() && !strategy.has_message() {
         let message = format!("a merge with the strategy `{}` makes no commit of its own", strategy.as_str());
         return Err(Error::new(ErrorKind::Usage, message)
@@ -161,7 +168,8 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
     if wish.into.is_some() {
         app.caller.check_person("merge into another branch")?;
     }
-    if into != project.default_branch {
+    let is_of_task = delegation::is_merged_into_parent(app, task) && wish.into.is_none();
+    if into != project.default_branch || is_of_task {
         check_target(app, &project, task, &into)?;
     }
     Ok(Aim {
@@ -170,7 +178,8 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
         strategy,
         text: settings.message.value,
         without_authors: !settings.coauthors.value || wish.has_whole_message,
-        push: wish.push.unwrap_or(settings.push.value),
+        // The branch of a task is pushed by its own workflow.
+        push: wish.push.unwrap_or(settings.push.value && !is_of_task),
     })
 }
 
@@ -309,6 +318,9 @@ fn turn(
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
+    if !wish.force && !wish.keep {
+        check_children(app, task)?;
+    }
     let ask = |force| decide(app, machine, task, history, Goal::Merge { force });
     ask(wish.force).map_err(|refusal| {
         let is_rule =
@@ -319,6 +331,17 @@ fn turn(
         }
         refusal
     })
+}
+
+/// Refuses a task while tasks are open that its agents have created: their work belongs to it.
+fn check_children(app: &App, task: &WorkItem) -> Result<()> {
+    let open: Vec<String> = delegation::open(app, task)?.into_iter().map(|child| child.branch).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let message = format!("tasks that it has created are not over: {}", open.join(", "));
+    Err(Error::new(ErrorKind::Refused, message)
+        .help("wait for them, or cancel them; `orange task merge --force` merges without them"))
 }
 
 /// The task's pull request, if it is merged; an open or closed one is an error.
@@ -452,7 +475,7 @@ fn asked_of_result(
     let gates = decision.map_or(&[][..], |decision| machine.transition(decision.transition).gates);
     let on_merge = gates.iter().filter_map(|gate| match gate {
         Gate::OnMerge(program) => Some(*program),
-        Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) | Gate::Checks => None,
+        Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) | Gate::Checks | Gate::Children(_) => None,
     });
     on_merge.collect()
 }

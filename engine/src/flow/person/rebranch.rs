@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
+use crate::flow::delegation;
 use crate::store::WorkItem;
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::is_same;
@@ -30,6 +31,10 @@ pub fn plan(app: &App, task: &WorkItem, worktree: Option<&Path>, to: &str) -> Re
     let from = &task.branch;
     if from == to || head.as_deref() == Some(to) {
         return Ok(BranchChange::None);
+    }
+    if let Some(child) = delegation::open(app, task)?.iter().find(|it| it.owned.base.as_ref() == Some(from)) {
+        let message = format!("the work of {} is to be merged into `{from}`", child.branch);
+        return Err(refused(message).help("keep the name until the tasks that it has created are over"));
     }
     let is_taken = git.branch_state(to)? != BranchState::Nowhere;
     if let Some(worktree) = worktree.filter(|_| is_taken || head.as_ref() != Some(from)) {

@@ -16,7 +16,6 @@ use crate::flow::watch::interrupted_reclaim::finish_killed;
 use crate::flow::{TaskPreview, dry_run, lock_recovered, lock_with_worktree};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
-use crate::store::projects::Project;
 use crate::store::{
     self, Event, LockedWorkItem, WorkItem, WorkItemDir, WorkItemEntry, WorkItemHistory, WorkItemKind, list,
     owed, projects, work_item,
@@ -76,7 +75,8 @@ fn begun_start(machine: &Machine<'_>, history: &WorkItemHistory) -> Option<u64> 
 
 /// Makes every start that is owed in a project: each starts the waiting task of the highest priority, and of one priority the oldest, that
 /// can be started. In a project with an
-/// automatic queue, every free worktree is one more such start, and so is every place for a task that needs none. Returns what was started.
+/// automatic queue, every free worktree is one more such start, and so is every place for a task that needs none; in others, that is so for
+/// tasks that agents have created. Returns what was started.
 pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {
@@ -104,7 +104,7 @@ fn begin_next(app: &App, project: &str) -> Result<Option<BegunStart>> {
     if budget::pause(app, project)?.is_some() {
         return Ok(None);
     }
-    let auto = Some(projects::get(&app.home, project)?).filter(Project::is_auto);
+    let known = projects::get(&app.home, project)?;
     let mut failure = Ok(None);
     for owed in owed::all(&app.home, project)? {
         let owed = match owed {
@@ -122,14 +122,15 @@ fn begin_next(app: &App, project: &str) -> Result<Option<BegunStart>> {
             owed.remove()?;
             continue;
         }
-        let begun = begin_oldest(app, project, None, &|task| owed.choose(task))?;
+        let begun = begin_oldest(app, project, None, &|_| true, &|task| owed.choose(task))?;
         owed.remove()?;
         if begun.is_some() {
             return Ok(begun);
         }
     }
-    let begin = |auto: Project| begin_oldest(app, project, Some(auto.pool_size), &|_| Ok(()));
-    let begun = auto.map_or(Ok(None), begin)?;
+    // What an agent has created starts by itself in every project: its workflow says so.
+    let starts = |task: &WorkItem| known.is_auto() || task.owned.parent.is_some();
+    let begun = begin_oldest(app, project, Some(known.pool_size), &starts, &|_| Ok(()))?;
     if begun.is_some() { Ok(begun) } else { failure }
 }
 
@@ -139,10 +140,11 @@ fn begin_oldest(
     app: &App,
     project: &str,
     most_in_folders: Option<u32>,
+    is_wanted: &dyn Fn(&WorkItem) -> bool,
     choose: &dyn Fn(&str) -> Result<()>,
 ) -> Result<Option<BegunStart>> {
     let (mut failure, mut is_full) = (Ok(None), false);
-    for (dir, place) in waiting(app, project, most_in_folders)? {
+    for (dir, place) in waiting(app, project, most_in_folders, is_wanted)? {
         let takes_worktree = place == Workspace::Worktree;
         if is_full && takes_worktree {
             continue;
@@ -236,7 +238,12 @@ fn run(
 
 /// The tasks that wait to be started, oldest first, each with where its agent is to work. If so many work in folders already, none of
 /// those that need a folder is among them.
-fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec<(WorkItemDir, Workspace)>> {
+fn waiting(
+    app: &App,
+    project: &str,
+    most_in_folders: Option<u32>,
+    is_wanted: &dyn Fn(&WorkItem) -> bool,
+) -> Result<Vec<(WorkItemDir, Workspace)>> {
     let listed = store::list(&app.home, Some(project))?;
     let tasks = listed.iter().filter_map(|listed| listed.task.as_ref().ok());
     let in_folders = tasks.filter(|task| task.holds() == Some(Workspace::Folder)).count();
@@ -244,7 +251,7 @@ fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec
     let mut waiting: Vec<(i32, WorkItemDir, Workspace)> = listed
         .into_iter()
         .filter_map(|WorkItemEntry { dir, task }| {
-            let task = task.ok()?;
+            let task = task.ok().filter(is_wanted)?;
             Some((task.priority, dir, queue::waits_for_room(app, &task)?))
         })
         .filter(|(_, _, place)| has_place || *place == Workspace::Worktree)

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use orange_core::Workspace;
 use orange_core::mission::MissionStatus;
+use orange_core::{FactKind, Workspace};
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
@@ -14,8 +14,10 @@ use crate::flow::person::{stop, undo};
 use crate::flow::polls::{PolledTask, Polls};
 use crate::flow::queue::Queues;
 use crate::flow::watch::reclaim::Reclaims;
-use crate::flow::watch::{budget, interrupted_reclaim};
-use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting};
+use crate::flow::watch::{budget, interrupted_reclaim, rules};
+use crate::flow::{
+    activity, ask, delegation, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting,
+};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
 use crate::store::event::{Ending, Exited};
@@ -121,6 +123,9 @@ fn watch(
         }
         return Ok(Some(stories));
     }
+    if let Some(story) = delegated(app, dir, task, history)? {
+        return Ok(Some(vec![story]));
+    }
     if let Some(pending) = &history.transition.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
@@ -158,6 +163,29 @@ fn watch(
         }
     }
     Ok(Some(stories))
+}
+
+/// Leads a task on that waits for those that it has created, and merges one that another has created.
+fn delegated(
+    app: &App,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+) -> Result<Option<String>> {
+    if history.transition.open.is_some() {
+        return Ok(None);
+    }
+    let machine = app.machine_of(&task.owned)?;
+    if rules::watches_for(machine, task, |kind| kind == FactKind::Children)
+        && let Some(story) = rules::apply(app, dir, None)?
+    {
+        return Ok(Some(story));
+    }
+    if !delegation::is_ready(app, dir, task)? {
+        return Ok(None);
+    }
+    app.detached(&["task", "merge-into-parent", &dir.id], dir)?;
+    Ok(Some(format!("saw to the merge of {}", task.branch)))
 }
 
 /// Checks one mission; `None` if nothing of it can have changed: it waits for a person, or is over and has left nothing.

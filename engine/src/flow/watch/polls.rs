@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use orange_core::FactKind;
+
 use crate::app::App;
 use crate::drive::forge::{Glance, PrState};
 use crate::drive::git::Git;
@@ -67,7 +69,8 @@ impl PolledTask {
         let machine = app.machine_of(&task.owned).ok()?;
         let status = machine.state_named(task.status())?;
         let may_have_one = url.is_some() || status != machine.initial;
-        let (watches, watches_base) = (rules::watches(machine, task), rules::watches_base(machine, task));
+        let watches = rules::watches_for(machine, task, |kind| kind != FactKind::Children);
+        let watches_base = rules::watches_for(machine, task, |kind| kind == FactKind::Base);
         (may_have_one && !machine.state(status).terminal).then(|| PolledTask {
             dir: dir.clone(),
             url,

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::blocked::Blocked;
 use crate::flow::budget;
+use crate::flow::delegation;
 use crate::flow::only_one;
 use crate::flow::snapshot::{first_spawn, status_of, waits};
 use crate::hooks::{agent_check, workspace};
@@ -97,7 +98,7 @@ impl StartQueue {
         if place == Workspace::Worktree && is_full() {
             return Some(full(project, self.is_held_by_person(app, project)));
         }
-        Some(match (project.is_auto(), self.has_monitor(app)) {
+        Some(match (project.is_auto() || task.owned.parent.is_some(), self.has_monitor(app)) {
             (true, true) => "waits for `orange monitor`, which starts it at its next look".to_owned(),
             (true, false) => "waits for `orange monitor`, and none runs".to_owned(),
             (false, _) => {
@@ -234,6 +235,8 @@ struct ProjectQueue {
     dir: WorkItemDir,
     /// Workspaces for which unstarted tasks wait.
     wait_for: BTreeSet<Workspace>,
+    /// Those for which tasks wait that agents have created: these start in every project.
+    created_wait_for: BTreeSet<Workspace>,
     /// The number of those that hold a plain folder.
     in_folders: usize,
 }
@@ -241,9 +244,16 @@ struct ProjectQueue {
 impl Queues {
     /// Notes a task.
     pub fn see(&mut self, app: &App, dir: &WorkItemDir, task: &WorkItem) {
-        let first = || ProjectQueue { dir: dir.clone(), wait_for: BTreeSet::new(), in_folders: 0 };
+        let first = || ProjectQueue {
+            dir: dir.clone(),
+            wait_for: BTreeSet::new(),
+            created_wait_for: BTreeSet::new(),
+            in_folders: 0,
+        };
         let seen = self.0.entry(dir.project.clone()).or_insert_with(first);
-        seen.wait_for.extend(waits_for_room(app, task));
+        let place = waits_for_room(app, task);
+        seen.wait_for.extend(place);
+        seen.created_wait_for.extend(place.filter(|_| task.owned.parent.is_some()));
         seen.in_folders += usize::from(task.holds() == Some(Workspace::Folder));
     }
 
@@ -269,16 +279,17 @@ fn is_to_be_served(app: &App, project: &str, seen: &ProjectQueue) -> Result<bool
     owed.into_iter().find_map(Result::err).map_or(Ok(false), Err)
 }
 
-/// True if a project has an automatic queue, and a task that it can start.
+/// True if a project has a task that starts by itself: any in an automatic queue, else one that an agent has created.
 fn fills_by_itself(app: &App, project: &str, seen: &ProjectQueue) -> Result<bool> {
     if seen.wait_for.is_empty() {
         return Ok(false);
     }
-    let Some(auto) = orange_project(app, project)?.filter(Project::is_auto) else { return Ok(false) };
-    for place in &seen.wait_for {
+    let Some(known) = orange_project(app, project)? else { return Ok(false) };
+    let wait_for = if known.is_auto() { &seen.wait_for } else { &seen.created_wait_for };
+    for place in wait_for {
         let can_start = match place {
             Workspace::Worktree => workspace::is_free(app, project, &seen.dir.id)?,
-            Workspace::Folder => has_place(seen.in_folders, auto.pool_size),
+            Workspace::Folder => has_place(seen.in_folders, known.pool_size),
         };
         if can_start {
             return Ok(true);
@@ -300,9 +311,17 @@ fn start_next(app: &App, dir: &WorkItemDir) -> Result<()> {
 /// and a mission in any project.
 pub fn after_release(app: &App, dir: &WorkItemDir) -> Result<()> {
     match orange_project(app, &dir.project)? {
-        Some(project) if project.is_auto() => app.start_detached(&["task", "spawn-next", &dir.id], dir),
+        Some(project) if project.is_auto() || has_created(app, dir)? => {
+            app.start_detached(&["task", "spawn-next", &dir.id], dir)
+        }
         Some(_) | None => begin_mission(app, &dir.project),
     }
+}
+
+/// True if agents of the task have created an unfinished one, which may begin now.
+fn has_created(app: &App, dir: &WorkItemDir) -> Result<bool> {
+    let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
+    Ok(!delegation::open(app, &task)?.is_empty())
 }
 
 /// Begins the oldest mission of a project that waits for a worktree, if one is free, in a process of its own.

@@ -1,14 +1,14 @@
 //! Watch rules of a task: the facts of its pull request and its base that hold, and the transition that follows.
 
 use orange_api::{AgentState, Feedback};
-use orange_core::{Action, Checks, Fact, FactKind, Input, Machine, StateId};
+use orange_core::{Action, Checks, Children, Fact, FactKind, Input, Machine, StateId};
 
 use crate::app::App;
 use crate::drive::forge::PullRequest;
 use crate::drive::git::{Git, Mergeable};
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::{checks_of, status_of};
-use crate::flow::{Snapshot, activity, ask, changed, feedback, finish, lock_recovered};
+use crate::flow::{Snapshot, activity, ask, changed, delegation, feedback, finish, lock_recovered};
 use crate::hooks;
 use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, Result};
@@ -33,9 +33,9 @@ pub fn watches(machine: &Machine<'_>, task: &WorkItem) -> bool {
     status_of(machine, task).is_ok_and(|status| !machine.watch_rules_of(status).is_empty())
 }
 
-/// True if such a rule is about the base.
-pub fn watches_base(machine: &Machine<'_>, task: &WorkItem) -> bool {
-    status_of(machine, task).is_ok_and(|status| kinds(machine, status).any(|kind| kind == FactKind::Base))
+/// True if such a rule is about a fact of which `is_wanted` is true.
+pub fn watches_for(machine: &Machine<'_>, task: &WorkItem, is_wanted: impl Fn(FactKind) -> bool) -> bool {
+    status_of(machine, task).is_ok_and(|status| kinds(machine, status).any(is_wanted))
 }
 
 /// Takes the transition of the watch rule that applies to a task, if one does, and returns what was done, in words. Nothing is done while an
@@ -71,9 +71,10 @@ fn collected(
         (FactKind::Review | FactKind::Threads, Some(discussion)) => {
             Ok(Feedback { number, cause: kind.as_str().to_owned(), ..discussion })
         }
-        (FactKind::Review | FactKind::Threads | FactKind::Checks | FactKind::Base, _) => {
-            feedback::collect(app, dir, kind.as_str(), number)
-        }
+        (
+            FactKind::Review | FactKind::Threads | FactKind::Checks | FactKind::Base | FactKind::Children,
+            _,
+        ) => feedback::collect(app, dir, kind.as_str(), number),
     }
 }
 
@@ -136,6 +137,9 @@ fn facts(
     }
     if open.contains(&FactKind::Base) {
         found.add(of_base(app, task, history));
+    }
+    if open.contains(&FactKind::Children) {
+        found.add(of_children(app, task, history));
     }
     Ok(found)
 }
@@ -206,6 +210,16 @@ fn of_base(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Vec<
         }
         Mergeable::FastForward | Mergeable::Nothing | Mergeable::No { is_conflict: false, .. } => Vec::new(),
     })
+}
+
+/// The fact of the tasks that it has created. A rule acts on it once in a stay in the state.
+fn of_children(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Option<HeldFact>> {
+    let fact = match delegation::whole(app, task)? {
+        Children::Open => return Ok(None),
+        Children::Merged => Fact::ChildrenMerged,
+        Children::Ended | Children::None => Fact::ChildrenEnded,
+    };
+    Ok(Some(HeldFact { fact, items: vec![history.since.clone()] }))
 }
 
 fn tip(app: &App, task: &WorkItem) -> Result<Option<String>> {

@@ -148,7 +148,8 @@ pub(super) fn set_of(owned: &Owned) -> Set {
         .waiting_until(owned.waiting_until.as_deref())
         .stopped_at(owned.stopped_at.as_deref())
         .hooks_wait(owned.hooks_wait.as_deref())
-        .base(owned.base.as_deref());
+        .base(owned.base.as_deref())
+        .parent(owned.parent.as_deref());
     counters.iter().fold(set, |set, (name, value)| set.counter(name, *value))
 }
 

@@ -198,6 +198,7 @@ fn gate(gate: &Gate) -> String {
         Gate::Command(gate) if gate.on_merge => format!("{} on the merge", gate.argv.join(" ")),
         Gate::Command(gate) => gate.argv.join(" "),
         Gate::Checks(_) => "checks: green".to_owned(),
+        Gate::Children(gate) => format!("children: {}", gate.wanted.as_str()),
     }
 }
 
