@@ -60,6 +60,8 @@ pub struct Asked {
     pub tool: Option<String>,
     /// Argument of the tool, or the question.
     pub text: Option<String>,
+    /// True if that is all that the tool would get.
+    pub is_whole: bool,
     /// True if it asks for words, and not for a permission.
     pub is_question: bool,
     /// True if a person has answered, and the agent has not read that yet.

@@ -58,7 +58,7 @@ pub use mission::{
 };
 pub use monitor::{MonitorEvent, MonitorFailure, MonitorLook};
 pub use need::{ActionName, ChangeSize, Need, NeedAction, Shows};
-pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
+pub use notify::{ChannelFailure, ListedChannel, RevokedCodes, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{
     ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
@@ -142,6 +142,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("mission-watch", schema::<Watched<'_>>()),
         ("monitor", schema::<MonitorLook<'_>>()),
         ("notify-list", schema::<Vec<ListedChannel>>()),
+        ("notify-revoke", schema::<RevokedCodes>()),
         ("notify-test", schema::<Vec<TestedChannel>>()),
         ("project-add", schema::<ListedProject>()),
         ("project-list", schema::<Vec<ListedProject>>()),

@@ -26,6 +26,22 @@ pub struct ListedChannel {
     pub failure: Option<ChannelFailure>,
     /// The number of needs about which it has taken no message yet, after at least one try.
     pub untaken: usize,
+    /// The answers that its buttons may give: `allow`, `deny`, `continue` and `seen`.
+    pub answers: Vec<String>,
+    /// The number of codes of buttons that can be used.
+    pub open_codes: usize,
+    /// End of the time in which no answer is taken, since too many wrong codes came, RFC 3339 UTC; null if answers are taken.
+    pub closed_until: Option<String>,
+}
+
+/// The buttons of a channel were revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct RevokedCodes {
+    /// The channel's name.
+    pub channel: String,
+    /// The number of codes that could have been used.
+    pub codes: usize,
 }
 
 /// A failure of a channel.

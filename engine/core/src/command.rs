@@ -23,7 +23,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
         ],
     ),
     ("monitor", &[]),
-    ("notify", &["help", "list", "ls", "test"]),
+    ("notify", &["help", "list", "ls", "revoke", "test"]),
     (
         "project",
         &["add", "help", "list", "ls", "remove", "revoke", "show", "token", "tokens", "trust", "update"],

@@ -37,6 +37,7 @@ pub mod mission;
 pub mod need;
 mod not_open;
 pub mod notify;
+pub mod phone;
 pub mod plan;
 mod program;
 mod prompt;

@@ -20,7 +20,7 @@ pub use self::objects::{
 };
 pub use self::spent::Spent;
 pub use self::words::{
-    Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy,
+    Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy, Via,
 };
 
 events! {
@@ -541,6 +541,9 @@ events! {
         /// Actor that asked.
         #[serde(default)]
         actor: Actor,
+        /// Path by which it was answered: `phone` for a button of a notification; absent for a command.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        via: Option<Via>,
     },
     /// A mission that has failed runs again.
     "mission.retried" MissionRetried {

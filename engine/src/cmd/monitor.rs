@@ -12,7 +12,8 @@ use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::MonitorArgs;
 use crate::cmd::screen;
 use crate::flow::monitor::{MonitorRound, look};
-use crate::flow::notify::Notifier;
+use crate::flow::notify::notifier::DeliveryReport;
+use crate::flow::notify::{Notifier, PhoneReplies, replies};
 use crate::flow::only_one::{OnlyMonitor, become_it, try_for_messages};
 use crate::flow::polls::Polls;
 use crate::store::{WorkItem, WorkItemKind, list};
@@ -35,11 +36,13 @@ pub fn run(
         return Ok(CommandAnswer::default());
     }
     let (mut polls, mut notifier) = (Polls::default(), Notifier::default());
+    let mut phone = PhoneReplies::default();
     loop {
         app.machines.look_again();
         let mut pause = interval;
         let found = look(app, &mut polls).and_then(|mut look| {
             if only.is_some() {
+                answers(app, &mut phone, args.once, &mut look, &mut pause);
                 notify(app, &mut notifier, args.once, &mut look, &mut pause);
             }
             answer(app, &look)
@@ -67,6 +70,19 @@ pub fn run(
     }
 }
 
+/// Carries out the answers that have come from phones. While one may come, the next look is soon.
+fn answers(app: &App, phone: &mut PhoneReplies, waits: bool, look: &mut MonitorRound, pause: &mut Duration) {
+    match phone.round(app, waits) {
+        Ok((reports, may_come)) => {
+            if may_come {
+                *pause = replies::PAUSE.min(*pause);
+            }
+            add(look, reports);
+        }
+        Err(error) => look.errors.push(("notify".to_owned(), error.for_person().to_string())),
+    }
+}
+
 /// Begins to send the messages that are due, and reports what came of earlier ones; a single look waits for its own, and until a
 /// crash has lasted.
 fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut MonitorRound, pause: &mut Duration) {
@@ -85,7 +101,12 @@ fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut MonitorRou
     if waits {
         notifier.finish();
     }
-    for (channel, outcome) in notifier.reports() {
+    add(look, notifier.reports());
+}
+
+/// Adds results to those of the look.
+fn add(look: &mut MonitorRound, reports: Vec<DeliveryReport>) {
+    for (channel, outcome) in reports {
         let name = format!("notify {channel}");
         match outcome {
             Ok(story) => look.events.push((name, story)),

@@ -2,7 +2,7 @@
 
 use super::{CheckData, CheckFinding, FindingLevel};
 use crate::Result;
-use crate::flow::notify::{SentMessages, settings};
+use crate::flow::notify::{SentMessages, codes, settings};
 use crate::flow::only_one;
 
 /// Process that is the monitor. Without one, agents whose wrapper was killed stay unnoticed until one looks.
@@ -27,7 +27,15 @@ pub(super) fn notifications(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let remedy = format!("`orange notify test {}` sends a test message", channel.name);
         Some(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy))
     });
-    let failed: Vec<CheckFinding> = failed.collect();
+    let book = codes::read(home)?;
+    let closed = channels.iter().filter_map(|channel| {
+        let until = codes::closed_until(&book, &channel.name)?;
+        let message =
+            format!("{} takes no answers until {until}, since too many wrong codes came", channel.name);
+        let remedy = "someone may know its reply topic: give `reply` another one in notify.toml".to_owned();
+        Some(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy))
+    });
+    let failed: Vec<CheckFinding> = failed.chain(closed).collect();
     let fine = match channels.len() {
         0 => "no channel: `orange notify list` says how to add one".to_owned(),
         count => format!("{count} channels"),

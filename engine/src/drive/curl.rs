@@ -11,23 +11,47 @@ use orange_system::exec::ProgramCall;
 /// # Errors
 /// `environment` when the server does not answer in time, or with another status than success.
 pub fn post(url: &str, headers: &[String], body: &str, timeout: Duration) -> Result<u32> {
-    let mut config = format!("url = {}\nrequest = \"POST\"\n", quoted(url));
-    for header in headers.iter().map(String::as_str).chain(["Content-Type: application/json"]) {
-        config += &format!("header = {}\n", quoted(header));
-    }
-    config += &format!("data-raw = {}\n", quoted(body));
-    let longest = timeout.as_secs().to_string();
-    let call = ProgramCall::new("curl")
+    let mut config =
+        config(url, headers.iter().map(String::as_str).chain(["Content-Type: application/json"]));
+    config += &format!("request = \"POST\"\ndata-raw = {}\n", quoted(body));
+    let call = call(&config, timeout).args(["--output", "/dev/null", "--write-out", "%{http_code}"]);
+    success(&call.text()?)
+}
+
+/// Asks for the text at this address, and returns its first `most` bytes.
+///
+/// # Errors
+/// As [`post`].
+pub fn get(url: &str, headers: &[String], most: usize, timeout: Duration) -> Result<Vec<u8>> {
+    let config = config(url, headers.iter().map(String::as_str));
+    let call = call(&config, timeout).args(["--write-out", "%{stderr}%{http_code}"]).most(most);
+    let output = call.run()?.checked()?;
+    success(&String::from_utf8_lossy(&output.stderr)).map(|_| output.stdout)
+}
+
+/// A configuration of curl with this address and these headers.
+fn config<'h>(url: &str, headers: impl Iterator<Item = &'h str>) -> String {
+    headers.fold(format!("url = {}\n", quoted(url)), |config, header| {
+        config + &format!("header = {}\n", quoted(header))
+    })
+}
+
+/// A call of curl that reads this configuration.
+fn call(config: &str, timeout: Duration) -> ProgramCall {
+    ProgramCall::new("curl")
         .args(["--disable", "--silent", "--show-error", "--globoff", "--proto", "=http,https"])
-        .args(["--max-time", &longest, "--output", "/dev/null", "--write-out", "%{http_code}"])
-        .args(["--config", "-"])
-        .input(config.as_bytes());
-    let status = call.bound(timeout + Duration::from_secs(2)).text()?;
+        .args(["--max-time", &timeout.as_secs().to_string(), "--config", "-"])
+        .input(config.as_bytes())
+        .bound(timeout + Duration::from_secs(2))
+}
+
+/// The status of an answer, if it is one of success.
+fn success(status: &str) -> Result<u32> {
     match status.trim().parse() {
         Ok(status @ 200..300) => Ok(status),
         Ok(_) | Err(_) => {
-            Err(Error::new(ErrorKind::Environment, format!("the server has answered {status}"))
-                .help("`orange notify test` sends a test message"))
+            let message = format!("the server has answered {}", status.trim());
+            Err(Error::new(ErrorKind::Environment, message).help("`orange notify test` sends a test message"))
         }
     }
 }

@@ -186,6 +186,11 @@ impl Home {
         self.root.join("notified.json")
     }
 
+    /// The codes of buttons that were sent, and the places up to which replies are read.
+    pub fn answers_json(&self) -> PathBuf {
+        self.root.join("answers.json")
+    }
+
     pub fn log_file(&self) -> PathBuf {
         self.root.join("orange.log")
     }

@@ -78,7 +78,7 @@ pub fn is_valid(home: &Home, project: &str, actor: &str, secret: &str) -> Result
 }
 
 /// The SHA-256 of a token, as hexadecimal digits.
-fn hash_of(secret: &str) -> String {
+pub fn hash_of(secret: &str) -> String {
     Sha256::digest(secret).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

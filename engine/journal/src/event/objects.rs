@@ -1,7 +1,7 @@
 //! The objects that are parts of events.
 
 use crate::event::declare::{objects, take};
-use crate::event::words::{Activity, Actor, Cause, Checks, Ending, Permissions, StepEnd, Strategy};
+use crate::event::words::{Activity, Actor, Cause, Checks, Ending, Permissions, StepEnd, Strategy, Via};
 
 objects! {
     /// The undo of a merge.
@@ -222,6 +222,12 @@ objects! {
         /// The request that a person can answer, or has answered.
         #[serde(skip_serializing_if = "Option::is_none")]
         request: Option<String>,
+        /// Actor that answered.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        actor: Option<Actor>,
+        /// Path by which it was answered: `phone` for a button of a notification; absent for a command.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        via: Option<Via>,
         /// The harness's id of the conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,

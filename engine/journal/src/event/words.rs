@@ -33,6 +33,12 @@ words! {
         ForcedMerge = "forced_merge",
     }
 
+    /// Path by which a person answered, other than a command or a screen.
+    Via {
+        /// A button of a notification.
+        Phone = "phone",
+    }
+
     /// Permissions of an agent: the acts that it may do without asking.
     Permissions {
         /// Every act: its harness asks for no permission.

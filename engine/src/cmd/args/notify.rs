@@ -14,6 +14,17 @@ Examples:
   orange notify list --json"
     )]
     List,
+    /// End the buttons of a channel: no code that it was sent has an effect any more
+    #[command(after_help = "\
+Examples:
+  orange notify revoke phone
+
+Use it when a phone is lost, or its topic is known to others. A message that comes later has new buttons; without `answers` in
+notify.toml, it has none.")]
+    Revoke {
+        #[arg(value_name = "CHANNEL")]
+        channel: String,
+    },
     /// Send a test message, and say what came of it
     #[command(after_help = "\
 Examples:

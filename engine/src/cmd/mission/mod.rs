@@ -80,6 +80,7 @@ fn go_on(app: &App, args: &ContinueArgs) -> Result<CommandAnswer> {
         accept_failure: args.accept_failure,
         execution: args.policy.execution,
         intervene: args.policy.intervene,
+        is_from_phone: false,
     };
     let done = answer::go_on(app, &dir, wishes).map_err(|error| with_unnoticed(app, &dir, error))?;
     changed(app, &dir, &format!("pause {} is answered: {}", done.pause, done.what), Vec::new())

@@ -12,7 +12,7 @@ use orange_api::{Answered, Success};
 pub fn run(app: &App, args: &AnswerArgs) -> Result<CommandAnswer> {
     let AnswerArgs { request, decision, message } = args;
     let given = asked::RequestAnswer { allow: *decision == RequestDecision::Allow, message: message.clone() };
-    let asked = answer(app, request, &given)?;
+    let asked = answer(app, request, &given, None)?;
     let word = if given.allow { "may" } else { "may not" };
     let what = asked.line();
     let answered = Answered {

@@ -19,6 +19,7 @@ pub fn edits(args: &EditArgs) -> Edits<'_> {
         review_harness: review_harness.as_deref(),
         summary: summary.as_deref(),
         seen: *seen,
+        seen_call: None,
         dry_run: *dry_run,
     }
 }

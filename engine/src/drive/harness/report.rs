@@ -32,27 +32,28 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<ActivityNote> {
     let given: HookInput = serde_json::from_slice(given).ok()?;
 
     let kind = kind(&given)?;
-    let text = match kind {
+    let (text, is_whole) = match kind {
         NoteKind::Tool | NoteKind::ToolEnded | NoteKind::Permission | NoteKind::Question => {
-            argument(&given.tool_input)
+            argument(&given.tool_input).map_or((None, false), |(text, is_whole)| (Some(text), is_whole))
         }
         NoteKind::Failed | NoteKind::Limit => {
-            text_of(&given.last_assistant_message).or_else(|| text_of(&given.error))
+            (text_of(&given.last_assistant_message).or_else(|| text_of(&given.error)), false)
         }
-        NoteKind::Idle if given.hook_event_name == "Interrupt" => Some("interrupted".to_owned()),
-        NoteKind::Ended => text_of(&given.reason),
+        NoteKind::Idle if given.hook_event_name == "Interrupt" => (Some("interrupted".to_owned()), false),
+        NoteKind::Ended => (text_of(&given.reason), false),
         NoteKind::Started
         | NoteKind::Prompt
         | NoteKind::Answered
         | NoteKind::Idle
         | NoteKind::Reports
-        | NoteKind::Other => None,
+        | NoteKind::Other => (None, false),
     };
     let until_of_text = || until(text.as_ref()?, fault::now()).map(clock::rfc3339);
     let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == NoteKind::Limit));
     Some(ActivityNote {
         tool: text_of(&given.tool_name),
         text: text.or_else(|| text_of(&given.message)),
+        is_whole,
         session: text_of(&given.session_id),
         // A subagent of codex reports its own record.
         transcript: text_of(&given.transcript_path).filter(|_| given.agent_id.is_null()),
@@ -92,14 +93,22 @@ fn text_of(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// The input of a tool as one text: its command, file, address or question, or else all of it.
-fn argument(input: &Value) -> Option<String> {
+/// The input of a tool as one text: its command, file, address or question, or else all of it. True if no other part of the input
+/// has an effect.
+fn argument(input: &Value) -> Option<(String, bool)> {
+    /// The parts that say what a command is for, and how long it may take.
+    const HARMLESS: [&str; 2] = ["description", "timeout"];
     const NAMES: [&str; 8] =
         ["command", "file_path", "filePath", "path", "url", "pattern", "query", "prompt"];
     let question = input.pointer("/questions/0/question").and_then(Value::as_str);
-    let named = NAMES.iter().find_map(|name| input.get(name)?.as_str());
-    let whole = || (!input.is_null()).then(|| input.to_string());
-    question.or(named).map(str::to_owned).or_else(whole)
+    let is_alone = |name: &str| {
+        let mut names = input.as_object().into_iter().flat_map(|parts| parts.keys());
+        names.all(|part| part == name || HARMLESS.contains(&part.as_str()))
+    };
+    let named =
+        || NAMES.iter().find_map(|name| Some((input.get(name)?.as_str()?.to_owned(), is_alone(name))));
+    let whole = || (!input.is_null()).then(|| (input.to_string(), true));
+    question.map(|text| (text.to_owned(), false)).or_else(named).or_else(whole)
 }
 
 #[cfg(test)]
@@ -148,6 +157,26 @@ mod tests {
             r#"{"hook_event_name":"SessionEnd","reason":"other"}"#,
             Some((NoteKind::Ended, None, Some("other"))),
         );
+    }
+
+    #[test]
+    fn a_note_has_the_whole_input_of_a_tool_or_a_part() {
+        for (input, text, is_whole) in [
+            (r#"{"command":"ls","description":"x","timeout":9}"#, "ls", true),
+            (r#"{"command":"ls","run_in_background":true}"#, "ls", false),
+            (r#"{"command":"ls","dangerouslyDisableSandbox":true}"#, "ls", false),
+            (r#"{"file_path":"/a","content":"b"}"#, "/a", false),
+            (r#"{"file_path":"/a"}"#, "/a", true),
+            (r#"{"command":"ls","url":"x"}"#, "ls", false),
+            (r#"{"command":["ls"],"path":"x"}"#, "x", false),
+            (r#"{"amount":3}"#, r#"{"amount":3}"#, true),
+            (r#"{"questions":[{"question":"Which?"}]}"#, "Which?", false),
+        ] {
+            let given =
+                format!(r#"{{"hook_event_name":"PermissionRequest","tool_name":"T","tool_input":{input}}}"#);
+            let note = read(3, given.as_bytes()).unwrap();
+            assert_eq!((note.text.as_deref(), note.is_whole), (Some(text), is_whole), "{input}");
+        }
     }
 
     #[test]

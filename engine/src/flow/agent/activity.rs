@@ -155,6 +155,8 @@ fn report(agent: &Agent, activity: &Activity) -> Report {
         transcript: activity.transcript.clone(),
         tokens: activity.tokens,
         cost: activity.cost,
+        actor: None,
+        via: None,
     }
 }
 
@@ -172,6 +174,8 @@ pub fn at_its_end(dir: &WorkItemDir, spawn: u32, reason: &str) -> Option<Event> 
         transcript: activity.transcript,
         tokens: activity.tokens,
         cost: activity.cost,
+        actor: None,
+        via: None,
     }))
 }
 

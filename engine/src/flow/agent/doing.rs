@@ -152,8 +152,8 @@ impl AgentFacts<'_> {
 }
 
 fn what_is_asked(note: &ActivityNote) -> Asked {
-    let ActivityNote { tool, text, kind, .. } = note.clone();
-    Asked { tool, text, is_question: kind == NoteKind::Question, is_answered: false }
+    let ActivityNote { tool, text, kind, is_whole, .. } = note.clone();
+    Asked { tool, text, is_whole, is_question: kind == NoteKind::Question, is_answered: false }
 }
 
 fn question(asked: &ActivityNote) -> String {

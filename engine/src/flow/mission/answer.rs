@@ -21,6 +21,8 @@ pub struct PauseDecision {
     pub execution: Option<Execution>,
     /// The policy from now on.
     pub intervene: Option<Intervene>,
+    /// True if a button of a notification gave it.
+    pub is_from_phone: bool,
 }
 
 /// Effect of an answer, with the name of the step.
@@ -52,6 +54,7 @@ pub fn go_on(app: &App, dir: &WorkItemDir, answer: PauseDecision) -> Result<Answ
         execution: answer.execution.map(|it| it.as_str().to_owned()),
         intervene: answer.intervene.map(|it| it.as_str().to_owned()),
         actor,
+        via: answer.is_from_phone.then_some(event::Via::Phone),
     };
     let effects = mission.record(continued, Vec::new())?;
     let what = effects.iter().find_map(|effect| match effect {

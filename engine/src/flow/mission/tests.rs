@@ -152,6 +152,7 @@ fn the_journal_has_the_whole_course() {
         execution: None,
         intervene: Some("never".to_owned()),
         actor: Default::default(),
+        via: None,
     };
     let projection = record(&app, &dir, vec![accepted, started("rescue", 1), complete("rescue", 1, "PASS")]);
     assert_eq!(projection.mission.status, MissionStatus::Completed);
@@ -282,6 +283,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
         execution: None,
         intervene: None,
         actor: Default::default(),
+        via: None,
     };
     record(&app, &dir, vec![go_on]);
     assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().agents.restarts, 0);

@@ -1,5 +1,7 @@
 //! One message, in the forms that channels read.
 
+use std::collections::BTreeMap;
+
 use orange_core::notify::plain;
 use serde::Serialize;
 
@@ -22,6 +24,28 @@ pub struct NeedMessage {
     /// Reason, and for several needs a sentence for each.
     pub text: String,
     pub needs: Vec<NeedItem>,
+    /// Buttons, which only ntfy shows.
+    #[serde(skip)]
+    pub buttons: Vec<Button>,
+}
+
+/// A button in the format of ntfy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum Button {
+    /// Sends a request.
+    Http {
+        label: &'static str,
+        method: &'static str,
+        url: String,
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+        body: String,
+        /// True if the notification goes after that.
+        clear: bool,
+    },
+    /// Opens a page.
+    View { label: &'static str, url: String },
 }
 
 /// A need in a message.
@@ -65,6 +89,8 @@ struct Ntfy<'m> {
     topic: &'m str,
     title: &'m str,
     message: &'m str,
+    #[serde(skip_serializing_if = "<[Button]>::is_empty")]
+    actions: &'m [Button],
 }
 
 /// Reads a field of a message.
@@ -91,19 +117,21 @@ impl NeedMessage {
         if let [one] = &needs[..] {
             let title = format!("{}: {} ({})", one.need, one.branch, one.project);
             let text = [&one.why, &one.summary].map(String::as_str).into_iter().filter(|it| !it.is_empty());
-            return NeedMessage { title, text: text.collect::<Vec<_>>().join(" · "), needs };
+            let text = text.collect::<Vec<_>>().join(" · ");
+            return NeedMessage { title, text, needs, ..NeedMessage::default() };
         }
         let title = format!("{} tasks need you", needs.len());
         let shown = needs.iter().take(MOST_LINES).map(|it| format!("{}: {}: {}", it.branch, it.need, it.why));
         let left = needs.len().saturating_sub(MOST_LINES);
         let more = (left > 0).then(|| format!("and {left} more"));
-        NeedMessage { title, text: shown.chain(more).collect::<Vec<_>>().join(" · "), needs }
+        let text = shown.chain(more).collect::<Vec<_>>().join(" · ");
+        NeedMessage { title, text, needs, ..NeedMessage::default() }
     }
 
     /// The message of `orange notify test`.
     pub fn test() -> NeedMessage {
         let text = "orange sends its messages here".to_owned();
-        NeedMessage { title: "orange: a test".to_owned(), text, needs: Vec::new() }
+        NeedMessage { title: "orange: a test".to_owned(), text, ..NeedMessage::default() }
     }
 
     /// The fields with their names.
@@ -126,7 +154,8 @@ impl NeedMessage {
             }
             MessageFormat::Ntfy => {
                 let (server, topic) = topic(url).unwrap_or((url, ""));
-                let body = Ntfy { topic, title: &self.title, message: &self.text };
+                let NeedMessage { title, text: message, buttons: actions, .. } = self;
+                let body = Ntfy { topic, title, message, actions };
                 Ok((written(&body)?, server.to_owned()))
             }
         }
@@ -139,7 +168,7 @@ impl NeedMessage {
 
 impl NeedItem {
     fn of(seen: &SeenNeed) -> NeedItem {
-        let SeenNeed { dir, name, branch, summary, need } = seen;
+        let SeenNeed { dir, name, branch, summary, need, .. } = seen;
         let Need { kind, why, since, .. } = need;
         NeedItem {
             id: dir.id.clone(),
@@ -240,7 +269,15 @@ mod tests {
             actions: Vec::new(),
         };
         let name = dir.id.clone();
-        SeenNeed { dir, name, branch: branch.to_owned(), summary: summary.to_owned(), need }
+        SeenNeed {
+            dir,
+            name,
+            branch: branch.to_owned(),
+            summary: summary.to_owned(),
+            need,
+            is_whole: false,
+            call: None,
+        }
     }
 
     const HOSTILE: &str =

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use orange_core::need::NeedKind;
 use orange_core::notify::{Clock, NeedFact};
+use orange_core::phone::PhoneCommand;
 
+use super::codes::{self, seconds};
 use super::seen::{self, SeenNeed};
 use super::sent::SentMessages;
 use super::settings::{self, Channel};
@@ -84,6 +86,7 @@ impl Notifier {
         self.running.retain(|_, thread| !thread.is_finished());
         let clock = clock_for(&channels);
         shared.forget(&channels, &seen, clock.now)?;
+        shared.end_codes(&seen, clock.now)?;
         let mut again: Option<u64> = None;
         for channel in channels {
             if self.running.contains_key(&channel.name) {
@@ -91,7 +94,8 @@ impl Notifier {
             }
             let due = shared.due(&channel, &seen, &lasted, clock);
             again = [again, due.again].into_iter().flatten().min();
-            let batches: Vec<Batch> = due.messages.iter().map(|places| Batch::of(&seen, places)).collect();
+            let batches: Vec<Batch> =
+                due.messages.iter().map(|places| Batch::of(&channel, &seen, places)).collect();
             if batches.is_empty() {
                 continue;
             }
@@ -140,12 +144,16 @@ impl Notifier {
 struct Batch {
     message: NeedMessage,
     facts: Vec<String>,
+    /// Commands of its buttons.
+    offers: Vec<PhoneCommand>,
 }
 
 impl Batch {
-    fn of(seen: &[SeenNeed], places: &[usize]) -> Batch {
+    fn of(channel: &Channel, seen: &[SeenNeed], places: &[usize]) -> Batch {
         let seen: Vec<&SeenNeed> = places.iter().filter_map(|place| seen.get(*place)).collect();
-        Batch { facts: seen.iter().map(|it| it.mark()).collect(), message: NeedMessage::about(&seen) }
+        let mut message = NeedMessage::about(&seen);
+        let offers = codes::offers(channel, &seen, &mut message);
+        Batch { facts: seen.iter().map(|it| it.mark()).collect(), message, offers }
     }
 }
 
@@ -182,6 +190,15 @@ impl NotifierState {
         if *sent == before { Ok(()) } else { sent.write(&self.home) }
     }
 
+    /// Ends the codes of buttons whose needs are over.
+    fn end_codes(&self, seen: &[SeenNeed], now: u64) -> Result<()> {
+        if !self.home.answers_json().exists() {
+            return Ok(());
+        }
+        let needs: BTreeSet<String> = seen.iter().map(SeenNeed::mark).collect();
+        codes::change(&self.home, |book| book.tidy(&needs, now))
+    }
+
     /// Sends these messages, one after the other, up to the first that the channel does not take: the others are due at the next
     /// round.
     fn send(&self, channel: &Channel, batches: &[Batch], reports: &Sender<DeliveryReport>) {
@@ -205,7 +222,14 @@ impl NotifierState {
     fn send_one(&self, channel: &Channel, batch: &Batch) -> Result<String> {
         self.note(|sent| sent.begin(&channel.name, &batch.facts, seconds()))?;
         fault::step("notify", &channel.name);
-        let outcome = send(&self.tmux, channel, &batch.message);
+        let mut message = batch.message.clone();
+        let need = batch.facts.first().map(String::as_str).unwrap_or_default();
+        // A message without buttons is better than none.
+        let buttons = codes::add_buttons(&self.home, channel, need, &batch.offers, &mut message);
+        let outcome = send(&self.tmux, channel, &message).map(|how| match &buttons {
+            Ok(()) => how,
+            Err(error) => format!("{how}, without buttons: {}", error.one_line()),
+        });
         let failure = outcome.as_ref().err().map(|error| error.one_line());
         self.note(|sent| sent.end(&channel.name, &batch.facts, clock::now(), failure))?;
         outcome.map(|how| format!("{}: {how}", batch.message.title))
@@ -216,10 +240,6 @@ impl NotifierState {
         change(&mut sent);
         sent.write(&self.home)
     }
-}
-
-fn seconds() -> u64 {
-    fault::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 /// The time. Only the system knows the time zone, and it is asked only if an hour may be quiet.

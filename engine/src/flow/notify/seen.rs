@@ -10,7 +10,7 @@ use crate::flow::queue::StartQueue;
 use crate::flow::session::Panes;
 use crate::store::pool::SavedPool;
 use crate::store::{WorkItemDir, WorkItemEntry, WorkItemKind, list, work_item};
-use orange_api::Need;
+use orange_api::{Agent, Need};
 
 /// A need for a person, and the task or mission that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub struct SeenNeed {
     /// Summary of the task or mission.
     pub summary: String,
     pub need: Need,
+    /// True if the need's argument is all that the tool would get.
+    pub is_whole: bool,
+    /// The task's call for attention.
+    pub call: Option<String>,
 }
 
 impl SeenNeed {
@@ -74,7 +78,13 @@ fn of(
     if !need.person {
         return None;
     }
+    let asks = |agent: &Agent| {
+        agent.assessment.request == need.request
+            && agent.assessment.asked.as_ref().is_some_and(|it| it.is_whole)
+    };
+    let is_whole = need.request.is_some() && observed.agents.iter().any(asks);
     let need = names.in_need(need);
     let Observed { task, .. } = observed;
-    Some(SeenNeed { name: names.name(&dir), dir, branch: task.branch, summary: task.summary, need })
+    let (name, call) = (names.name(&dir), task.attention);
+    Some(SeenNeed { name, dir, branch: task.branch, summary: task.summary, need, is_whole, call })
 }

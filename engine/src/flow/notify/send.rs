@@ -25,7 +25,7 @@ pub fn send(tmux: &Tmux, channel: &Channel, message: &NeedMessage) -> Result<Str
             desktop::show(&message.title, &message.text, channel.timeout).map(|()| "shown".to_owned())
         }
         Via::Command { argv } => run(argv, channel, message),
-        Via::Webhook { url, shape, headers } => {
+        Via::Webhook { url, shape, headers, .. } => {
             let (body, url) = message.posted(*shape, url)?;
             curl::post(&url, headers, &body, channel.timeout).map(|status| format!("answered {status}"))
         }
@@ -87,8 +87,11 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_one_sequence() {
-        let message =
-            NeedMessage { title: "stuck; fix".to_owned(), text: "why; so".to_owned(), needs: Vec::new() };
+        let message = NeedMessage {
+            title: "stuck; fix".to_owned(),
+            text: "why; so".to_owned(),
+            ..NeedMessage::default()
+        };
         let check = |style, expect: &str| assert_eq!(sequence(style, &message), expect);
         check(TerminalSequence::Bell, "\x07");
         check(TerminalSequence::Osc9, "\x1b]9;stuck; fix: why; so\x07");

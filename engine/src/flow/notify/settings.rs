@@ -1,5 +1,7 @@
 //! `notify.toml`: the channels of a person, a table for each.
 
+mod phone;
+
 use std::io;
 use std::time::Duration;
 
@@ -7,6 +9,8 @@ use orange_core::need::NeedKind;
 use orange_core::notify::{ChannelRules, Quiet};
 use toml::de::{DeTable, DeValue};
 
+pub use self::phone::Phone;
+use self::phone::PhoneDraft;
 use super::message::{self, MessageFormat};
 use crate::store::toml_text::{TomlText, in_order};
 use crate::store::{Home, suggest};
@@ -45,6 +49,10 @@ pub enum Via {
         shape: MessageFormat,
         /// More headers.
         headers: Vec<String>,
+        /// Address of the console, which a button of ntfy shows.
+        console: Option<String>,
+        /// Answers with buttons of ntfy.
+        phone: Option<Phone>,
     },
 }
 
@@ -61,7 +69,7 @@ pub enum TerminalSequence {
 }
 
 /// The names of the keys, each with the kind of channel that has it; every kind has those without.
-const KEYS: [(&str, Option<&str>); 12] = [
+const KEYS: [(&str, Option<&str>); 17] = [
     ("via", None),
     ("needs", None),
     ("quiet", None),
@@ -74,6 +82,11 @@ const KEYS: [(&str, Option<&str>); 12] = [
     ("url", Some("webhook")),
     ("shape", Some("webhook")),
     ("headers", Some("webhook")),
+    ("console", Some("webhook")),
+    ("answers", Some("webhook")),
+    ("reply", Some("webhook")),
+    ("expires", Some("webhook")),
+    ("public", Some("webhook")),
 ];
 
 const VIAS: [(&str, &str); 4] =
@@ -88,6 +101,16 @@ const STYLES: [(&str, TerminalSequence); 4] = [
 
 const SHAPES: [(&str, MessageFormat); 3] =
     [("json", MessageFormat::Json), ("slack", MessageFormat::Slack), ("ntfy", MessageFormat::Ntfy)];
+
+impl Channel {
+    /// The answers that it may give, if it may give any.
+    pub fn phone(&self) -> Option<&Phone> {
+        match &self.via {
+            Via::Webhook { phone, .. } => phone.as_ref(),
+            Via::Terminal { .. } | Via::Desktop | Via::Command { .. } => None,
+        }
+    }
+}
 
 impl Via {
     /// The word for it.
@@ -181,6 +204,8 @@ struct ChannelDraft {
     url: String,
     shape: Option<MessageFormat>,
     headers: Vec<String>,
+    console: Option<String>,
+    phone: PhoneDraft,
 }
 
 /// The value, or why it is invalid.
@@ -206,9 +231,11 @@ impl ChannelDraft {
                 self.attached = Some(value.as_bool().ok_or("`attached` is true or false")?);
             }
             "argv" => self.argv = argv(value)?,
-            "url" => self.url = url(value)?,
+            "url" => self.url = url(key, value)?,
             "shape" => self.shape = Some(one_of(key, value, &SHAPES)?),
-            "headers" => self.headers = headers(value)?,
+            "headers" => self.headers = headers(key, value)?,
+            "console" => self.console = Some(url(key, value)?),
+            "answers" | "reply" | "expires" | "public" => self.phone.set(key, value)?,
             _ => {}
         }
         Ok(())
@@ -231,7 +258,11 @@ impl ChannelDraft {
                 if shape == MessageFormat::Ntfy && message::topic(&self.url).is_none() {
                     return Err("the `url` of ntfy ends in its topic: https://ntfy.sh/my-topic".to_owned());
                 }
-                Via::Webhook { url: self.url, shape, headers: self.headers }
+                if shape != MessageFormat::Ntfy && self.console.is_some() {
+                    return Err("`console` is a key of channels with `shape = \"ntfy\"`".to_owned());
+                }
+                let phone = self.phone.phone(shape, &self.url, &self.headers)?;
+                Via::Webhook { url: self.url, shape, headers: self.headers, console: self.console, phone }
             }
             _ => Via::Desktop,
         };
@@ -295,23 +326,23 @@ fn argv(value: &DeValue<'_>) -> ChannelResult<Vec<String>> {
     flaw.map_or(Ok(words), Err)
 }
 
-fn url(value: &DeValue<'_>) -> ChannelResult<String> {
+fn url(key: &str, value: &DeValue<'_>) -> ChannelResult<String> {
     let is_fit = |url: &&str| {
         let is_known = url.starts_with("http://") || url.starts_with("https://");
         is_known && !url.chars().any(|letter| letter.is_control() || letter.is_whitespace())
     };
     let found = value.as_str().filter(is_fit).map(str::to_owned);
-    found.ok_or_else(|| "`url` begins with https:// or http:// and has no blanks".to_owned())
+    found.ok_or_else(|| format!("`{key}` begins with https:// or http:// and has no blanks"))
 }
 
-fn headers(value: &DeValue<'_>) -> ChannelResult<Vec<String>> {
+fn headers(key: &str, value: &DeValue<'_>) -> ChannelResult<Vec<String>> {
     let is_fit = |header: &String| {
         header.split_once(':').is_some_and(|(name, _)| !name.is_empty() && !name.contains(' '))
             && !header.chars().any(char::is_control)
             && !header.starts_with('@')
     };
     let found = strings(value).filter(|headers| headers.iter().all(is_fit));
-    found.ok_or_else(|| "`headers` is a list: [\"Authorization: Bearer …\"]".to_owned())
+    found.ok_or_else(|| format!("`{key}` is a list: [\"Authorization: Bearer …\"]"))
 }
 
 #[cfg(test)]

@@ -17,8 +17,13 @@ struct Meant {
 }
 
 /// Answers a request that is open: it has no answer, and the agent waits for one. It has its own name, or that of its task or mission
-/// where only one is open. The error lists the open requests.
-pub fn answer(app: &App, name: &str, answer: &RequestAnswer) -> Result<ActivityNote> {
+/// where only one is open. `via` is the path by which the answer came. The error lists the open requests.
+pub fn answer(
+    app: &App,
+    name: &str,
+    answer: &RequestAnswer,
+    via: Option<event::Via>,
+) -> Result<ActivityNote> {
     app.caller.check_person("answer what an agent asks")?;
     let Meant { dir, request } = meant(app, name)?;
     let mut locked = lock_recovered(app, &dir)?;
@@ -43,6 +48,8 @@ pub fn answer(app: &App, name: &str, answer: &RequestAnswer) -> Result<ActivityN
         state: event::Activity::Answered,
         reason: format!("{word}: {tool}: {}", note.line()),
         request: Some(request.to_owned()),
+        actor: Some(event::Actor::Human),
+        via,
         ..Report::default()
     };
     locked.append(Event::AgentActivity(report), Set::new())?;

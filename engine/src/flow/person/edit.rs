@@ -27,6 +27,8 @@ pub struct Edits<'e> {
     pub blocked_by: Option<&'e [String]>,
     /// True if a person has seen the engine's call for attention.
     pub seen: bool,
+    /// The call for attention that the person has seen, if `seen` is about no other.
+    pub seen_call: Option<&'e str>,
     /// Only say what would change.
     pub dry_run: bool,
 }
@@ -77,7 +79,10 @@ pub fn edit(app: &App, dir: &WorkItemDir, edits: Edits<'_>) -> Result<Vec<&'stat
         admit(&TaskPreview::of(app, dir)?.history)?;
     } else {
         drop(lock_recovered(app, dir)?);
-        store::edit_in_project(&app.home, dir, &changes, |locked| admit(locked.history()))?;
+        store::edit_in_project(&app.home, dir, &changes, |locked| {
+            check_call(locked.task().attention.as_deref(), edits.seen_call)?;
+            admit(locked.history())
+        })?;
         waiting::overdue(app, dir)?;
     }
     Ok(changes.into_iter().map(|(key, _)| key).collect())
@@ -85,6 +90,17 @@ pub fn edit(app: &App, dir: &WorkItemDir, edits: Edits<'_>) -> Result<Vec<&'stat
 
 fn list(ids: &str) -> Value<'_> {
     if ids.is_empty() { Value::Null } else { Value::Text(ids) }
+}
+
+/// Refuses to confirm another call than the one that the person has seen.
+fn check_call(current: Option<&str>, seen: Option<&str>) -> Result<()> {
+    match seen {
+        Some(call) if current != Some(call) => {
+            Err(Error::new(ErrorKind::Refused, "this call for attention is over, or another one has come")
+                .help("`orange task list` shows the tasks that need you"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Another harness could not continue what a living agent has begun.

@@ -249,6 +249,7 @@ fn remove_home(home: &Home) -> Result<()> {
         "tokens.json",
         "trusted.json",
         "notified.json",
+        "answers.json",
         "orange.log",
         "orange.old.log",
     ];

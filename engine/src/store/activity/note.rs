@@ -19,6 +19,9 @@ pub struct ActivityNote {
     /// The tool's argument, a question or a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// True if the text is all that the tool would get.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_whole: bool,
     /// The id of a request that can be answered from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -104,6 +107,7 @@ impl ActivityNote {
         ActivityNote {
             tool: cut(&self.tool, 200),
             text: self.text.as_deref().map(verbatim),
+            is_whole: self.is_whole && self.text.as_ref().is_some_and(|text| text.len() <= LONGEST_TEXT),
             request: cut(&self.request, 200),
             until: cut(&self.until, 40),
             session: cut(&self.session, 200),

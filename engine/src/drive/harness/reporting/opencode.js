@@ -57,7 +57,8 @@ export const Orange = async ({ client }) => {
     await new Promise((done) => setTimeout(done, BY_ITSELF))
     await last
     if (!open.has(id)) return
-    const tool_input = { command: metadata?.command ?? (patterns ?? []).join(", ") }
+    // More than one part says that the command is not all that the tool gets, such as its folder.
+    const tool_input = { command: metadata?.command ?? (patterns ?? []).join(", "), patterns: patterns ?? [] }
     const event = { hook_event_name: "PermissionRequest", tool_name: permission, tool_input }
     const said = await call(event, ["--hold"], (child) => (request.child = child))
     if (!said || !open.delete(id)) return
