@@ -137,7 +137,7 @@ impl Quiet {
 
 impl Noted {
     /// Seconds that are left until the message is sent again; `None` if it is not.
-    fn waits(&self, now: u64) -> Option<u64> {
+    pub fn waits(&self, now: u64) -> Option<u64> {
         const FIRST_PAUSE: u64 = 30;
         if self.is_done || self.tries >= MOST_TRIES {
             return None;

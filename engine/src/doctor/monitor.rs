@@ -2,7 +2,7 @@
 
 use super::{CheckData, CheckFinding, FindingLevel};
 use crate::Result;
-use crate::flow::notify::{SentMessages, codes, settings};
+use crate::flow::notify::{SentMessages, codes, replies, settings};
 use crate::flow::only_one;
 
 /// Process that is the monitor. Without one, agents whose wrapper was killed stay unnoticed until one looks.
@@ -32,8 +32,7 @@ pub(super) fn notifications(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let until = codes::closed_until(&book, &channel.name)?;
         let message =
             format!("{} takes no answers until {until}, since too many wrong codes came", channel.name);
-        let remedy = "someone may know its reply topic: give `reply` another one in notify.toml".to_owned();
-        Some(CheckFinding::new(FindingLevel::Warning, message).remedy(remedy))
+        Some(CheckFinding::new(FindingLevel::Warning, message).remedy(replies::LEAKED))
     });
     let failed: Vec<CheckFinding> = failed.chain(closed).collect();
     let fine = match channels.len() {

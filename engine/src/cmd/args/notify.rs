@@ -22,6 +22,7 @@ Examples:
 Use it when a phone is lost, or its topic is known to others. A message that comes later has new buttons; without `answers` in
 notify.toml, it has none.")]
     Revoke {
+        /// Channel whose buttons end
         #[arg(value_name = "CHANNEL")]
         channel: String,
     },
@@ -31,7 +32,7 @@ Examples:
   orange notify test
   orange notify test phone
 
-It ends with status 5 when a channel does not take the message.")]
+It ends with status 5 when a channel does not take the message, or the replies to its buttons cannot be read.")]
     Test {
         /// Only to this channel [default: every one]
         #[arg(value_name = "CHANNEL")]

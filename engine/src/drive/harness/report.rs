@@ -34,7 +34,7 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<ActivityNote> {
     let kind = kind(&given)?;
     let (text, is_whole) = match kind {
         NoteKind::Tool | NoteKind::ToolEnded | NoteKind::Permission | NoteKind::Question => {
-            argument(&given.tool_input).map_or((None, false), |(text, is_whole)| (Some(text), is_whole))
+            argument(&given).map_or((None, false), |(text, is_whole)| (Some(text), is_whole))
         }
         NoteKind::Failed | NoteKind::Limit => {
             (text_of(&given.last_assistant_message).or_else(|| text_of(&given.error)), false)
@@ -95,20 +95,25 @@ fn text_of(value: &Value) -> Option<String> {
 
 /// The input of a tool as one text: its command, file, address or question, or else all of it. True if no other part of the input
 /// has an effect.
-fn argument(input: &Value) -> Option<(String, bool)> {
-    /// The parts that say what a command is for, and how long it may take.
-    const HARMLESS: [&str; 2] = ["description", "timeout"];
+fn argument(given: &HookInput) -> Option<(String, bool)> {
     const NAMES: [&str; 8] =
         ["command", "file_path", "filePath", "path", "url", "pattern", "query", "prompt"];
+    let input = &given.tool_input;
     let question = input.pointer("/questions/0/question").and_then(Value::as_str);
     let is_alone = |name: &str| {
-        let mut names = input.as_object().into_iter().flat_map(|parts| parts.keys());
-        names.all(|part| part == name || HARMLESS.contains(&part.as_str()))
+        let mut parts = input.as_object().into_iter().flat_map(|parts| parts.keys());
+        parts.all(|part| part == name || name == "command" && is_comment(&given.tool_name, part))
     };
     let named =
         || NAMES.iter().find_map(|name| Some((input.get(name)?.as_str()?.to_owned(), is_alone(name))));
     let whole = || (!input.is_null()).then(|| (input.to_string(), true));
     question.map(|text| (text.to_owned(), false)).or_else(named).or_else(whole)
+}
+
+/// True if the part of a command only says what it is for, or how long it may take. In the tools of MCP servers, it can mean anything.
+fn is_comment(tool: &Value, part: &str) -> bool {
+    let is_foreign = tool.as_str().is_none_or(|tool| tool.starts_with("mcp_"));
+    !is_foreign && ["description", "timeout"].contains(&part)
 }
 
 #[cfg(test)]
@@ -163,6 +168,7 @@ mod tests {
     fn a_note_has_the_whole_input_of_a_tool_or_a_part() {
         for (input, text, is_whole) in [
             (r#"{"command":"ls","description":"x","timeout":9}"#, "ls", true),
+            (r#"{"url":"x","description":"y"}"#, "x", false),
             (r#"{"command":"ls","run_in_background":true}"#, "ls", false),
             (r#"{"command":"ls","dangerouslyDisableSandbox":true}"#, "ls", false),
             (r#"{"file_path":"/a","content":"b"}"#, "/a", false),
@@ -177,6 +183,8 @@ mod tests {
             let note = read(3, given.as_bytes()).unwrap();
             assert_eq!((note.text.as_deref(), note.is_whole), (Some(text), is_whole), "{input}");
         }
+        let foreign = r#"{"hook_event_name":"PermissionRequest","tool_name":"mcp__forge__run","tool_input":{"command":"ls","description":"x"}}"#;
+        assert!(!read(3, foreign.as_bytes()).unwrap().is_whole);
     }
 
     #[test]

@@ -66,6 +66,19 @@ pub fn closed_until(book: &CodeBook, channel: &str) -> Option<String> {
     Some(clock::rfc3339(UNIX_EPOCH + Duration::from_secs(until)))
 }
 
+/// The channels that take no answers, each with the end of that time, in seconds since 1970.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn closed(home: &Home) -> Result<Vec<(String, u64)>> {
+    let (book, now) = (read(home)?, seconds());
+    Ok(book
+        .channels
+        .iter()
+        .filter_map(|(name, replies)| Some((name.clone(), replies.closed(now)?)))
+        .collect())
+}
+
 /// Ends the codes of a channel, and returns the number of those that could have been used.
 ///
 /// # Errors
@@ -189,5 +202,138 @@ fn console(channel: &Channel) -> Option<&str> {
     match &channel.via {
         Via::Webhook { console, .. } => console.as_deref(),
         Via::Terminal { .. } | Via::Desktop | Via::Command { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use orange_api::NeedAction;
+    use orange_core::need::NeedKind;
+    use orange_core::notify::ChannelRules;
+    use orange_core::phone::{Received, Reply, code_in};
+
+    use super::*;
+    use crate::flow::notify::message::{MessageFormat, tests::seen};
+    use crate::flow::notify::settings::ReplyTopic;
+    use crate::store::tests::home;
+
+    fn channel(digest: Option<u32>) -> Channel {
+        let reply = ReplyTopic {
+            url: "https://n.example/b/".to_owned(),
+            headers: Vec::new(),
+            phone: vec!["Authorization: Bearer w".to_owned()],
+        };
+        let phone = Phone { answers: PhoneAnswer::ALL.to_vec(), reply, expires: Duration::from_secs(1800) };
+        Channel {
+            name: "phone".to_owned(),
+            rules: ChannelRules { kinds: Vec::new(), quiet: None, urgent: Vec::new(), digest },
+            timeout: Duration::from_secs(1),
+            via: Via::Webhook {
+                url: "https://n.example/a".to_owned(),
+                shape: MessageFormat::Ntfy,
+                headers: Vec::new(),
+                console: Some("https://c.example".to_owned()),
+                phone: Some(phone),
+            },
+        }
+    }
+
+    fn action(name: ActionName, command: &[&str]) -> NeedAction {
+        NeedAction {
+            name,
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            label: name.as_str().to_owned(),
+            keys: Vec::new(),
+            to: None,
+            returns: false,
+            text: false,
+            shows: None,
+            warning: None,
+            refusal: None,
+        }
+    }
+
+    /// An agent that asks for a permission.
+    fn asking(argument: &str) -> SeenNeed {
+        let mut asking = seen("fix", "Mend it", &format!("agent 1 asks whether it may use Bash: {argument}"));
+        asking.need.kind = NeedKind::Permission;
+        asking.need.argument = Some(argument.to_owned());
+        asking.need.request = Some("t1.1.ab".to_owned());
+        asking.need.actions =
+            [ActionName::Allow, ActionName::Deny, ActionName::Cancel].map(|name| action(name, &[])).to_vec();
+        asking.is_whole = true;
+        asking
+    }
+
+    fn answers(channel: &Channel, seen: &[&SeenNeed]) -> (Vec<PhoneAnswer>, NeedMessage) {
+        let mut message = NeedMessage::about(seen);
+        let offers = offers(channel, seen, &mut message);
+        (offers.iter().map(PhoneCommand::answer).collect(), message)
+    }
+
+    #[test]
+    fn a_message_offers_what_it_shows() {
+        let argument = "x".repeat(LONGEST_ARGUMENT);
+        let (offered, message) = answers(&channel(None), &[&asking(&argument)]);
+        assert_eq!(offered, [PhoneAnswer::Allow, PhoneAnswer::Deny]);
+        assert!(message.text.contains(&argument) && message.text.ends_with(" · Mend it"), "{message:?}");
+        let only_deny = |seen: &SeenNeed| assert_eq!(answers(&channel(None), &[seen]).0, [PhoneAnswer::Deny]);
+        only_deny(&SeenNeed { is_whole: false, ..asking("ls") });
+        only_deny(&asking(&format!("{argument}x")));
+        only_deny(&asking("a\nb"));
+        assert_eq!(answers(&channel(Some(10)), &[&asking("ls")]).0, []);
+        assert_eq!(answers(&channel(None), &[&asking("ls"), &asking("ls")]).0, []);
+        let mut closed = asking("ls");
+        closed.need.request = None;
+        assert_eq!(answers(&channel(None), &[&closed]).0, []);
+    }
+
+    #[test]
+    fn a_pause_and_a_call_are_answered_by_what_they_are() {
+        let mut paused = seen("fix", "", "pause 3");
+        paused.need.actions =
+            vec![action(ActionName::Continue, &["mission", "continue", "t1", "--pause", "3"])];
+        let mut message = NeedMessage::about(&[&paused]);
+        let command = PhoneCommand::Continue { mission: "t1".to_owned(), pause: 3 };
+        assert_eq!(offers(&channel(None), &[&paused], &mut message), [command]);
+        let mut called = SeenNeed { call: Some("push failed".to_owned()), ..seen("fix", "", "push failed") };
+        called.need.actions = vec![action(ActionName::Seen, &[])];
+        assert_eq!(answers(&channel(None), &[&called]).0, [PhoneAnswer::Seen]);
+        called.need.actions[0].refusal = Some("not now".to_owned());
+        assert_eq!(answers(&channel(None), &[&called]).0, []);
+    }
+
+    #[test]
+    fn a_button_sends_a_code_that_only_its_hash_is_kept_of() {
+        let (_folder, home) = home();
+        let mut message = NeedMessage::test();
+        let deny = PhoneCommand::Deny { request: "t1.1.ab".to_owned() };
+        add_buttons(&home, &channel(None), "need", std::slice::from_ref(&deny), &mut message).unwrap();
+        let [Button::Http { body, url, headers, .. }, Button::View { .. }] = &message.buttons[..] else {
+            panic!("{:?}", message.buttons)
+        };
+        assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://n.example/b", "Bearer w"));
+        let (posted, address) = message.posted(MessageFormat::Ntfy, "https://n.example/a").unwrap();
+        assert_eq!(address, "https://n.example");
+        let view = r#"{"action":"view","label":"Open","url":"https://c.example"}"#;
+        assert!(
+            posted.contains(r#""actions":[{"action":"http","label":"Deny","method":"POST","#),
+            "{posted}"
+        );
+        assert!(posted.contains(view) && !message.written().unwrap().contains("o1 "), "{posted}");
+
+        let code = code_in(body).unwrap();
+        let file = home.answers_json();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!std::fs::read_to_string(&file).unwrap().contains(code));
+        let hash = tokens::hash_of(code);
+        let mut book = read(&home).unwrap();
+        let reply = Reply { id: "1", hash: Some(&hash) };
+        assert_eq!(book.receive("phone", reply, seconds()), Received::Take(deny));
+        assert_eq!((revoke(&home, "phone").unwrap(), revoke(&home, "phone").unwrap()), (1, 0));
+        std::fs::write(&file, "{").unwrap();
+        assert_eq!(read(&home).unwrap_err().kind, ErrorKind::Corrupt);
     }
 }

@@ -242,11 +242,11 @@ fn without_mentions(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::store::{WorkItemDir, WorkItemKind};
 
-    pub(crate) fn seen(branch: &str, summary: &str, why: &str) -> SeenNeed {
+    pub(in crate::flow::notify) fn seen(branch: &str, summary: &str, why: &str) -> SeenNeed {
         let dir = WorkItemDir {
             kind: WorkItemKind::Task,
             project: "toy".to_owned(),

@@ -11,6 +11,7 @@ use orange_core::notify::{Clock, NeedFact};
 use orange_core::phone::PhoneCommand;
 
 use super::codes::{self, seconds};
+use super::replies::{self, CLOSED, LEAKED};
 use super::seen::{self, SeenNeed};
 use super::sent::SentMessages;
 use super::settings::{self, Channel};
@@ -21,6 +22,9 @@ use crate::drive::tmux::Tmux;
 use crate::store::Home;
 use orange_system::exec::ProgramCall;
 use orange_system::{clock, fault};
+
+/// Seconds until the replies to buttons are looked for.
+const REPLIES: u64 = replies::PAUSE.as_secs();
 
 /// The messages of one monitor.
 #[derive(Debug)]
@@ -87,6 +91,7 @@ impl Notifier {
         let clock = clock_for(&channels);
         shared.forget(&channels, &seen, clock.now)?;
         shared.end_codes(&seen, clock.now)?;
+        let closed = codes::closed(&app.home)?;
         let mut again: Option<u64> = None;
         for channel in channels {
             if self.running.contains_key(&channel.name) {
@@ -94,10 +99,14 @@ impl Notifier {
             }
             let due = shared.due(&channel, &seen, &lasted, clock);
             again = [again, due.again].into_iter().flatten().min();
-            let batches: Vec<Batch> =
-                due.messages.iter().map(|places| Batch::of(&channel, &seen, places)).collect();
+            let notices = shared.notices(&channel, &closed, clock.now);
+            let needs = due.messages.iter().map(|places| Batch::of(&channel, &seen, places));
+            let batches: Vec<Batch> = notices.into_iter().chain(needs).collect();
             if batches.is_empty() {
                 continue;
+            }
+            if batches.iter().any(|batch| !batch.offers.is_empty()) {
+                again = Some(again.map_or(REPLIES, |again| again.min(REPLIES)));
             }
             let (shared, reports) = (Arc::clone(&shared), self.reports.0.clone());
             let name = channel.name.clone();
@@ -155,6 +164,14 @@ impl Batch {
         let offers = codes::offers(channel, &seen, &mut message);
         Batch { facts: seen.iter().map(|it| it.mark()).collect(), message, offers }
     }
+
+    /// The message that a channel takes no answers until this time.
+    fn closed(name: &str, until: u64) -> Batch {
+        let title = format!("orange: answers of {name} are closed");
+        let text = format!("{CLOSED} · {LEAKED}");
+        let message = NeedMessage { title, text, ..NeedMessage::default() };
+        Batch { message, facts: vec![format!("answers {name} {until}")], offers: Vec::new() }
+    }
 }
 
 impl NotifierState {
@@ -179,6 +196,16 @@ impl NotifierState {
         });
         let last = sent.channels.get(&channel.name).and_then(|sent| sent.last);
         channel.rules.due(&facts.collect::<Vec<_>>(), last, clock)
+    }
+
+    /// The messages about channels that take no answers. A person gets them on every channel, also in quiet hours.
+    fn notices(&self, channel: &Channel, closed: &[(String, u64)], now: u64) -> Vec<Batch> {
+        let sent = self.sent();
+        let is_due = |batch: &Batch| {
+            let noted = batch.facts.first().and_then(|fact| sent.noted(&channel.name, fact));
+            noted.is_none_or(|noted| noted.waits(now) == Some(0))
+        };
+        closed.iter().map(|(name, until)| Batch::closed(name, *until)).filter(is_due).collect()
     }
 
     fn forget(&self, channels: &[Channel], seen: &[SeenNeed], now: u64) -> Result<()> {

@@ -33,6 +33,12 @@ pub const PAUSE: Duration = Duration::from_secs(10);
 /// The shortest time between two reads of a topic, for the sake of its server.
 const SHORTEST: Duration = Duration::from_secs(5);
 
+/// What five wrong codes lead to.
+pub const CLOSED: &str = "too many wrong codes came: answers are closed for ten minutes";
+
+/// What a person may do then.
+pub const LEAKED: &str = "someone may know the reply topic: give `reply` another one in notify.toml";
+
 /// The replies to one monitor.
 #[derive(Debug)]
 pub struct PhoneReplies {
@@ -129,7 +135,7 @@ impl PhoneReplies {
         }
         let book = codes::read(&app.home)?;
         let may_come = channels.iter().any(|channel| book.waits(&channel.name));
-        Ok((reports, may_come))
+        Ok((reports, may_come || !book.taken().is_empty()))
     }
 
     /// Begins to read the topic of a channel, if a code can be used there.
@@ -170,24 +176,23 @@ impl PhoneReplies {
         };
         self.failed.remove(&channel);
         let now = codes::seconds();
-        let received = codes::change(&app.home, |book| {
-            // A person may have changed the topic meanwhile.
-            if book.replies(&channel).topic != topic {
-                return Vec::new();
-            }
+        let (received, taken) = codes::change(&app.home, |book| {
             let mut received = Vec::new();
-            for (id, text) in &messages.messages {
-                let hash = code_in(text).map(tokens::hash_of);
-                received.push(book.receive(&channel, Reply { id, hash: hash.as_deref() }, now));
+            // A person may have changed the topic meanwhile.
+            if book.replies(&channel).topic == topic {
+                for (id, text) in &messages.messages {
+                    let hash = code_in(text).map(tokens::hash_of);
+                    received.push(book.receive(&channel, Reply { id, hash: hash.as_deref() }, now));
+                }
+                if messages.is_all {
+                    book.caught_up(&channel);
+                }
             }
-            if messages.is_all {
-                book.caught_up(&channel);
-            }
-            received
+            (received, book.taken())
         })?;
         let mut reports: Vec<DeliveryReport> =
-            received.iter().filter_map(words).map(|said| (channel.clone(), said)).collect();
-        reports.extend(carry_out_taken(app)?);
+            failures(&received).into_iter().map(|failure| (channel.clone(), Err(failure))).collect();
+        reports.extend(carry_out_all(app, taken)?);
         Ok(reports)
     }
 }
@@ -198,18 +203,24 @@ fn begin(app: &App, channels: &[Channel]) -> Result<Vec<DeliveryReport>> {
         .iter()
         .filter_map(|channel| Some((channel.name.as_str(), &channel.phone()?.answers[..])))
         .collect();
-    codes::change(&app.home, |book| book.keep_allowed(&allowed, codes::seconds()))?;
-    carry_out_taken(app)
-}
-
-/// Carries out the commands of the codes that are taken. The engine refuses a second answer, so that a repeat after a kill does nothing.
-fn carry_out_taken(app: &App) -> Result<Vec<DeliveryReport>> {
     let taken = codes::change(&app.home, |book| {
-        book.end_late(codes::seconds());
+        let now = codes::seconds();
+        book.keep_allowed(&allowed, now);
+        book.end_late(now);
         book.taken()
     })?;
+    carry_out_all(app, taken)
+}
+
+/// Carries out the commands of codes that are taken, each given with the hash of its code. The engine refuses a second answer, so that a
+/// repeat after a kill does nothing.
+fn carry_out_all(app: &App, taken: Vec<(String, PhoneCommand)>) -> Result<Vec<DeliveryReport>> {
     let mut reports = Vec::new();
     for (hash, command) in taken {
+        // A person may have revoked it while another one was carried out.
+        if !codes::read(&app.home)?.taken().iter().any(|(known, _)| *known == hash) {
+            continue;
+        }
         fault::step("answer", "by phone");
         let outcome = carry_out(app, &command);
         fault::step("answered", "by phone");
@@ -256,19 +267,40 @@ fn carry_out(app: &App, command: &PhoneCommand) -> Result<String> {
     }
 }
 
+/// The messages that a person should read of. Equal ones are one, so that a flood of them is short.
+fn failures(received: &[Received]) -> Vec<Error> {
+    let mut counted: Vec<(&Received, usize)> = Vec::new();
+    for one in received.iter().filter(|one| words(one).is_some()) {
+        match counted.iter_mut().find(|(known, _)| words(known) == words(one)) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((one, 1)),
+        }
+    }
+    let failure = |(received, count): (&Received, usize)| {
+        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+        let error = Error::new(ErrorKind::Refused, format!("{}{times}", words(received)?));
+        Some(match received {
+            Received::Wrong { closes: true } => error.help(LEAKED),
+            Received::Wrong { closes: false }
+            | Received::Take(_)
+            | Received::Repeated
+            | Received::NoCode
+            | Received::OtherChannel
+            | Received::Closed { .. }
+            | Received::Dead(_) => error,
+        })
+    };
+    counted.into_iter().filter_map(failure).collect()
+}
+
 /// The decision about a message, if a person should read of it.
-fn words(received: &Received) -> Option<Result<String>> {
-    let failure = |text: String| Some(Err(Error::new(ErrorKind::Refused, text)));
+fn words(received: &Received) -> Option<String> {
     match received {
         Received::Take(_) | Received::Repeated | Received::NoCode | Received::OtherChannel => None,
-        Received::Closed { .. } => failure("an answer came while answers are closed".to_owned()),
-        Received::Wrong { closes: false } => failure("a wrong code came".to_owned()),
-        Received::Wrong { closes: true } => Some(Err(Error::new(
-            ErrorKind::Refused,
-            "too many wrong codes came: answers are closed for 10 minutes",
-        )
-        .help("someone may know the reply topic: give `reply` another one in notify.toml"))),
-        Received::Dead(end) => failure(format!("a button has no effect any more: {}", end.words())),
+        Received::Closed { .. } => Some("an answer came while answers are closed".to_owned()),
+        Received::Wrong { closes: false } => Some("a wrong code came".to_owned()),
+        Received::Wrong { closes: true } => Some(CLOSED.to_owned()),
+        Received::Dead(end) => Some(format!("a button has no effect any more: {}", end.words())),
     }
 }
 
@@ -323,5 +355,17 @@ mod tests {
         assert_eq!(parse(topic.as_bytes()), TopicMessages { messages, is_all: true });
         assert!(!parse(&vec![b'x'; MOST]).is_all);
         assert_eq!(parse(b""), TopicMessages { messages: Vec::new(), is_all: true });
+    }
+
+    #[test]
+    fn a_flood_of_wrong_codes_is_one_line() {
+        let wrong = || [Received::Wrong { closes: false }, Received::Repeated, Received::NoCode];
+        let mut received: Vec<_> = std::iter::repeat_with(wrong).take(4).flatten().collect();
+        received.push(Received::Wrong { closes: true });
+        received.extend(vec![Received::Closed { until: 9 }; 300]);
+        let said: Vec<_> = failures(&received).iter().map(|error| error.message.clone()).collect();
+        let expect =
+            ["a wrong code came (4 times)", CLOSED, "an answer came while answers are closed (300 times)"];
+        assert_eq!(said, expect);
     }
 }

@@ -11,6 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 pub use self::phone::Phone;
 use self::phone::PhoneDraft;
+#[cfg(test)]
+pub use self::phone::ReplyTopic;
 use super::message::{self, MessageFormat};
 use crate::store::toml_text::{TomlText, in_order};
 use crate::store::{Home, suggest};

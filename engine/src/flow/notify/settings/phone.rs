@@ -89,25 +89,42 @@ impl PhoneDraft {
                 ));
             }
         }
+        if public != Some(true) {
+            check_sent(&reply, headers)?;
+        }
         Ok(Some(Phone { answers, reply, expires: expires.unwrap_or(EXPIRES) }))
     }
 }
 
+/// Refuses a phone that gets the secret of another reader or writer, since each message contains its headers.
+fn check_sent(reply: &ReplyTopic, headers: &[String]) -> ChannelResult<()> {
+    let others: Vec<&str> = headers.iter().chain(&reply.headers).filter_map(|it| authorization(it)).collect();
+    let mut sent = reply.phone.iter().filter_map(|it| authorization(it));
+    if sent.any(|secret| others.contains(&secret)) {
+        return Err("each message has the headers in `phone`: give them a token of their own, which may only write to the \
+                    reply topic, or accept that with `public = true`"
+            .to_owned());
+    }
+    Ok(())
+}
+
 /// True if reading this topic takes a secret that does not cross a network in the clear.
 fn is_protected(url: &str, headers: &[String]) -> bool {
-    let is_authorization = |header: &String| {
-        header.split_once(':').is_some_and(|(name, value)| {
-            name.eq_ignore_ascii_case("authorization") && !value.trim().is_empty()
-        })
-    };
-    headers.iter().any(is_authorization) && (url.starts_with("https://") || is_loopback(url))
+    headers.iter().any(|header| authorization(header).is_some())
+        && (url.starts_with("https://") || is_loopback(url))
+}
+
+/// The secret in a header, if it has one.
+fn authorization(header: &str) -> Option<&str> {
+    let (name, value) = header.split_once(':')?;
+    Some(value.trim()).filter(|value| name.eq_ignore_ascii_case("authorization") && !value.is_empty())
 }
 
 fn is_loopback(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("http://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    ["localhost", "127.0.0.1", "[::1]"].contains(&host)
+    !authority.contains('@') && ["localhost", "127.0.0.1", "[::1]"].contains(&host)
 }
 
 fn answers(value: &DeValue<'_>) -> ChannelResult<Vec<PhoneAnswer>> {
@@ -251,5 +268,15 @@ mod tests {
         check_flaw(&open(https, "http://127.0.0.1.n.example", own), "the reply topic is open to others");
         check_flaw(&open(https, https, "public = false"), "`public = true`");
         assert!(phone(&open(http, http, "public = true")).unwrap().is_some());
+        check_flaw(&open(https, "http://localhost:80@n.example", own), "the reply topic is open to others");
+    }
+
+    #[test]
+    fn messages_contain_no_secret_that_reads() {
+        for secret in ["a", "b"] {
+            let reply = REPLY.replace("Bearer w", &format!("Bearer {secret}"));
+            check_flaw(&format!("{TOPIC}{reply}answers = ['deny']\n"), "a token of their own");
+            assert!(phone(&format!("{TOPIC}{reply}answers = ['deny']\npublic = true\n")).unwrap().is_some());
+        }
     }
 }
