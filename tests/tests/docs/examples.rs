@@ -57,6 +57,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange monitor", GivenWorld::OnlyParsed("it looks again and again until it is interrupted")),
     ("orange monitor --once", GivenWorld::Died),
     ("orange notify list", GivenWorld::Repository),
+    ("orange notify revoke", GivenWorld::OnlyParsed("it needs a channel; it has tests")),
     ("orange notify test", GivenWorld::OnlyParsed("it needs a channel; it has tests")),
     ("orange project add", GivenWorld::Repository),
     ("orange project list", GivenWorld::Project),

@@ -98,6 +98,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("dashboard", Anybody),
     ("monitor", Anybody),
     ("notify list", Anybody),
+    ("notify revoke", Person(&["phone"])),
     ("notify test", Anybody),
     ("workflow list", Anybody),
     ("workflow show", Anybody),

@@ -61,6 +61,7 @@ mod pages;
 mod pairs;
 mod panes;
 mod persistent;
+mod phone;
 mod planted;
 mod pool;
 mod pr;

@@ -74,7 +74,7 @@ pub(crate) fn ends(mission: &Task<'_>, status: &str) {
 
 /// Waits until the mission asks at the pause of this number.
 #[track_caller]
-fn pauses(world: &World, mission: &Task<'_>, number: usize) -> Value {
+pub(crate) fn pauses(world: &World, mission: &Task<'_>, number: usize) -> Value {
     mission.has_events(number, "mission.paused");
     mission.is_left();
     let shown = mission.show();

@@ -51,6 +51,7 @@ fn look_around(world: &World) {
     std::fs::write(world.home().join("notify.toml"), channel).unwrap();
     world.ok(&["notify", "list"]);
     world.ok(&["notify", "test"]);
+    world.ok(&["notify", "revoke", "log"]);
     std::fs::remove_file(world.home().join("notify.toml")).unwrap();
     assert_eq!(world.ok(&["--version"])["json_version"], 1);
     world.fails(2, "usage", &["tusk"]);
