@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use orange_core::forge::ForgeKind;
+use orange_core::intake::FORGE_TOKENS;
 use orange_core::mission::MissionStatus;
 use orange_core::{Actor, Machine};
 
@@ -255,6 +256,30 @@ impl App {
         }))
     }
 
+    /// The variables that agents and programs of a task do not get: those with access to a forge, and what the project denies, if the
+    /// work comes from a text of other people.
+    ///
+    /// # Errors
+    /// Those of reading the project's settings.
+    pub fn denied(&self, task: &WorkItem) -> Result<Vec<String>> {
+        if !task.is_foreign() {
+            return Ok(Vec::new());
+        }
+        let named = effective(&self.home, &self.project_of(task)?)?.env_deny.value;
+        Ok(FORGE_TOKENS.iter().map(|name| (*name).to_owned()).chain(named).collect())
+    }
+
+    /// The access to a forge that a command of a foreign task's agent lacks and the engine needs for it, such as for a pull request: that
+    /// of the last command of a person about the project.
+    fn forge_tokens(&self, dir: &WorkItemDir) -> Result<Vec<(&'static str, OsString)>> {
+        if self.origin != CommandOrigin::Agent || !WorkItem::read_last(&self.home, dir, 0)?.0.is_foreign() {
+            return Ok(Vec::new());
+        }
+        let Some(last) = environment::last(&self.home, &dir.project)? else { return Ok(Vec::new()) };
+        let lacking = FORGE_TOKENS.iter().filter(|name| std::env::var_os(name).is_none());
+        Ok(lacking.filter_map(|name| Some((*name, last.get(name)?.to_owned()))).collect())
+    }
+
     /// Keeps the environment of a person's command as the last one of this project.
     pub fn remember_environment(&self, project: &str) -> Result<()> {
         if self.origin != CommandOrigin::Person {
@@ -351,7 +376,9 @@ impl App {
     }
 
     fn again(&self, args: &[&str], dir: &WorkItemDir) -> Result<Detached> {
-        self.go_between(args, dir).detach(&self.home.log_file())
+        let call = self.go_between(args, dir);
+        let tokens = self.forge_tokens(dir)?.into_iter();
+        tokens.fold(call, |call, (name, value)| call.env(name, value)).detach(&self.home.log_file())
     }
 
     fn go_between(&self, args: &[&str], dir: &WorkItemDir) -> ProgramCall {

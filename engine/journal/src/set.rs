@@ -91,6 +91,19 @@ impl Set {
         }
     }
 
+    /// Also sets the issue or slot that it was made for, the account that decided that, and whether only a person starts it.
+    pub fn source(self, source: Option<&str>, by: Option<&str>, is_held: bool) -> Set {
+        let Some(source) = source else { return self };
+        let set = self.with("source", source.into());
+        let set = by.into_iter().fold(set, |set, by| set.with("source_by", by.into()));
+        if is_held { set.with("held", true.into()) } else { set }
+    }
+
+    /// Also records that the engine may start it from now on.
+    pub fn released(self) -> Set {
+        self.with("held", false.into())
+    }
+
     fn with(mut self, key: &str, value: Value) -> Set {
         self.0.insert(key.to_owned(), value);
         self

@@ -5,6 +5,7 @@ pub mod budget;
 pub mod changed;
 pub mod delegation;
 pub mod feedback;
+pub mod foreign;
 pub mod judged;
 pub mod life;
 pub mod mission;

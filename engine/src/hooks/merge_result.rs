@@ -124,5 +124,5 @@ fn run(
         .ok_or_else(|| Error::new(ErrorKind::Usage, "a program without a name"))?;
     // It is not a person: `orange` takes what it asks for as an agent's wish.
     let run = run.env(variables::GATE, id).env(variables::TASK, id).env(variables::ACTOR, "worker");
-    run.envs(&prepare::variables(None, None)).run(&|| true)
+    run.envs(&prepare::variables(None, None)).without(&app.denied(locked.task())?).run(&|| true)
 }

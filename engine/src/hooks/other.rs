@@ -95,7 +95,7 @@ pub fn run_command(app: &App, locked: &mut LockedWorkItem, argv: &[&str], timeou
     let argv = prepare::with_port(argv, ports)?;
     let Some(run) = ProgramRun::of(&argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };
     let worktree = locked.task().worktree().map(|name| &**name);
-    let run = run.envs(&prepare::variables(worktree, ports));
+    let run = run.envs(&prepare::variables(worktree, ports)).without(&app.denied(locked.task())?);
     let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;
     locked.append(Event::CommandEnded { argv, code, output, file }, Set::new())?;
     failure.map_or(Ok(()), Err)

@@ -155,7 +155,7 @@ pub fn decide_given(app: &App, project: &Project, locked: &LockedWorkItem) -> Re
 /// arguments of tmux.
 pub fn offer_environment(app: &App, locked: &LockedWorkItem, spawn: u32) -> Result<()> {
     let task = locked.task();
-    let mut found = app.environment(&app.project_of(task)?)?;
+    let mut found = app.environment(&app.project_of(task)?)?.without(&app.denied(task)?);
     let ports = ports_of(app, task)?;
     for (name, value) in variables(task.worktree().map(|name| &**name), ports) {
         found.set(name, value);
@@ -193,7 +193,7 @@ fn run(
         return Ok(());
     };
     let run = run.env(variables::GATE, &id).env(variables::TASK, &id).env(variables::ACTOR, "worker");
-    let run = run.envs(&variables(Some(name), ports));
+    let run = run.envs(&variables(Some(name), ports)).without(&app.denied(locked.task())?);
     let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;
     let error = failure.as_ref().map(|failure| {
         let whole = file.as_ref().map(|file| format!(" (all of it: {file} in the task's folder)"));

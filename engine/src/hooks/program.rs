@@ -72,6 +72,12 @@ impl<'p> ProgramRun<'p> {
         ProgramRun { call, ..self }
     }
 
+    /// Takes variables out of its environment.
+    pub fn without(self, names: &[String]) -> ProgramRun<'p> {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        ProgramRun { call: self.call.without(&names), ..self }
+    }
+
     /// Runs it until it ends, its time is over, or it is no longer wanted. If it has not succeeded, everything that it has started
     /// ends, too.
     pub fn run(self, is_wanted: &dyn Fn() -> bool) -> Result<ProgramEnd> {

@@ -58,8 +58,21 @@ pub struct WorkItemDraft {
     pub creator: Option<String>,
     /// Limits of its own.
     pub budget: Option<Budget>,
+    /// Origin, if the engine makes it by itself.
+    pub source: Option<NewSource>,
     /// Values of a mission; `None` for a task.
     pub mission: Option<NewMission>,
+}
+
+/// Origin of a task or a mission that the engine makes by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewSource {
+    /// The source, as [`orange_core::intake::Source`] writes it.
+    pub source: String,
+    /// The account whose label made it a task.
+    pub by: Option<String>,
+    /// True if only a person starts it.
+    pub is_held: bool,
 }
 
 /// Prefix of the branches of missions without a branch name of their own.
@@ -206,6 +219,11 @@ fn created(branch: &str, draft: &WorkItemDraft) -> (Event, Set) {
         .workflow(&draft.workflow, &draft.definition)
         .base(draft.base.as_deref())
         .parent(draft.parent.as_deref())
+        .source(
+            draft.source.as_ref().map(|it| it.source.as_str()),
+            draft.source.as_ref().and_then(|it| it.by.as_deref()),
+            draft.source.as_ref().is_some_and(|it| it.is_held),
+        )
         .workspace(None)
         .tmux_session(None);
     let set = draft.counters.iter().fold(set, |set, (name, value)| set.counter(name, *value));
@@ -240,6 +258,7 @@ fn task_md(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft, now: &str) ->
         workflow: draft.workflow.clone(),
         base: draft.base.clone(),
         parent: draft.parent.clone(),
+        source: draft.source.as_ref().map(|it| it.source.clone()),
         ..Owned::default()
     };
     let mut fields = vec![

@@ -33,6 +33,11 @@ impl Environment {
         self.0.into_iter().filter(|(name, _)| is_needed(name) || is_named(name)).collect()
     }
 
+    /// Leaves out the variables of these names.
+    pub fn without(self, names: &[String]) -> Environment {
+        self.filtered(|name| !names.iter().any(|denied| denied == name))
+    }
+
     /// Sets a variable.
     pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
         self.0.insert(name.into(), value.into());
@@ -176,6 +181,13 @@ mod tests {
         assert_eq!(kept().unwrap(), before);
         forget_last(&home, "toy").unwrap();
         assert!(kept().is_err());
+    }
+
+    #[test]
+    fn denied_variables_are_left_out() {
+        let all = environment(&[("GH_TOKEN", "1"), ("GH_TOKEN_2", "2"), ("NPM_TOKEN", "3")]);
+        let denied = ["GH_TOKEN".to_owned(), "NPM_TOKEN".to_owned()];
+        assert_eq!(all.without(&denied), environment(&[("GH_TOKEN_2", "2")]));
     }
 
     #[test]

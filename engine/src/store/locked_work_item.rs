@@ -126,6 +126,10 @@ impl LockedWorkItem {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_stop());
             ending.for_each(|(_, set)| *set = std::mem::take(set).stopped_at(None));
         }
+        if self.history.owned.held {
+            let starting = events.iter_mut().filter(|(event, _)| event.ends_stop());
+            starting.for_each(|(_, set)| *set = std::mem::take(set).released());
+        }
         if self.history.owned.hooks_wait.is_some() {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_hooks_wait());
             ending.for_each(|(_, set)| *set = std::mem::take(set).hooks_wait(None));

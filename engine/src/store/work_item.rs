@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use orange_core::Workspace;
+use orange_core::intake::Source;
 
 use crate::store::event::Event;
 use crate::store::frontmatter::{Document, FrontmatterFlaw};
@@ -99,6 +100,11 @@ impl WorkItem {
             updated_at: get("updated_at")?.unwrap_or_default(),
             body: document.into_body(),
         })
+    }
+
+    /// True if its work comes from a text of other people, so that its agents get no access to a forge.
+    pub fn is_foreign(&self) -> bool {
+        self.owned.source.as_deref().is_some_and(Source::is_foreign)
     }
 
     pub fn status(&self) -> &str {
@@ -220,6 +226,7 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
     fields.extend(first.chain(others).map(|(name, value)| (name.as_str(), Value::Number(*value))));
     fields.extend(owned.base.as_deref().map(|base| ("base", Value::Text(base))));
     fields.extend(owned.parent.as_deref().map(|parent| ("parent", Value::Text(parent))));
+    fields.extend(owned.source.as_deref().map(|source| ("source", Value::Text(source))));
     fields.push(("workspace", Value::text_or_null(owned.workspace.as_deref())));
     fields.push(("tmux_session", Value::text_or_null(owned.tmux_session.as_deref())));
     fields

@@ -36,6 +36,21 @@ pub struct Owned {
     /// The task whose agent has created it, and which waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The issue or the slot of a schedule that it was made for by the engine, or whose agent has made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The account whose label made it a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_by: Option<String>,
+    /// True if only a person starts it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub held: bool,
+}
+
+// Serde passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Owned {
@@ -44,6 +59,7 @@ impl Owned {
         matches!(key, "id" | "project" | "status" | "workspace" | "tmux_session" | "workflow")
             || key == "base" && self.base.is_some()
             || key == "parent" && self.parent.is_some()
+            || key == "source" && self.source.is_some()
             || self.counters.contains_key(key)
     }
 
@@ -71,6 +87,9 @@ impl Owned {
             ("definition", value) => self.definition = text(value).unwrap_or_default(),
             ("base", Json::String(base)) => self.base = Some(base),
             ("parent", Json::String(parent)) => self.parent = Some(parent),
+            ("source", Json::String(source)) => self.source = Some(source),
+            ("source_by", Json::String(login)) => self.source_by = Some(login),
+            ("held", Json::Bool(is_held)) => self.held = is_held,
             (counter, value) => {
                 let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
                 match self.counters.get_mut(counter) {

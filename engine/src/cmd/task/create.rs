@@ -56,6 +56,7 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
         blocked_by: &args.blocked_by,
         budget: args.budget,
         parent: parent.as_ref(),
+        source: None,
         no_spawn: args.no_spawn,
     };
     if args.dry_run {

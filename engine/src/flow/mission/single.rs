@@ -53,6 +53,7 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
             policy: PolicyWishes::default(),
             notices: false,
             attempts_before: new.attempt - 1,
+            source: None,
             harness: settings.worker(),
             review_harness: settings.reviewer(),
         },

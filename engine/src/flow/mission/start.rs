@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use orange_core::Actor;
 use orange_core::mission::MissionStatus;
 use orange_core::plan::{Plan, Policy, StepValue};
 
@@ -9,7 +10,8 @@ use super::advance;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
-use crate::store::create::MISSIONS;
+use crate::flow::foreign;
+use crate::store::create::{MISSIONS, NewSource};
 use crate::store::projects::Project;
 use crate::store::{self, WorkItemDir, WorkItemDraft};
 use crate::{Error, ErrorKind, Result};
@@ -31,6 +33,8 @@ pub struct MissionWishes<'a> {
     pub notices: bool,
     /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,
+    /// Origin, if the engine starts it by itself.
+    pub source: Option<&'a NewSource>,
     /// The harness of steps that name none.
     pub harness: &'a str,
     /// The harness of steps of the role `reviewer` that name no harness.
@@ -64,7 +68,7 @@ pub fn start(app: &App, new: MissionWishes<'_>) -> Result<Started> {
     check(app, new)?;
     app.remember_environment(&new.project.name)?;
     let copy = stored_plan::write(new.plan)?;
-    let draft = draft(app, new, copy);
+    let draft = draft(app, new, copy, foreign::inherited(app)?);
     let locked = store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
         admit(app, others)
     })?;
@@ -111,7 +115,7 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     git.check_identity()
 }
 
-fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> WorkItemDraft {
+fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>, inherited: Option<NewSource>) -> WorkItemDraft {
     let plan = new.plan;
     let prompt = new.prompt.unwrap_or_default();
     let first_line = prompt.trim().lines().next().unwrap_or_default();
@@ -132,11 +136,12 @@ fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>) -> WorkItemDraft {
         status: MissionStatus::Pending.as_str().to_owned(),
         counters: BTreeMap::new(),
         body: format!("\n{}\n", prompt.trim()),
-        actor: app.caller.actor().into(),
+        actor: new.source.map_or_else(|| app.caller.actor(), |_| Actor::Engine).into(),
         creator: app.caller.task().map(str::to_owned),
         priority: 0,
         blocked_by: Vec::new(),
         budget: None,
+        source: new.source.cloned().or(inherited),
         mission: Some(store::create::NewMission {
             plan: copy,
             prompt: prompt.to_owned(),

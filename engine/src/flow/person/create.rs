@@ -10,8 +10,9 @@ use crate::drive::git::{BranchState, Git};
 use crate::flow::delegation::Parent;
 use crate::flow::request::{Goal, request};
 use crate::flow::snapshot::{first_spawn, state_named};
-use crate::flow::{blocked, spawn};
+use crate::flow::{blocked, foreign, spawn};
 use crate::hooks::{agent_check, pull_request};
+use crate::store::create::NewSource;
 use crate::store::projects::Project;
 use crate::store::slug::slug;
 use crate::store::{self, LockedWorkItem, WorkItem, WorkItemDir, WorkItemDraft, list};
@@ -50,6 +51,8 @@ pub struct NewTask<'a> {
     pub budget: Option<Budget>,
     /// The task whose agent creates it and waits for it.
     pub parent: Option<&'a Parent>,
+    /// Origin, if the engine makes it by itself.
+    pub source: Option<&'a NewSource>,
     /// Create it without starting it.
     pub no_spawn: bool,
 }
@@ -204,7 +207,9 @@ fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, Ta
         check_environment(app, new, first_agent(machine, new, start))?;
     }
 
-    let draft = WorkItemDraft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
+    let inherited = foreign::inherited(app)?;
+    let draft = draft(app, machine, new, begins_in(machine, start), inherited);
+    let draft = WorkItemDraft { blocked_by, ..draft };
     Ok((machine, start, draft))
 }
 
@@ -251,7 +256,10 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
 }
 
 fn check(app: &App, new: NewTask<'_>) -> Result<()> {
-    new.budget.map_or(Ok(()), |_| app.caller.check_person("give a task a budget"))?;
+    let has_own_budget = new.budget.is_some() && new.source.is_none();
+    if has_own_budget {
+        app.caller.check_person("give a task a budget")?;
+    }
     app.harness(new.harness)?;
     app.harness(new.review_harness)?;
     check_summary(new.summary, "leave it out: then the agent asks what is to be done")?;
@@ -382,7 +390,13 @@ pub fn admit(app: &App, others: &[WorkItem]) -> Result<()> {
     }
 }
 
-fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) -> WorkItemDraft {
+fn draft(
+    app: &App,
+    machine: &Machine<'_>,
+    new: NewTask<'_>,
+    begins: StateId,
+    inherited: Option<NewSource>,
+) -> WorkItemDraft {
     let body = match new.context.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
         Some(text) if text.trim_start().starts_with("## ") => format!("\n{text}\n"),
         Some(text) => format!("\n## Context\n\n{text}\n"),
@@ -403,10 +417,11 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
         status: machine.state(begins).name.to_owned(),
         counters: counters.collect(),
         body,
-        actor: app.caller.actor().into(),
+        actor: new.source.map_or_else(|| app.caller.actor(), |_| Actor::Engine).into(),
         creator: app.caller.task().map(str::to_owned),
         parent: new.parent.map(|parent| parent.task.id.clone()),
         budget: new.budget,
+        source: new.source.cloned().or(inherited),
         mission: None,
     }
 }

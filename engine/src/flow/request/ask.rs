@@ -159,7 +159,8 @@ pub fn run(app: &App, dir: &WorkItemDir, seq: u64) -> Result<()> {
             let argv = prepare::with_port(&question.argv, ports)?;
             let variables = prepare::variables(task.worktree().map(|name| &**name), ports);
             let run = ProgramRun::of(&argv, question.timeout, &worktree, dir, seq);
-            let run = run.map(|run| run.envs(&variables));
+            let denied = app.denied(&task)?;
+            let run = run.map(|run| run.envs(&variables).without(&denied));
             let state = QuestionState::of(dir, seq);
             run.map(|run| run.env(variables::GATE, &dir.id).run(&|| state.is_asked())).transpose()?
         }

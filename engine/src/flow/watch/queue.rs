@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::flow::blocked::Blocked;
 use crate::flow::budget;
 use crate::flow::delegation;
+use crate::flow::foreign;
 use crate::flow::only_one;
 use crate::flow::snapshot::{first_spawn, status_of, waits};
 use crate::hooks::{agent_check, workspace};
@@ -85,6 +86,11 @@ impl StartQueue {
 
     /// Reason for which an unstarted task waits, in words; `None` for any other task.
     pub fn waits_for(&self, app: &App, task: &WorkItem) -> Option<String> {
+        let why = self.reason(app, task)?;
+        Some(foreign::origin(task).map_or_else(|| why.clone(), |origin| format!("{origin}: {why}")))
+    }
+
+    fn reason(&self, app: &App, task: &WorkItem) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
         let place = waits(app, task)?;
         if let Some(blocked) = Blocked::of(app, task) {
@@ -92,6 +98,9 @@ impl StartQueue {
         }
         if let Some(paused) = self.paused(app, project) {
             return Some(paused);
+        }
+        if task.owned.held {
+            return Some("waits for `orange task spawn`: a person starts it".to_owned());
         }
         let size = (project.name.as_str(), project.pool_size);
         let is_full = || pool::check_room(&app.home, &self.slots, size, &task.id).is_err();
@@ -213,9 +222,10 @@ fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
         }
 }
 
-/// Workspace of an unstarted task that waits for nothing but its turn; `None` for any other task.
+/// Workspace of an unstarted task that waits for nothing but its turn; `None` for any other task, and for one that only a person
+/// starts.
 pub fn waits_for_room(app: &App, task: &WorkItem) -> Option<Workspace> {
-    let is_stopped = task.owned.stopped_at.is_some();
+    let is_stopped = task.owned.stopped_at.is_some() || task.owned.held;
     waits(app, task).filter(|_| !is_stopped && Blocked::of(app, task).is_none())
 }
 

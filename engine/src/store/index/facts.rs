@@ -149,7 +149,8 @@ pub(super) fn set_of(owned: &Owned) -> Set {
         .stopped_at(owned.stopped_at.as_deref())
         .hooks_wait(owned.hooks_wait.as_deref())
         .base(owned.base.as_deref())
-        .parent(owned.parent.as_deref());
+        .parent(owned.parent.as_deref())
+        .source(owned.source.as_deref(), owned.source_by.as_deref(), owned.held);
     counters.iter().fold(set, |set, (name, value)| set.counter(name, *value))
 }
 
