@@ -4,6 +4,7 @@ mod checks;
 mod discussion;
 mod failed;
 mod glance;
+mod issues;
 mod reply;
 
 use orange_system::variables;

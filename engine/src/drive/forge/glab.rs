@@ -4,6 +4,7 @@ mod answer;
 mod discussion;
 mod failed;
 mod glance;
+mod issues;
 mod reply;
 
 use std::path::PathBuf;

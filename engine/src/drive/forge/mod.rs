@@ -3,6 +3,7 @@
 mod discussion;
 mod gh;
 mod glab;
+mod issues;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use serde::Deserialize;
 pub use self::discussion::{Author, Discussion, ForgeComment, Mergeable, OpenThread};
 use self::gh::Gh;
 use self::glab::Glab;
+pub use self::issues::{AppliedLabel, LabelledIssue, LabelledIssues};
 use crate::{Error, ErrorKind, Result};
 
 /// The time limit of a call.
@@ -274,6 +276,78 @@ impl Forge {
         match self {
             Forge::GitHub(gh) => gh.resolve(thread, url),
             Forge::GitLab(glab) => glab.resolve(thread, url),
+        }
+    }
+
+    /// The host and the path of the repository, such as `github.com/owner/name`.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn repository(&self) -> Result<String> {
+        match self {
+            Forge::GitHub(gh) => gh.repository(),
+            Forge::GitLab(glab) => glab.repository(),
+        }
+    }
+
+    /// The open issues of a repository with a label. `is_known` gets the number of an issue, and then the id of its label event, too: about
+    /// a known one no more is asked than that takes.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`]; also for an answer with a word that is not known.
+    pub fn labelled(
+        &self,
+        repository: &str,
+        label: &str,
+        is_known: &dyn Fn(u64, Option<&str>) -> bool,
+    ) -> Result<LabelledIssues> {
+        match self {
+            Forge::GitHub(gh) => gh.labelled(repository, label),
+            Forge::GitLab(glab) => glab.labelled(repository, label, is_known),
+        }
+    }
+
+    /// Those of these issues that are closed.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn closed(&self, repository: &str, numbers: &[u64]) -> Result<Vec<u64>> {
+        match self {
+            Forge::GitHub(gh) => gh.closed(repository, numbers),
+            Forge::GitLab(glab) => glab.closed(repository, numbers),
+        }
+    }
+
+    /// True if this account has posted a comment with this mark on an issue, among the last hundred.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn has_comment(&self, repository: &str, number: u64, mark: &str) -> Result<bool> {
+        match self {
+            Forge::GitHub(gh) => gh.has_comment(repository, number, mark),
+            Forge::GitLab(glab) => glab.has_comment(repository, number, mark),
+        }
+    }
+
+    /// Adds a comment to an issue. The text goes through a pipe.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn comment(&self, repository: &str, number: u64, text: &str) -> Result<()> {
+        match self {
+            Forge::GitHub(gh) => gh.comment(repository, number, text),
+            Forge::GitLab(glab) => glab.comment(repository, number, text),
+        }
+    }
+
+    /// The permission of an account in a repository. An account that the forge does not know has none.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn permission_in(&self, repository: &str, login: &str) -> Result<Permission> {
+        match self {
+            Forge::GitHub(gh) => gh.permission_in(repository, login),
+            Forge::GitLab(glab) => glab.permission_in(repository, login),
         }
     }
 

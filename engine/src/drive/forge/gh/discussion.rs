@@ -150,6 +150,11 @@ impl Gh {
     /// The permission of an account in the repository of a pull request.
     pub fn permission(&self, url: &str, login: &str) -> Result<Permission> {
         let PullRequestAddress { host, owner, name, .. } = place(url)?;
+        self.account(host, owner, name, login)
+    }
+
+    /// The permission of an account in a repository.
+    pub(super) fn account(&self, host: &str, owner: &str, name: &str, login: &str) -> Result<Permission> {
         // A name that cannot be part of an address belongs to no account.
         if login.is_empty()
             || !login.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))

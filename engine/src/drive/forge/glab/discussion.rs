@@ -125,6 +125,11 @@ impl Glab {
     /// The permission of an account in the project of a merge request.
     pub fn permission(&self, url: &str, login: &str) -> Result<Permission> {
         let MergeRequestAddress { host, project, .. } = place(url)?;
+        self.account(host, project, login)
+    }
+
+    /// The permission of an account in a project.
+    pub(super) fn account(&self, host: &str, project: &str, login: &str) -> Result<Permission> {
         if login.is_empty() {
             return Ok(Permission::None);
         }
@@ -218,7 +223,7 @@ impl Note {
 }
 
 /// True for the names that GitLab gives to the accounts of access tokens, to its own accounts, and to deleted ones.
-fn is_bot(username: &str) -> bool {
+pub(super) fn is_bot(username: &str) -> bool {
     let is_of_token = ["project_", "group_"].iter().any(|prefix| {
         let rest = username.strip_prefix(prefix).unwrap_or_default();
         let after = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
