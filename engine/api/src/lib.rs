@@ -17,6 +17,7 @@ pub mod gateway;
 mod gc;
 mod harness;
 mod install;
+mod intake;
 mod log;
 mod mission;
 mod monitor;
@@ -25,6 +26,7 @@ mod notify;
 mod pane;
 mod project;
 mod report;
+mod schedule;
 pub mod stored_plan;
 mod task;
 mod transition;
@@ -51,6 +53,7 @@ pub use install::{
     Candidate, Completions, Demo, HarnessInProject, Install, InstalledPart, KeptPart, Setup, SetupMatter,
     SkillFile, Uninstall,
 };
+pub use intake::{Intake, IntakeIssue, TakenIssue};
 pub use log::LogLine;
 pub use mission::{
     ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
@@ -66,6 +69,7 @@ pub use project::{
     ShownProject, TrustState, TrustedFile,
 };
 pub use report::{UnreadableUsage, UsageGroup, UsageReport};
+pub use schedule::{ScheduleRow, Schedules};
 pub use task::{
     Answered, Attached, BudgetState, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest,
     PassedGate, PullRequestFacts, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn,
@@ -127,6 +131,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("harness-list", schema::<Vec<ListedHarness>>()),
         ("help", schema::<Text<'_>>()),
         ("install", schema::<Install>()),
+        ("intake", schema::<Intake>()),
         ("log", schema::<Vec<LogLine<'_>>>()),
         ("mission-cancel", schema::<ChangedMission>()),
         ("mission-continue", schema::<ChangedMission>()),
@@ -153,6 +158,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("project-tokens", schema::<Vec<ListedToken>>()),
         ("project-trust", schema::<TrustedFile>()),
         ("project-update", schema::<ListedProject>()),
+        ("schedule", schema::<Schedules>()),
         ("setup", schema::<Setup>()),
         ("step-complete", schema::<ReportedStep>()),
         ("step-fail", schema::<ReportedStep>()),

@@ -9,8 +9,9 @@ use crate::caller::Caller;
 use crate::cmd::answer::{CommandAnswer, written};
 use crate::cmd::args::{AgentCommand, Command, CommandGroup, ParsedCommand, TaskCommand, parse};
 use crate::cmd::{
-    agent, attempt, complete, dashboard, demo, doctor, event, gc, harness, install, log, manual, mission,
-    monitor, notify, project, relayed, setup, step, task, uninstall, usage, workflow, workspace,
+    agent, attempt, complete, dashboard, demo, doctor, event, gc, harness, install, intake, log, manual,
+    mission, monitor, notify, project, relayed, schedule, setup, step, task, uninstall, usage, workflow,
+    workspace,
 };
 use crate::flow::names::{KnownNames, has_ids};
 use crate::flow::written::edit;
@@ -115,6 +116,8 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
             let app = open()?.by_itself();
             monitor::run(&app, args, |answer| tell(&app, answer, as_json).map(drop))
         }
+        Command::Intake(args) => intake::run(&open()?.telling(as_json), args),
+        Command::Schedule(args) => schedule::run(&open()?, args),
         Command::Notify(command) => notify::run(&open()?, command),
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),

@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod disk;
+mod intake;
 mod monitor;
 mod programs;
 mod tasks;
@@ -122,6 +123,11 @@ pub const CHECKS: &[DoctorCheck] = &[
         name: "identity",
         remedy: "run `git config --global user.name \"…\"` and `git config --global user.email …`",
         look: programs::identity,
+    },
+    DoctorCheck {
+        name: "intake",
+        remedy: "`orange intake` shows it: look at its text and add the label again, or `orange intake retry NUMBER`",
+        look: intake::intake,
     },
     DoctorCheck { name: "tasks", remedy: "mend the file that is named", look: tasks::readable },
     DoctorCheck {

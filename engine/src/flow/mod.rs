@@ -6,6 +6,7 @@ pub mod changed;
 pub mod delegation;
 pub mod feedback;
 pub mod foreign;
+pub mod intake;
 pub mod judged;
 pub mod life;
 pub mod mission;
@@ -16,6 +17,7 @@ mod offers;
 mod person;
 pub mod reply;
 pub mod request;
+pub mod schedule;
 pub mod snapshot;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use orange_core::budget::Budget;
-use orange_core::fnv1a;
+use orange_core::{Actor, fnv1a};
 
 use crate::store::frontmatter::Document;
 use crate::store::history::Owned;
@@ -124,6 +124,7 @@ pub fn create_among(
     let dir = home.dir(kind, &draft.project, &id::new()?);
     let branch = draft.branch.clone().unwrap_or_else(|| default_branch(kind, draft, &dir.id));
     admit(&rivals(home, draft, &branch, is_over)?)?;
+    check_source(home, draft)?;
 
     let staged = WorkItemDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
@@ -310,6 +311,37 @@ fn rivals(home: &Home, draft: &WorkItemDraft, branch: &str, is_over: IsWanted<'_
         return Ok(Vec::new());
     }
     list::of_branch(home, &draft.project, branch, is_over)
+}
+
+/// Refuses a second task or mission that the engine makes of a source. The project's lock is held.
+fn check_source(home: &Home, draft: &WorkItemDraft) -> Result<()> {
+    let source = draft.source.as_ref().filter(|_| draft.actor == Actor::Engine.into());
+    let Some(NewSource { source, .. }) = source else { return Ok(()) };
+    let Some(first) = of_source(home, &draft.project, source)? else { return Ok(()) };
+    Err(Error::new(ErrorKind::Refused, format!("{} {} was made of {source}", first.kind.word(), first.id))
+        .help("add the label again: that makes another task"))
+}
+
+/// The task or mission that was made of a source, also a deleted one. What its agents made of it came later.
+///
+/// # Errors
+/// Those of reading a task or a mission of the project.
+pub fn of_source(home: &Home, project: &str, source: &str) -> Result<Option<WorkItem>> {
+    let mut dirs = list::dirs(home, &WorkItemKind::ALL, Some(project))?;
+    dirs.extend(list::deleted(home, &WorkItemKind::ALL)?.into_iter().filter(|dir| dir.project == project));
+    let mut first: Option<WorkItem> = None;
+    for dir in dirs {
+        let item = match WorkItem::read_last(home, &dir, 0) {
+            Ok((item, _)) => item,
+            Err(error) if error.kind == ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let is_earlier = first.as_ref().is_none_or(|first| item.created_at < first.created_at);
+        if is_earlier && item.owned.source.as_deref() == Some(source) {
+            first = Some(item);
+        }
+    }
+    Ok(first)
 }
 
 /// Removes what killed processes left. The project's lock is held, so no process is creating a task.

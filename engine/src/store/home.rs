@@ -171,6 +171,16 @@ impl Home {
         self.root.join("setup.json")
     }
 
+    /// The folder of the issues that became tasks, with a file for each project.
+    pub fn intake(&self) -> PathBuf {
+        self.root.join("intake")
+    }
+
+    /// The folder of the slots of schedules, with a file for each project.
+    pub fn schedules(&self) -> PathBuf {
+        self.root.join("schedules")
+    }
+
     /// The lock of the one monitor that works.
     pub fn monitor_lock(&self) -> PathBuf {
         self.root.join(".monitor.lock")

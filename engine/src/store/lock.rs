@@ -23,6 +23,10 @@ const LONGEST_SIGNATURE: u64 = 4096;
 pub enum LockRank {
     /// The work of the monitor, for as long as it runs.
     Monitor,
+    /// The taken issues of a project, while the forge is asked and tasks are made.
+    Intake,
+    /// The slots of a project's schedules, while missions are started.
+    Schedule,
     /// The waiting tasks of a project, while the next one is chosen and started.
     Queue,
     /// A project's folder of tasks, while a task is created there.

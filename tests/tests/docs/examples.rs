@@ -23,8 +23,12 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange completions", GivenWorld::Repository),
     ("source <(orange completions bash)", GivenWorld::Repository),
     ("source <(orange-workflow completions bash)", GivenWorld::Repository),
+    ("orange intake", GivenWorld::Project),
+    ("orange intake --dry-run", GivenWorld::OnlyParsed(LABELS)),
+    ("orange intake retry", GivenWorld::OnlyParsed(LABELS)),
     ("orange log", GivenWorld::Died),
     ("orange install", GivenWorld::Repository),
+    ("orange schedule", GivenWorld::Project),
     ("orange setup", GivenWorld::Project),
     (
         "orange-workflow lsp",
@@ -147,6 +151,8 @@ const RULES: &[(&str, GivenWorld)] = &[
 ];
 
 const FOLLOWS: &str = "it goes on until the agent has ended; it has tests";
+
+const LABELS: &str = "it needs a forge and a label; intake has tests";
 
 const DECLARED: &str = "a workflow has to declare the actor first; tokens have tests";
 

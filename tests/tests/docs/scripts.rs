@@ -16,6 +16,7 @@ const PAGES: &[(&str, GivenWorld)] = &[
     ("docs/fleet.md", GivenWorld::Repository),
     ("docs/harnesses.md", GivenWorld::Project),
     ("docs/installing.md", GivenWorld::Repository),
+    ("docs/intake.md", GivenWorld::Project),
     ("docs/linting.md", GivenWorld::Workflows),
     ("docs/missions.md", GivenWorld::PausedMission),
     ("docs/needs.md", GivenWorld::Reviewing),

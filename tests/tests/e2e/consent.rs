@@ -97,6 +97,8 @@ const COMMANDS: &[(&str, May)] = &[
     ("ls", Anybody),
     ("dashboard", Anybody),
     ("monitor", Anybody),
+    ("intake", PersonFor(&[&["retry", "42"]])),
+    ("schedule", Anybody),
     ("notify list", Anybody),
     ("notify revoke", Person(&["phone"])),
     ("notify test", Anybody),

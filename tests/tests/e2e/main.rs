@@ -42,6 +42,7 @@ mod gitlab;
 mod hooks;
 mod hostile;
 mod install;
+mod intake;
 mod keeping;
 mod kills;
 mod locks;

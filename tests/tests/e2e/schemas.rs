@@ -39,6 +39,8 @@ fn look_around(world: &World) {
         &["uninstall"],
         &["gc"],
         &["usage", "--by", "task"],
+        &["intake"],
+        &["schedule"],
         &["monitor", "--once"],
         &["ls"],
         &["workflow", "list"],

@@ -129,6 +129,25 @@ Examples:
 One monitor works at a time in an ORANGE_HOME. A second one says which process that is, stands by, and works after its end. `--once`
 looks whatever else runs.")]
     Monitor(MonitorArgs),
+    /// Show the issues that became tasks by their labels, and what would be done about others
+    #[command(after_help = "\
+Examples:
+  orange intake
+  orange intake --dry-run
+  orange intake retry 42
+
+`orange monitor` looks for issues with the labels of `[[intake]]` in the repository's orange.toml, once a minute, if a person has
+trusted that file. `--dry-run` asks the forge, and shows each issue with its decision and the rule that made it; it changes nothing.
+An issue that has failed three times in a row is taken no more until `retry`.")]
+    Intake(IntakeArgs),
+    /// Show the missions that start at given times, and when each is due
+    #[command(after_help = "\
+Examples:
+  orange schedule
+  orange schedule --json
+
+`orange monitor` starts the missions of `[[schedule]]` in the repository's orange.toml, if a person has trusted that file.")]
+    Schedule(ScheduleArgs),
     /// Channels for messages about what needs you
     #[command(subcommand, arg_required_else_help = false)]
     Notify(CommandGroup<NotifyCommand>),
@@ -298,6 +317,38 @@ pub struct MonitorArgs {
     pub interval: Option<u32>,
 }
 
+/// `orange intake …`
+#[derive(Debug, Args)]
+pub struct IntakeArgs {
+    /// Take an issue again that has failed three times
+    #[arg(value_name = "ACTION", requires = "number")]
+    pub action: Option<IntakeAction>,
+    /// Its number
+    #[arg(value_name = "NUMBER")]
+    pub number: Option<u64>,
+    /// Ask the forge, and show the decision about each issue without acting on it
+    #[arg(long, conflicts_with = "action")]
+    pub dry_run: bool,
+    /// The project [default: that of the current folder]
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+}
+
+/// Action of `orange intake`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IntakeAction {
+    /// Forget the failures of an issue
+    Retry,
+}
+
+/// `orange schedule …`
+#[derive(Debug, Args)]
+pub struct ScheduleArgs {
+    /// The project [default: that of the current folder]
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+}
+
 /// `orange log …`
 #[derive(Debug, Args)]
 pub struct LogArgs {
@@ -422,6 +473,8 @@ impl Command {
             Command::Workspace(_) => "workspace",
             Command::Dashboard(_) | Command::Editor { .. } => "dashboard",
             Command::Monitor(_) => "monitor",
+            Command::Intake(_) => "intake",
+            Command::Schedule(_) => "schedule",
             Command::Notify(_) => "notify",
             Command::Workflow(_) => "workflow",
             Command::Harness(_) => "harness",

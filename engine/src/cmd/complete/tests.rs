@@ -46,6 +46,7 @@ fn what_could_follow_is_offered() {
     check("task sync --with ", "merge rebase");
     check("completions z", "zsh");
     check("usage --by ", "task project day state harness");
+    check("intake r", "retry");
     check("task show -- --j", "");
     check("task cancel --bogus add", "add-login");
 }

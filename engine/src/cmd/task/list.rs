@@ -17,14 +17,19 @@ use crate::flow::observed::Observed;
 use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
+use crate::store::intake::IntakeBook;
 use crate::store::list::Brevity;
 use crate::store::pool::SavedPool;
+use crate::store::projects::Project;
 use crate::store::{
     Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, list, projects, suggest, work_item,
 };
 use crate::{Error, ErrorKind, Result};
 use orange_api::{ListedTask, Need, Spending, TaskRow};
 use orange_system::fault;
+
+/// The longest title of an issue.
+const ISSUE_WIDTH: usize = 50;
 
 /// Lists tasks, what needs a person first, and of that what has waited longest; unfinished ones unless `all` or a status is asked for.
 /// A task that cannot be read is listed with its error, last. Only the form of the answer that is printed is built, since there may
@@ -77,14 +82,37 @@ pub(super) fn run_at(app: &App, args: &ListArgs, as_json: bool, now: SystemTime)
         Some((rank(&row), shape.row(&row)))
     });
     let rows = in_order(rows);
-    if rows.is_empty() {
+    let issues = waiting_issues(app, project.as_deref());
+    if rows.is_empty() && issues.is_empty() {
         return Ok(CommandAnswer::text(nothing(app, args, project.as_deref())?));
     }
     let table = table(["NEED", "AGE", "BRANCH", "STATUS", "SUMMARY", "WHY"], &rows);
-    let Some(width) = width else { return Ok(CommandAnswer::text(table)) };
+    let lines = table.lines().filter(|_| !rows.is_empty()).map(str::to_owned).chain(issues);
     // The last column is cut to the width that is left.
-    let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
+    let lines: Vec<_> =
+        lines.map(|line| width.map_or_else(|| line.clone(), |width| screen::fit(&line, width))).collect();
     Ok(CommandAnswer::text(lines.join("\n")))
+}
+
+/// The labelled issues that wait for a person, in words.
+fn waiting_issues(app: &App, project: Option<&str>) -> Vec<String> {
+    // Commands that need the projects report what is wrong with them.
+    let projects = projects::read(&app.home).unwrap_or_default();
+    let mut issues = Vec::new();
+    for Project { name, .. } in projects.iter().filter(|it| project.is_none_or(|name| name == it.name)) {
+        let book = match IntakeBook::read(&app.home, name) {
+            Ok(book) => book,
+            Err(error) => {
+                issues.push(error.one_line());
+                continue;
+            }
+        };
+        for waiting in book.waiting.values() {
+            let (number, title) = (waiting.number, one_line(&waiting.title, ISSUE_WIDTH));
+            issues.push(format!("issue {number} ({title}): {}; `orange intake` shows it", waiting.rule()));
+        }
+    }
+    issues
 }
 
 fn asked_of(args: &ListArgs) -> AskGit {

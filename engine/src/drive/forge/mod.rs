@@ -329,6 +329,17 @@ impl Forge {
         }
     }
 
+    /// Assigns an issue to this account; on GitLab, unless it is another account's.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn claim(&self, repository: &str, number: u64) -> Result<()> {
+        match self {
+            Forge::GitHub(gh) => gh.claim(repository, number),
+            Forge::GitLab(glab) => glab.claim(repository, number),
+        }
+    }
+
     /// Adds a comment to an issue. The text goes through a pipe.
     ///
     /// # Errors

@@ -28,7 +28,8 @@ pub fn read(app: &App, project: &Project, number: u64) -> Result<FromIssue> {
     Ok(of(&forge.issue(number)?))
 }
 
-fn of(issue: &Issue) -> FromIssue {
+/// Fields of a task about an issue.
+pub fn of(issue: &Issue) -> FromIssue {
     let Issue { number, title, body, url } = issue;
     let summary = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let branch = slug(&format!("{number} {title}"), LONGEST);

@@ -3,6 +3,7 @@
 pub mod blocked;
 pub mod budget;
 pub mod garbage;
+pub mod intake;
 pub mod interrupted_reclaim;
 pub mod leftovers;
 pub mod merge_copy;
@@ -13,3 +14,4 @@ pub mod pull_request;
 pub mod queue;
 pub mod reclaim;
 pub mod rules;
+pub mod schedule;

@@ -87,12 +87,12 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<MonitorRound> {
             Err(error) => look.errors.push((dir.id, error.for_person().to_string())),
         }
     }
-    if polls.is_time_to_sweep() {
-        for (project, outcome) in garbage::sweep(app) {
-            match outcome {
-                Ok(story) => look.events.push((project, story)),
-                Err(error) => look.errors.push((project, error.for_person().to_string())),
-            }
+    let swept = if polls.is_time_to_sweep() { garbage::sweep(app) } else { Vec::new() };
+    let begun = polls.intake.round(app).into_iter().chain(polls.schedule.round(app));
+    for (project, outcome) in begun.chain(swept) {
+        match outcome {
+            Ok(story) => look.events.push((project, story)),
+            Err(error) => look.errors.push((project, error.for_person().to_string())),
         }
     }
     Ok(look)

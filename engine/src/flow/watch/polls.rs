@@ -10,7 +10,9 @@ use orange_core::FactKind;
 use crate::app::App;
 use crate::drive::forge::{Glance, PrState};
 use crate::drive::git::Git;
+use crate::flow::watch::intake::IntakePolls;
 use crate::flow::watch::rules;
+use crate::flow::watch::schedule::SchedulePolls;
 use crate::flow::{changed, pull_request};
 use crate::hooks;
 use crate::store::projects::Project;
@@ -37,6 +39,10 @@ const ENOUGH: usize = 2;
 pub struct Polls {
     asked: BTreeMap<String, LastPoll>,
     swept: Option<Instant>,
+    /// The labelled issues.
+    pub intake: IntakePolls,
+    /// The schedules.
+    pub schedule: SchedulePolls,
     /// True if a forge has few answers left for this hour, so that the pauses are twice as long.
     is_scarce: bool,
 }

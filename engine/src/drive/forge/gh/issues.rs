@@ -219,6 +219,13 @@ impl Gh {
         Ok(issue.comments.nodes.iter().any(|it| it.viewer_did_author && it.body.contains(mark)))
     }
 
+    /// Assigns an issue to this account.
+    pub fn claim(&self, repository: &str, number: u64) -> Result<()> {
+        place(repository)?;
+        let number = number.to_string();
+        asked(self.call(&["issue", "edit", &number, "--repo", repository, "--add-assignee", "@me"])).map(drop)
+    }
+
     /// Adds a comment to an issue. The text goes through a pipe.
     pub fn comment(&self, repository: &str, number: u64, text: &str) -> Result<()> {
         let Repository { host, owner, name } = place(repository)?;

@@ -67,6 +67,21 @@ struct Link {
     link_type: String,
 }
 
+#[derive(Deserialize)]
+struct Assigned {
+    assignees: Vec<Assignee>,
+}
+
+#[derive(Deserialize)]
+struct Assignee {
+    id: u64,
+}
+
+#[derive(Serialize)]
+struct NewAssignees {
+    assignee_ids: [u64; 1],
+}
+
 #[derive(Serialize)]
 struct NewNote {
     body: String,
@@ -168,6 +183,19 @@ impl Glab {
             self.read(host, &format!("{of}?sort=desc&order_by=created_at&per_page={PAGE}"))?;
         let is_own = |note: &Note| note.author.as_ref().is_some_and(|it| it.username == user.username);
         Ok(notes.iter().any(|note| is_own(note) && note.body.contains(mark)))
+    }
+
+    /// Assigns an issue to this account, unless it is another account's: not every edition takes several.
+    pub fn claim(&self, repository: &str, number: u64) -> Result<()> {
+        let (host, project) = place(repository)?;
+        let endpoint = format!("projects/{}/issues/{number}", encoded(project));
+        let issue: Assigned = self.read(host, &endpoint)?;
+        if !issue.assignees.is_empty() {
+            return Ok(());
+        }
+        let user: Assignee = self.read(host, "user")?;
+        let call = self.call(&["api", &endpoint, "--hostname", host, "--method", "PUT", "--input", "-"]);
+        asked(posted(call, &NewAssignees { assignee_ids: [user.id] })?).map(drop)
     }
 
     /// Adds a comment to an issue.
