@@ -77,8 +77,8 @@ mod tests {
         check("", ", gate: {all: [{children: some}]}", "", &[nobody]);
         let unheard = "no watch rule waits for the tasks that an agent creates in `a`: `children: merged`";
         check(", delegates: {most: 3}", gate, "", &[unheard]);
-        check(", delegates: {most: 0}", "", "", &["`most: 0` is less than 1"]);
+        check(", delegates: {most: 0}", gate, waits, &["`most: 0` has no meaning"]);
         check(", delegates: {}", "", "", &["`delegates` needs the key `most`"]);
-        check(", delegates: {most: 1, into: main}", gate, "", &["unknown value `main` of `into`"]);
+        check(", delegates: {most: 1, into: main}", "", "", &["unknown value `main` of `into`"]);
     }
 }

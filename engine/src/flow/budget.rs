@@ -8,7 +8,7 @@ use orange_core::{Actor, HarnessOf};
 
 use crate::app::App;
 use crate::drive::prices::Prices;
-use crate::flow::activity;
+use crate::flow::{activity, delegation};
 use crate::store::effective::{EffectiveBudget, effective};
 use crate::store::event::Spent;
 use crate::store::history::AgentTimes;
@@ -73,18 +73,32 @@ impl TaskBudget {
             false => BTreeMap::new(),
         };
         let each = history.agents.times.iter().map(|(spawn, times)| used(times, all.get(spawn), now));
+        let own = each.fold(Budget::default(), Budget::plus);
         let is_alive = !history.agents.alive.is_empty();
         let unpriced = history.agents.alive.keys().find_map(|spawn| all.get(spawn)?.unpriced.clone());
         let since = history.budget.standing(&limits).and_then(|(.., record)| clock::parse(&record.at));
         let facts = BudgetFacts {
             limits,
-            spent: each.fold(Budget::default(), Budget::plus),
+            spent: own.plus(spent_below(app, task, limits.counts_tokens(), now)?),
             is_alive,
             is_unpriced: unpriced.is_some(),
             // A clock that was set back makes no agent wait for ever.
             since: since.map(|since| now.duration_since(since).unwrap_or_default().as_secs()),
         };
         Ok(Some(TaskBudget { facts, unpriced }))
+    }
+
+    /// The budgets of the tasks above a task, in which what it spends counts, with those of them that have a limit.
+    pub fn above(app: &App, task: &WorkItem) -> Result<Vec<(WorkItem, TaskBudget)>> {
+        let mut found = Vec::new();
+        for (dir, parent) in delegation::above(app, task)? {
+            let history = WorkItem::read_last(&app.home, &dir, 0)?.1.history();
+            if let Some(mut budget) = TaskBudget::of(app, &dir, &parent, &history)? {
+                budget.facts.is_alive = true;
+                found.push((parent, budget));
+            }
+        }
+        Ok(found)
     }
 
     /// Consequence of the budget.
@@ -107,6 +121,22 @@ impl TaskBudget {
         }
         events
     }
+}
+
+/// Amounts that the agents of the tasks below a task have used.
+fn spent_below(app: &App, task: &WorkItem, counts_tokens: bool, now: SystemTime) -> Result<Budget> {
+    let mut all = Budget::default();
+    for child in delegation::below(app, task)? {
+        let (item, journal) = WorkItem::read_last(&app.home, &child.dir, 0)?;
+        let history = journal.history();
+        let spent = match counts_tokens {
+            true => activity::spent(app, &child.dir, &item, &history),
+            false => BTreeMap::new(),
+        };
+        let each = history.agents.times.iter().map(|(spawn, times)| used(times, spent.get(spawn), now));
+        all = each.fold(all, Budget::plus);
+    }
+    Ok(all)
 }
 
 /// Amounts that an agent has used. Time at which it waited does not count.
@@ -147,6 +177,21 @@ pub fn refusal(
     };
     let help = help(app, &task.id, standing().is_some_and(|(.., record)| record.unpriced.is_some()));
     Ok(Some(Error::new(ErrorKind::Refused, what).help(help)))
+}
+
+/// Reason for which no agent of a task may be started now, because of the budget of a task above it.
+pub fn refusal_above(app: &App, task: &WorkItem) -> Result<Option<Error>> {
+    for (parent, budget) in TaskBudget::above(app, task)? {
+        if let Some(reached) = budget.verdict().reached() {
+            let what = format!(
+                "the budget of {}, for which this task was created, is used up: {}",
+                parent.branch,
+                reached.words()
+            );
+            return Ok(Some(Error::new(ErrorKind::Refused, what).help(help(app, &parent.id, false))));
+        }
+    }
+    Ok(None)
 }
 
 /// A reached limit of a task in one sentence.
@@ -236,6 +281,9 @@ pub fn obstacle(
     history: &WorkItemHistory,
 ) -> Result<Option<Error>> {
     if let Some(error) = refusal(app, dir, task, history)? {
+        return Ok(Some(error));
+    }
+    if let Some(error) = refusal_above(app, task)? {
         return Ok(Some(error));
     }
     Ok(pause(app, &dir.project)?.map(|pause| pause.refusal()))

@@ -1,12 +1,13 @@
 //! Tasks that agents of a task create: who may, what they are, and the merge of their work into the task's branch.
 
 use orange_core::delegation::{Delegated, DelegationLimit, MOST_BELOW_ROOT, admit};
-use orange_core::need::NeedKind;
+use orange_core::need::{CreatedCount, NeedKind};
 use orange_core::queue::{Standing, circle};
-use orange_core::{Children, DelegateInto, Delegates};
+use orange_core::{Children, DelegateInto, Delegates, FactKind, Machine};
 
 use crate::app::App;
 use crate::flow::blocked::{self, standing};
+use crate::flow::watch::rules;
 use crate::flow::{merge, need};
 use crate::store::{WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, find, list};
 use crate::{Error, ErrorKind, Result};
@@ -15,12 +16,13 @@ use orange_api::CreatedTask;
 /// A task that an agent of another one has created.
 #[derive(Clone, Debug)]
 pub struct Child {
+    pub dir: WorkItemDir,
     pub task: WorkItem,
     pub standing: Standing,
 }
 
 impl From<Child> for CreatedTask {
-    fn from(Child { task, standing }: Child) -> CreatedTask {
+    fn from(Child { task, standing, .. }: Child) -> CreatedTask {
         CreatedTask {
             id: task.id,
             branch: task.branch,
@@ -33,7 +35,8 @@ impl From<Child> for CreatedTask {
 
 /// The tasks that the agents of a task have created, oldest first, with deleted ones at the end.
 pub fn children(app: &App, parent: &WorkItem) -> Result<Vec<Child>> {
-    let is_child = |task: &WorkItem| task.owned.parent.as_deref() == Some(parent.id.as_str());
+    let is_child =
+        |(_, task): &(WorkItemDir, WorkItem)| task.owned.parent.as_deref() == Some(parent.id.as_str());
     let known = list::journals(&app.home, &[WorkItemKind::Task], Some(&parent.project), &|_, owned| {
         owned.parent.as_deref() == Some(parent.id.as_str())
     })?;
@@ -41,16 +44,47 @@ pub fn children(app: &App, parent: &WorkItem) -> Result<Vec<Child>> {
         .into_iter()
         .filter(|known| known.may_be(|owned| owned.parent.as_deref() == Some(parent.id.as_str())));
     let mut found = Vec::new();
-    for WorkItemEntry { task, .. } in list::each(known.collect(), Some) {
-        found.push(task?);
+    for WorkItemEntry { dir, task } in list::each(known.collect(), Some) {
+        found.push((dir, task?));
     }
     found.retain(is_child);
-    found.sort_by(|one, other| (&one.created_at, &one.id).cmp(&(&other.created_at, &other.id)));
+    found.sort_by(|(_, one), (_, other)| (&one.created_at, &one.id).cmp(&(&other.created_at, &other.id)));
     for dir in list::deleted(&app.home, &[WorkItemKind::Task])? {
         // What is left of a damaged one says nothing of its parent.
-        found.extend(WorkItem::read_last(&app.home, &dir, 0).ok().map(|(task, _)| task).filter(is_child));
+        let read = WorkItem::read_last(&app.home, &dir, 0).ok();
+        found.extend(read.map(|(task, _)| (dir, task)).filter(is_child));
     }
-    Ok(found.into_iter().map(|task| Child { standing: standing(app, Some(&task)), task }).collect())
+    let child = |(dir, task): (WorkItemDir, WorkItem)| {
+        let standing = standing(app, Some(&task));
+        Child { dir, task, standing }
+    };
+    Ok(found.into_iter().map(child).collect())
+}
+
+/// The tasks below a task, at every depth; at most one more than there may be.
+pub fn below(app: &App, root: &WorkItem) -> Result<Vec<Child>> {
+    let mut found = children(app, root)?;
+    let mut at = 0;
+    while at < found.len() && found.len() <= MOST_BELOW_ROOT as usize {
+        let own = children(app, &found[at].task)?;
+        found.extend(own);
+        at += 1;
+    }
+    Ok(found)
+}
+
+/// The tasks above a task that are there, the one that has created it first.
+pub fn above(app: &App, task: &WorkItem) -> Result<Vec<(WorkItemDir, WorkItem)>> {
+    let mut found: Vec<(WorkItemDir, WorkItem)> = Vec::new();
+    let mut next = task.owned.parent.clone();
+    while let Some(id) = next.filter(|_| found.len() <= MOST_BELOW_ROOT as usize) {
+        // A task whose parent is gone is the root of those below it.
+        let Ok(dir) = find::by_id(&app.home, &id) else { break };
+        let (parent, _) = WorkItem::read_last(&app.home, &dir, 0)?;
+        next = parent.owned.parent.clone();
+        found.push((dir, parent));
+    }
+    Ok(found)
 }
 
 /// The tasks that the agents of a task have created, as a whole.
@@ -62,6 +96,16 @@ pub fn whole(app: &App, parent: &WorkItem) -> Result<Children> {
 pub fn open(app: &App, parent: &WorkItem) -> Result<Vec<WorkItem>> {
     let open = children(app, parent)?.into_iter().filter(|child| child.standing == Standing::Open);
     Ok(open.map(|child| child.task).collect())
+}
+
+/// The number of tasks that a task has created, if its state waits for them, and if they can be read.
+pub fn awaited(app: &App, machine: &Machine<'_>, task: &WorkItem) -> Option<CreatedCount> {
+    if !rules::watches_for(machine, task, |kind| kind == FactKind::Children) {
+        return None;
+    }
+    let children = children(app, task).ok()?;
+    let open = children.iter().filter(|child| child.standing == Standing::Open).count();
+    Some(CreatedCount { open, all: children.len() })
 }
 
 /// What the state of a task permits its agent.
@@ -144,16 +188,12 @@ impl Parent {
 
     /// Refuses one more task beyond the limits.
     pub fn check_limits(&self, app: &App) -> Result<()> {
-        let mut ancestors = vec![self.task.clone()];
-        while let Some(above) = ancestors.last().and_then(|task| task.owned.parent.as_deref()) {
-            // A task whose parent is gone is the root of those below it.
-            let Ok(dir) = find::by_id(&app.home, above) else { break };
-            ancestors.push(WorkItem::read_last(&app.home, &dir, 0)?.0);
-        }
+        let above = above(app, &self.task)?;
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let own = number(children(app, &self.task)?.len());
-        let below_root = ancestors.last().map_or(Ok(0), |root| below(app, root))?;
-        let facts = Delegated { own, depth: number(ancestors.len() - 1), below_root: number(below_root) };
+        let root = above.last().map_or(&self.task, |(_, root)| root);
+        let below_root = number(below(app, root)?.len());
+        let facts = Delegated { own, depth: number(above.len()), below_root };
         admit(&self.delegates, facts).map_err(|limit| self.refusal(limit))
     }
 
@@ -179,21 +219,6 @@ impl Parent {
         };
         Error::new(ErrorKind::Refused, format!("no task is created from {status}: {message}")).help(help)
     }
-}
-
-/// The number of tasks below a task, at every depth.
-fn below(app: &App, root: &WorkItem) -> Result<usize> {
-    let mut open = vec![root.clone()];
-    let mut count = 0;
-    while let Some(task) = open.pop() {
-        let own = children(app, &task)?;
-        count += own.len();
-        if count > MOST_BELOW_ROOT as usize {
-            break;
-        }
-        open.extend(own.into_iter().map(|child| child.task));
-    }
-    Ok(count)
 }
 
 /// The task that has created this one and has not yet left the state in which it creates tasks.

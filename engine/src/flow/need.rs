@@ -20,7 +20,7 @@ use crate::flow::offers::ActionSubject;
 use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes, SessionHealth};
 use crate::flow::snapshot::status_of;
-use crate::flow::{Snapshot, abandoned, changed};
+use crate::flow::{Snapshot, abandoned, changed, delegation};
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, event, transcripts, trust};
 use crate::{Error, Result};
 use orange_api::{Agent, AgentState, ChangeSize, Need};
@@ -148,15 +148,22 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
         Hooks { name, error: waiting.error.as_deref().unwrap_or_default(), may_retry }
     });
     let used_up = budget::need(app, task, history);
+    let above = (used_up.is_none() && history.budget.holds).then(|| budget::refusal_above(app, task).ok());
+    let above = above.flatten().flatten().map(|error| error.message.clone());
     let held = history.transition.waiting_hooks.as_ref().and_then(|it| it.error.as_deref());
     let held = held.filter(|error| budget::is_held(error));
     let budget = match &used_up {
         Some((why, since)) => Some(ReachedBudget { why, since: Some(since), is_own: true }),
-        None => held.map(|why| ReachedBudget { why, since: None, is_own: false }),
+        None => {
+            let why = above.as_deref().or(held);
+            why.map(|why| ReachedBudget { why, since: None, is_own: false })
+        }
     };
+    let children = delegation::awaited(app, machine, task);
     snapshot.with_facts(|life| {
         let facts = TaskFacts {
             budget,
+            children,
             life: Some((machine, life)),
             is_alive: is_alive(machine, known),
             end: unnoticed.as_deref().or(end.as_deref()),
@@ -215,6 +222,7 @@ fn facts<'f>(app: &App, known: &NeedFacts<'f>, agents: &'f [need::Agent<'f>]) ->
         has_room,
         hooks: None,
         budget: None,
+        children: None,
         attention: task.attention.as_deref().filter(|text| is_still_so(app, task, text)),
         pull_request: pull_request(task, history),
         is_merge_known: false,

@@ -22,6 +22,7 @@ mod dashboard_needs;
 mod dashboard_texts;
 mod deaths;
 mod default;
+mod delegation;
 mod demo;
 mod differing;
 mod doctor;

@@ -48,6 +48,7 @@ fn feedback() -> Feedback {
         threads: Vec::new(),
         comments: Vec::new(),
         conflict: None,
+        children: Vec::new(),
         others: 0,
         gaps: Vec::new(),
     }

@@ -445,7 +445,7 @@ fn asking(rules: &[ExitRule<'static>], check: impl FnOnce(&Machine<'_>)) {
 }
 
 fn with<'v>(facts: LifeFacts<'v>, programs: &'v [ProgramAnswer<'v>], checks: Checks) -> LifeFacts<'v> {
-    let answers = Answers { programs, checks, is_merge: false };
+    let answers = Answers { programs, checks, children: Children::default(), is_merge: false };
     LifeFacts { view: View { answers, ..facts.view }, ..facts }
 }
 

@@ -49,6 +49,8 @@ pub struct TaskFacts<'f> {
     pub hooks: Option<Hooks<'f>>,
     /// Limit of its budget that is reached, or the budget of a day or a month for which it waits.
     pub budget: Option<ReachedBudget<'f>>,
+    /// The tasks that it has created, where its state waits for them.
+    pub children: Option<CreatedCount>,
     /// Reason for which the engine or its workflow calls a person.
     pub attention: Option<&'f str>,
     /// Its pull request.
@@ -96,6 +98,15 @@ pub struct ReachedBudget<'f> {
     pub since: Option<&'f str>,
     /// True if it is the task's own, which a person can raise; that of a day or a month ends by itself.
     pub is_own: bool,
+}
+
+/// Number of the tasks that a task has created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreatedCount {
+    /// The unfinished ones.
+    pub open: usize,
+    /// All of them.
+    pub all: usize,
 }
 
 /// Known facts about a pull request.
@@ -225,6 +236,15 @@ impl<'f> TaskFacts<'f> {
                 Some(attention) => Need::new(NeedKind::Stuck, self.since(), attention),
                 None => {
                     Need::new(NeedKind::Queued, self.entered, format!("{} waits for {programs}", state.name))
+                }
+            });
+        }
+        if let Some(CreatedCount { open, all }) = self.children.filter(|it| it.open > 0) {
+            return Some(match self.attention {
+                Some(attention) => Need::new(NeedKind::Stuck, self.since(), attention),
+                None => {
+                    let why = format!("{} waits for {open} of {all} tasks that it has created", state.name);
+                    Need::new(NeedKind::Queued, self.entered, why)
                 }
             });
         }

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Agent, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Obstacle, OpenPause,
-    PersonAction, ReachedBudget, TaskFacts, Wait,
+    Agent, AgentRequest, CreatedCount, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind,
+    Obstacle, OpenPause, PersonAction, ReachedBudget, TaskFacts, Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -105,6 +105,7 @@ fn with_facts<T>(given: GivenTask<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts
             has_room: true,
             hooks: None,
             budget: None,
+            children: None,
             attention: None,
             pull_request: None,
             is_merge_known: false,
@@ -313,6 +314,19 @@ fn a_used_up_budget_asks_for_more_where_an_agent_would_work() {
         it.need().and_then(|need| need.since.map(String::from))
     });
     assert_eq!(since.as_deref(), Some("2026-01-03"));
+}
+
+#[test]
+fn a_task_waits_for_those_that_it_has_created() {
+    let waits = |it| TaskFacts { children: Some(CreatedCount { open: 2, all: 5 }), ..it };
+    let (kind, why, _) = answer(GivenTask { with: waits, ..given(READY) });
+    assert_eq!(kind, Some(NeedKind::Queued));
+    assert!(why.ends_with(" waits for 2 of 5 tasks that it has created"), "{why}");
+    let called =
+        |it| TaskFacts { children: Some(CreatedCount { open: 2, all: 5 }), attention: Some("refused"), ..it };
+    assert_eq!(answer(GivenTask { with: called, ..given(READY) }).0, Some(NeedKind::Stuck));
+    let over = |it| TaskFacts { children: Some(CreatedCount { open: 0, all: 5 }), ..it };
+    assert_eq!(answer(GivenTask { with: over, ..given(READY) }).0, Some(NeedKind::ReviewReady));
 }
 
 #[test]

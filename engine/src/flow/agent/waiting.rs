@@ -133,6 +133,10 @@ fn held(app: &App, locked: &mut LockedWorkItem, spawn: u32) -> Result<Option<Str
         budget::hold(locked, &[])?;
         return Ok(Some(format!("not started again: {}", error.message)));
     }
+    if let Some(error) = budget::refusal_above(app, locked.task())? {
+        budget::hold(locked, &[])?;
+        return Ok(Some(format!("not started again: {}", error.message)));
+    }
     let Some(pause) = budget::pause(app, &locked.dir().project)? else { return Ok(None) };
     locked.append_many(vec![life::waits(spawn, pause.left(), &pause.why)])?;
     start_resumer(app, locked).map(|until| Some(format!("{}; {until}", pause.why)))

@@ -26,9 +26,11 @@ pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHis
         let is_free = budget::obstacle(app, dir, task, history)?.is_none();
         return Ok(if is_free { go_on(app, dir, Actor::Engine)?.into_iter().collect() } else { Vec::new() });
     }
+    // What a task spends counts in the budgets of those above it, too.
     let ends = |task: &WorkItem, history: &WorkItemHistory| {
-        let found = TaskBudget::of(app, dir, task, history)?;
-        Ok::<_, crate::Error>(found.filter(|it| ends_agents(it.verdict())))
+        let own = TaskBudget::of(app, dir, task, history)?;
+        let above = TaskBudget::above(app, task)?.into_iter().map(|(_, budget)| budget);
+        Ok::<_, crate::Error>(own.into_iter().chain(above).find(|it| ends_agents(it.verdict())))
     };
     if history.agents.alive.is_empty() || ends(task, history)?.is_none() {
         return Ok(Vec::new());

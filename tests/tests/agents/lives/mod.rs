@@ -1,6 +1,7 @@
 //! Every life that is tried, and with which harnesses.
 
 mod at_once;
+mod delegation;
 mod doing;
 mod faults;
 mod fleet;
@@ -68,6 +69,7 @@ pub(crate) const LIVES: &[Life] = &[
     Life { name: "minimal", pairs: EACH, live: workflows::minimal },
     Life { name: "persistent: FAIL, fix, PASS", pairs: EACH, live: workflows::persistent },
     Life { name: "default: FAIL, fix, PASS", pairs: EACH, live: workflows::fail_fix_pass },
+    Life { name: "split: a part is merged into the whole", pairs: REPORTING, live: delegation::split },
     Life { name: "three tasks at once", pairs: EACH, live: at_once::three },
     Life { name: "two tasks at once for each way to pair them", pairs: ASKING, live: at_once::two_for_each },
     Life { name: "cancel while another works", pairs: EACH, live: at_once::cancel_one },
