@@ -22,7 +22,7 @@ pub const GUESS_WINDOW: u64 = 60;
 /// Seconds for which the answers of a channel are closed after too many wrong codes.
 pub const CLOSED_FOR: u64 = 600;
 
-/// Seconds for which a dead code is remembered, so that a late press is no guess.
+/// Seconds for which a dead code is remembered, so that a late press does not count as a guess.
 pub const MEMORY: u64 = 86_400;
 
 /// Number of ids of messages that a channel remembers.

@@ -13,7 +13,7 @@ use crate::cmd::args::MonitorArgs;
 use crate::cmd::screen;
 use crate::flow::monitor::{MonitorRound, look};
 use crate::flow::notify::notifier::DeliveryReport;
-use crate::flow::notify::{Notifier, PhoneReplies, replies};
+use crate::flow::notify::{Notifier, PhoneReplies, codes};
 use crate::flow::only_one::{OnlyMonitor, become_it, try_for_messages};
 use crate::flow::polls::Polls;
 use crate::store::{WorkItem, WorkItemKind, list};
@@ -75,7 +75,7 @@ fn answers(app: &App, phone: &mut PhoneReplies, waits: bool, look: &mut MonitorR
     match phone.round(app, waits) {
         Ok((reports, may_come)) => {
             if may_come {
-                *pause = replies::PAUSE.min(*pause);
+                *pause = codes::PAUSE.min(*pause);
             }
             add(look, reports);
         }

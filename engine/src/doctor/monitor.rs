@@ -2,7 +2,7 @@
 
 use super::{CheckData, CheckFinding, FindingLevel};
 use crate::Result;
-use crate::flow::notify::{SentMessages, codes, replies, settings};
+use crate::flow::notify::{SentMessages, codes, settings};
 use crate::flow::only_one;
 
 /// Process that is the monitor. Without one, agents whose wrapper was killed stay unnoticed until one looks.
@@ -32,7 +32,7 @@ pub(super) fn notifications(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
         let until = codes::closed_until(&book, &channel.name)?;
         let message =
             format!("{} takes no answers until {until}, since too many wrong codes came", channel.name);
-        Some(CheckFinding::new(FindingLevel::Warning, message).remedy(replies::LEAKED))
+        Some(CheckFinding::new(FindingLevel::Warning, message).remedy(codes::LEAKED))
     });
     let failed: Vec<CheckFinding> = failed.chain(closed).collect();
     let fine = match channels.len() {

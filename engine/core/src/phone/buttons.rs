@@ -54,7 +54,7 @@ impl PhoneAnswer {
 pub struct ShownNeed<'n> {
     /// The answers that the engine accepts now.
     pub open: &'n [PhoneAnswer],
-    /// What the tool that an agent asks for would get; `None` if only a part of it is known.
+    /// Whole input of the tool that an agent asks for; `None` if only a part of it is known.
     pub argument: Option<&'n str>,
     /// Call for attention.
     pub call: Option<&'n str>,

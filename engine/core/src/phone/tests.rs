@@ -184,7 +184,7 @@ fn only_new_and_unknown_codes_are_guesses() {
     for id in ["11", "12", "13", "14", "15", "16"] {
         assert_eq!(book.receive("phone", reply(id, "d"), NOW), Received::Dead(CodeEnd::Revoked));
     }
-    // What has collected on the topic while no answer was expected is no attack of this minute.
+    // Messages from before the codes count for nothing.
     book.offer("phone", "need 2", [("n".to_string(), deny("r2"))], TIME);
     for id in ["21", "22", "23", "24", "25", "26"] {
         assert_eq!(book.receive("phone", reply(id, "old"), NOW), Received::Wrong { closes: false });

@@ -18,6 +18,15 @@ use orange_core::notify::plain;
 use orange_system::files::if_found;
 use orange_system::{atomic, clock, fault, nofollow};
 
+/// Time between two looks of the monitor while a code can be used.
+pub const PAUSE: Duration = Duration::from_secs(10);
+
+/// Message about the end of answers, for ten minutes, after five wrong codes.
+pub const CLOSED: &str = "too many wrong codes came: answers are closed for ten minutes";
+
+/// Advice for a person whose channel is closed.
+pub const LEAKED: &str = "someone may know the reply topic: give `reply` another one in notify.toml";
+
 /// Reads the file; empty without one.
 ///
 /// # Errors

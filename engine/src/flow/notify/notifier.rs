@@ -10,8 +10,7 @@ use orange_core::need::NeedKind;
 use orange_core::notify::{Clock, NeedFact};
 use orange_core::phone::PhoneCommand;
 
-use super::codes::{self, seconds};
-use super::replies::{self, CLOSED, LEAKED};
+use super::codes::{self, CLOSED, LEAKED, seconds};
 use super::seen::{self, SeenNeed};
 use super::sent::SentMessages;
 use super::settings::{self, Channel};
@@ -24,7 +23,7 @@ use orange_system::exec::ProgramCall;
 use orange_system::{clock, fault};
 
 /// Seconds until the replies to buttons are looked for.
-const REPLIES: u64 = replies::PAUSE.as_secs();
+const REPLIES: u64 = codes::PAUSE.as_secs();
 
 /// The messages of one monitor.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use orange_core::phone::{PhoneAnswer, PhoneCommand, Received, Reply, code_in};
 use serde::Deserialize;
 
-use super::codes;
+use super::codes::{self, CLOSED, LEAKED};
 use super::notifier::DeliveryReport;
 use super::settings::{self, Channel, Phone};
 use crate::app::App;
@@ -27,17 +27,8 @@ const MOST: usize = 1024 * 1024;
 /// Time for which a look waits for servers. What they answer later is for the next look.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time between two looks while a code can be used.
-pub const PAUSE: Duration = Duration::from_secs(10);
-
 /// The shortest time between two reads of a topic, for the sake of its server.
 const SHORTEST: Duration = Duration::from_secs(5);
-
-/// What five wrong codes lead to.
-pub const CLOSED: &str = "too many wrong codes came: answers are closed for ten minutes";
-
-/// What a person may do then.
-pub const LEAKED: &str = "someone may know the reply topic: give `reply` another one in notify.toml";
 
 /// The replies to one monitor.
 #[derive(Debug)]
@@ -315,7 +306,7 @@ pub fn read_topic(phone: &Phone, since: Option<&str>, timeout: Duration) -> Resu
     Ok(parse(&bytes))
 }
 
-/// The messages in lines of JSON. Other events, and what is no event, are left out.
+/// The messages in lines of JSON. Other events, and lines that are not events, are left out.
 fn parse(bytes: &[u8]) -> TopicMessages {
     let is_id = |id: &str| {
         (1..=64).contains(&id.len()) && id.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it))
