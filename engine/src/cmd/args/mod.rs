@@ -336,8 +336,8 @@ pub struct IntakeArgs {
 
 /// Action of `orange intake`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "their docs would be help texts, and the names say it all")]
 pub enum IntakeAction {
-    /// Forget the failures of an issue
     Retry,
 }
 

@@ -75,6 +75,7 @@ fn the_task_of_an_unfinished_line_is_found() {
 fn every_placeholder_is_known() {
     const FREE: &[&str] = &[
         "-|TEXT",
+        "ACTION",
         "ACTOR",
         "ANSWER",
         "BASE[:NUMBER]",
@@ -99,6 +100,7 @@ fn every_placeholder_is_known() {
         "LIMITS",
         "N",
         "NAME",
+        "NUMBER",
         "PLACE",
         "PROMPT",
         "QUEUE",
