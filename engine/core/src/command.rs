@@ -185,7 +185,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("task answer", &["message"]),
     ("task attach", &["reviewer"]),
     ("task budget", &["add", "dry-run", "set"]),
-    ("task cancel", &["dry-run", "where", "yes"]),
+    ("task cancel", &["children", "dry-run", "where", "yes"]),
     (
         "task create",
         &[

@@ -73,6 +73,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("task finish", Engine),
     ("task ask", Engine),
     ("task spawn-next", Engine),
+    ("task merge-into-parent", Engine),
     ("mission start", Anybody),
     ("mission list", Anybody),
     ("mission show", Anybody),

@@ -355,6 +355,7 @@ fn what_the_engine_starts_by_itself_is_refused_to_agents() {
         &["agent", "run", "--task", &task.id, "--spawn", "1"],
         &["task", "finish", &task.id],
         &["task", "spawn-next", &task.id],
+        &["task", "merge-into-parent", &task.id],
     ] {
         let said = task.as_agent("worker", "1").args(words).current_dir(task.worktree()).output().unwrap();
         assert_eq!(said.status.code(), Some(1), "{words:?}: {said:?}");

@@ -58,6 +58,30 @@ pub(super) fn patient(world: &World, branch: &str) -> Result<()> {
     create(world, branch, &["--workflow", "patient"])
 }
 
+/// A task that the agent of another one has created, and whose work waits for its merge.
+pub(super) fn created(world: &World, branch: &str) -> Result<()> {
+    let parent = before(branch);
+    create(world, &parent, &["--workflow", "split"])?;
+    write(world, &parent, "## Plan\n\nOne part")?;
+    let session = Task::named(world, &parent)?.session();
+    world.type_at(&session, "worker", &format!("do: orange task create {branch} 'Mend it'"))?;
+    world.until("the part is there", || Task::named(world, branch).is_ok())?;
+    world.type_at(&session, "worker", "do: orange task update --status delegated")?;
+    world.until("the part begins", || Task::named(world, branch).is_ok_and(|it| it.status() == "working"))?;
+    world.quiet()?;
+    let part = Task::named(world, branch)?;
+    part.has_begun(world)?;
+    let (worktree, text) = (part.worktree(world)?, format!("{branch} did it\n"));
+    write_in(&worktree, "idea.txt", &text)?;
+    world.git(&worktree, &["add", "idea.txt"])?;
+    world.git(&worktree, &["commit", "--quiet", "-m", &format!("Work on {branch}")])?;
+    world.must_be_kept(branch, &[&text])?;
+    write(world, branch, "## Handoff\n\nDONE: all of it")?;
+    ask(world, branch, "agent-review")?;
+    write(world, branch, "## Review\n\nVerdict: PASS")?;
+    world.orange(&["task", "update", branch, "--status", "reviewing"]).map(drop)
+}
+
 /// The workflow of a triage.
 pub(super) fn triage(world: &World, _: &str) -> Result<()> {
     write_in(&world.path("orange/workflows"), "triage.yml", TRIAGE)

@@ -32,10 +32,53 @@ prompts:
   mend: \"Mend what ## Feedback says, then run `orange task update --status reviewing`\"
 ";
 
-/// Checks the codes of the findings about watch rules after these changes.
+/// A workflow whose worker splits its task.
+const SPLIT: &str = "\
+name: flow
+fields: {rounds: 0}
+states:
+  pending: {}
+  working: {respawn_prompt: work, delegates: {most: 6}}
+  delegated: {}
+  done: {terminal: true}
+  cancelled: {terminal: true}
+transitions:
+  - from: pending
+    to: working
+    hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]
+  - from: working
+    to: delegated
+    when: rounds < 2
+    gate: {children: some}
+    hooks: [{action: kill_session}, {action: release_workspace}, {action: increment, field: rounds}]
+  - from: delegated
+    to: working
+    by: engine
+    hooks: [{action: acquire_workspace}, {action: write_feedback}, {action: spawn_agent, prompt: mend}]
+  - from: working
+    to: done
+    by: human
+    gate: {children: none}
+    hooks: [{action: kill_session}, {action: release_workspace}]
+  - {from: delegated, to: cancelled, by: human}
+watch:
+  - {status: delegated, children: merged, then: working}
+  - {status: delegated, children: ended, then: working}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
+prompts:
+  work: \"{summary}: create tasks, then run `orange task update --status delegated`\"
+  mend: \"Read ## Feedback, then run `orange task update --status delegated`\"
+";
+
+/// Checks the codes of the findings about watch rules after these changes of [`FLOW`].
 #[track_caller]
 fn check(changes: &[(&str, &str)], expect: &[&str]) {
-    let changed = changes.iter().fold(FLOW.to_owned(), |text, (from, to)| {
+    check_of(FLOW, changes, expect);
+}
+
+#[track_caller]
+fn check_of(flow: &str, changes: &[(&str, &str)], expect: &[&str]) {
+    let changed = changes.iter().fold(flow.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     });
@@ -89,4 +132,22 @@ fn a_counter_that_is_used_up_leads_to_a_person() {
         "then: working}\n  - {status: reviewing, pr: {checks: red}, when: rounds >= 3, then: cancelled}\n",
     );
     check(&[engine, green, rest], &[]);
+}
+
+#[test]
+fn delegation_needs_a_counter_both_ends_and_a_free_worktree() {
+    check_of(SPLIT, &[], &[]);
+    check_of(SPLIT, &[("    when: rounds < 2\n", "")], &["C05"]);
+    let merged_alone = ("  - {status: delegated, children: ended, then: working}\n", "");
+    check_of(SPLIT, &[merged_alone], &["CC4"]);
+    let with_person = ("    to: working\n    by: engine\n", "    to: working\n    by: [engine, human]\n");
+    check_of(SPLIT, &[merged_alone, with_person], &[]);
+    check_of(
+        SPLIT,
+        &[(
+            "{action: kill_session}, {action: release_workspace}, {action: increment",
+            "{action: kill_session}, {action: increment",
+        )],
+        &["CC5"],
+    );
 }

@@ -9,6 +9,7 @@ use crate::flow::{self, delegation};
 use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, Result};
 use orange_api::TransitionResult;
+use orange_core::queue::Standing;
 
 /// Cancels a task, after a question if a terminal is there, and then the unfinished tasks that its agents have created.
 pub fn run(
@@ -51,17 +52,11 @@ pub fn branches(tasks: &[WorkItem]) -> Vec<String> {
     tasks.iter().map(|task| task.branch.clone()).collect()
 }
 
-/// The unfinished tasks that agents of a task have created, and those below these.
+/// The unfinished tasks below a task.
 pub fn below(app: &App, dir: &WorkItemDir) -> Result<Vec<WorkItem>> {
     let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
-    let mut found = delegation::open(app, &task)?;
-    let mut at = 0;
-    while let Some(task) = found.get(at) {
-        let more = delegation::open(app, task)?;
-        found.extend(more);
-        at += 1;
-    }
-    Ok(found)
+    let open = delegation::below(app, &task)?.into_iter().filter(|child| child.standing == Standing::Open);
+    Ok(open.map(|child| child.task).collect())
 }
 
 /// Asks whether to do this to the task or mission.

@@ -6,7 +6,7 @@ use super::Scene;
 use super::SceneAct::Ask;
 use crate::scratch::PROJECT;
 use crate::torture::outcome::Task;
-use crate::torture::prepare::{ask, commit_on, commit_tree, create, work_on, write, write_in};
+use crate::torture::prepare::{ask, commit_on, commit_tree, create, created, work_on, write, write_in};
 
 /// The requests.
 pub(super) const SCENES: &[Scene] = &[
@@ -119,6 +119,12 @@ pub(super) const SCENES: &[Scene] = &[
         },
         act: Ask(&["task", "sync", "BRANCH", "--with", "rebase"]),
         to: "reviewing",
+    },
+    Scene {
+        name: "merge of a created task into the branch of its parent, by a look of the monitor",
+        prepare: created,
+        act: Ask(&["monitor", "--once"]),
+        to: "done",
     },
     Scene {
         name: "undo of a merge that was pushed",
