@@ -110,7 +110,9 @@ pub(super) fn space(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 /// lock file is a fault.
 pub(super) fn locks(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
     let home = &seen.app.home;
-    let mut files = vec![home.root().join(".projects.lock"), home.workspaces().join(".pool.lock")];
+    let root = home.root();
+    let mut files =
+        vec![root.join(".projects.lock"), root.join(".answers.lock"), home.workspaces().join(".pool.lock")];
     for project in seen.projects().unwrap_or_default() {
         let folder = home.tasks().join(&project.name);
         files.extend([".lock", ".merge.lock", ".owed/.lock"].map(|name| folder.join(name)));

@@ -230,6 +230,8 @@ fn a_button_answers_one_request_once() {
     assert_eq!(look(&world)["events"], json!([]), "nothing is pressed");
 
     let allow = ntfy.press("Allow");
+    assert_eq!(world.said(task.as_agent("worker", "1").args(["monitor", "--once"])).status, 0);
+    assert!(is_open(&task, &request), "an agent's monitor gives no answers");
     let looked = look(&world);
     assert!(looked["events"].to_string().contains("agent 1 may use Bash: cargo test"), "{looked}");
     assert!(said(first).contains("allow"));
@@ -302,6 +304,8 @@ fn a_button_answers_one_request_once() {
     let sent = ntfy.messages.lock().unwrap().len();
     assert_eq!(look(&world)["events"], json!([]));
     assert_eq!(ntfy.messages.lock().unwrap().len(), sent);
+    let tested = world.ok(&["notify", "test", "phone"])[0]["outcome"].clone();
+    assert_eq!(tested, "answered 200, and its replies can be read");
     world.ok(&["task", "answer", &request, "deny"]);
     assert!(said(fourth).contains("deny"));
 }
