@@ -73,9 +73,9 @@ impl Missed {
 /// The rule of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleRule {
-    /// While a mission of it runs.
+    /// Treatment of a slot while a mission of it runs.
     pub overlap: Overlap,
-    /// When nothing looked in time.
+    /// Treatment of slots in which nothing looked in time.
     pub missed: Missed,
     /// Seconds for which a slot that could not start in time stays owed.
     pub grace: i64,
@@ -160,7 +160,7 @@ pub struct ScheduleTurn {
 
 impl ScheduleRule {
     /// The decision about the slots that are due. At most one starts, so that an outage is followed by no burst.
-    pub fn decide(&self, facts: &ScheduleFacts<'_>) -> ScheduleTurn {
+    pub fn turn(&self, facts: &ScheduleFacts<'_>) -> ScheduleTurn {
         let mut turn = ScheduleTurn::default();
         let mut newest: Option<Slot> = None;
         let owed = facts.owed.into_iter().map(|slot| (slot, true));

@@ -113,7 +113,7 @@ pub enum Instant {
 }
 
 impl Zone {
-    /// UTC.
+    /// The zone without an offset, at any time.
     pub const UTC: Zone = Zone { first: 0, changes: Vec::new(), rule: None };
 
     /// The zone in the bytes of a file of the zone database, of version 2 or later.

@@ -37,7 +37,7 @@ pub(super) fn intake(seen: &CheckData<'_>) -> Result<Vec<CheckFinding>> {
 
 fn of_authors(project: &Project, rule: &IntakeSettings) -> Option<CheckFinding> {
     let message = format!(
-        "authors-anyone: issues of {} with the label {} become tasks whoever writes their text",
+        "authors-anyone: issues of {} with the label {} become tasks, also those that strangers write",
         project.name, rule.label
     );
     let finding = CheckFinding::new(FindingLevel::Warning, message)

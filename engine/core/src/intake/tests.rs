@@ -1,3 +1,5 @@
+//! Decisions about labelled issues, of values.
+
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use alloc::vec;

@@ -1,3 +1,5 @@
+//! Slots of schedules, and the decisions about them, of values.
+
 use alloc::string::{String, ToString};
 use alloc::vec;
 
@@ -122,7 +124,7 @@ fn decide(
     let due: Vec<Slot> = due.iter().map(|minutes| slot(*minutes)).collect();
     let facts = ScheduleFacts { now: now * 60, due: &due, owed: owed.map(slot), is_running, is_limited };
     let skipped = expect.0.iter().map(|(minutes, why)| (slot(*minutes), *why)).collect();
-    assert_eq!(rule.decide(&facts), ScheduleTurn { skipped, decision: expect.1 }, "{rule:?} {facts:?}");
+    assert_eq!(rule.turn(&facts), ScheduleTurn { skipped, decision: expect.1 }, "{rule:?} {facts:?}");
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn a_slot_is_decided_once() {
                 cursor = now;
                 let (is_running, is_limited) = (look % 5 < 2, look % 11 < 3);
                 let facts = ScheduleFacts { now: now * 60, due: &due, owed, is_running, is_limited };
-                let turn = rule.decide(&facts);
+                let turn = rule.turn(&facts);
                 decided.extend(turn.skipped.into_iter().map(|(slot, _)| slot.at));
                 owed = None;
                 match turn.decision {

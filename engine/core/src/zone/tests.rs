@@ -1,3 +1,5 @@
+//! Local times in zones whose clocks change.
+
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;

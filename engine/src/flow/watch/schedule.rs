@@ -45,7 +45,7 @@ impl SchedulePolls {
     }
 }
 
-/// What was done for a project, and what has failed.
+/// Stories of what was done for a project, and the failures.
 fn look(app: &App, project: &Project) -> (Vec<String>, Vec<Error>) {
     let (mut stories, mut failures) = (Vec::new(), Vec::new());
     let open = || -> Result<Option<(Effective, OpenSchedules)>> {
@@ -102,7 +102,7 @@ impl Starter<'_> {
         if due.is_empty() && owed.is_none() {
             return Ok(Vec::new());
         }
-        let turn = schedule.rule().decide(&ScheduleFacts {
+        let turn = schedule.rule().turn(&ScheduleFacts {
             now,
             due: &due,
             owed,

@@ -1,5 +1,6 @@
 //! The entries of a table of settings, whose errors name their line.
 
+use orange_core::feedback::flaw_of_login;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -53,4 +54,55 @@ pub(super) fn each(
 
 pub(super) fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> SettingResult<&'t DeTable<'t>> {
     Ok(value.get_ref().as_table().ok_or_else(|| format!("`{key}` is a table: [{key}]"))?)
+}
+
+pub(super) fn flag(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<bool> {
+    Ok(value.get_ref().as_bool().ok_or_else(|| format!("`{key}` is true or false"))?)
+}
+
+/// One of several values that have a word each.
+pub(super) fn word<T: Copy>(
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    known: &[T],
+    as_str: fn(T) -> &'static str,
+) -> SettingResult<T> {
+    let words = || known.iter().map(|it| as_str(*it)).collect::<Vec<_>>().join(", ");
+    let given = value.get_ref().as_str();
+    let found = known.iter().copied().find(|it| given == Some(as_str(*it)));
+    Ok(found.ok_or_else(|| format!("`{key}` is one of these words in quotes: {}", words()))?)
+}
+
+pub(super) fn logins(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
+    strings(value, &|| format!("`{key}` is a list of names in quotes: [\"ada\"]"), flaw_of_login)
+}
+
+pub(super) fn strings(
+    value: &Spanned<DeValue<'_>>,
+    wrong: &dyn Fn() -> String,
+    flaw: fn(&str) -> Option<String>,
+) -> SettingResult<Vec<String>> {
+    let items = value.get_ref().as_array().ok_or_else(wrong)?;
+    let mut read = Vec::new();
+    for item in items {
+        let text = item.get_ref().as_str().ok_or_else(wrong)?;
+        if let Some(what) = flaw(text) {
+            return Err(SettingFlaw { at: Some(item.span().start), what });
+        }
+        read.push(text.to_owned());
+    }
+    Ok(read)
+}
+
+pub(super) fn text(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<String> {
+    let text = value.get_ref().as_str().map(str::to_owned);
+    Ok(text.ok_or_else(|| format!("`{key}` is one string in quotes"))?)
+}
+
+pub(super) fn number(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<u32> {
+    let DeValue::Integer(number) = value.get_ref() else {
+        return Err(format!("`{key}` is a whole number").into());
+    };
+    let read = u32::from_str_radix(number.as_str(), number.radix()).ok();
+    Ok(read.ok_or_else(|| format!("`{key}` is a whole number, and not a negative one"))?)
 }

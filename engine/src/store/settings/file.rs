@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use orange_core::feedback::{Authors, Resolve, flaw_of_login};
+use orange_core::feedback::{Authors, Resolve};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::entries::{Reader, SettingFlaw, SettingResult, each, table};
+use super::entries::{
+    Reader, SettingFlaw, SettingResult, each, flag, logins, number, strings, table, text, word,
+};
 use super::{
     MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, budgets, flaw_of_path, flaw_of_program,
     flaw_of_variable, intake, ports, schedules,
@@ -120,28 +122,11 @@ fn set_merge(merge: &mut MergeSettings, key: &str, value: &Spanned<DeValue<'_>>)
     Ok(())
 }
 
-pub(super) fn flag(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<bool> {
-    Ok(value.get_ref().as_bool().ok_or_else(|| format!("`{key}` is true or false"))?)
-}
-
-/// One of several values that have a word each.
-pub(super) fn word<T: Copy>(
-    key: &str,
-    value: &Spanned<DeValue<'_>>,
-    known: &[T],
-    as_str: fn(T) -> &'static str,
-) -> SettingResult<T> {
-    let words = || known.iter().map(|it| as_str(*it)).collect::<Vec<_>>().join(", ");
-    let given = value.get_ref().as_str();
-    let found = known.iter().copied().find(|it| given == Some(as_str(*it)));
-    Ok(found.ok_or_else(|| format!("`{key}` is one of these words in quotes: {}", words()))?)
-}
-
 fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of paths in quotes: [\".env\"]"), flaw_of_path)
 }
 
-pub(super) fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
+fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
     strings(value, &|| format!("`{key}` is a list of names in quotes: [\"API_KEY\"]"), flaw_of_variable)
 }
 
@@ -151,27 +136,6 @@ fn authors(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Authors> {
         Some(_) => Err(format!("`{key}` is \"write\" or a list of names in quotes: [\"ada\"]").into()),
         None => Ok(Authors::Logins(logins(key, value)?)),
     }
-}
-
-pub(super) fn logins(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<String>> {
-    strings(value, &|| format!("`{key}` is a list of names in quotes: [\"ada\"]"), flaw_of_login)
-}
-
-pub(super) fn strings(
-    value: &Spanned<DeValue<'_>>,
-    wrong: &dyn Fn() -> String,
-    flaw: fn(&str) -> Option<String>,
-) -> SettingResult<Vec<String>> {
-    let items = value.get_ref().as_array().ok_or_else(wrong)?;
-    let mut read = Vec::new();
-    for item in items {
-        let text = item.get_ref().as_str().ok_or_else(wrong)?;
-        if let Some(what) = flaw(text) {
-            return Err(SettingFlaw { at: Some(item.span().start), what });
-        }
-        read.push(text.to_owned());
-    }
-    Ok(read)
 }
 
 fn programs(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<Vec<WorktreeProgram>> {
@@ -211,17 +175,4 @@ fn read_ports(value: &Spanned<DeValue<'_>>) -> SettingResult<Ports> {
     })?;
     let base = base.ok_or_else(|| "`ports` has a `base`: the first port of the first worktree".to_owned())?;
     Ok(Ports::new(base, per_slot)?)
-}
-
-pub(super) fn text(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<String> {
-    let text = value.get_ref().as_str().map(str::to_owned);
-    Ok(text.ok_or_else(|| format!("`{key}` is one string in quotes"))?)
-}
-
-pub(super) fn number(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<u32> {
-    let DeValue::Integer(number) = value.get_ref() else {
-        return Err(format!("`{key}` is a whole number").into());
-    };
-    let read = u32::from_str_radix(number.as_str(), number.radix()).ok();
-    Ok(read.ok_or_else(|| format!("`{key}` is a whole number, and not a negative one"))?)
 }

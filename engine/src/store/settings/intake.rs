@@ -7,8 +7,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::budgets::budget;
-use super::entries::{SettingFlaw, SettingResult, each, table};
-use super::file::{flag, logins, number, text};
+use super::entries::{SettingFlaw, SettingResult, each, flag, logins, number, table, text};
 
 /// The most open tasks, and the most of a day, that a rule can have.
 const MOST: u32 = 1000;

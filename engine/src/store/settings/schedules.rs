@@ -5,8 +5,7 @@ use orange_core::schedule::{Cron, Missed, Overlap, ScheduleRule};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::entries::{SettingFlaw, SettingResult, each, table};
-use super::file::{text, word};
+use super::entries::{SettingFlaw, SettingResult, each, table, text, word};
 use super::intake::plain;
 
 /// The zone of a schedule that names none.
