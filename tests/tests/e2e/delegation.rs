@@ -168,3 +168,26 @@ fn a_part_whose_merge_is_killed_at_any_call_is_merged_once() {
     }
     task.reaches("working");
 }
+
+#[test]
+fn what_created_tasks_spend_counts_for_the_one_above() {
+    let world = World::new();
+    let more = ["--workflow", "split", "--budget", "starts=2"];
+    let task = world.create("whole", "Build the whole [agents: scripted work pass]", &more);
+    task.agent(1).begun();
+    let parts = delegated(&world, &task, &["left"]);
+    parts[0].reaches("agent-review");
+    world.ok(&["monitor", "--once"]);
+    let need = parts[0].show()["need"].clone();
+    let why = need["why"].as_str().unwrap();
+    assert!(why.contains("the budget of whole, for which this task was created, is used up"), "{need}");
+    assert_eq!(parts[0].events_of("agent.spawned").len(), 1);
+    assert_eq!(task.ok("budget", &[])["spent"]["starts"], json!(2));
+    task.ok("budget", &["--add", "starts=9"]);
+    world.until("the part is merged and the whole goes on", || {
+        world.ok(&["monitor", "--once"]);
+        task.status() != "delegated"
+    });
+    task.reaches("reviewing");
+    assert_eq!(parts[0].status(), "done");
+}

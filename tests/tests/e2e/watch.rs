@@ -17,15 +17,24 @@ fn published<'w>(world: &'w World, agents: &str) -> Task<'w> {
 }
 
 fn set_checks(world: &World, conclusion: &str) {
+    set_checks_of(world, 1, conclusion);
+}
+
+/// The check of a pull request.
+pub(crate) fn set_checks_of(world: &World, number: u32, conclusion: &str) {
     let check = json!([{
         "name": "test", "workflowName": "CI", "status": "COMPLETED", "conclusion": conclusion,
         "startedAt": "2026-11-20T10:00:00Z", "detailsUrl": "https://github.com/toys/toy/actions/runs/1/job/2",
     }]);
-    fs::write(world.path("home/gh/1.checks"), check.to_string()).unwrap();
+    fs::write(world.path("home/gh").join(format!("{number}.checks")), check.to_string()).unwrap();
 }
 
-/// The open threads of the pull request: each with its comments, by author.
 fn set_threads(world: &World, threads: &[(&str, &[(&str, &str)])]) {
+    set_threads_of(world, 1, threads);
+}
+
+/// The open threads of a pull request: each with its comments, by author.
+pub(crate) fn set_threads_of(world: &World, number: u32, threads: &[(&str, &[(&str, &str)])]) {
     let comment = |thread: &str, (at, (login, text)): (usize, &(&str, &str))| {
         json!({
             "id": format!("{thread}.{at}"), "author": {"__typename": "User", "login": login}, "createdAt": "2026-11-20T11:00:00Z",
@@ -49,7 +58,7 @@ fn set_threads(world: &World, threads: &[(&str, &[(&str, &str)])]) {
     });
     let inner = facts.to_string();
     let inner = inner.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap();
-    fs::write(world.path("home/gh/1.discussion"), inner).unwrap();
+    fs::write(world.path("home/gh").join(format!("{number}.discussion")), inner).unwrap();
 }
 
 /// One look of the monitor, without an error.
