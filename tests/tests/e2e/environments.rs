@@ -11,7 +11,7 @@ use crate::task::Task;
 use crate::world::{World, write_program};
 
 /// `orange --json`, from a shell with these variables.
-fn shell(world: &World, variables: &[(&str, &str)]) -> Command {
+pub(crate) fn shell(world: &World, variables: &[(&str, &str)]) -> Command {
     let mut command = world.command(world.program);
     command.envs(variables.iter().copied()).current_dir(world.repo()).arg("--json");
     command
@@ -26,7 +26,7 @@ fn created<'w>(world: &'w World, project: &str, branch: &str, variables: &[(&str
 }
 
 /// The environment of a process, which has none for the moment in which it changes its program.
-fn of(world: &World, pid: i32) -> BTreeMap<String, String> {
+pub(crate) fn of(world: &World, pid: i32) -> BTreeMap<String, String> {
     let read = || fs::read(Path::new("/proc").join(pid.to_string()).join("environ")).unwrap();
     world.until("the process has an environment", || !read().is_empty());
     let bytes = read();
@@ -36,7 +36,7 @@ fn of(world: &World, pid: i32) -> BTreeMap<String, String> {
 }
 
 /// The process of an agent, in whatever project.
-fn process(world: &World, task: &Task<'_>, spawn: u32) -> i32 {
+pub(crate) fn process(world: &World, task: &Task<'_>, spawn: u32) -> i32 {
     let note = world.home().join("agents").join(format!("{}.{spawn}.pid", task.id));
     let noted = || fs::read_to_string(&note).ok().and_then(|pid| pid.trim().parse().ok());
     world.until("the agent has begun", || noted().is_some());

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::missions;
 use crate::world::World;
+use crate::{environments, missions};
 
 /// An issue as GitHub's GraphQL API has it.
 fn issue(number: u32, author: &str, by: &str, edited: Option<&str>) -> Value {
@@ -81,6 +81,27 @@ fn an_issue_becomes_one_task_whatever_is_killed() {
     let state = world.ok(&["intake"]);
     let taken = &state["taken"][0];
     assert_eq!((&taken["state"], &taken["failures"]), (&json!("failed"), &json!(1)), "{state}");
+    gives_no_tokens(&world);
+}
+
+/// The agent of an issue starts, without access to the forge and without what the project denies.
+fn gives_no_tokens(world: &World) {
+    let settings = "[agent]\nenv_deny = ['MY_API_KEY']\n[[intake]]\nlabel = 'agent'\nspawn = true\n";
+    fs::write(world.repo().join("orange.toml"), settings).unwrap();
+    world.ok(&["project", "trust", "--yes"]);
+    let variables = [("GH_TOKEN", "gho_1"), ("MY_API_KEY", "key"), ("AWS_PROFILE", "work")];
+    let mut update = environments::shell(world, &variables);
+    world.said(update.args(["project", "update", "toy", "--pool-size", "2"])).ok();
+    let mut issue = issue(43, "ada", "ada", None);
+    issue["title"] = json!("Mend it [agents: hang hang hang]");
+    label(world, &issue);
+    world.ok(&["monitor", "--once"]);
+    let (tasks, comments) = made(world, 43);
+    assert_eq!((tasks.len(), comments), (1, 1));
+    let task = world.task(&tasks[0]);
+    let found = environments::of(world, environments::process(world, &task, 1));
+    let known = variables.map(|(name, _)| found.get(name).map(String::as_str));
+    assert_eq!(known, [None, None, Some("work")]);
 }
 
 #[test]
