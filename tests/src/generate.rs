@@ -392,3 +392,19 @@ fn shuffle<T>(random: &mut Random, items: &mut [T]) {
         items.swap(last, random.below(last + 1));
     }
 }
+
+/// Values of all counters, one for every part that these conditions can tell from another.
+pub fn distinguishing(conditions: &[&GuardTree], counters: usize) -> Vec<Vec<u32>> {
+    let mut axes = vec![vec![0]; counters];
+    for (counter, constant) in conditions.iter().flat_map(|condition| condition.constants()) {
+        axes[counter].extend([constant, constant.saturating_add(1), u32::MAX]);
+    }
+    axes.into_iter().fold(vec![Vec::new()], |tuples, mut axis| {
+        axis.sort_unstable();
+        axis.dedup();
+        let extend = |tuple: &Vec<u32>| -> Vec<_> {
+            axis.iter().map(|value| [tuple.as_slice(), &[*value]].concat()).collect()
+        };
+        tuples.iter().flat_map(extend).collect()
+    })
+}

@@ -32,7 +32,7 @@ fn transitions_resolve_as_the_documents_say() {
         for (from, to) in pairs(plan) {
             let guards = plan.transitions.iter().filter(|it| (it.from, it.to) == (from, to));
             let guards: Vec<_> = guards.filter_map(|it| it.when.as_ref()).collect();
-            for counters in distinguishing(&guards, plan.counters.len()) {
+            for counters in generate::distinguishing(&guards, plan.counters.len()) {
                 let expect = reference::resolve(plan, from, to, &counters);
                 let found = machine.resolve(id(from), id(to), &counters).map(Vec::from_iter);
                 assert_eq!(resolution(machine, found), expect, "{from} to {to} with {counters:?} in\n{plan}");
@@ -99,7 +99,7 @@ fn exit_rules_say_what_the_documents_say() {
                 let artifacts: Vec<_> = (0..machine.exit_rules.len())
                     .map(|at| at.checked_sub(rules.start).is_some_and(has))
                     .collect();
-                for counters in distinguishing(&clauses(plan, status), plan.counters.len()) {
+                for counters in generate::distinguishing(&clauses(plan, status), plan.counters.len()) {
                     let expect = reference::exit(plan, status, has, &counters);
                     let found = says(machine.exit(id(status), &artifacts, &counters));
                     assert_eq!(
@@ -434,22 +434,6 @@ fn clauses(plan: &Plan, status: usize) -> Vec<&GuardTree> {
             | PlannedOutcome::Wait(_) => Vec::new(),
         })
         .collect()
-}
-
-/// Values of all counters, one for every part that these conditions can tell from another.
-fn distinguishing(conditions: &[&GuardTree], counters: usize) -> Vec<Vec<u32>> {
-    let mut axes = vec![vec![0]; counters];
-    for (counter, constant) in conditions.iter().flat_map(|condition| condition.constants()) {
-        axes[counter].extend([constant, constant.saturating_add(1), u32::MAX]);
-    }
-    axes.into_iter().fold(vec![Vec::new()], |tuples, mut axis| {
-        axis.sort_unstable();
-        axis.dedup();
-        let extend = |tuple: &Vec<u32>| -> Vec<_> {
-            axis.iter().map(|value| [tuple.as_slice(), &[*value]].concat()).collect()
-        };
-        tuples.iter().flat_map(extend).collect()
-    })
 }
 
 fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {

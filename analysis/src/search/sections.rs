@@ -60,7 +60,7 @@ pub enum OutsideCheck<'m> {
     Program(&'m [&'m str]),
     /// The checks of the pull request.
     Checks,
-    /// Whether a task that it has created is open.
+    /// True if a task that it has created is open.
     Children,
 }
 

@@ -10,15 +10,47 @@ use super::keys::{
     WRITERS,
 };
 use super::scope::Scope;
-use super::{
-    ChecksGate, ChildrenGate, CommandGate, Gate, NamedGate, OpenChildren, RequiredFields, SectionGate,
-    Verdict, VerdictOf, Verdicts,
-};
+use super::{Gate, NamedGate, OpenChildren, RequiredFields, SectionGate, Verdict, VerdictOf, Verdicts};
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
-use crate::span::Spanned;
+use crate::span::{Span, Spanned};
 use crate::syntax::limits::{MAX_GATES, exceeded};
 use crate::syntax::{Node, NodeKind};
+
+/// A program that must succeed.
+#[derive(Clone, Debug)]
+pub struct CommandGate {
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
+    /// The whole mapping.
+    pub span: Span,
+    /// The program and its arguments; at least one word.
+    pub argv: Vec<String>,
+    /// Seconds for its run; at least 1.
+    pub timeout: u32,
+    /// True if it runs on the result of the merge.
+    pub on_merge: bool,
+}
+
+/// Created tasks that must be open, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildrenGate {
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
+    /// The whole mapping.
+    pub span: Span,
+    /// The open tasks that it asks for.
+    pub wanted: OpenChildren,
+}
+
+/// Checks that must be green.
+#[derive(Clone, Copy, Debug)]
+pub struct ChecksGate {
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
+    /// The whole mapping.
+    pub span: Span,
+}
 
 const VERDICTS: [(&str, Verdict); 2] =
     [(Verdict::Pass.as_str(), Verdict::Pass), (Verdict::Fail.as_str(), Verdict::Fail)];

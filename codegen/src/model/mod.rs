@@ -30,8 +30,10 @@ pub mod visit;
 mod watch;
 
 pub use deadlines::Deadline;
+pub use gate::{ChecksGate, ChildrenGate, CommandGate};
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use reviewers::{AnySection, Verdicts};
+pub use states::StateDelegates;
 pub use steps::ANY;
 pub use transitions::Ends;
 pub use watch::{WatchRule, watched_fact};
@@ -129,21 +131,6 @@ pub struct State {
     pub delegates: Option<StateDelegates>,
 }
 
-/// The `delegates` of a state.
-#[derive(Clone, Debug)]
-pub struct StateDelegates {
-    /// The key and its value.
-    pub span: Span,
-    /// The most tasks that a task may create; at least 1.
-    pub most: u32,
-    /// The deepest level of a created task; at least 1.
-    pub depth: u32,
-    /// The workflow of the created tasks.
-    pub workflow: Option<String>,
-    /// The branch into which their work is merged.
-    pub into: DelegateInto,
-}
-
 /// The only actor that moves a task on from a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
@@ -189,41 +176,6 @@ pub enum Gate {
     Checks(ChecksGate),
     /// Some task that the task has created is open, or none is.
     Children(ChildrenGate),
-}
-
-/// A program that must succeed.
-#[derive(Clone, Debug)]
-pub struct CommandGate {
-    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
-    pub place: Span,
-    /// The whole mapping.
-    pub span: Span,
-    /// The program and its arguments; at least one word.
-    pub argv: Vec<String>,
-    /// Seconds for its run; at least 1.
-    pub timeout: u32,
-    /// True if it runs on the result of the merge.
-    pub on_merge: bool,
-}
-
-/// Created tasks that must be open, or none.
-#[derive(Clone, Copy, Debug)]
-pub struct ChildrenGate {
-    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
-    pub place: Span,
-    /// The whole mapping.
-    pub span: Span,
-    /// The open tasks that it asks for.
-    pub wanted: OpenChildren,
-}
-
-/// Checks that must be green.
-#[derive(Clone, Copy, Debug)]
-pub struct ChecksGate {
-    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
-    pub place: Span,
-    /// The whole mapping.
-    pub span: Span,
 }
 
 /// A gate under `gates`.

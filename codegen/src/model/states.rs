@@ -8,13 +8,25 @@ use super::gate::flag;
 use super::hooks::at_least_one;
 use super::keys::{DELEGATES, STATE};
 use super::scope::Scope;
-use super::{
-    AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateDelegates, StateId,
-    Wait,
-};
+use super::{AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateId, Wait};
 use crate::catalogue::{A05, A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
+
+/// The `delegates` of a state.
+#[derive(Clone, Debug)]
+pub struct StateDelegates {
+    /// The key and its value.
+    pub span: Span,
+    /// The most tasks that a task may create; at least 1.
+    pub most: u32,
+    /// The deepest level of a created task; at least 1.
+    pub depth: u32,
+    /// The workflow of the created tasks.
+    pub workflow: Option<String>,
+    /// The branch into which their work is merged.
+    pub into: DelegateInto,
+}
 use crate::syntax::NodeKind;
 
 /// The states that tasks are created in where none is marked, beside the initial one.

@@ -171,6 +171,11 @@ impl<'m> Machine<'m> {
         start..start + length
     }
 
+    /// The kinds of facts for which the rules of a state wait.
+    pub fn watched_kinds(&self, state: StateId) -> impl Iterator<Item = FactKind> + use<'_, 'm> {
+        self.watch_rules_of(state).map(|rule| self.watch[rule].fact.kind())
+    }
+
     /// The entry of `watch` that applies in a state under these facts and counters.
     pub fn watch_rule(
         &self,

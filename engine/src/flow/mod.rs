@@ -36,8 +36,8 @@ pub use person::respawn::{command as respawn_command, names, respawn, would_resp
 pub use person::start::{spawn, spawn_next, would_spawn};
 pub use person::stop::{restart, stop, would_stop};
 pub use person::{
-    answer, collect, create, delete, diff, edit, harness, issue, merge, open, project, rebranch, refresh,
-    restore, send, sync, trust, typed, undo, uninstall, update, written,
+    answer, collect, create, delete, diff, edit, harness, issue, merge, open, parent, project, rebranch,
+    refresh, restore, send, sync, trust, typed, undo, uninstall, update, written,
 };
 pub use request::dry_run::{TaskPreview, dry_run};
 pub use request::finish::{abandoned, finish, lock_recovered};
@@ -46,4 +46,4 @@ pub use snapshot::Snapshot;
 pub use watch::interrupted_reclaim::lock_with_worktree;
 pub use watch::leftovers::end_leftovers;
 pub use watch::merge_copy::{merge_copy, sync_copy};
-pub use watch::{blocked, garbage, monitor, only_one, polls, pull_request, queue};
+pub use watch::{blocked, created, garbage, monitor, only_one, polls, pull_request, queue};

@@ -162,7 +162,7 @@ impl Author {
         }
     }
 
-    /// Where a rule waits for created tasks, a state creates them, and gates ask about them.
+    /// A state that creates tasks where a rule waits for them, and gates about them.
     fn delegation(&mut self) {
         if !self.plan.watch.iter().any(|it| it.fact.starts_with("children")) {
             return;

@@ -1,5 +1,5 @@
-//! From labels of issues to merged work: tasks of five issues at once, with red checks, a comment, a conflict and created tasks on the
-//! way, under budgets, and with monitors that are killed throughout. A person only reviews and merges.
+//! From labels of issues to merged work: tasks of five issues at once, with red checks, a comment, a conflict and created tasks,
+//! under budgets, and with monitors that are killed throughout. A person only reviews and merges.
 
 use std::fs;
 

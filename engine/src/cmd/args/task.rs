@@ -290,7 +290,7 @@ there to the status for the verdict in `## Review`. If there are several, it lis
         #[arg(long)]
         yes: bool,
         /// The unfinished tasks that its agents have created: cancel them, too, or keep them
-        #[arg(long, value_name = "WHAT", value_parser = ["cancel", "keep"], default_value = "cancel")]
+        #[arg(long, value_name = "WHICH", value_parser = ["cancel", "keep"], default_value = "cancel")]
         children: String,
         /// Only say what would happen
         #[arg(long)]

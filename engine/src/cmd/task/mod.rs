@@ -41,7 +41,7 @@ use crate::flow::person_budget::BudgetWish;
 use crate::flow::reply::ReplyWish;
 use crate::flow::request::transition_result;
 use crate::flow::sync::SyncWish;
-use crate::flow::{self, delegation, queue};
+use crate::flow::{self, created, queue};
 use crate::setup::skill;
 use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
@@ -178,7 +178,7 @@ pub fn run(
         }
         TaskCommand::SpawnNext { id } => spawn_next(app, id),
         TaskCommand::MergeIntoParent { id } => {
-            let merged = delegation::merge_into_parent(app, &find::by_id(&app.home, id)?)?;
+            let merged = created::merge_into_parent(app, &find::by_id(&app.home, id)?)?;
             Ok(CommandAnswer::text(merged.unwrap_or_default()))
         }
     }

@@ -7,7 +7,7 @@ use orange_core::{Actor, Hook, Machine, Spawn, StateId};
 
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
-use crate::flow::delegation::Parent;
+use crate::flow::parent::Parent;
 use crate::flow::request::{Goal, request};
 use crate::flow::snapshot::{first_spawn, state_named};
 use crate::flow::{blocked, foreign, spawn};

@@ -148,10 +148,8 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
     let project = app.project_of(task)?;
     let settings = changed::merge_settings(app, task)?;
     // Nobody is there to choose another one where the branch has moved.
-    let usual = match settings.strategy.value {
-        Strategy::FastForward if wish.is_for_parent => Strategy::Auto,
-        usual => usual,
-    };
+    let is_forward = settings.strategy.value == Strategy::FastForward;
+    let usual = if wish.is_for_parent && is_forward { Strategy::Auto } else { settings.strategy.value };
     let strategy = wish.strategy.unwrap_or(usual);
     if wish.message.is_some() && !strategy.has_message() {
         let message = format!("a merge with the strategy `{}` makes no commit of its own", strategy.as_str());

@@ -14,6 +14,7 @@ pub mod issue;
 pub mod merge;
 pub mod migrate;
 pub mod open;
+pub mod parent;
 pub mod project;
 pub mod rebranch;
 pub mod refresh;

@@ -3,7 +3,7 @@
 use orange_core::queue::{Block, Standing, block, circle};
 
 use crate::app::App;
-use crate::flow::delegation;
+use crate::flow::delegation::{self, standing};
 use crate::store::{WorkItem, WorkItemDir, WorkItemKind, find};
 use crate::{Error, ErrorKind, Result};
 
@@ -124,20 +124,4 @@ fn read(app: &App, id: &str) -> Option<WorkItem> {
     let dir =
         find::by_id(&app.home, id).ok().or_else(|| find::deleted(&app.home, WorkItemKind::Task, id).ok())?;
     WorkItem::read_last(&app.home, &dir, 0).ok().map(|(task, _)| task)
-}
-
-/// A task is merged in the state of merged tasks; where a workflow has none, in every other end than that of cancelled tasks.
-pub fn standing(app: &App, task: Option<&WorkItem>) -> Standing {
-    let Some(task) = task else { return Standing::Gone };
-    if !app.is_over(task) {
-        let is_deleted = !app.home.task(&task.project, &task.id).path.exists();
-        return if is_deleted { Standing::Gone } else { Standing::Open };
-    }
-    let Ok(machine) = app.machine_of(&task.owned) else { return Standing::Open };
-    let status = machine.state_named(task.status());
-    let is_merged = match machine.commands.merge {
-        Some(merge) => status == Some(merge),
-        None => status != machine.commands.cancel,
-    };
-    if is_merged { Standing::Merged } else { Standing::Ended }
 }

@@ -2,6 +2,7 @@
 
 pub mod blocked;
 pub mod budget;
+pub mod created;
 pub mod garbage;
 pub mod intake;
 pub mod interrupted_reclaim;

@@ -16,7 +16,7 @@ use crate::flow::queue::Queues;
 use crate::flow::watch::reclaim::Reclaims;
 use crate::flow::watch::{budget, interrupted_reclaim, rules};
 use crate::flow::{
-    activity, ask, delegation, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting,
+    activity, ask, created, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting,
 };
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
@@ -175,13 +175,14 @@ fn delegated(
     if history.transition.open.is_some() {
         return Ok(None);
     }
-    let machine = app.machine_of(&task.owned)?;
+    // A workflow that is gone is reported where it is asked for.
+    let Ok(machine) = app.machine_of(&task.owned) else { return Ok(None) };
     if rules::watches_for(machine, task, |kind| kind == FactKind::Children)
         && let Some(story) = rules::apply(app, dir, None)?
     {
         return Ok(Some(story));
     }
-    if !delegation::is_ready(app, dir, task)? {
+    if !created::is_ready(app, dir, task)? {
         return Ok(None);
     }
     app.detached(&["task", "merge-into-parent", &dir.id], dir)?;

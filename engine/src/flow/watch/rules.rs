@@ -1,7 +1,7 @@
 //! Watch rules of a task: the facts of its pull request and its base that hold, and the transition that follows.
 
 use orange_api::{AgentState, Feedback};
-use orange_core::{Action, Checks, Children, Fact, FactKind, Input, Machine, StateId};
+use orange_core::{Action, Checks, Children, Fact, FactKind, Input, Machine};
 
 use crate::app::App;
 use crate::drive::forge::PullRequest;
@@ -35,7 +35,7 @@ pub fn watches(machine: &Machine<'_>, task: &WorkItem) -> bool {
 
 /// True if such a rule is about a fact of which `is_wanted` is true.
 pub fn watches_for(machine: &Machine<'_>, task: &WorkItem, is_wanted: impl Fn(FactKind) -> bool) -> bool {
-    status_of(machine, task).is_ok_and(|status| kinds(machine, status).any(is_wanted))
+    status_of(machine, task).is_ok_and(|status| machine.watched_kinds(status).any(is_wanted))
 }
 
 /// Takes the transition of the watch rule that applies to a task, if one does, and returns what was done, in words. Nothing is done while an
@@ -99,11 +99,6 @@ impl LookedUp {
             Err(error) => self.failure = self.failure.take().or(Some(error)),
         }
     }
-}
-
-/// The kinds of facts for which the rules of a state wait.
-fn kinds<'m>(machine: &'m Machine<'_>, status: StateId) -> impl Iterator<Item = FactKind> + use<'m> {
-    machine.watch_rules_of(status).map(|rule| machine.watch[rule].fact.kind())
 }
 
 /// The facts that hold of those for which the rules of the task's state wait under its counters.
