@@ -11,6 +11,7 @@ const PAGES: &[(&str, GivenWorld)] = &[
     ("docs/agents.md", GivenWorld::Project),
     ("docs/authoring.md", GivenWorld::Workflows),
     ("docs/custom-workflows.md", GivenWorld::Workflows),
+    ("docs/delegation.md", GivenWorld::Project),
     ("docs/feedback.md", GivenWorld::Project),
     ("docs/fleet-security.md", GivenWorld::Gateway),
     ("docs/fleet.md", GivenWorld::Repository),
