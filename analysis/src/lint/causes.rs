@@ -37,16 +37,17 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
     ("B24", &[("B20", Part)]),
     ("CA2", &[("C40", State)]),
     ("C60", &[("C40", State), ("CA2", Part)]),
-    ("C61", &[("C63", State), ("C60", Part), ("CA2", Part)]),
+    ("CC5", &[("C40", State), ("C60", State), ("C67", Part)]),
+    ("C61", &[("C63", State), ("C60", Part), ("CA2", Part), ("CC5", State)]),
     ("C46", &[("C15", Part), ("C46", Part), ("C60", State), ("C61", State), ("CA2", State)]),
     ("C62", &[("C40", State), ("C60", Part), ("C62", Part)]),
-    ("CA0", &[("C15", Part), ("C62", State)]),
+    ("CA0", &[("C15", Part), ("C40", State), ("C62", State)]),
     ("C4C", &[("C62", Part), ("C4C", Part)]),
     ("C6B", &[("C60", Part), ("C62", Part)]),
     ("C29", &[("C62", Part), ("C4C", Part)]),
     ("C12", &[("C15", Part), ("C40", State), ("C09", State), ("C62", Part), ("C12", Part)]),
     ("CA1", &[("C15", Part), ("C40", State), ("C12", Part)]),
-    ("C42", &[("C15", Part), ("C8A", Part), ("CA1", Part), ("C12", Part), ("C42", Part)]),
+    ("C42", &[("C15", Part), ("C40", Part), ("C8A", Part), ("CA1", Part), ("C12", Part), ("C42", Part)]),
     ("C43", &[("C15", Part), ("C41", Part)]),
     ("C45", &[("C15", Part), ("C41", Part), ("C42", Part), ("C45", Part)]),
     ("C44", &[("C15", Part), ("C41", Part), ("C42", Part), ("C43", Part)]),
@@ -70,7 +71,7 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
         ],
     ),
     ("C68", &[("C15", Part), ("C62", Part), ("C12", Part), ("C4E", Part)]),
-    ("C8B", &[("C41", Part)]),
+    ("C8B", &[("C41", Part), ("C45", Anywhere)]),
     ("C81", &[("C15", Part), ("C42", Part), ("C12", Part), ("CA0", State), ("C81", Part)]),
     ("C80", &[("C62", Part), ("C12", State), ("C40", State), ("C60", State), ("C61", State), ("CA2", State)]),
     (
@@ -100,6 +101,7 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
     (
         "C83",
         &[
+            ("C08", Anywhere),
             ("C40", Anywhere),
             ("C68", Anywhere),
             ("C10", Anywhere),
@@ -113,6 +115,7 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
     ("CC0", &[("C40", State)]),
     ("CC1", &[("C40", State), ("CC0", State)]),
     ("CC2", &[("C25", Anywhere), ("C05", State), ("C06", State)]),
+    ("C26", &[("C09", State)]),
 ];
 
 /// The most labels that a finding gets for findings that follow from it.
