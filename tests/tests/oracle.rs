@@ -550,7 +550,7 @@ fn lack(missing: Missing) -> GateLack {
         Missing::Answer => GateLack::Answer,
         Missing::Success => GateLack::Success,
         Missing::Checks { .. } => GateLack::Checks,
-        Missing::Children { .. } => GateLack::Children,
+        Missing::Children => GateLack::Children,
         Missing::Merge => panic!("every request of this walk may merge"),
     }
 }

@@ -52,7 +52,7 @@ fn world() -> World {
 fn attended_until(world: &World, turn: &mut usize, what: &str, mut holds: impl FnMut() -> bool) {
     world.until(what, || {
         let call = *turn % 9 + 1;
-        let moment = if *turn % 2 == 0 { KillMoment::Before } else { KillMoment::After };
+        let moment = if turn.is_multiple_of(2) { KillMoment::Before } else { KillMoment::After };
         *turn += 1;
         killed_in(world, "monitor", call, moment, &["monitor", "--once"]);
         for program in ["git", "tmux"] {

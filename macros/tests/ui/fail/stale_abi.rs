@@ -303,6 +303,7 @@ pub mod one_state {
             entry: true,
             respawn: None,
             agent: orange::Actor::Worker,
+            delegates: None,
         },
     ];
     static COUNTERS: [orange::Counter<'static>; 2] = [
