@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use orange_core::{Actor, Answers, Machine, Rejection, StateId, Transition, View, Workflow};
+use orange_core::{
+    Actor, Answers, Children, Gate, Machine, OpenChildren, Rejection, StateId, Transition, View, Workflow,
+};
 use orange_engine::{contract, skill};
 
 fn machines() -> Vec<&'static Machine<'static>> {
@@ -44,7 +46,10 @@ fn ask(
     body: &str,
     actor: Actor,
 ) -> Result<StateId, Rejection> {
-    let view = View { status: transition.from, counters, body, seen: &[], answers: Answers::default() };
+    let is_split = transition.gates.contains(&Gate::Children(OpenChildren::Some));
+    let children = if is_split { Children::Open } else { Children::None };
+    let answers = Answers { children, ..Answers::default() };
+    let view = View { status: transition.from, counters, body, seen: &[], answers };
     machine.decide(&view, transition.to, actor).map(|decision| decision.to)
 }
 
