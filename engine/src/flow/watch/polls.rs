@@ -104,9 +104,11 @@ impl Polls {
     /// ended. Returns what was done, by task; a repeated failure is omitted.
     pub fn round(&mut self, app: &App, mut watched: Vec<PolledTask>) -> Vec<(WorkItemDir, Result<String>)> {
         self.asked.retain(|id, _| watched.iter().any(|it| it.dir.id == *id));
+        // Those of one round are due again together, so that one question is about all of them.
+        let now = Instant::now();
         let times = if self.is_scarce { 2 } else { 1 };
         let is_due = |it: &PolledTask| {
-            self.asked.get(&it.dir.id).is_none_or(|asked| asked.at.elapsed() >= it.pause() * times)
+            self.asked.get(&it.dir.id).is_none_or(|asked| now.duration_since(asked.at) >= it.pause() * times)
         };
         watched.retain(is_due);
         watched.sort_by_key(|it| self.asked.get(&it.dir.id).map(|asked| asked.at));
@@ -121,13 +123,13 @@ impl Polls {
                 && !it.watches
                 && asked.has_seen(glance.as_ref())
             {
-                asked.at = Instant::now();
+                asked.at = now;
                 continue;
             }
             let outcome = ask(app, &it, &mut bases);
             failures = if outcome.is_err() { failures + 1 } else { 0 };
             let failure = outcome.as_ref().err().cloned();
-            let poll = LastPoll { at: Instant::now(), failure, glance };
+            let poll = LastPoll { at: now, failure, glance };
             let before = self.asked.insert(it.dir.id.clone(), poll);
             match outcome {
                 Ok(stories) => polled.extend(stories.into_iter().map(|story| (it.dir.clone(), Ok(story)))),
