@@ -82,6 +82,40 @@ fn parts_are_merged_into_the_task_that_has_created_them() {
     assert!(own.iter().all(|file| files.contains(file)), "{files}");
 }
 
+/// Two parts change the same file. The second one conflicts with the branch of the parent, and its worker resolves that.
+#[test]
+fn a_part_that_conflicts_with_another_goes_to_its_worker() {
+    let world = World::new();
+    let task = parent(&world);
+    let parts = ["left", "right"].map(|part| {
+        let summary = format!("Build {part} [agents: scripted pass scripted pass]");
+        let mut command = task.as_agent("worker", "1");
+        command.current_dir(task.worktree());
+        world.task(&world.said(command.args(["task", "create", part, &summary])).ok())
+    });
+    let commits = |text: &str| {
+        format!(
+            "echo {text} >shared.txt\ngit add shared.txt\ngit commit --quiet --message {text}\n\
+             write Handoff 'DONE: {text}'\nask agent-review\n"
+        )
+    };
+    for (part, text) in parts.iter().zip(["one", "two"]) {
+        part.agent(1).tell(&commits(text));
+        part.agent(3).tell(&format!("git merge --quiet whole\n{}", commits("both")));
+    }
+    task.write("## Plan\n\nThe parts can be built at the same time.");
+    task.asks_its_last("worker", 1, "delegated");
+    world.until("the parts are merged and the whole goes on", || {
+        let seen = world.ok(&["monitor", "--once"]);
+        assert_eq!(seen["errors"], json!([]), "{seen}");
+        task.status() != "delegated"
+    });
+    assert!(parts.iter().all(|part| part.status() == "done"));
+    let rounds: Vec<usize> = parts.iter().map(|part| part.events_of("watch.taken").len()).collect();
+    assert_eq!(rounds.iter().sum::<usize>(), 1, "{rounds:?}");
+    assert_eq!(world.git(&world.repo(), &["show", "whole:shared.txt"]), "both");
+}
+
 #[test]
 fn what_an_agent_may_create_has_limits() {
     let world = World::new();
