@@ -96,8 +96,10 @@ pub(super) fn run_at(app: &App, args: &ListArgs, as_json: bool, now: SystemTime)
 
 /// The labelled issues that wait for a person, in words.
 fn waiting_issues(app: &App, project: Option<&str>) -> Vec<String> {
-    // Commands that need the projects report what is wrong with them.
-    let projects = projects::read(&app.home).unwrap_or_default();
+    let projects = match projects::read(&app.home) {
+        Ok(projects) => projects,
+        Err(error) => return vec![error.one_line()],
+    };
     let mut issues = Vec::new();
     for Project { name, .. } in projects.iter().filter(|it| project.is_none_or(|name| name == it.name)) {
         let book = match IntakeBook::read(&app.home, name) {
