@@ -108,7 +108,7 @@ fn range(field: &Field, part: &str) -> Result<u64, String> {
     let &(name, least, most, _) = field;
     let wrong = || {
         format!(
-            "`{}` is not a {name}: write {least} to {most}, a range such as {least}-{most}, a list with `,`, or steps such as */5",
+            "`{}` is not a valid {name}: write {least} to {most}, a range such as {least}-{most}, a list with `,`, or steps such as */5",
             part.escape_debug()
         )
     };

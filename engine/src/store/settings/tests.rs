@@ -184,7 +184,7 @@ fn a_flaw_of_an_intake_or_a_schedule_names_its_line() {
     check_flaw("[[schedule]]\nname = 'a'\nmission = 'm'", 1, "has its times");
     check_flaw("[[schedule]]\nname = 'a'\ncron = '0 7 * * *'", 1, "has a `mission`");
     check_flaw("[[schedule]]\nname = 'a@b'", 2, "letters, digits");
-    check_flaw("[[schedule]]\nname = 'a'\ncron = '0 25 * * *'", 3, "`25` is not a hour");
+    check_flaw("[[schedule]]\nname = 'a'\ncron = '0 25 * * *'", 3, "`25` is not a valid hour");
     check_flaw("[[schedule]]\nname = 'a'\ntz = '../etc'", 3, "Europe/Berlin");
     check_flaw("[[schedule]]\nname = 'a'\ngrace = '8d'", 3, "up to a week");
     check_flaw("[[schedule]]\nname = 'a'\nmissed = 'all'", 3, "skip, once");
