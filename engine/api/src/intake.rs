@@ -26,11 +26,11 @@ pub struct Intake {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct IntakeIssue {
-    /// Its number.
+    /// Number of the issue in its repository.
     pub number: u64,
-    /// Its title.
+    /// Title of the issue, as other people write it.
     pub title: String,
-    /// Its address.
+    /// Address of the page of the issue.
     pub url: String,
     /// The label.
     pub label: String,

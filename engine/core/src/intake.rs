@@ -117,7 +117,7 @@ pub struct IntakeRule<'a> {
 /// An account of a forge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account<'a> {
-    /// Its name.
+    /// Login on the forge.
     pub login: &'a str,
     /// True for a program.
     pub is_bot: bool,

@@ -145,7 +145,7 @@ impl OwedReason {
 pub enum SlotDecision {
     /// Its mission starts.
     Start(Slot),
-    /// It waits.
+    /// The slot stays owed until its grace is over.
     Owe(Slot, OwedReason),
 }
 
