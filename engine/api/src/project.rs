@@ -150,12 +150,14 @@ pub struct SharedMergeSettings {
     pub sync: SettingSource<String>,
     /// The target of merges of tasks that have no base of their own; null for the default branch.
     pub into: SettingSource<Option<String>>,
-    /// The text of squashed commits: `summary` or `commits`.
+    /// The text of squashed commits: `summary`, `commits` or `pull-request`.
     pub message: SettingSource<String>,
     /// True if squashed commits name the other authors.
     pub coauthors: SettingSource<bool>,
     /// True if the target is pushed.
     pub push: SettingSource<bool>,
+    /// True if the task of a merge that a person makes goes on.
+    pub keep: SettingSource<bool>,
 }
 
 /// The `orange.toml` of a repository.

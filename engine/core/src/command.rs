@@ -119,6 +119,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
             "link",
             "merge-coauthors",
             "merge-into",
+            "merge-keep",
             "merge-message",
             "merge-push",
             "merge-strategy",
@@ -160,6 +161,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
             "link",
             "merge-coauthors",
             "merge-into",
+            "merge-keep",
             "merge-message",
             "merge-push",
             "merge-strategy",
@@ -219,8 +221,8 @@ const OPTIONS: &[(&str, &[&str])] = &[
     (
         "task merge",
         &[
-            "dry-run", "edit", "force", "into", "keep", "local", "message", "no-push", "push", "strategy",
-            "where", "yes",
+            "dry-run", "edit", "force", "into", "keep", "local", "message", "no-keep", "no-push", "push",
+            "strategy", "where", "yes",
         ],
     ),
     ("task migrate", &["dry-run", "to", "workflow"]),

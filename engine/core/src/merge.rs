@@ -64,17 +64,21 @@ pub enum MessageForm {
     Summary,
     /// The messages of the commits; under the first line of the summary if there are several.
     Commits,
+    /// Title and text of the open pull request, which the caller gives; without one as `Summary`.
+    #[cfg_attr(feature = "serde", serde(rename = "pull-request"))]
+    PullRequest,
 }
 
 impl MessageForm {
     /// Every form, in the order of the help.
-    pub const ALL: [MessageForm; 2] = [MessageForm::Summary, MessageForm::Commits];
+    pub const ALL: [MessageForm; 3] = [MessageForm::Summary, MessageForm::Commits, MessageForm::PullRequest];
 
     /// The word in settings and answers.
     pub const fn as_str(self) -> &'static str {
         match self {
             MessageForm::Summary => "summary",
             MessageForm::Commits => "commits",
+            MessageForm::PullRequest => "pull-request",
         }
     }
 
@@ -228,7 +232,9 @@ impl SquashedWork<'_> {
             (Some(text), _, _) => text.trim().to_owned(),
             (None, MessageForm::Commits, [only]) => without_authors(only),
             (None, MessageForm::Commits, _) => self.titled(without_authors),
-            (None, MessageForm::Summary, _) => self.titled(|message| subject(message).to_owned()),
+            (None, MessageForm::Summary | MessageForm::PullRequest, _) => {
+                self.titled(|message| subject(message).to_owned())
+            }
         };
         let mut seen = alloc::vec![self.own_address.to_lowercase()];
         let mut trailers = String::new();

@@ -71,7 +71,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
 }
 
 fn shown_merge(merge: &EffectiveMerge) -> SharedMergeSettings {
-    let EffectiveMerge { strategy, sync, into, message, coauthors, push } = merge;
+    let EffectiveMerge { strategy, sync, into, message, coauthors, push, keep } = merge;
     SharedMergeSettings {
         strategy: with(strategy.value.as_str().to_owned(), strategy),
         sync: with(sync.value.as_str().to_owned(), sync),
@@ -79,6 +79,7 @@ fn shown_merge(merge: &EffectiveMerge) -> SharedMergeSettings {
         message: with(message.value.as_str().to_owned(), message),
         coauthors: with(coauthors.value, coauthors),
         push: with(push.value, push),
+        keep: with(keep.value, keep),
     }
 }
 
@@ -114,6 +115,7 @@ pub fn text(shown: &ShownProject) -> String {
         row("merge.message", it.merge.message.value.clone(), it.merge.message.source),
         row("merge.coauthors", it.merge.coauthors.value.to_string(), it.merge.coauthors.source),
         row("merge.push", it.merge.push.value.to_string(), it.merge.push.source),
+        row("merge.keep", it.merge.keep.value.to_string(), it.merge.keep.source),
         row("forge", it.forge.value.clone().unwrap_or_else(|| "by the remote".to_owned()), it.forge.source),
         row("feedback.authors", it.feedback.authors.value.join(", "), it.feedback.authors.source),
         row("feedback.bots", it.feedback.bots.value.join(", "), it.feedback.bots.source),

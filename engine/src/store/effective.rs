@@ -79,6 +79,7 @@ pub struct EffectiveMerge {
     pub message: Sourced<MessageForm>,
     pub coauthors: Sourced<bool>,
     pub push: Sourced<bool>,
+    pub keep: Sourced<bool>,
 }
 
 /// The settings of feedback that apply now, as in [`FeedbackSettings`].
@@ -129,6 +130,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
             message: first(own, &file, |it| it.merge.message),
             coauthors: first_or(own, &file, true, |it| it.merge.coauthors),
             push: first_or(own, &file, true, |it| it.merge.push),
+            keep: first(own, &file, |it| it.merge.keep),
         },
         forge: first(own, &file, |it| it.forge.map(Some)),
         feedback: EffectiveFeedback {

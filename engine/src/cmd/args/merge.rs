@@ -30,9 +30,12 @@ pub struct MergeArgs {
     /// Leave the target unpushed, whatever the project does
     #[arg(long)]
     pub no_push: bool,
-    /// Merge, and go on with the task
-    #[arg(long, conflicts_with = "force")]
+    /// Merge, and go on with the task, whatever the project does
+    #[arg(long, conflicts_with_all = ["force", "no_keep"])]
     pub keep: bool,
+    /// Finish the task, whatever the project does
+    #[arg(long)]
+    pub no_keep: bool,
     /// Merge here, also with an open pull request
     #[arg(long)]
     pub local: bool,

@@ -207,7 +207,8 @@ pub struct ProjectSettings {
     /// The branch into which tasks without a base of their own are merged; the default branch in a new project
     #[arg(long, value_name = "BRANCH", value_parser = NonEmptyStringValueParser::new())]
     pub merge_into: Option<String>,
-    /// The text of squashed commits: the summary with the subjects of the commits, or the messages of the commits; `summary` in a new project
+    /// The text of squashed commits: the summary with the subjects of the commits, the messages of the commits, or title and text of
+    /// the pull request; `summary` in a new project
     #[arg(long, value_name = "TEXT", value_parser = message_form())]
     pub merge_message: Option<MessageForm>,
     /// True if squashed commits name the other authors; `true` in a new project
@@ -216,6 +217,9 @@ pub struct ProjectSettings {
     /// True if a merge pushes its target; `true` in a new project
     #[arg(long, value_name = "true|false")]
     pub merge_push: Option<bool>,
+    /// True if a task goes on after a merge that a person makes; `false` in a new project
+    #[arg(long, value_name = "true|false")]
+    pub merge_keep: Option<bool>,
     /// The forge that has its pull requests: github or gitlab; without a word, that of the address of its remote
     #[arg(long, value_name = "FORGE", value_parser = forge())]
     pub forge: Option<ForgeKind>,
@@ -244,7 +248,7 @@ pub struct ProjectSettings {
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 21] = [
+const SHARED: [&str; 22] = [
     "copy",
     "link",
     "setup",
@@ -259,6 +263,7 @@ const SHARED: [&str; 21] = [
     "merge-message",
     "merge-coauthors",
     "merge-push",
+    "merge-keep",
     "forge",
     "feedback-authors",
     "feedback-bots",
@@ -286,6 +291,7 @@ impl ProjectSettings {
                 "merge-message" => settings.merge.message = None,
                 "merge-coauthors" => settings.merge.coauthors = None,
                 "merge-push" => settings.merge.push = None,
+                "merge-keep" => settings.merge.keep = None,
                 "forge" => settings.forge = None,
                 "feedback-authors" => settings.feedback.authors = None,
                 "feedback-bots" => settings.feedback.bots = None,
@@ -333,6 +339,7 @@ impl ProjectSettings {
         merge.message = self.merge_message.or(merge.message);
         merge.coauthors = self.merge_coauthors.or(merge.coauthors);
         merge.push = self.merge_push.or(merge.push);
+        merge.keep = self.merge_keep.or(merge.keep);
     }
 }
 

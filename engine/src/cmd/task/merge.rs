@@ -16,11 +16,12 @@ use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, Synced, Trans
 
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
-    let MergeArgs { strategy, keep, local, force, yes, dry_run, push, no_push, edit, .. } = *args;
+    let MergeArgs { strategy, keep, no_keep, local, force, yes, dry_run, push, no_push, edit, .. } = *args;
     if force && !yes && !dry_run && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
     }
     let push = (push || no_push).then_some(push);
+    let keep = (keep || no_keep).then_some(keep);
     let (into, message) = (args.into.as_deref(), args.message.as_deref());
     let wish = MergeWish { strategy, into, message, push, keep, local, force, ..MergeWish::default() };
     let merged = match dry_run {
@@ -28,13 +29,14 @@ pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Res
         false if edit => merge_edited(app, dir, wish)?,
         false => merge(app, dir, wish)?,
     };
-    let Merged { result, branch, into, strategy, pushed, commit, message, kept: _ } = &merged;
+    let Merged { result, branch, into, strategy, pushed, commit, message, kept: _, hints } = &merged;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if *pushed { "; pushed" } else { "" };
     let verb = if dry_run { "would merge" } else { "merged" };
     let message = message.as_deref().map(|text| format!("\nits message:\n{}", indented(text)));
+    let hints: String = hints.iter().map(|hint| format!("\n{hint}")).collect();
     let text = format!(
-        "{}\n{verb} {branch} into {into} ({strategy}{at}){then}{}",
+        "{}\n{verb} {branch} into {into} ({strategy}{at}){then}{}{hints}",
         transition_result::text(result),
         message.unwrap_or_default()
     );

@@ -5,6 +5,7 @@ mod discussion;
 mod failed;
 mod glance;
 mod issues;
+mod merge;
 mod reply;
 
 use orange_system::variables;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use orange_api::{CheckLog, FailedCheck, MOST_CHECKS, Permission, end_of_log};
-use orange_core::forge::ForgeKind;
+pub use orange_core::forge::ForgeKind;
 use orange_journal::event::Checks;
 use orange_system::exec::{find_on_path, not_installed};
 use serde::Deserialize;
@@ -77,6 +77,15 @@ pub struct Issue {
     pub title: String,
     pub body: String,
     pub url: String,
+}
+
+/// The text of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequestText {
+    pub state: PrState,
+    /// Its title, one line.
+    pub title: String,
+    pub body: String,
 }
 
 /// The text of a new pull request.
@@ -178,6 +187,17 @@ impl Forge {
             Forge::GitLab(glab) => glab.view(url)?,
         };
         Ok(PullRequest { url: url.to_owned(), ..found })
+    }
+
+    /// The text of the pull request of this address.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn text(&self, url: &str) -> Result<PullRequestText> {
+        match self {
+            Forge::GitHub(gh) => gh.text(url),
+            Forge::GitLab(glab) => glab.text(url),
+        }
     }
 
     /// The issue of this number.

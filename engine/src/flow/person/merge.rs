@@ -12,10 +12,12 @@ pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Merge, MergeForm, MergeObstacle, REMOTE, Unmergeable};
 use crate::flow::activity;
 use crate::flow::life::{self, TurnRecord};
+use crate::flow::person::merge_message::{self, GivenMessage};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{TaskPreview, changed, delegation, lock_recovered, pull_request};
 use crate::hooks;
+use crate::store::effective::EffectiveMerge;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event, list};
@@ -36,8 +38,8 @@ pub struct MergeWish<'a> {
     pub has_whole_message: bool,
     /// True to push the target, false to leave it; `None` for what the project does.
     pub push: Option<bool>,
-    /// The task goes on after the merge.
-    pub keep: bool,
+    /// True if the task goes on after the merge, false if it is finished; `None` for what the project does.
+    pub keep: Option<bool>,
     /// Merge here, whatever the pull request says.
     pub local: bool,
     /// The engine merges it into the branch of the task that has created it.
@@ -63,24 +65,33 @@ struct Aim {
 pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged> {
     let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
-    let turn = turn(app, machine, locked.task(), locked.history(), wish)?;
-    let aim = aim(app, locked.task(), wish)?;
-    let effects = if wish.keep { &[] } else { turn.hooks() };
+    let settings = changed::merge_settings(app, locked.task())?;
+    let keep = keeps(wish, settings.keep.value, app.caller == Caller::Person);
+    let turn = turn(app, machine, locked.task(), locked.history(), wish, keep)?;
+    let aim = aim(app, locked.task(), wish, settings)?;
+    let effects = if keep { &[] } else { turn.hooks() };
     let room = hooks::preflight(app, locked.task(), effects)?;
     let branch = locked.task().branch.clone();
     let pr = if wish.local { None } else { pull_request(app, &mut locked)? };
     check_keeps(wish, pr.as_ref())?;
+    let keep = keep && pr.is_none();
     let into = aim.into.clone();
+    let mut hints = Vec::new();
     let (mut events, pushed, commit, strategy) = match pr {
         Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit, "pr"),
-        None => merge_here(app, &mut locked, wish, aim, &asked_of_result(machine, &turn, wish))?,
+        None => {
+            let GivenMessage { text, hint } = given_message(app, locked.task(), wish, &aim)?;
+            hints.extend(hint);
+            let wish = MergeWish { message: wish.message.or(text.as_deref()), keep: Some(keep), ..wish };
+            merge_here(app, &mut locked, wish, aim, &asked_of_result(machine, &turn, wish))?
+        }
     };
     if wish.force {
         let from = locked.task().status().to_owned();
         events.iter_mut().for_each(|event| mark_forced(event, &from));
     }
     let events = events.into_iter().map(Into::into).collect();
-    let result = if turn.events.is_empty() || wish.keep {
+    let result = if turn.events.is_empty() || keep {
         // The task is in the merged state, and its branch was not merged before; or it goes on.
         locked.append_many(events)?;
         transition_result::staying(locked.task())
@@ -96,7 +107,8 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
         pushed,
         commit,
         message: None,
-        kept: wish.keep,
+        kept: keep,
+        hints,
     })
 }
 
@@ -105,13 +117,16 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
     let machine = app.machine_of(&task.owned)?;
-    let turn = turn(app, machine, task, history, wish)?;
-    let aim = aim(app, task, wish)?;
-    if !wish.keep {
+    let settings = changed::merge_settings(app, task)?;
+    let keep = keeps(wish, settings.keep.value, app.caller == Caller::Person);
+    let turn = turn(app, machine, task, history, wish, keep)?;
+    let aim = aim(app, task, wish, settings)?;
+    if !keep {
         hooks::dry_run(app, task, turn.hooks())?;
     }
     let pr = if wish.local { None } else { asked_if_merged(app, task)? };
     check_keeps(wish, pr.as_ref())?;
+    let keep = keep && pr.is_none();
     let git = Git::at(&aim.project.path);
     if pr.is_none() && history.branch.merge.is_none() && !wish.force {
         let tip = git.branch_tip(&task.branch)?;
@@ -121,16 +136,19 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
         }
     }
     let mut strategy = if pr.is_some() { "pr" } else { aim.strategy.as_str() };
-    let mut message = None;
+    let (mut message, mut hints) = (None, Vec::new());
     if pr.is_none() && history.branch.merge.is_none() {
         changed::check_restored(task, history)?;
+        let GivenMessage { text, hint } = given_message(app, task, wish, &aim)?;
+        hints.extend(hint);
+        let wish = MergeWish { message: wish.message.or(text.as_deref()), ..wish };
         let plan = plan(app, &git, task, history, wish, &aim, true)?;
         strategy = plan.strategy.as_str();
         if plan.strategy.has_message() && !plan.is_begun {
             message = Some(git.message_of(&plan.commit)?);
         }
     }
-    let result = if wish.keep { transition_result::staying(task) } else { preview.planned(machine, &turn) };
+    let result = if keep { transition_result::staying(task) } else { preview.planned(machine, &turn) };
     Ok(Merged {
         result,
         branch: task.branch.clone(),
@@ -139,14 +157,28 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
         commit: pr.and_then(|pr| pr.commit),
         message,
         into: aim.into,
-        kept: wish.keep,
+        kept: keep,
+        hints,
     })
 }
 
+/// True if the task goes on after the merge. The setting is about merges that a person makes, without force.
+fn keeps(wish: MergeWish<'_>, setting: bool, is_person: bool) -> bool {
+    wish.keep.unwrap_or(setting && is_person && !wish.force && !wish.is_for_parent)
+}
+
+/// The message that the project takes from the task's pull request, if the merge makes a commit of its own.
+fn given_message(app: &App, task: &WorkItem, wish: MergeWish<'_>, aim: &Aim) -> Result<GivenMessage> {
+    let is_wanted = aim.text == MessageForm::PullRequest && aim.strategy.has_message();
+    if !is_wanted || wish.message.is_some() || wish.is_for_parent {
+        return Ok(GivenMessage::default());
+    }
+    merge_message::of_pull_request(app, task, !wish.local)
+}
+
 /// The target and the strategy of a merge.
-fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
+fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>, settings: EffectiveMerge) -> Result<Aim> {
     let project = app.project_of(task)?;
-    let settings = changed::merge_settings(app, task)?;
     // Nobody is there to choose another one where the branch has moved.
     let is_forward = settings.strategy.value == Strategy::FastForward;
     let usual = if wish.is_for_parent && is_forward { Strategy::Auto } else { settings.strategy.value };
@@ -160,7 +192,7 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
         Some(into) => into.to_owned(),
         None => changed::merge_target(task, &project, &settings)?,
     };
-    if wish.keep {
+    if wish.keep == Some(true) {
         app.caller.check_person("merge a task that goes on")?;
     }
     if wish.into.is_some() {
@@ -183,7 +215,7 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>) -> Result<Aim> {
 
 /// Refuses to go on with a task whose pull request is merged.
 fn check_keeps(wish: MergeWish<'_>, pr: Option<&PullRequest>) -> Result<()> {
-    let Some(pr) = pr.filter(|_| wish.keep) else { return Ok(()) };
+    let Some(pr) = pr.filter(|_| wish.keep == Some(true)) else { return Ok(()) };
     let message = format!("the task's pull request is merged: {}", pr.url);
     Err(Error::new(ErrorKind::Refused, message)
         .help("leave --keep out to finish the task, or merge what it has since with --local"))
@@ -312,11 +344,12 @@ fn turn(
     task: &WorkItem,
     history: &WorkItemHistory,
     wish: MergeWish<'_>,
+    keep: bool,
 ) -> Result<LifeTurn<'static>> {
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
-    if !wish.force && !wish.keep {
+    if !wish.force && !keep {
         check_children(app, task)?;
     }
     let ask = |force| decide(app, machine, task, history, Goal::Merge { force });
@@ -458,7 +491,7 @@ fn merge_here(
         strategy,
         into: into.clone(),
         commit: Some(plan.commit.clone()),
-        kept: wish.keep,
+        kept: wish.keep == Some(true),
     };
     Ok((Vec::from([merged]), is_pushed, Some(plan.commit), plan.strategy.as_str()))
 }
@@ -504,5 +537,23 @@ fn mark_forced(event: &mut Event, from: &str) {
             into: std::mem::take(into),
             commit: commit.take(),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_goes_on_if_a_person_or_the_project_says_so() {
+        let none = MergeWish::default();
+        let asked = |keep| MergeWish { keep: Some(keep), ..none };
+        assert!(keeps(none, true, true));
+        assert!(!keeps(none, false, true));
+        assert!(!keeps(none, true, false), "an agent's merge finishes its task");
+        assert!(!keeps(MergeWish { force: true, ..none }, true, true));
+        assert!(!keeps(MergeWish { is_for_parent: true, ..none }, true, true));
+        assert!(keeps(asked(true), false, true));
+        assert!(!keeps(asked(false), true, true));
     }
 }

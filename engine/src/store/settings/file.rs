@@ -104,7 +104,7 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
     Ok(())
 }
 
-const MERGE_KEYS: &[&str] = &["strategy", "sync", "into", "message", "coauthors", "push"];
+const MERGE_KEYS: &[&str] = &["strategy", "sync", "into", "message", "coauthors", "push", "keep"];
 
 fn set_merge(merge: &mut MergeSettings, key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<()> {
     let strategy = |known: &[Strategy]| word(key, value, known, Strategy::as_str);
@@ -117,7 +117,8 @@ fn set_merge(merge: &mut MergeSettings, key: &str, value: &Spanned<DeValue<'_>>)
         }
         "message" => merge.message = Some(word(key, value, &MessageForm::ALL, MessageForm::as_str)?),
         "coauthors" => merge.coauthors = Some(flag(key, value)?),
-        _ => merge.push = Some(flag(key, value)?),
+        "push" => merge.push = Some(flag(key, value)?),
+        _ => merge.keep = Some(flag(key, value)?),
     }
     Ok(())
 }

@@ -101,6 +101,9 @@ pub struct MergeSettings {
     /// True if the target is pushed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push: Option<bool>,
+    /// True if the task of a merge that a person makes goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<bool>,
 }
 
 impl MergeSettings {

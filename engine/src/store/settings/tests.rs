@@ -31,7 +31,7 @@ fn every_key_is_read() {
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
          [merge]\nstrategy = 'squash'\nsync = 'rebase'\ninto = 'next'\nmessage = 'commits'\n\
-         coauthors = false\npush = false\n[forge]\nkind = 'gitlab'\n\
+         coauthors = false\npush = false\nkeep = true\n[forge]\nkind = 'gitlab'\n\
          [feedback]\nauthors = ['ada']\nbots = ['helper']\nresolve = 'bots'\n",
     );
     let expect = Settings {
@@ -53,6 +53,7 @@ fn every_key_is_read() {
             message: Some(MessageForm::Commits),
             coauthors: Some(false),
             push: Some(false),
+            keep: Some(true),
         },
         forge: Some(ForgeKind::GitLab),
         feedback: FeedbackSettings {
