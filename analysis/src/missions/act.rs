@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::mission::{Event, Mission, MissionStatus, Report};
+use orange_core::mission::{Event, Mission, MissionStatus, Pause, Report};
 use orange_core::plan::{Execution, Field, Intervene, Plan, StepId};
 
 use super::{Failures, SearchScope};
@@ -16,7 +16,7 @@ pub enum MissionAct {
     Fail(StepId, String),
     /// The agent of a step ends without a word.
     Lose(StepId),
-    /// A person answers the pause.
+    /// A person answers a question.
     Continue(PauseReply),
     /// A person runs a failed mission again, from this step or from every failed one.
     Retry(Option<StepId>),
@@ -27,7 +27,7 @@ pub enum MissionAct {
 /// The answer to a pause: it goes on, tries the failed step again, or takes the failure as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseReply {
-    /// The number of the pause; without one, the current pause.
+    /// The number of the pause; without one, the oldest open pause.
     pub pause: Option<u32>,
     /// True if the failure is taken as it is.
     pub accept_failure: bool,
@@ -122,8 +122,10 @@ impl MissionAct {
             }
             MissionAct::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
             MissionAct::Lose(step) => format!("lose {}", of(*step)),
-            MissionAct::Continue(it) if it.accept_failure => "accept".to_owned(),
-            MissionAct::Continue(_) => "continue".to_owned(),
+            MissionAct::Continue(PauseReply { pause, accept_failure, .. }) => {
+                let number = pause.map_or(String::new(), |it| format!(" {it}"));
+                format!("{}{number}", if *accept_failure { "accept" } else { "continue" })
+            }
             MissionAct::Retry(None) => "retry".to_owned(),
             MissionAct::Retry(Some(step)) => format!("retry {}", of(*step)),
             MissionAct::Cancel => "cancel".to_owned(),
@@ -133,7 +135,11 @@ impl MissionAct {
     /// True if a person makes a step run once more than the plan does.
     pub fn is_by_hand(&self, mission: &Mission) -> bool {
         match self {
-            MissionAct::Continue(it) => !it.accept_failure && mission.asked().is_some(),
+            MissionAct::Continue(it) => {
+                let meant = |open: &&Pause| it.pause.is_none_or(|number| number == open.number);
+                let question = mission.questions.iter().find(meant);
+                !it.accept_failure && question.is_some_and(|it| mission.asks_about(it).is_some())
+            }
             MissionAct::Retry(_) => true,
             MissionAct::Complete(..) | MissionAct::Fail(..) | MissionAct::Lose(_) | MissionAct::Cancel => {
                 false
@@ -156,7 +162,8 @@ fn other(words: &BTreeSet<&str>) -> String {
     other
 }
 
-/// The acts that a search tries.
+/// The acts that a search tries. One step runs at a time, and none while the mission is paused, so that one question is open at
+/// most.
 pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<MissionAct> {
     let mut acts = Vec::new();
     if let Some((step, _)) = mission.next() {

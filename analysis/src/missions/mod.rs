@@ -288,9 +288,7 @@ impl<'p> MissionSearch<'p> {
 fn distinguished(mission: &Mission) -> Mission {
     let mut key = mission.clone();
     key.pauses = 0;
-    if let Some(pause) = &mut key.pause {
-        pause.number = 0;
-    }
+    key.questions.iter_mut().for_each(|it| it.number = 0);
     for step in &mut key.steps {
         step.attempts = Vec::new();
         // A round that a person grants counts like one that was left.

@@ -55,7 +55,7 @@ fn searches<'k>(known: &'k PlanProofFacts<'_>) -> [&'k MissionSearch<'k>; 2] {
 fn endless(known: &PlanProofFacts<'_>) -> Option<Trace> {
     searches(known).into_iter().find_map(|search| {
         let is_stuck = |id: MissionConfigurationId, it: &Mission| {
-            !it.status.is_terminal() && it.pause.is_none() && search.next(id).is_none()
+            !it.status.is_terminal() && it.questions.is_empty() && search.next(id).is_none()
         };
         let stuck = search.configurations().find(|(id, it)| is_stuck(*id, it)).map(|(id, _)| id);
         let returns = || {

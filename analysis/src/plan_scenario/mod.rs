@@ -59,7 +59,7 @@ pub enum NamedAct {
     Fail { step: Spanned<String>, reason: String },
     /// An agent ends without a word.
     Lose(Spanned<String>),
-    /// A person answers a pause.
+    /// A person answers an open pause.
     Continue(PauseReply),
     /// A person runs a failed mission again.
     Retry(Option<Spanned<String>>),
@@ -76,8 +76,10 @@ pub struct PlanExpectation {
     pub steps: Vec<(Spanned<String>, Spanned<String>)>,
     /// Texts that the contexts of steps contain.
     pub context: Vec<(Spanned<String>, Spanned<String>)>,
-    /// Reason for the mission's pause, or `none`.
+    /// Reason for the mission's oldest open pause, or `none`.
     pub pause: Option<Spanned<String>>,
+    /// Reasons for its open pauses, the oldest first.
+    pub pauses: Option<Spanned<Vec<String>>>,
     /// Reason for the refusal of the act.
     pub refusal: Option<Spanned<String>>,
 }

@@ -1,9 +1,10 @@
 //! Reading a file of scenarios of a step workflow, collecting every fault in it.
 
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::decoder::{Decoder, ObjectFields};
+use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
 use orange_codegen::model::keys::{MapKeys, NameKind, Object, Takes, key, required};
 use orange_codegen::source::Source;
+use orange_codegen::span::Spanned;
 use orange_codegen::syntax::Node;
 use orange_core::mission::{MissionStatus, StepStatus};
 use orange_core::plan::{Execution, Intervene};
@@ -43,6 +44,8 @@ const STEP_STATUSES: [&str; 8] = {
 };
 const STEP_STATUS: Takes = Takes::Word(&STEP_STATUSES);
 
+const PAUSE: Takes = Takes::Word(PAUSES.split_at(1).1);
+
 static SCENARIO: Object = Object {
     what: "a scenario",
     keys: &[
@@ -65,8 +68,12 @@ static ACT: Object = Object {
         key("lose", STEP, "The agent of this step ends without a word."),
         key("by", Takes::Name(NameKind::Roles), "The role of that agent; by default it may be any."),
         key("attempt", Takes::Integer(0), "The attempt of that agent; the current one by default."),
-        key("continue", Takes::Boolean, "A person answers the pause."),
-        key("pause", Takes::Integer(0), "The number of the pause that they mean."),
+        key("continue", Takes::Boolean, "A person answers a pause."),
+        key(
+            "pause",
+            Takes::Integer(0),
+            "The number of the pause that they mean; by default the oldest open one.",
+        ),
         key("accept_failure", Takes::Boolean, "Whether they take the failure as it is."),
         key("execution", EXECUTIONS, "How far the mission goes by itself from then on."),
         key("intervene", INTERVENTIONS, "After what it pauses from then on."),
@@ -87,7 +94,8 @@ static EXPECT: Object = Object {
             Takes::Map(MapKeys::Known(NameKind::Steps), &Takes::Scalar),
             "Texts that contexts of steps contain.",
         ),
-        key("pause", Takes::Word(&PAUSES), "What the mission's pause is for."),
+        key("pause", Takes::Word(&PAUSES), "What the mission's oldest open pause is for."),
+        key("pauses", Takes::List(&PAUSE), "What its open pauses are for, the oldest first."),
         key("refusal", Takes::Word(&REFUSALS), "Why the act was refused."),
     ],
 };
@@ -184,10 +192,20 @@ fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<PlanExpectation> {
     };
     let status = word("status", &MissionStatus::ALL.map(MissionStatus::as_str));
     let (pause, refusal) = (word("pause", &PAUSES), word("refusal", &REFUSALS));
+    let pauses = fields.get("pauses").and_then(|it| pauses(decoder, &it));
     let statuses = StepStatus::ALL.map(|it| (it.as_str(), it.as_str()));
     let steps = entries(decoder, &fields, "steps", |decoder, field| {
         decoder.word(field, &statuses).map(|it| it.map(str::to_owned))
     });
     let context = entries(decoder, &fields, "context", |decoder, field| decoder.scalar(field));
-    Some(PlanExpectation { status, steps, context, pause, refusal })
+    Some(PlanExpectation { status, steps, context, pause, pauses, refusal })
+}
+
+/// Names of the open pauses; an empty list says that there is none.
+fn pauses(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<Vec<String>>> {
+    let names: Vec<_> = PAUSES.iter().skip(1).map(|it| (*it, *it)).collect();
+    let items = decoder.list(field).iter();
+    let read: Option<Vec<_>> = items.map(|it| decoder.word(&field.item(it), &names)).collect();
+    let value = read?.into_iter().map(|it| it.value.to_owned()).collect();
+    Some(Spanned { value, span: field.value.span })
 }

@@ -65,7 +65,7 @@ fn compared(
     step: Option<StepId>,
     refused: Option<&Refusal>,
 ) -> Vec<FailedExpectation> {
-    let PlanExpectation { status, steps, context, pause, refusal } = &item.expect;
+    let PlanExpectation { status, steps, context, pause, pauses, refusal } = &item.expect;
     let mut failed = Vec::new();
     let mut check = |what: &str, expected: &str, found: &str, span: Span| {
         if expected != found {
@@ -82,8 +82,13 @@ fn compared(
         check("the mission", &expected.value, walk.mission.status.as_str(), expected.span);
     }
     if let Some(expected) = pause {
-        let reason = walk.mission.pause.as_ref().map(|it| &it.reason);
+        let reason = walk.mission.pause().map(|it| &it.reason);
         check("the pause", &expected.value, pause_name(reason), expected.span);
+    }
+    if let Some(expected) = pauses {
+        let open = walk.mission.questions.iter().map(|it| pause_name(Some(&it.reason)));
+        let found = list(&open.collect::<Vec<_>>());
+        check("the list of pauses", &list(&expected.value), &found, expected.span);
     }
     let mut unknown = Vec::new();
     for (name, expected) in steps {
@@ -113,6 +118,12 @@ fn compared(
         first.message += &format!(": {}", standing(walk, step));
     }
     failed
+}
+
+/// Words of a list, as a file of scenarios has them.
+fn list<W: AsRef<str>>(words: &[W]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", words.join(", "))
 }
 
 /// Status of a step, and the results that its agent may report.

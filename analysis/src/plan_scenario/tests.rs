@@ -12,12 +12,17 @@ const DEV_TASK: &str = include_str!("../../../tests/fixtures/dev-task.toml");
 
 /// Failed expectations in each scenario of a file.
 fn failures(text: &str) -> Vec<String> {
+    failures_of("dev-task.toml", DEV_TASK, text)
+}
+
+/// Failed expectations in each scenario of a file about this workflow.
+fn failures_of(name: &str, workflow: &str, text: &str) -> Vec<String> {
     let files = ["plan", "implement", "review", "pr"].map(|it| (format!("do/{it}.md"), it.to_owned()));
-    let source = Source::new("dev-task.toml", DEV_TASK).with_files(PromptFiles::Given(BTreeMap::from(files)));
+    let source = Source::new(name, workflow).with_files(PromptFiles::Given(BTreeMap::from(files)));
     let checked = compile(&source).checked.unwrap();
     let arena = PlanArena::default();
     let plan = lower_plan(&checked, &arena).unwrap();
-    let (scenarios, found) = read(&Source::new("dev-task.test.yml", text));
+    let (scenarios, found) = read(&Source::new("flow.test.yml", text));
     let scenarios = scenarios.unwrap_or_else(|| panic!("{found:#?}"));
     let failed = scenarios.iter().flat_map(|it| run(&plan, it).failed);
     failed.map(|it| it.message).collect()
@@ -60,6 +65,38 @@ fn a_scenario_may_have_a_policy_of_its_own() {
       - {continue: true, execution: auto, intervene: on-warning}
       - {complete: implement, warning: w, expect: {pause: warning}}\n",
         &[],
+    );
+}
+
+/// Two branches whose steps fail one after the other, though nothing runs: agents of before the pause report late.
+const TWO_BRANCHES: &str = "\
+workflow: {name: two}
+steps:
+  - {id: a, prompt: do}
+  - {id: b, prompt: do, depends_on: [a]}
+  - {id: c, prompt: do, depends_on: [a]}
+  - {id: d, prompt: do, depends_on: [b]}
+";
+
+#[test]
+fn every_open_pause_is_answered_by_its_number() {
+    let check = |steps: &str, expect: &[&str]| {
+        let text = format!("scenarios:\n  - name: a\n    steps:\n{steps}");
+        assert_eq!(failures_of("two.yml", TWO_BRANCHES, &text), expect);
+    };
+    let two = "      - {complete: a, expect: {pauses: []}}
+      - {fail: b, expect: {pauses: [error]}}
+      - {fail: c, expect: {pauses: [error, error], pause: error, steps: {d: blocked}}}\n";
+    check(
+        &format!(
+            "{two}      - {{continue: true, pause: 2, expect: {{pauses: [error], status: paused, steps: {{c: queued}}}}}}
+      - {{continue: true, expect: {{pauses: [], status: running, steps: {{b: running, c: queued, d: blocked}}}}}}\n"
+        ),
+        &[],
+    );
+    check(
+        &format!("{two}      - {{continue: true, expect: {{pauses: []}}}}\n"),
+        &["the list of pauses is `[error]`, not `[]`"],
     );
 }
 
@@ -108,6 +145,10 @@ fn every_fault_of_a_file_is_reported() {
     check(
         "scenarios:\n  - {name: a, steps: [{lose: a, expect: {status: done}}]}\n",
         &["unknown value `done` of `status`"],
+    );
+    check(
+        "scenarios:\n  - {name: a, steps: [{lose: a, expect: {pauses: [none]}}]}\n",
+        &["unknown value `none` of `pauses`"],
     );
 }
 

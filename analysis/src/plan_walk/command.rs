@@ -30,7 +30,7 @@ complete STEP [RESULT][: SUMMARY]  the agent of a step completes it; \\n begins 
 warn STEP [RESULT]: WARNING        the same, with a warning
 fail STEP[: REASON]                the agent of a step reports a failure
 lose STEP                          the agent of a step ends without a word
-continue, accept                   answer a pause; take the failure as it is
+continue, accept [PAUSE]           answer a pause, by default the oldest; take the failure as it is
 retry [STEP]                       run a failed mission again
 cancel                             end the mission
 next, show, context STEP           look at what can happen, at the mission, at a context
@@ -59,6 +59,8 @@ impl Command {
             ["lose", step] => Command::Act(MissionAct::Lose(named(plan, step)?)),
             ["continue"] => Command::Act(MissionAct::Continue(PauseReply::default())),
             ["accept"] => Command::Act(MissionAct::ACCEPT),
+            ["continue", pause] => Command::Act(answer(pause, false)?),
+            ["accept", pause] => Command::Act(answer(pause, true)?),
             ["retry"] => Command::Act(MissionAct::Retry(None)),
             ["retry", step] => Command::Act(MissionAct::Retry(Some(named(plan, step)?))),
             ["cancel"] => Command::Act(MissionAct::Cancel),
@@ -84,6 +86,12 @@ pub fn named(plan: &Plan<'_>, name: &str) -> Result<StepId, String> {
         let close = close.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
         format!("there is no step `{name}`{close}")
     })
+}
+
+/// The answer to the pause with this number.
+fn answer(pause: &str, accept_failure: bool) -> Result<MissionAct, String> {
+    let pause = pause.parse().map_err(|_| format!("`{pause}` is not the number of a pause"))?;
+    Ok(MissionAct::Continue(PauseReply { pause: Some(pause), accept_failure, ..PauseReply::default() }))
 }
 
 fn complete(step: StepId, result: Option<&str>, summary: String) -> MissionAct {

@@ -26,8 +26,11 @@ pub struct ChangedMission {
     pub workflow: String,
     /// The step that runs or comes next; null when there is none.
     pub step: Option<String>,
-    /// Pause that waits for an answer; null when it is not paused.
+    /// The oldest pause that waits for an answer; null when it is not paused.
     pub pause: Option<MissionPause>,
+    /// Every pause that waits for an answer, the oldest first. The mission goes on when none does.
+    #[serde(default)]
+    pub pauses: Vec<MissionPause>,
     /// Call for a person's attention.
     pub attention: Option<String>,
     /// Effect of the command, in words.
@@ -92,7 +95,7 @@ pub struct MissionRow {
     pub step: Option<String>,
     /// The first line of its prompt.
     pub summary: String,
-    /// Pause that waits for an answer.
+    /// The oldest pause that waits for an answer.
     pub pause: Option<MissionPause>,
     /// Time at which its agent continues after a limit of its provider, RFC 3339 UTC.
     pub waiting_until: Option<String>,
@@ -130,8 +133,11 @@ pub struct ShownMission {
     pub last_step_result: Option<StepResult>,
     /// Policy of pauses.
     pub policy: MissionPolicy,
-    /// Pause that waits for an answer; null when it is not paused.
+    /// The oldest pause that waits for an answer; null when it is not paused.
     pub pause: Option<MissionPause>,
+    /// Every pause that waits for an answer, the oldest first. The mission goes on when none does.
+    #[serde(default)]
+    pub pauses: Vec<MissionPause>,
     /// Its steps, in the order in which they can run.
     pub steps: Vec<MissionStep>,
     /// Its worktree; null when it has none.

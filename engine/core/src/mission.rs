@@ -4,6 +4,7 @@ mod again;
 mod apply;
 mod cascade;
 mod context;
+mod questions;
 mod refused;
 mod still;
 #[cfg(test)]
@@ -27,9 +28,17 @@ pub struct Mission {
     pub policy: Policy,
     /// By [`StepId`].
     pub steps: Vec<StepState>,
-    /// The pause that waits for an answer; `Some` exactly while it is paused.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
-    pub pause: Option<Pause>,
+    /// Open questions, the oldest first. There is one exactly while the mission is paused.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            rename = "pause",
+            default,
+            skip_serializing_if = "crate::is_default",
+            with = "self::questions::stored"
+        )
+    )]
+    pub questions: Vec<Pause>,
     /// Number of pauses so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub pauses: u32,
@@ -171,7 +180,7 @@ pub enum StepFailure {
     Because(StepId),
 }
 
-/// Something that a paused mission asks.
+/// Question of a paused mission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pause {
@@ -179,6 +188,9 @@ pub struct Pause {
     pub number: u32,
     /// Reason for the pause.
     pub reason: PauseReason,
+    /// A loop step has completed late and has sent the failed step back: any answer goes on.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub is_pointless: bool,
 }
 
 /// Reason for a pause of a mission.
@@ -254,9 +266,9 @@ pub enum Event {
         /// Description of the obstacle.
         reason: String,
     },
-    /// A person answers a pause.
+    /// A person answers a question.
     Continue {
-        /// The number of the pause that they mean; without one, the current pause.
+        /// The number of the question that they mean; without one, the oldest open one.
         pause: Option<u32>,
         /// True if the failure is to be taken as it is.
         accept_failure: bool,
@@ -288,7 +300,7 @@ pub enum Effect {
     Repeated,
     /// A person is asked.
     Paused(Pause),
-    /// The pause was answered.
+    /// A question was answered. The mission goes on when none is open.
     Continued(AnswerEffect),
     /// Start an agent. [`Mission::next`] says so until the step is started.
     Start {
@@ -351,12 +363,12 @@ pub enum Refusal {
     ResultUndeclared,
     /// The mission is not paused.
     NotPaused,
-    /// The pause has been answered, or never was.
+    /// The question has been answered, or was never asked.
     OtherPause {
-        /// The number of the current one.
+        /// The number of the oldest open one.
         current: u32,
     },
-    /// The pause does not ask about a failure.
+    /// The question is not about a failure.
     NothingToAccept,
     /// Only a mission that has failed is retried.
     NotFailed(MissionStatus),
@@ -368,7 +380,7 @@ impl Mission {
     /// A mission that waits for a slot.
     pub fn new(plan: &Plan<'_>, policy: Policy) -> Mission {
         let steps = plan.steps.iter().map(|_| StepState::default()).collect();
-        Mission { status: MissionStatus::Pending, policy, steps, pause: None, pauses: 0 }
+        Mission { status: MissionStatus::Pending, policy, steps, questions: Vec::new(), pauses: 0 }
     }
 
     /// State of a step.
@@ -400,7 +412,7 @@ impl Mission {
     /// The step that runs, or would run next if the mission went on.
     pub fn upcoming(&self) -> Option<StepId> {
         let queued = || self.with(|it| it.status == StepStatus::Queued).next();
-        self.busy().or_else(|| self.asked()).or_else(queued)
+        self.busy().or_else(|| self.asked_steps().next()).or_else(queued)
     }
 
     /// The steps for which this holds, in source order.

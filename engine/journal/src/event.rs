@@ -538,6 +538,9 @@ events! {
         /// The policy from now on, if it was changed.
         #[serde(skip_serializing_if = "Option::is_none")]
         intervene: Option<String>,
+        /// Numbers of the older pauses that still wait for an answer. Versions that kept the newest pause alone closed them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        still_open: Vec<u32>,
         /// Actor that asked.
         #[serde(default)]
         actor: Actor,

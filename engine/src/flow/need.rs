@@ -249,15 +249,17 @@ pub fn of_mission(dir: &WorkItemDir, observed: &Observed, projection: &Projectio
     let Observed { task, history, agents, .. } = observed;
     let agents = agents_of(agents, history);
     let unnoticed = observed.unnoticed(dir);
-    let pause = projection.pause(&dir.id);
+    let pauses = projection.pauses(&dir.id);
+    let pause = pauses.first();
+    let what = pause.map(|pause| paused_words(&pause.what, pauses.len() - 1)).unwrap_or_default();
     let failure = view::standing(projection.plan, projection);
     let facts = MissionFacts {
         status: projection.mission.status,
         agents: &agents,
         since: some(&history.since).max(some(&history.halted)),
-        pause: pause.as_ref().map(|pause| need::OpenPause {
+        pause: pause.map(|pause| need::OpenPause {
             number: pause.number,
-            what: &pause.what,
+            what: &what,
             can_accept: pause.offers.iter().any(|offer| offer.ends_with("--accept-failure")),
         }),
         failure: (projection.mission.status == MissionStatus::Failed).then_some(failure.as_str()),
@@ -270,6 +272,15 @@ pub fn of_mission(dir: &WorkItemDir, observed: &Observed, projection: &Projectio
     let is_busy = projection.mission.status == MissionStatus::Running;
     let about = ActionSubject { dir, task, history, view: None, worktree: None, is_busy };
     answer(about, &need, facts.actions(need.kind))
+}
+
+/// Words of the oldest open pause. `others` is the number of the others.
+fn paused_words(what: &str, others: usize) -> String {
+    match others {
+        0 => what.to_owned(),
+        1 => format!("{what} (and one more question is open)"),
+        _ => format!("{what} (and {others} more questions are open)"),
+    }
 }
 
 fn some(time: &str) -> Option<&str> {

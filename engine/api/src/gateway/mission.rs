@@ -118,7 +118,7 @@ pub struct MissionLine {
     pub status: String,
     /// The step that runs or comes next, or about which it asks.
     pub step_id: Option<String>,
-    /// The number of the pause that waits for an answer.
+    /// The number of the oldest pause that waits for an answer.
     pub pause: Option<u32>,
     /// Number of events that it has accepted.
     pub version: u64,
@@ -160,8 +160,11 @@ pub struct MissionAnswer {
     pub execution: Execution,
     /// At which ends of steps it pauses.
     pub intervene: Intervene,
-    /// Its question, if it is paused.
+    /// Its oldest open question, if it is paused.
     pub pause: Option<PauseAnswer>,
+    /// Its open questions, the oldest first. It goes on when none is open.
+    #[serde(default)]
+    pub pauses: Vec<PauseAnswer>,
     /// Reason that no crab has a step of it that may start, if it waits for one; `GET` alone says it.
     pub waits: Option<String>,
     /// Its steps, in the order of the workflow.

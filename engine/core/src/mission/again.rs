@@ -32,6 +32,7 @@ impl Mission {
             state.block();
             state.sent_back_by = sent_back_by;
         }
+        self.make_pointless(&reset);
     }
 
     /// The steps that this loop step sends back to be decided again.

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{
-    AnswerEffect, Attempt, AttemptEnd, Effect, Event, MOST_ABANDONED, Mission, MissionStatus, Pause,
-    PauseReason, Refusal, Report, StepFailure, StepState, StepStatus,
+    Attempt, AttemptEnd, Effect, Event, MOST_ABANDONED, Mission, MissionStatus, PauseReason, Refusal, Report,
+    StepFailure, StepState, StepStatus,
 };
 use crate::plan::{Execution, Intervene, Plan, StepId};
 
@@ -184,7 +184,7 @@ impl Mission {
         state.status = StepStatus::Failed;
         state.failure = Some(failure);
         if self.pauses_at_errors() {
-            return vec![self.pause(PauseReason::Error(step))];
+            return vec![self.ask(PauseReason::Error(step))];
         }
         self.go_on(plan, Some(Boundary::Failed(step)))
     }
@@ -193,39 +193,8 @@ impl Mission {
         self.is_open()?;
         match self.has_open_question() {
             true => Ok(Vec::new()),
-            false => Ok(vec![self.pause(PauseReason::Obstacle(reason))]),
+            false => Ok(vec![self.ask(PauseReason::Obstacle(reason))]),
         }
-    }
-
-    fn answer(
-        &mut self,
-        number: Option<u32>,
-        accepts: bool,
-        execution: Option<Execution>,
-        intervene: Option<Intervene>,
-    ) -> Result<AnswerEffect, Refusal> {
-        self.is_open()?;
-        let pause = self.pause.clone().ok_or(Refusal::NotPaused)?;
-        if number.is_some_and(|it| it != pause.number) {
-            return Err(Refusal::OtherPause { current: pause.number });
-        }
-        let failed = self.asked();
-        if accepts && failed.is_none() {
-            return Err(Refusal::NothingToAccept);
-        }
-        self.policy.execution = execution.unwrap_or(self.policy.execution);
-        self.policy.intervene = intervene.unwrap_or(self.policy.intervene);
-        self.pause = None;
-        self.status = MissionStatus::Running;
-        let answered = match failed {
-            None => AnswerEffect::WentOn,
-            Some(step) if accepts => AnswerEffect::Accepted(step),
-            Some(step) => match self.try_again(step) {
-                true => AnswerEffect::Granted(step),
-                false => AnswerEffect::TriedAgain(step),
-            },
-        };
-        Ok(answered)
     }
 
     fn cancel(&mut self) -> Result<Vec<Effect>, Refusal> {
@@ -237,24 +206,24 @@ impl Mission {
             step.status = StepStatus::Cancelled;
         }
         self.status = MissionStatus::Cancelled;
-        self.pause = None;
+        self.questions.clear();
         Ok(Vec::new())
     }
 
     /// Decides every step that can be decided, then whether the mission pauses or ends.
     fn go_on(&mut self, plan: &Plan<'_>, boundary: Option<Boundary>) -> Vec<Effect> {
         if let Some(exhausted) = self.cascade(plan) {
-            return vec![self.pause(PauseReason::Exhausted(exhausted))];
+            return vec![self.ask(PauseReason::Exhausted(exhausted))];
         }
-        if self.steps.iter().all(|step| step.status.is_terminal()) && self.asked().is_none() {
+        if self.steps.iter().all(|step| step.status.is_terminal()) && self.asked_steps().next().is_none() {
             self.end();
             return Vec::new();
         }
-        let is_open = self.pause.is_some();
+        let is_open = !self.questions.is_empty();
         boundary
             .and_then(|it| self.reason(it))
             .filter(|_| !is_open)
-            .map(|it| self.pause(it))
+            .map(|it| self.ask(it))
             .into_iter()
             .collect()
     }
@@ -278,38 +247,16 @@ impl Mission {
     fn end(&mut self) {
         let has_failed =
             |it: &StepState| it.is_exhausted || (it.status == StepStatus::Failed && !it.is_handled);
-        self.pause = None;
+        self.questions.clear();
         self.status = match self.steps.iter().any(has_failed) {
             true => MissionStatus::Failed,
             false => MissionStatus::Completed,
         };
     }
 
-    fn pause(&mut self, reason: PauseReason) -> Effect {
-        self.pauses += 1;
-        let pause = Pause { number: self.pauses, reason };
-        self.pause = Some(pause.clone());
-        self.status = MissionStatus::Paused;
-        Effect::Paused(pause)
-    }
-
     /// True if the mission waits for a person when a step fails or a loop is exhausted.
     pub(super) fn pauses_at_errors(&self) -> bool {
         self.policy.intervene != Intervene::Never
-    }
-
-    /// The step about whose failure a person is asked. A late completion of a loop step can send it back meanwhile; then
-    /// nothing is left to ask.
-    pub fn asked(&self) -> Option<StepId> {
-        let step = self.pause.as_ref()?.reason.failed_step()?;
-        let state = self.step(step);
-        (state.status == StepStatus::Failed && !state.is_handled).then_some(step)
-    }
-
-    /// True if a person has to answer before anything else can be asked.
-    pub(super) fn has_open_question(&self) -> bool {
-        let is_obstacle = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_));
-        self.pause.as_ref().is_some_and(is_obstacle) || self.asked().is_some()
     }
 
     /// Refuses what comes before the mission has begun or after it has ended.
@@ -339,16 +286,6 @@ impl Mission {
         match state.status.is_active() {
             true => Ok(false),
             false => Err(Refusal::HasEnded),
-        }
-    }
-}
-
-impl PauseReason {
-    /// The step whose failure makes the mission wait.
-    fn failed_step(&self) -> Option<StepId> {
-        match self {
-            PauseReason::Error(step) | PauseReason::Exhausted(step) => Some(*step),
-            PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => None,
         }
     }
 }

@@ -123,7 +123,7 @@ impl Mission {
 
     /// True if a person is being asked about the failure of this step.
     pub(super) fn is_asked_about(&self, id: StepId) -> bool {
-        self.asked() == Some(id)
+        self.asked_steps().any(|step| step == id)
     }
 
     /// True if a condition holds; without one, nothing keeps a step from running.
@@ -149,27 +149,23 @@ impl Mission {
         state.failure = Some(failure);
     }
 
-    /// Skips a step when steps wait for one another: two loops, each of which could send back what the other waits for.
+    /// Skips the first blocked step whose dependencies have ended, where steps wait for one another: two loops, each of which
+    /// could send back what the other waits for. `false` if something can happen without that.
     fn break_standoff(&mut self, plan: &Plan<'_>) -> bool {
-        let is_idle = self.pause.is_none() && !self.steps.iter().any(|it| it.status.is_active());
-        if !is_idle {
+        if !self.questions.is_empty() || self.steps.iter().any(|it| it.status.is_active()) {
             return false;
         }
-        let is_ready = |id: &&StepId| {
+        let is_satisfied = |it: &StepId| matches!(self.dependency(plan, *it), DependencyState::Satisfied);
+        let waits_for_a_loop = |id: &&StepId| {
+            let step = plan.step(**id);
             self.step(**id).status == StepStatus::Blocked
-                && plan.step(**id).handles.is_none()
-                && plan
-                    .step(**id)
-                    .depends_on
-                    .iter()
-                    .all(|it| matches!(self.dependency(plan, *it), DependencyState::Satisfied))
+                && step.handles.is_none()
+                && step.depends_on.iter().all(is_satisfied)
         };
-        let first = plan.order.iter().find(is_ready).copied();
-        let handlers = || self.with(|it| it.status == StepStatus::Blocked).next();
-        let skipped = first.or_else(handlers);
-        if let Some(id) = skipped {
+        let first = plan.order.iter().find(waits_for_a_loop).copied();
+        if let Some(id) = first {
             self.step_mut(id).status = StepStatus::Skipped;
         }
-        skipped.is_some()
+        first.is_some()
     }
 }

@@ -4,6 +4,7 @@ extern crate std;
 
 mod cases;
 mod gates;
+mod questions;
 pub(crate) mod random;
 mod reference;
 mod simulator;

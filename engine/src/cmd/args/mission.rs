@@ -279,7 +279,7 @@ pub struct MissionListArgs {
 pub struct ContinueArgs {
     #[command(flatten)]
     pub mission: MissionName,
-    /// The number of the pause that this answers [default: the current one]
+    /// The number of the pause that this answers [default: the oldest open one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pause: Option<u32>,
     /// Take the failure as it is

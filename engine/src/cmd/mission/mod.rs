@@ -100,13 +100,13 @@ fn changed(app: &App, dir: &WorkItemDir, done: &str, backed_up: Vec<String>) -> 
     let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
     // A mission whose plan is damaged can be cancelled, too.
     let projection = Projection::of(dir, &journal.history()).ok();
-    let pause = projection.as_ref().and_then(|projection| projection.pause(&dir.id));
+    let pauses = projection.as_ref().map(|projection| projection.pauses(&dir.id)).unwrap_or_default();
     let step = projection.as_ref().and_then(|projection| Some(projection.name(projection.current()?)));
     let mut lines = vec![format!("{}  {}  {}  {}", task.id, task.branch, task.owned.workflow, task.status())];
     lines.push(done.to_owned());
     lines.extend(backed_up.iter().map(|kept| format!("work is kept in {kept}")));
-    lines.extend(step.iter().filter(|_| pause.is_none()).map(|step| format!("step {step}")));
-    lines.extend(pause.iter().flat_map(show::pause_lines));
+    lines.extend(step.iter().filter(|_| pauses.is_empty()).map(|step| format!("step {step}")));
+    lines.extend(pauses.iter().flat_map(show::pause_lines));
     lines.extend(task.attention.iter().map(|attention| format!("attention: {attention}")));
     let answer = ChangedMission {
         success: Success,
@@ -116,7 +116,8 @@ fn changed(app: &App, dir: &WorkItemDir, done: &str, backed_up: Vec<String>) -> 
         status: task.owned.status,
         workflow: task.owned.workflow,
         step,
-        pause,
+        pause: pauses.first().cloned(),
+        pauses,
         attention: task.attention,
         done: done.to_owned(),
         backed_up,

@@ -33,6 +33,7 @@ pub fn record(app: &App, dir: &WorkItemDir) -> Result<(ShownMission, Projection)
     let Observed { task, history, session, agents } = observed;
     let project = app.project_of(&task);
     let restoring = project.map(|project| view::restoring(&project.path, &task, &history));
+    let pauses: Vec<_> = projection.pauses(&dir.id).into_iter().map(|pause| names.in_pause(pause)).collect();
     let shown = ShownMission {
         restoring: restoring.unwrap_or_default(),
         current_step_index: projection.current_index(),
@@ -41,7 +42,8 @@ pub fn record(app: &App, dir: &WorkItemDir) -> Result<(ShownMission, Projection)
             execution: projection.mission.policy.execution,
             intervene: projection.mission.policy.intervene,
         },
-        pause: projection.pause(&dir.id).map(|pause| names.in_pause(pause)),
+        pause: pauses.first().cloned(),
+        pauses,
         steps: projection.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.state(),
@@ -74,7 +76,7 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
         mission.need.iter().filter(|need| !need.is_over()).flat_map(|need| need_lines(need, fault::now())),
     );
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
-    lines.extend(mission.pause.iter().flat_map(pause_lines));
+    lines.extend(mission.pauses.iter().flat_map(pause_lines));
     lines.extend(ended.iter().map(|command| format!("  {command}")));
     lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
     lines.push(format!("project    {}", mission.project));

@@ -13,7 +13,7 @@ use crate::store::{Event, LockedWorkItem, Set, WorkItemDir, event, work_item};
 /// An answer to a pause.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PauseDecision {
-    /// The number of the pause that the person means.
+    /// The number of the pause that the person means; the oldest open one by default.
     pub pause: Option<u32>,
     /// Take the failure as it is.
     pub accept_failure: bool,
@@ -39,26 +39,27 @@ fn who(app: &App, locked: &LockedWorkItem) -> Result<event::Actor> {
     app.caller.check_answer(&app.home, &locked.dir().id, locked.history()).map(Into::into)
 }
 
-/// Answers the pause of a mission, which then goes on.
+/// Answers a pause of a mission, which goes on when none is open.
 ///
 /// # Errors
-/// `refused` when it is not paused, or at another pause; those of [`advance::advance`].
+/// `refused` when it is not paused, or this pause is not open; those of [`advance::advance`].
 pub fn go_on(app: &App, dir: &WorkItemDir, answer: PauseDecision) -> Result<AnsweredPause> {
     let mut mission = LockedMission::lock(app, dir)?;
     let actor = who(app, &mission.locked)?;
-    let current = mission.projection.mission.pause.as_ref().map(|pause| pause.number);
-    let pause = answer.pause.or(current).unwrap_or_default();
+    let open: Vec<u32> = mission.projection.mission.questions.iter().map(|it| it.number).collect();
+    let pause = answer.pause.or(open.first().copied()).unwrap_or_default();
     let continued = Event::MissionContinued {
         pause,
         accept_failure: answer.accept_failure,
         execution: answer.execution.map(|it| it.as_str().to_owned()),
         intervene: answer.intervene.map(|it| it.as_str().to_owned()),
+        still_open: open.iter().copied().filter(|number| *number < pause).collect(),
         actor,
         via: answer.is_from_phone.then_some(event::Via::Phone),
     };
     let effects = mission.record(continued, Vec::new())?;
     let what = effects.iter().find_map(|effect| match effect {
-        Effect::Continued(answered) => Some(words(&mission, *answered)),
+        Effect::Continued(answered) => Some(words(&mission, *answered, open.len() > 1)),
         Effect::EndAgent { .. }
         | Effect::Repeated
         | Effect::Paused(_)
@@ -70,9 +71,10 @@ pub fn go_on(app: &App, dir: &WorkItemDir, answer: PauseDecision) -> Result<Answ
     Ok(AnsweredPause { pause, what: what.unwrap_or_default() })
 }
 
-fn words(mission: &LockedMission, answered: AnswerEffect) -> String {
+fn words(mission: &LockedMission, answered: AnswerEffect, others_are_open: bool) -> String {
     let name = |step| mission.projection.plan.step(step).id;
     match answered {
+        AnswerEffect::WentOn if others_are_open => "other pauses are open".to_owned(),
         AnswerEffect::WentOn => "it goes on".to_owned(),
         AnswerEffect::TriedAgain(step) => format!("step {} is tried again", name(step)),
         AnswerEffect::Granted(step) => format!("the loop of {} has one more round", name(step)),

@@ -84,6 +84,7 @@ impl LockedMission {
         let plan = self.projection.plan;
         let mut after = self.projection.clone();
         let Some(input) = projection::input(plan, event)? else { return Ok((after, Vec::new())) };
+        projection::close_before(&mut after.mission, event);
         let effects = after
             .mission
             .apply(plan, input)
@@ -114,7 +115,7 @@ impl LockedMission {
 }
 
 /// The event of a pause.
-fn paused(plan: &Plan<'_>, Pause { number, reason }: &Pause) -> Event {
+fn paused(plan: &Plan<'_>, Pause { number, reason, is_pointless: _ }: &Pause) -> Event {
     use orange_core::mission::PauseReason as Reason;
     let (why, step, obstacle) = match reason {
         Reason::Boundary(step) => (PauseReason::Boundary, Some(step), None),

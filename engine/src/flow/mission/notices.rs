@@ -103,7 +103,7 @@ fn line(
         return Some(ended_line(projection, id, history, ended));
     }
     if let Event::MissionPaused { number, .. } = &record.event {
-        let asked = projection.pause(id).filter(|pause| pause.number == *number)?;
+        let asked = projection.pauses(id).into_iter().find(|pause| pause.number == *number)?;
         let offers: Vec<String> = asked.offers.iter().map(|offer| format!("  {offer}")).collect();
         return Some(format!("It is paused (pause {number}): {}\n{}", asked.what, offers.join("\n")));
     }

@@ -66,7 +66,15 @@ fn follow(plan: &Plan<'_>, mission: &mut Mission, record: &Record) -> std::resul
     let Some(input) = input(plan, &record.event).map_err(|error| error.message.clone())? else {
         return Ok(());
     };
+    close_before(mission, &record.event);
     mission.apply(plan, input).map(drop).map_err(|refusal| format!("{refusal:?}"))
+}
+
+/// Closes the questions that an answer of an older version has closed with its own.
+pub(super) fn close_before(mission: &mut Mission, event: &Event) {
+    if let Event::MissionContinued { pause, still_open, .. } = event {
+        mission.close_before(*pause, still_open);
+    }
 }
 
 /// The event of the core that this record of a mission is; `None` for one that only tells what has followed.

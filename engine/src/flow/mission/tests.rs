@@ -15,7 +15,7 @@ use crate::ErrorKind;
 use crate::app::App;
 use crate::machines::Machines;
 use crate::store::activity::{self, ActivityNote, NoteKind as Noted};
-use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
+use crate::store::event::{EndedAttempt, Exited, PauseReason, Spawn, StepEnd};
 use crate::store::{self, Event, Set, WorkItemDir, create, tests};
 use orange_api::stored_plan;
 use orange_testkit::plan::PLAN;
@@ -71,6 +71,19 @@ fn complete(step: &str, attempt: u32, result: &str) -> Event {
 
 fn begin() -> Event {
     Event::MissionStarted { workspace: "coffee--1".to_owned() }
+}
+
+/// The answer to this pause, after which these older ones are open.
+fn continued(pause: u32, still_open: &[u32]) -> Event {
+    Event::MissionContinued {
+        pause,
+        accept_failure: false,
+        execution: None,
+        intervene: None,
+        still_open: still_open.to_vec(),
+        actor: Default::default(),
+        via: None,
+    }
 }
 
 /// Records these events, each in a process of its own; the journal always folds to what the process has seen.
@@ -146,14 +159,10 @@ fn the_journal_has_the_whole_course() {
     assert_eq!(projection.mission.status, MissionStatus::Paused);
     let pause = projection.pause(&dir.id).unwrap();
     assert_eq!((pause.number, pause.what.as_str()), (1, "report failed: no network"));
-    let accepted = Event::MissionContinued {
-        pause: 1,
-        accept_failure: true,
-        execution: None,
-        intervene: Some("never".to_owned()),
-        actor: Default::default(),
-        via: None,
-    };
+    let mut accepted = continued(1, &[]);
+    if let Event::MissionContinued { accept_failure, intervene, .. } = &mut accepted {
+        (*accept_failure, *intervene) = (true, Some("never".to_owned()));
+    }
     let projection = record(&app, &dir, vec![accepted, started("rescue", 1), complete("rescue", 1, "PASS")]);
     assert_eq!(projection.mission.status, MissionStatus::Completed);
     assert_eq!(projection.mission.policy.intervene.as_str(), "never");
@@ -164,6 +173,40 @@ fn the_journal_has_the_whole_course() {
         ["lost", "completed"]
     );
     assert_eq!(projection.last_result(&dir.id, &history).unwrap().step, "rescue");
+}
+
+/// A mission that met an obstacle while its agent worked, which then failed.
+fn twice_paused() -> (tempfile::TempDir, App, WorkItemDir) {
+    let (folder, app, dir) = lab();
+    let obstacle = Event::MissionPaused {
+        number: 1,
+        reason: PauseReason::Obstacle,
+        step: None,
+        obstacle: Some("no worktree".to_owned()),
+    };
+    let events = vec![begin(), started("work", 1), obstacle, failed("work", 1, "red")];
+    let projection = record(&app, &dir, events);
+    let pauses: Vec<_> = projection.pauses(&dir.id).into_iter().map(|it| (it.number, it.what)).collect();
+    assert_eq!(pauses, [(1, "no worktree".to_owned()), (2, "work failed: red".to_owned())]);
+    assert_eq!(projection.commands(&dir.id).len(), 4);
+    (folder, app, dir)
+}
+
+#[test]
+fn a_mission_goes_on_when_no_pause_is_open() {
+    let (_folder, app, dir) = twice_paused();
+    let projection = record(&app, &dir, vec![continued(2, &[1])]);
+    assert_eq!(projection.mission.status, MissionStatus::Paused);
+    assert_eq!(projection.pause(&dir.id).map(|it| it.number), Some(1));
+    let projection = record(&app, &dir, vec![continued(1, &[]), started("work", 2)]);
+    assert_eq!(projection.mission.status, MissionStatus::Running);
+}
+
+#[test]
+fn an_answer_in_an_older_journal_closes_older_pauses() {
+    let (_folder, app, dir) = twice_paused();
+    let projection = record(&app, &dir, vec![continued(2, &[]), started("work", 2)]);
+    assert_eq!(projection.mission.status, MissionStatus::Running);
 }
 
 #[test]
@@ -277,15 +320,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
     assert_eq!(mission.projection.pause(&dir.id).unwrap().what, story);
     assert!(mission.projection.mission.busy().is_some() && mission.locked.history().agents.waiting.is_none());
     drop(mission);
-    let go_on = Event::MissionContinued {
-        pause: 1,
-        accept_failure: false,
-        execution: None,
-        intervene: None,
-        actor: Default::default(),
-        via: None,
-    };
-    record(&app, &dir, vec![go_on]);
+    record(&app, &dir, vec![continued(1, &[])]);
     assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().agents.restarts, 0);
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use orange_core::mission::{AttemptEnd, MissionStatus, PauseReason, StepFailure, StepState};
+use orange_core::mission::{AttemptEnd, MissionStatus, Pause, PauseReason, StepFailure, StepState};
 use orange_core::plan::{Plan, StepId};
 
 use super::Projection;
@@ -17,7 +17,7 @@ impl Projection {
     /// The step that runs or comes next, or about which it asks.
     pub fn current(&self) -> Option<StepId> {
         let mission = &self.mission;
-        let asked = mission.pause.as_ref().and_then(|pause| step_of(&pause.reason));
+        let asked = mission.pause().and_then(|pause| pause.reason.step());
         asked.or(mission.busy()).or_else(|| mission.next().map(|(step, _)| step))
     }
 
@@ -32,34 +32,53 @@ impl Projection {
         self.plan.step(step).id.to_owned()
     }
 
-    /// Pause that waits for the answer of a person, with the commands that answer.
+    /// The oldest pause that waits for the answer of a person, with the commands that answer.
     pub fn pause(&self, id: &str) -> Option<MissionPause> {
-        let pause = self.mission.pause.as_ref()?;
-        let step = step_of(&pause.reason);
+        self.mission.pause().map(|pause| self.asked(id, pause))
+    }
+
+    /// Every pause that waits for the answer of a person, the oldest first.
+    pub fn pauses(&self, id: &str) -> Vec<MissionPause> {
+        self.mission.questions.iter().map(|pause| self.asked(id, pause)).collect()
+    }
+
+    fn asked(&self, id: &str, pause: &Pause) -> MissionPause {
         let command = |rest: &str| format!("orange mission {rest}");
         let go_on = command(&format!("continue {id} --pause {}", pause.number));
         let accept = format!("{go_on} --accept-failure");
         let cancel = command(&format!("cancel {id}"));
-        let (reason, offers) = match &pause.reason {
-            PauseReason::Boundary(_) => ("boundary", vec![go_on, cancel]),
-            PauseReason::Warning(_) => ("warning", vec![go_on, cancel]),
-            PauseReason::Error(_) => ("error", vec![go_on, accept, cancel]),
-            PauseReason::Exhausted(_) => ("exhausted", vec![go_on, accept, cancel]),
-            PauseReason::Obstacle(_) => ("obstacle", vec![go_on, cancel]),
+        let reason = match &pause.reason {
+            PauseReason::Boundary(_) => "boundary",
+            PauseReason::Warning(_) => "warning",
+            PauseReason::Error(_) => "error",
+            PauseReason::Exhausted(_) => "exhausted",
+            PauseReason::Obstacle(_) => "obstacle",
         };
-        Some(MissionPause {
+        let offers = match self.mission.asks_about(pause) {
+            Some(_) => vec![go_on, accept, cancel],
+            None => vec![go_on, cancel],
+        };
+        MissionPause {
             number: pause.number,
             reason: reason.to_owned(),
-            step: step.map(|step| self.name(step)),
-            what: self.what(&pause.reason),
+            step: pause.reason.step().map(|step| self.name(step)),
+            what: self.what(pause),
             offers,
-        })
+        }
     }
 
     /// The commands with which a person decides about it.
     pub fn commands(&self, id: &str) -> Vec<String> {
         match self.mission.status {
-            MissionStatus::Paused => self.pause(id).map(|pause| pause.offers).unwrap_or_default(),
+            MissionStatus::Paused => {
+                // Each pause offers to end the mission: once is enough.
+                let mut offers: Vec<String> = Vec::new();
+                for offer in self.pauses(id).into_iter().flat_map(|pause| pause.offers) {
+                    offers.retain(|it| *it != offer);
+                    offers.push(offer);
+                }
+                offers
+            }
             MissionStatus::Failed => {
                 vec![format!("orange mission retry {id}"), format!("orange mission cancel {id}")]
             }
@@ -68,8 +87,8 @@ impl Projection {
         }
     }
 
-    fn what(&self, reason: &PauseReason) -> String {
-        match reason {
+    fn what(&self, pause: &Pause) -> String {
+        match &pause.reason {
             PauseReason::Boundary(step) => format!("step {} has ended", self.name(*step)),
             PauseReason::Warning(step) => {
                 let warning = self.mission.step(*step).latest.as_ref().and_then(|it| it.warning.clone());
@@ -77,6 +96,14 @@ impl Projection {
                     "step {} has completed with a warning: {}",
                     self.name(*step),
                     warning.unwrap_or_default()
+                )
+            }
+            PauseReason::Error(step) | PauseReason::Exhausted(step)
+                if self.mission.asks_about(pause).is_none() =>
+            {
+                format!(
+                    "step {} has failed, and a loop has sent it back since: nothing is left to decide",
+                    self.name(*step)
                 )
             }
             PauseReason::Error(step) | PauseReason::Exhausted(step) => self.mission.failure(self.plan, *step),
@@ -179,16 +206,6 @@ fn is_own_failure(state: &StepState) -> bool {
                     | StepFailure::Exhausted(_)
             )
         )
-}
-
-fn step_of(reason: &PauseReason) -> Option<StepId> {
-    match reason {
-        PauseReason::Boundary(step)
-        | PauseReason::Warning(step)
-        | PauseReason::Error(step)
-        | PauseReason::Exhausted(step) => Some(*step),
-        PauseReason::Obstacle(_) => None,
-    }
 }
 
 fn attempts(id: &str, step: &str, state: &StepState, history: &WorkItemHistory) -> Vec<MissionAttempt> {

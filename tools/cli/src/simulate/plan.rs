@@ -35,7 +35,11 @@ impl<'p> Simulation<PlanWalk<'p>> {
         match self.walk.act(act, None) {
             Ok(happened) => {
                 self.before.push(before);
-                self.happened(&happened, out)
+                self.happened(&happened, out)?;
+                match self.walk.mission.questions.len() {
+                    0 | 1 => Ok(()),
+                    open => writeln!(out, "  {open} pauses are open"),
+                }
             }
             Err(refusal) => {
                 self.walk = before;
@@ -97,11 +101,13 @@ impl<'p> Simulation<PlanWalk<'p>> {
             }
             writeln!(out, "fail {name}\nlose {name}")?;
         }
-        if mission.pause.is_some() {
-            writeln!(out, "continue")?;
-        }
-        if mission.asked().is_some() {
-            writeln!(out, "accept")?;
+        for pause in &mission.questions {
+            let number =
+                if mission.questions.len() > 1 { format!(" {}", pause.number) } else { String::new() };
+            writeln!(out, "continue{number}")?;
+            if mission.asks_about(pause).is_some() {
+                writeln!(out, "accept{number}")?;
+            }
         }
         match mission.status.is_terminal() {
             true => writeln!(out, "nothing more: the mission has ended: {}", mission.status.as_str()),

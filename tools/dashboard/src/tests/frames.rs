@@ -67,8 +67,8 @@ fn why_a_task_is_where_it_is() {
 #[test]
 fn a_mission_with_its_plan() {
     let mission = r#"{"workflow_id": "dev-task", "prompt": "Make it faster", "path": "/m", "history": [], "session": "inactive", "status": "paused", "policy": {"execution": "auto", "intervene": "never"},
-        "pause": {"number": 1, "step": "implement", "what": "implement has failed: the build is red",
-            "offers": ["orange mission continue faster", "orange mission continue faster --accept-failure"]},
+        "pauses": [{"number": 1, "reason": "error", "step": "implement", "what": "implement has failed: the build is red",
+            "offers": ["orange mission continue faster", "orange mission continue faster --accept-failure"]}],
         "steps": [{"id": "plan", "role": "planner", "status": "completed", "summary": "Three parts", "attempts": [{"attempt": 1}]},
             {"id": "implement", "role": "worker", "status": "failed", "failure": "the build is red", "attempts": [{"attempt": 1}, {"attempt": 2}]},
             {"id": "review", "role": "reviewer", "status": "blocked", "attempts": []}]}"#;

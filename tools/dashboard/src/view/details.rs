@@ -239,7 +239,7 @@ fn mission_why(state: &State, theme: Theme, row: &Row, width: usize) -> Vec<Line
         let wrapped = wrap(text, width.saturating_sub(4));
         wrapped.into_iter().map(|text| Line::styled(format!("    {text}"), theme.dim())).collect::<Vec<_>>()
     };
-    if let Some(pause) = &mission.pause {
+    for pause in &mission.pauses {
         let step = pause.step.as_ref().map(|step| format!(" at {step}")).unwrap_or_default();
         lines.push(Line::default());
         lines.push(Line::styled(format!("‖ it pauses{step}"), theme.warm()));

@@ -107,7 +107,7 @@ impl HistoryWriter<'_> {
 
     fn effect(&mut self, effect: &Effect) {
         match effect {
-            Effect::Paused(Pause { number, reason }) => {
+            Effect::Paused(Pause { number, reason, is_pointless: _ }) => {
                 let (why, step) = reason_of(reason);
                 let step = step.map(|it| self.name(it));
                 self.record("mission.paused", json!({"pause": number, "why": why, "step": step}));

@@ -145,7 +145,7 @@ pub struct ContinueArgs {
     /// The mission.
     #[command(flatten)]
     one: OneArgs,
-    /// The number of the pause that this answers [default: the current one]
+    /// The number of the pause that this answers [default: the oldest open one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pause: Option<u32>,
     /// Take the failure as it is
@@ -342,7 +342,7 @@ fn shown(mission: &MissionAnswer, one: &OneArgs) -> String {
     if let Some(why) = &mission.waits {
         text.push_str(&format!("\n\nit waits: {why}"));
     }
-    if let Some(pause) = &mission.pause {
+    for pause in &mission.pauses {
         let number = pause.number;
         text.push_str(&format!("\n\n{}\n", paused(pause)));
         text.push_str(&format!(
@@ -352,6 +352,8 @@ fn shown(mission: &MissionAnswer, one: &OneArgs) -> String {
             let accept = format!("mission continue {named} --pause {number} --accept-failure{same}");
             text.push_str(&format!("`orange-fleet {accept}` takes the failure as it is\n"));
         }
+    }
+    if !mission.pauses.is_empty() {
         text.push_str(&format!("`orange-fleet mission cancel {named}{same}` ends the mission"));
     }
     text

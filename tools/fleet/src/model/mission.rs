@@ -1,6 +1,6 @@
 //! A mission as it is stored: only together with its plan it can be understood.
 
-use orange_core::mission::{Mission, PauseReason, StepFailure};
+use orange_core::mission::{Mission, StepFailure};
 use orange_core::plan::{Plan, StepId};
 
 use super::UnreadableText;
@@ -32,14 +32,6 @@ fn named(mission: &Mission) -> Vec<StepId> {
             named.push(cause);
         }
     }
-    match mission.pause.as_ref().map(|it| &it.reason) {
-        Some(
-            PauseReason::Boundary(step)
-            | PauseReason::Warning(step)
-            | PauseReason::Error(step)
-            | PauseReason::Exhausted(step),
-        ) => named.push(*step),
-        Some(PauseReason::Obstacle(_)) | None => {}
-    }
+    named.extend(mission.questions.iter().filter_map(|it| it.reason.step()));
     named
 }

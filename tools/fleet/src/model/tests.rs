@@ -58,7 +58,7 @@ fn full() -> Mission {
             failed(StepFailure::Because(StepId(2))),
             failed(StepFailure::Reported("no".to_owned())),
         ],
-        pause: Some(Pause { number: 7, reason: PauseReason::Warning(StepId(1)) }),
+        questions: vec![Pause { number: 7, reason: PauseReason::Warning(StepId(1)), is_pointless: false }],
         pauses: 7,
     }
 }
@@ -78,7 +78,7 @@ fn a_mission_is_read_as_it_was_written() {
         PauseReason::Obstacle("no worktree".to_owned()),
     ];
     for reason in reasons {
-        let paused = Mission { pause: Some(Pause { number: 1, reason }), ..full() };
+        let paused = Mission { questions: vec![Pause { number: 1, reason, is_pointless: false }], ..full() };
         assert_eq!(mission::read(&write(&paused), PLAN).unwrap(), paused);
     }
     for (status, step) in MissionStatus::ALL.into_iter().zip(StepStatus::ALL) {
@@ -89,6 +89,22 @@ fn a_mission_is_read_as_it_was_written() {
         assert!(text.contains(&format!("\"status\":\"{}\"", status.as_str())), "{text}");
         assert_eq!(mission::read(&text, PLAN).unwrap(), other);
     }
+}
+
+#[test]
+fn several_questions_are_read_as_they_were_written() {
+    let asked = |number, reason, is_pointless| Pause { number, reason, is_pointless };
+    let questions = vec![
+        asked(6, PauseReason::Error(StepId(2)), true),
+        asked(7, PauseReason::Exhausted(StepId(1)), false),
+    ];
+    let mission = Mission { questions, ..full() };
+    let text = write(&mission);
+    let list = r#""pause":[{"number":6,"reason":{"error":2},"is_pointless":true},{"number":7,"reason":{"exhausted":1}}]"#;
+    assert!(text.contains(list), "{text}");
+    assert_eq!(mission::read(&text, PLAN).unwrap(), mission);
+    let unknown = text.replace(r#""exhausted":1"#, r#""exhausted":99"#);
+    assert!(matches!(mission::read(&unknown, PLAN), Err(UnreadableText::Broken(_))));
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn two_browsers() {
     assert!(second.text("#main").contains("another pause"), "{}", second.text("#main"));
     second.click("#main a.button");
     second.wait_for("#ask", "still closed");
-    assert_eq!(colony.mission(&id).mission.pause.unwrap().number, 2);
+    assert_eq!(colony.mission(&id).mission.pause().unwrap().number, 2);
 }
 
 fn retries_and_cancels() {

@@ -2,7 +2,7 @@
 //! out is not compared. States are Blocked, Queued, Assigned, Running, Completed, Failed, Skipped and X for cancelled, in the order
 //! of the plan's text.
 //!
-//! Events: `create tick start(S) done(S,RESULT,SUMMARY) fail(S,REASON) lost(S) continue accept retry cancel`. They are
+//! Events: `create tick start(S) done(S,RESULT,SUMMARY) fail(S,REASON) lost(S) continue(PAUSE) accept(PAUSE) retry cancel`. They are
 //! about the current attempt, or about number 2 of it as `S#2`. `!` before an event: it is refused and changes nothing;
 //! `=`: it is answered as before and changes nothing. A `_` is a blank.
 
@@ -424,31 +424,35 @@ fn a_step_fails_when_five_workers_in_a_row_are_lost() {
 
 /// Holds a mission of this plan, which never pauses, against the trace.
 #[track_caller]
-fn check(plan: &str, trace: &str) -> Mission {
+pub(super) fn check(plan: &str, trace: &str) -> Mission {
     let mut case = MissionCase::new(plan);
     trace.lines().for_each(|row| case.row(row));
     case.mission
 }
 
-struct MissionCase {
-    tables: Tables,
-    mission: Mission,
+pub(super) struct MissionCase {
+    pub(super) tables: Tables,
+    pub(super) mission: Mission,
 }
 
 impl MissionCase {
     fn new(plan: &str) -> MissionCase {
+        MissionCase::that_pauses(plan, Intervene::Never)
+    }
+
+    pub(super) fn that_pauses(plan: &str, intervene: Intervene) -> MissionCase {
         let tables = tables(plan);
-        let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
+        let policy = Policy { execution: Execution::Auto, intervene };
         let mission = tables.with(|plan| Mission::new(plan, policy));
         MissionCase { tables, mission }
     }
 
-    fn apply(&mut self, event: Event) -> Result<Vec<Effect>, Refusal> {
+    pub(super) fn apply(&mut self, event: Event) -> Result<Vec<Effect>, Refusal> {
         self.tables.with(|plan| self.mission.apply(plan, event))
     }
 
     #[track_caller]
-    fn row(&mut self, row: &str) {
+    pub(super) fn row(&mut self, row: &str) {
         let mut columns = row.split('|').map(str::trim);
         columns.next().unwrap_or_default().split_whitespace().for_each(|it| self.event(it, row));
         let found =
@@ -473,6 +477,7 @@ impl MissionCase {
             self.apply(start).unwrap_or_default();
         }
         let started = self.mission.clone();
+        let number = rest.trim_end_matches(')').parse().ok();
         let named = || step.unwrap_or_else(|| panic!("{text} names a step of the plan, in {row}"));
         let event = match verb {
             "create" => Event::Begin,
@@ -490,7 +495,7 @@ impl MissionCase {
             "lost" => Event::Lose { step: named(), attempt },
             "gone" => Event::Abandon { step: named(), attempt },
             "continue" | "accept" => Event::Continue {
-                pause: None,
+                pause: number,
                 accept_failure: verb == "accept",
                 execution: None,
                 intervene: None,

@@ -86,7 +86,7 @@ fn then(tables: &Tables, policy: Policy, end: StepOutcome) -> StepConsequence {
             StepOutcome::Error => Event::Fail { step, attempt: 1, reason: String::new() },
         };
         mission.apply(plan, event).unwrap();
-        match (mission.status, mission.pause.map(|pause| pause.reason)) {
+        match (mission.status, mission.pause().map(|pause| pause.reason.clone())) {
             (MissionStatus::Running, None) => GoesOn,
             (MissionStatus::Completed, None) => Completed,
             (MissionStatus::Failed, None) => Failed,

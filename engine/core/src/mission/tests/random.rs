@@ -279,7 +279,7 @@ pub fn event(random: &mut Random, plan: &Plan<'_>, mission: &Mission, events: &[
 pub fn sensible(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
     match mission.status {
         MissionStatus::Pending => Event::Begin,
-        MissionStatus::Paused if random.percent(90) => answer(random, mission),
+        MissionStatus::Paused if random.percent(75) => answer(random, mission),
         MissionStatus::Running | MissionStatus::Paused => work(random, plan, mission),
         MissionStatus::Failed if random.percent(90) => retry(random, plan),
         MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
@@ -332,16 +332,14 @@ fn report(random: &mut Random, plan: &Plan<'_>, step: StepId) -> Report {
 }
 
 fn answer(random: &mut Random, mission: &Mission) -> Event {
-    let now = mission.pause.as_ref().map_or(0, |it| it.number);
+    let open: Vec<u32> = mission.questions.iter().map(|it| it.number).collect();
     let pause = match random.below(10) {
-        0..5 => None,
-        5..9 => Some(now),
+        0..4 => None,
+        4..9 if !open.is_empty() => Some(random.one_of(&open)),
         _ => Some(random.below(mission.pauses as usize + 2) as u32),
     };
-    let asks = matches!(
-        mission.pause,
-        Some(Pause { reason: PauseReason::Error(_) | PauseReason::Exhausted(_), .. })
-    );
+    let meant = mission.questions.iter().find(|it| pause.is_none_or(|number| number == it.number));
+    let asks = meant.is_some_and(|it| matches!(it.reason, PauseReason::Error(_) | PauseReason::Exhausted(_)));
     let accept_failure = random.percent(if asks { 60 } else { 5 });
     let policy = policy(random);
     Event::Continue {

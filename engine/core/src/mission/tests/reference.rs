@@ -43,6 +43,8 @@ pub struct KnownStep {
     pub is_exhausted: bool,
     pub latest: Option<Report>,
     pub sent_back_by: Option<StepId>,
+    /// The number of the question about its failure.
+    pub asked_in: Option<u32>,
 }
 
 impl KnownStep {
@@ -65,7 +67,8 @@ pub struct MissionReference {
     pub known: Vec<KnownStep>,
     pub status: MissionStatus,
     pub policy: Policy,
-    pub pause: Option<Pause>,
+    /// Number and reason of each open question.
+    pub questions: Vec<(u32, PauseReason)>,
     pub pauses: u32,
     /// Every step that was skipped only because nothing else could be decided.
     pub standoffs: Vec<StepId>,
@@ -107,6 +110,7 @@ impl MissionReference {
             is_exhausted: false,
             latest: None,
             sent_back_by: None,
+            asked_in: None,
         };
         MissionReference {
             rules: rules(plan),
@@ -114,7 +118,7 @@ impl MissionReference {
             known: plan.steps.iter().map(|_| known.clone()).collect(),
             status: MissionStatus::Pending,
             policy,
-            pause: None,
+            questions: Vec::new(),
             pauses: 0,
             standoffs: Vec::new(),
         }
@@ -156,7 +160,7 @@ impl MissionReference {
         let steps = expected.steps.iter().zip(&mission.steps).zip(&self.rules);
         differ("mission", &expected.status, &mission.status)
             .or_else(|| differ("policy", &expected.policy, &mission.policy))
-            .or_else(|| differ("pause", &expected.pause, &mission.pause))
+            .or_else(|| differ("questions", &expected.questions, &mission.questions))
             .or_else(|| differ("number of pauses", &expected.pauses, &mission.pauses))
             .or_else(|| {
                 steps.into_iter().find_map(|((expected, found), rule)| {
@@ -201,11 +205,20 @@ impl MissionReference {
             latest: it.latest.clone(),
             sent_back_by: it.sent_back_by,
         });
+        let questions = self.questions.iter().map(|(number, reason)| {
+            let is_pointless = match reason {
+                PauseReason::Error(step) | PauseReason::Exhausted(step) => {
+                    self.known(*step).asked_in != Some(*number)
+                }
+                PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => false,
+            };
+            Pause { number: *number, reason: reason.clone(), is_pointless }
+        });
         Mission {
             status: self.status,
             policy: self.policy,
             steps: steps.collect(),
-            pause: self.pause.clone(),
+            questions: questions.collect(),
             pauses: self.pauses,
         }
     }
@@ -364,18 +377,26 @@ impl MissionReference {
         intervene: Option<Intervene>,
     ) -> Result<(), Refusal> {
         self.must_be_open()?;
-        let pause = self.pause.clone().ok_or(Refusal::NotPaused)?;
-        if number.is_some_and(|it| it != pause.number) {
-            return Err(Refusal::OtherPause { current: pause.number });
-        }
-        let asked = self.asked();
+        let oldest = self.questions.iter().map(|it| it.0).min().ok_or(Refusal::NotPaused)?;
+        let meant = number.unwrap_or(oldest);
+        let (_, reason) = self
+            .questions
+            .iter()
+            .find(|it| it.0 == meant)
+            .cloned()
+            .ok_or(Refusal::OtherPause { current: oldest })?;
+        let asked = self.all().find(|it| self.known(*it).asked_in == Some(meant));
         if accept_failure && asked.is_none() {
             return Err(Refusal::NothingToAccept);
         }
         self.policy.execution = execution.unwrap_or(self.policy.execution);
         self.policy.intervene = intervene.unwrap_or(self.policy.intervene);
+        self.questions.retain(|it| it.0 != meant);
+        if let Some(step) = asked {
+            self.of(step).asked_in = None;
+        }
         if let Some(step) = asked.filter(|_| !accept_failure) {
-            self.try_again(step, matches!(pause.reason, PauseReason::Exhausted(_)));
+            self.try_again(step, matches!(reason, PauseReason::Exhausted(_)));
         }
         self.run();
         Ok(())
@@ -447,6 +468,7 @@ impl MissionReference {
         let known = self.of(step);
         withdraw(known);
         known.stand = Stand::Blocked;
+        known.asked_in = None;
         (known.lost, known.abandoned) = (0, 0);
     }
 
@@ -470,20 +492,25 @@ impl MissionReference {
 
     fn pause(&mut self, reason: PauseReason) {
         self.pauses += 1;
-        self.pause = Some(Pause { number: self.pauses, reason });
+        if let PauseReason::Error(step) | PauseReason::Exhausted(step) = reason {
+            self.of(step).asked_in = Some(self.pauses);
+        }
+        self.questions.push((self.pauses, reason));
         self.status = MissionStatus::Paused;
     }
 
     fn run(&mut self) {
-        self.pause = None;
-        self.status = MissionStatus::Running;
+        if self.questions.is_empty() {
+            self.status = MissionStatus::Running;
+        }
         self.cascade();
         self.ends_if_over();
     }
 
     fn end(&mut self, status: MissionStatus) {
         self.status = status;
-        self.pause = None;
+        self.questions.clear();
+        self.known.iter_mut().for_each(|it| it.asked_in = None);
     }
 
     fn ends_if_over(&mut self) -> bool {
@@ -532,7 +559,7 @@ impl MissionReference {
         for failed in self.all() {
             let Some(handler) = self.rule(failed).handler else { continue };
             let is_untaken = matches!(self.known(handler).stand, Stand::Blocked | Stand::Skipped);
-            if is_untaken && self.has_own(failed) && self.asked() != Some(failed) {
+            if is_untaken && self.has_own(failed) && !self.is_asked(failed) {
                 self.queue(handler);
             }
         }
@@ -551,13 +578,10 @@ impl MissionReference {
             self.rule(*it).handles.is_none()
                 && self.rule(*it).depends_on.iter().all(|it| self.is_satisfied(*it))
         };
-        let skipped = match blocked.iter().copied().find(may_go) {
-            Some(first) => Vec::from([first]),
-            None => blocked.into_iter().filter(|it| self.rule(*it).handles.is_some()).collect(),
-        };
-        skipped.iter().for_each(|it| self.of(*it).stand = Stand::Skipped);
-        self.standoffs.extend(&skipped);
-        !skipped.is_empty()
+        let Some(skipped) = blocked.into_iter().find(may_go) else { return false };
+        self.of(skipped).stand = Stand::Skipped;
+        self.standoffs.push(skipped);
+        true
     }
 }
 

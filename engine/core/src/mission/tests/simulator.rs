@@ -103,7 +103,7 @@ struct Simulation<'p> {
     events: Vec<Event>,
     /// The attempts whose end was accepted.
     accepted: BTreeSet<(StepId, u32)>,
-    /// Steps that were skipped; since then no loop step after them has completed, and no person ran something again.
+    /// Steps that were skipped; since then no loop step after them has completed, and no person granted a round or retried the mission.
     skipped: BTreeSet<StepId>,
     /// A person has retried the mission, which queues failed steps whatever they depend on.
     has_been_retried: bool,
@@ -143,7 +143,7 @@ impl<'p> Simulation<'p> {
                 MissionStatus::Pending => Event::Begin,
                 MissionStatus::Paused => Event::Continue {
                     pause: None,
-                    accept_failure: asked(&self.mission).is_some(),
+                    accept_failure: self.mission.asked().is_some(),
                     execution: None,
                     intervene: None,
                 },
@@ -225,8 +225,12 @@ impl<'p> Simulation<'p> {
             (!now.status.is_terminal() || is(StepStatus::Blocked) == 0, "the end leaves a step blocked"),
             (now.status != MissionStatus::Completed || !has_failed, "a failed mission counts as completed"),
             (now.status != MissionStatus::Failed || has_failed, "a mission has failed without a failure"),
-            ((now.status == MissionStatus::Paused) == now.pause.is_some(), "the pause and the status differ"),
-            (now.pause.as_ref().is_none_or(|it| it.number == now.pauses), "the pause is not the last one"),
+            (
+                (now.status == MissionStatus::Paused) != now.questions.is_empty(),
+                "the questions and the status differ",
+            ),
+            (now.questions.iter().all(|it| it.number <= now.pauses), "a question is not counted"),
+            (now.questions.is_sorted_by(|a, b| a.number < b.number), "the questions are not in order"),
             (now.pauses >= before.pauses, "pauses are counted down"),
         ];
         for (holds, what) in mission {
@@ -264,12 +268,12 @@ impl<'p> Simulation<'p> {
         Ok(())
     }
 
-    /// No step that was skipped runs later, unless a loop step after it has completed since, or a person ran something
-    /// again. What such a loop step sends back can be another loop step, which then sends back the skipped one. A step
+    /// No step that was skipped runs later, unless a loop step after it has completed since, or a person granted a round
+    /// or retried the mission. What such a loop step sends back can be another loop step, which then sends back the skipped one. A step
     /// that ended a standoff is excepted: what it waited for waited for it.
     fn remembers_skips(&mut self, event: &Event, before: &Mission) -> Result<(), String> {
-        let is_tried_again = matches!(event, Event::Continue { accept_failure: false, .. });
-        let by_hand = matches!(event, Event::Retry { .. }) || is_tried_again && asked(before).is_some();
+        let is_granted = |it: StepId| self.mission.step(it).granted > before.step(it).granted;
+        let by_hand = matches!(event, Event::Retry { .. }) || self.plan.step_ids().any(is_granted);
         let mut sender = None;
         if let Event::Complete { step, .. } = event {
             sender = Some(self.plan.step(*step).handles.unwrap_or(*step));
@@ -302,7 +306,7 @@ impl<'p> Simulation<'p> {
             Err(refusal) => note(format!("{refusal:?}")),
         }
         note(format!("{:?}", self.mission.status));
-        self.mission.pause.iter().for_each(|it| note(format!("{:?}", it.reason)));
+        self.mission.questions.iter().for_each(|it| note(format!("{:?}", it.reason)));
         for step in &self.mission.steps {
             note(format!("{:?}", step.status));
             step.failure.iter().for_each(|it| note(format!("{it:?}")));
@@ -324,17 +328,17 @@ pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &
             effects.push(Effect::EndAgent { step, attempt });
         }
     }
-    if let (Event::Continue { accept_failure, .. }, Some(pause)) = (event, &before.pause) {
-        effects.push(Effect::Continued(match (asked(before), &pause.reason) {
+    if let (Event::Continue { accept_failure, .. }, Some(pause)) = (event, answered(event, before)) {
+        effects.push(Effect::Continued(match (asked(pause, before), &pause.reason) {
             (None, _) => AnswerEffect::WentOn,
             (Some(step), _) if *accept_failure => AnswerEffect::Accepted(step),
             (Some(step), PauseReason::Exhausted(_)) => AnswerEffect::Granted(step),
             (Some(step), _) => AnswerEffect::TriedAgain(step),
         }));
     }
-    let pause = after.pause.iter().filter(|_| after.pauses > before.pauses);
+    let pause = after.questions.iter().filter(|it| it.number > before.pauses);
     effects.extend(pause.map(|it| Effect::Paused(it.clone())));
-    let is_news = after.next() != before.next() || before.status != MissionStatus::Running;
+    let is_news = after.next() != before.next();
     let start = after.next().filter(|_| is_news);
     effects.extend(start.map(|(step, attempt)| Effect::Start { step, attempt }));
     if after.status.is_terminal() {
@@ -343,12 +347,17 @@ pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &
     effects
 }
 
-/// The step about whose failure a person is asked, unless a loop step has sent it back meanwhile.
-fn asked(mission: &Mission) -> Option<StepId> {
-    let (PauseReason::Error(step) | PauseReason::Exhausted(step)) = mission.pause.as_ref()?.reason else {
-        return None;
-    };
-    (mission.step(step).status == StepStatus::Failed).then_some(step)
+/// The question that an event answers.
+fn answered<'m>(event: &Event, before: &'m Mission) -> Option<&'m Pause> {
+    let Event::Continue { pause, .. } = event else { return None };
+    before.questions.iter().find(|it| pause.is_none_or(|number| number == it.number))
+}
+
+/// The step about whose failure a question asks, unless a loop step has sent it back meanwhile.
+fn asked(pause: &Pause, mission: &Mission) -> Option<StepId> {
+    let (PauseReason::Error(step) | PauseReason::Exhausted(step)) = pause.reason else { return None };
+    let is_open = !pause.is_pointless && mission.step(step).status == StepStatus::Failed;
+    is_open.then_some(step)
 }
 
 fn same(what: &str, before: &Mission, after: &Mission) -> Result<(), String> {

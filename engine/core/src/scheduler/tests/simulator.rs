@@ -177,7 +177,7 @@ fn persons_answer(world: &mut World<'_>) -> WorldCheck {
         if !world.missions[index].is_paused() {
             continue;
         }
-        let reason = world.missions[index].mission.pause.as_ref().map(|it| &it.reason);
+        let reason = world.missions[index].mission.pause().map(|it| &it.reason);
         let accept_failure = matches!(reason, Some(PauseReason::Error(_) | PauseReason::Exhausted(_)));
         for accept_failure in [accept_failure, false] {
             let event =

@@ -63,7 +63,8 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
     // A form that names no pause answers none.
     let pause = Some(sent.pause.parse().unwrap_or(0));
     let ask = Ask::Continue { mission: id.clone(), pause, accepts, execution, intervene };
-    let key = format!("{}-{}", sent.key, if accepts { "accept" } else { "continue" });
+    // A page has a form for each open pause, all with one key.
+    let key = format!("{}-{}-{}", sent.key, sent.pause, if accepts { "accept" } else { "continue" });
     match visit.console.entry_point.ask(key, ask).await.map_err(unanswered)? {
         Ok(done) => {
             let said = match done.answered {

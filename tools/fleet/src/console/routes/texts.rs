@@ -1,9 +1,10 @@
 //! Long texts whole, as plain text: a browser shows them, and nothing in them is more than text.
 
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::http::header;
 use axum::response::IntoResponse;
 use orange_core::mission::AttemptEnd;
+use serde::Deserialize;
 
 use super::mission::{prompt_of, step_of};
 use super::{PageResult, Visit, missing};
@@ -14,9 +15,22 @@ pub(super) async fn prompt(visit: Visit, Path(id): Path<String>) -> PageResult {
     plain(visit.mission(&id).await?.prompt)
 }
 
-pub(super) async fn reason(visit: Visit, Path(id): Path<String>) -> PageResult {
+/// The pause whose reason is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ReasonQuery {
+    /// The number of the pause; the oldest open one by default.
+    pause: Option<u32>,
+}
+
+pub(super) async fn reason(
+    visit: Visit,
+    Path(id): Path<String>,
+    Query(asked): Query<ReasonQuery>,
+) -> PageResult {
     let stored = visit.mission(&id).await?;
-    let pause = stored.mission.pause.as_ref();
+    let mut open = stored.mission.questions.iter();
+    let pause = open.find(|it| asked.pause.is_none_or(|number| number == it.number));
     plain(pause.map(|it| words::reason(stored.plan, &stored.mission, it)).unwrap_or_default())
 }
 

@@ -80,8 +80,10 @@ impl Inbox<'_> {
 
     /// Key of the questions that are asked here: while a person reads them, nothing else takes their place unseen.
     fn questions(&self) -> String {
-        let asked =
-            |(stored, _): &(StoredMission, Seal<'_>)| format!("{}.{}", stored.row.id, stored.mission.pauses);
+        let asked = |(stored, _): &(StoredMission, Seal<'_>)| {
+            let oldest = stored.mission.pause().map_or(0, |it| it.number);
+            format!("{}.{oldest}.{}", stored.row.id, stored.mission.pauses)
+        };
         self.waiting.iter().map(asked).collect::<Vec<_>>().join(" ")
     }
 
@@ -124,12 +126,14 @@ fn more(count: u64, shown: usize, status: &str) -> Markup {
 /// A mission that waits, with its answers.
 fn waits(stored: &StoredMission, seal: &Seal<'_>) -> Markup {
     let (plan, state) = (stored.plan, &stored.mission);
-    let Some(pause) = &state.pause else { return html! {} };
+    let Some(pause) = state.pause() else { return html! {} };
+    let others = state.questions.len() - 1;
     html! {
         article.card.ask id={ "waits-" (stored.row.id) } aria-labelledby={ "title-" (stored.row.id) } {
             (heading(stored))
             p.why { strong { (words::question(pause)) } " " span dir="auto" { (text::line(&words::reason(plan, state, pause))) } }
-            (mission::answers(stored, seal, false))
+            @if others > 0 { p.why { (counted(others, "more question is", "more questions are")) " open." } }
+            (mission::answers(stored, pause, seal, mission::AnswerForm::Short))
         }
     }
 }

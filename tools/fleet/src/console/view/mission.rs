@@ -1,7 +1,7 @@
 //! One mission: what it asks, its plan as a live picture, its steps and their attempts.
 
 use maud::{Markup, html};
-use orange_core::mission::{Mission, MissionStatus};
+use orange_core::mission::{Mission, MissionStatus, Pause};
 use orange_core::plan::StepId;
 
 use super::forms::{self, Seal};
@@ -49,9 +49,9 @@ impl MissionPage<'_> {
             h1 dir="auto" { (text::line(&row.summary)) }
             @if let Some(said) = self.said { p.said #said { (said) } }
             (self.facts())
-            div #ask data-question=(mission.pause.as_ref().map_or(0, |it| it.number)) {
-                @if mission.pause.is_some() { (self.asks()) }
-                @else if mission.status == MissionStatus::Failed { (self.failed()) }
+            div #ask data-question=(numbers(mission)) {
+                @for (place, pause) in mission.questions.iter().enumerate() { (self.asks(pause, place == 0)) }
+                @if mission.status == MissionStatus::Failed { (self.failed()) }
             }
             section #plan aria-labelledby="plan-title" {
                 h2 #plan-title { "Plan" }
@@ -119,16 +119,17 @@ impl MissionPage<'_> {
         }
     }
 
-    /// The question of a pause, and its answers.
-    fn asks(&self) -> Markup {
-        let StoredMission { plan, mission, .. } = self.stored;
-        let Some(pause) = &mission.pause else { return html! {} };
+    /// The question of a pause, and its answers. The first one lets the policy change, too.
+    fn asks(&self, pause: &Pause, is_first: bool) -> Markup {
+        let StoredMission { row, plan, mission, .. } = self.stored;
+        let title = if is_first { "ask-title".to_owned() } else { format!("ask-title-{}", pause.number) };
+        let whole = format!("/console/missions/{}/reason?pause={}", row.id, pause.number);
         let why = words::reason(plan, mission, pause);
         html! {
-            section.card.ask aria-labelledby="ask-title" {
-                h2 #ask-title { "Pause " (pause.number) ": " (words::question(pause)) }
-                (text::block(&why, text::SUMMARY, &format!("/console/missions/{}/reason", self.stored.row.id), "reason"))
-                (answers(self.stored, &self.seal, true))
+            section.card.ask aria-labelledby=(title) {
+                h2 id=(title) { "Pause " (pause.number) ": " (words::question(pause)) }
+                (text::block(&why, text::SUMMARY, &whole, "reason"))
+                (answers(self.stored, pause, &self.seal, if is_first { AnswerForm::WithPolicy } else { AnswerForm::InFull }))
             }
         }
     }
@@ -210,11 +211,28 @@ impl MissionPage<'_> {
     }
 }
 
-/// The form that answers a pause. `in_full` says what each answer does, and lets the policy change with it.
-pub fn answers(stored: &StoredMission, seal: &Seal<'_>, in_full: bool) -> Markup {
+/// Extent of a form that answers a pause.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// Buttons, with a link to the mission.
+    Short,
+    /// Each button with the effect of its answer.
+    InFull,
+    /// That, and menus that change the policy with the answer.
+    WithPolicy,
+}
+
+/// Numbers of the open questions: while a person reads them, no others take their place unseen.
+fn numbers(mission: &Mission) -> String {
+    let numbers: Vec<String> = mission.questions.iter().map(|it| it.number.to_string()).collect();
+    if numbers.is_empty() { "0".to_owned() } else { numbers.join(" ") }
+}
+
+/// The form that answers a pause.
+pub fn answers(stored: &StoredMission, pause: &Pause, seal: &Seal<'_>, form: AnswerForm) -> Markup {
     let StoredMission { row, plan, mission, .. } = stored;
-    let Some(pause) = &mission.pause else { return html! {} };
-    let choices = words::choices(plan, mission);
+    let choices = words::choices(plan, mission, pause);
+    let in_full = form != AnswerForm::Short;
     html! {
         form.answers method="post" action={ "/console/missions/" (row.id) "/continue" } {
             (seal.fields())
@@ -230,7 +248,7 @@ pub fn answers(stored: &StoredMission, seal: &Seal<'_>, in_full: bool) -> Markup
                 }
                 @if !in_full { div { a.button.plain href={ "/console/missions/" (row.id) } { "Look at it" } } }
             }
-            @if in_full {
+            @if form == AnswerForm::WithPolicy {
                 details #policy {
                     summary { "When it pauses from now on" }
                     (forms::policy("answer", "as it is", ("", "")))

@@ -1,7 +1,7 @@
 //! Pages of values: what they say of each state, and that no text of others is markup.
 
 use maud::Markup;
-use orange_core::mission::{Event, Mission, Report};
+use orange_core::mission::{Event, Mission, Pause, PauseReason, Report};
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{Crab, Scheduler};
 
@@ -66,7 +66,7 @@ fn mission(events: &[&str], policy: Policy) -> StoredMission {
         branch: format!("fix/{MARKUP}"),
         status: mission.status.as_str().to_owned(),
         step: None,
-        pause: mission.pause.as_ref().map(|it| it.number),
+        pause: mission.pause().map(|it| it.number),
         version: 1,
         created: 1_770_000_000_000,
         updated: 1_770_000_060_000,
@@ -210,6 +210,25 @@ fn a_mission_that_has_ended_offers_nothing() {
         &["The mission has completed."],
         &["Cancel this", "Run it again", "Pause 1"],
     );
+}
+
+#[test]
+fn every_open_pause_has_its_form() {
+    let mut stored = mission(&["plan-"], AUTO);
+    let reason = PauseReason::Obstacle("the push was refused".to_owned());
+    stored.mission.questions.push(Pause { number: 2, reason, is_pointless: false });
+    let page = page_of(&stored);
+    for part in [
+        "data-question=\"1 2\"",
+        "name=\"pause\" value=\"1\"",
+        "name=\"pause\" value=\"2\"",
+        "id=\"ask-title-2\"",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert_eq!(page.matches("id=\"policy\"").count(), 1);
+    let words = words_of(&page);
+    assert!(words.contains("2 questions are open") && words.contains("the push was refused"), "{words}");
 }
 
 #[test]

@@ -93,6 +93,12 @@ pub fn reason(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> String {
             let warning = mission.step(*step).latest.as_ref().and_then(|it| it.warning.as_deref());
             format!("{} has completed with a warning: {}", name(*step), warning.unwrap_or("(none)"))
         }
+        PauseReason::Error(step) | PauseReason::Exhausted(step) if mission.asks_about(pause).is_none() => {
+            format!(
+                "{} has failed, and a loop has sent it back since: nothing is left to decide",
+                name(*step)
+            )
+        }
         PauseReason::Error(step) | PauseReason::Exhausted(step) => mission.failure(plan, *step),
         PauseReason::Obstacle(what) => what.clone(),
     }
@@ -120,11 +126,10 @@ pub struct PauseChoice {
     pub effect: String,
 }
 
-/// The answers that a paused mission offers, the usual one first.
-pub fn choices(plan: &Plan<'_>, mission: &Mission) -> Vec<PauseChoice> {
-    let Some(pause) = &mission.pause else { return Vec::new() };
+/// The answers that a pause offers, the usual one first.
+pub fn choices(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> Vec<PauseChoice> {
     let go_on = |label: String, effect: String| PauseChoice { accepts: false, label, effect };
-    let Some(step) = mission.asked() else {
+    let Some(step) = mission.asks_about(pause) else {
         return vec![go_on("Go on".to_owned(), "The mission continues where it is.".to_owned())];
     };
     let name = plan.step(step).id;
@@ -157,7 +162,7 @@ pub fn failures(plan: &Plan<'_>, mission: &Mission) -> Vec<String> {
 
 /// True if a loop of it is exhausted.
 pub fn is_exhausted(mission: &Mission) -> bool {
-    let asks = mission.pause.as_ref().is_some_and(|it| matches!(it.reason, PauseReason::Exhausted(_)));
+    let asks = mission.questions.iter().any(|it| matches!(it.reason, PauseReason::Exhausted(_)));
     asks || mission.steps.iter().any(|it| it.is_exhausted)
 }
 
@@ -193,9 +198,10 @@ pub const fn intervene(value: Intervene) -> &'static str {
 pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<(StepId, &str)>) -> String {
     match mission.status {
         MissionStatus::Pending => "The mission has not begun.".to_owned(),
-        MissionStatus::Paused => match &mission.pause {
-            Some(pause) => format!("Pause {}: the mission waits for you.", pause.number),
-            None => "The mission waits for you.".to_owned(),
+        MissionStatus::Paused => match &mission.questions[..] {
+            [] => "The mission waits for you.".to_owned(),
+            [pause] => format!("Pause {}: the mission waits for you.", pause.number),
+            pauses => format!("{} questions are open: the mission waits for you.", pauses.len()),
         },
         MissionStatus::Running => match (mission.busy(), holder) {
             (Some(step), _) => {

@@ -1,7 +1,7 @@
 //! Writes of a transaction: actors once, at its end, and the steps that wait.
 
-use orange_core::mission::{Mission, PauseReason};
-use orange_core::plan::{Plan, StepId};
+use orange_core::mission::Mission;
+use orange_core::plan::Plan;
 use orange_core::scheduler::Waiting;
 
 use super::{Failed, MissionState, Rows, StoredScheduler, UnitOfWork, WaitingQueue, Waits};
@@ -125,7 +125,7 @@ pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) ->
     MissionState {
         status: mission.status.as_str(),
         step: current_step(plan, mission),
-        pause: mission.pause.as_ref().map(|it| it.number),
+        pause: mission.pause().map(|it| it.number),
         version,
         state: model::write(mission),
     }
@@ -133,13 +133,7 @@ pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) ->
 
 /// The step that runs or comes next, or about which the mission asks.
 fn current_step(plan: &Plan<'static>, mission: &Mission) -> Option<&'static str> {
-    let asked: Option<StepId> = mission.pause.as_ref().and_then(|pause| match pause.reason {
-        PauseReason::Boundary(step)
-        | PauseReason::Warning(step)
-        | PauseReason::Error(step)
-        | PauseReason::Exhausted(step) => Some(step),
-        PauseReason::Obstacle(_) => None,
-    });
+    let asked = mission.pause().and_then(|pause| pause.reason.step());
     let step = mission.busy().or(asked).or_else(|| mission.next().map(|(step, _)| step))?;
     plan.steps.get(step.index()).map(|it| it.id)
 }

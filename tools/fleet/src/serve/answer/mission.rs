@@ -54,7 +54,8 @@ impl From<StoredMission> for MissionAnswer {
             status: mission.status,
             execution: mission.policy.execution,
             intervene: mission.policy.intervene,
-            pause: mission.pause.as_ref().map(|it| pause(it, plan, &mission)),
+            pause: mission.pause().map(|it| pause(it, plan, &mission)),
+            pauses: mission.questions.iter().map(|it| pause(it, plan, &mission)).collect(),
             waits: None,
             tasks,
             version: row.version,
@@ -76,7 +77,7 @@ fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
         PauseReason::Exhausted(step) => (PauseCause::Exhausted, named(step), mission.failure(plan, *step)),
         PauseReason::Obstacle(what) => (PauseCause::Obstacle, None, what.clone()),
     };
-    let offers = match mission.asked() {
+    let offers = match mission.asks_about(pause) {
         Some(_) => vec![PauseOffer::Continue, PauseOffer::AcceptFailure, PauseOffer::Cancel],
         None => vec![PauseOffer::Continue, PauseOffer::Cancel],
     };

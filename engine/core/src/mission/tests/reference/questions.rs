@@ -41,16 +41,14 @@ impl MissionReference {
 
     /// True if the mission is paused for more than a boundary or a warning.
     pub(super) fn has_a_question(&self) -> bool {
-        matches!(self.pause, Some(Pause { reason: PauseReason::Obstacle(_), .. })) || self.asked().is_some()
+        self.questions.iter().any(|it| matches!(it.1, PauseReason::Obstacle(_)))
+            || self.all().any(|it| self.is_asked(it))
     }
 
-    /// The step about whose failure a person is asked. A late completion of a loop step can send it back meanwhile;
-    /// then nothing is left to ask, and the answer goes on.
-    pub(super) fn asked(&self) -> Option<StepId> {
-        let (PauseReason::Error(step) | PauseReason::Exhausted(step)) = self.pause.as_ref()?.reason else {
-            return None;
-        };
-        self.known(step).counts_as_failed().then_some(step)
+    /// True if a person is asked about the failure of this step. A late completion of a loop step can send it back
+    /// meanwhile; then nothing is left to ask, and the answer goes on.
+    pub(super) fn is_asked(&self, step: StepId) -> bool {
+        self.known(step).asked_in.is_some()
     }
 
     pub(super) fn is_blocked(&self, step: StepId) -> bool {
@@ -75,7 +73,7 @@ impl MissionReference {
     pub(super) fn has_finally_failed(&self, step: StepId) -> bool {
         let has_no_other_hope = || self.rule(step).handler.is_none_or(|it| self.has_finally_failed(it));
         self.known(step).counts_as_failed()
-            && self.asked() != Some(step)
+            && !self.is_asked(step)
             && (!self.has_own(step) || has_no_other_hope())
     }
 
@@ -155,7 +153,7 @@ impl MissionReference {
             || self.condition_holds(step) || is_in(rule.condition.as_ref().map(|(read, ..)| *read));
         let no_dependency_has_failed = || !rule.depends_on.iter().any(|it| self.has_finally_failed(*it));
         self.is_active(step)
-            || self.asked() == Some(step)
+            || self.is_asked(step)
             || is_in(rule.handles)
             || self.known(step).counts_as_failed() && is_in(rule.handler)
             || self.is_blocked(step) && rule.handles.is_none() && no_dependency_has_failed() && may_hold()

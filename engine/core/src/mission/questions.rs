@@ -1,0 +1,150 @@
+//! Open questions of a paused mission, and their answers.
+
+use super::{AnswerEffect, Effect, Mission, MissionStatus, Pause, PauseReason, Refusal, StepStatus};
+use crate::plan::{Execution, Intervene, StepId, StepSet};
+
+impl Mission {
+    /// The oldest open question.
+    pub fn pause(&self) -> Option<&Pause> {
+        self.questions.first()
+    }
+
+    /// The step about whose failure the oldest open question asks.
+    pub fn asked(&self) -> Option<StepId> {
+        self.asks_about(self.pause()?)
+    }
+
+    /// The steps about whose failures a person is asked, in the order of the questions.
+    pub fn asked_steps(&self) -> impl Iterator<Item = StepId> {
+        self.questions.iter().filter_map(|it| self.asks_about(it))
+    }
+
+    /// The step about whose failure a question asks. A late completion of a loop step can send it back meanwhile; then
+    /// nothing is left to ask.
+    pub fn asks_about(&self, question: &Pause) -> Option<StepId> {
+        let step = question.reason.failed_step().filter(|_| !question.is_pointless)?;
+        let state = self.step(step);
+        (state.status == StepStatus::Failed && !state.is_handled).then_some(step)
+    }
+
+    /// Closes the open questions before this one, except these. Journals of versions that kept the newest question alone
+    /// have answers that closed them.
+    pub fn close_before(&mut self, number: u32, except: &[u32]) {
+        self.questions.retain(|it| it.number >= number || except.contains(&it.number));
+    }
+
+    /// Asks a question.
+    pub(super) fn ask(&mut self, reason: PauseReason) -> Effect {
+        self.pauses += 1;
+        let question = Pause { number: self.pauses, reason, is_pointless: false };
+        self.questions.push(question.clone());
+        self.status = MissionStatus::Paused;
+        Effect::Paused(question)
+    }
+
+    /// Answers the question with this number, or the oldest. The mission goes on when it was the last one.
+    pub(super) fn answer(
+        &mut self,
+        number: Option<u32>,
+        accepts: bool,
+        execution: Option<Execution>,
+        intervene: Option<Intervene>,
+    ) -> Result<AnswerEffect, Refusal> {
+        self.is_open()?;
+        let current = self.pause().ok_or(Refusal::NotPaused)?.number;
+        let number = number.unwrap_or(current);
+        let place = self.questions.iter().position(|it| it.number == number);
+        let place = place.ok_or(Refusal::OtherPause { current })?;
+        let failed = self.asks_about(&self.questions[place]);
+        if accepts && failed.is_none() {
+            return Err(Refusal::NothingToAccept);
+        }
+        self.policy.execution = execution.unwrap_or(self.policy.execution);
+        self.policy.intervene = intervene.unwrap_or(self.policy.intervene);
+        self.questions.remove(place);
+        if self.questions.is_empty() {
+            self.status = MissionStatus::Running;
+        }
+        let answered = match failed {
+            None => AnswerEffect::WentOn,
+            Some(step) if accepts => AnswerEffect::Accepted(step),
+            Some(step) => match self.try_again(step) {
+                true => AnswerEffect::Granted(step),
+                false => AnswerEffect::TriedAgain(step),
+            },
+        };
+        Ok(answered)
+    }
+
+    /// Notes that these steps were sent back: nothing is left to ask about their failures.
+    pub(super) fn make_pointless(&mut self, sent_back: &StepSet) {
+        for question in &mut self.questions {
+            question.is_pointless |= question.reason.failed_step().is_some_and(|it| sent_back.has(it));
+        }
+    }
+
+    /// True if an obstacle or a failure waits for an answer.
+    pub(super) fn has_open_question(&self) -> bool {
+        let is_obstacle = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_));
+        self.questions.iter().any(is_obstacle) || self.asked_steps().next().is_some()
+    }
+}
+
+impl PauseReason {
+    /// The step that the question is about; none for an obstacle.
+    pub fn step(&self) -> Option<StepId> {
+        match self {
+            PauseReason::Boundary(step)
+            | PauseReason::Warning(step)
+            | PauseReason::Error(step)
+            | PauseReason::Exhausted(step) => Some(*step),
+            PauseReason::Obstacle(_) => None,
+        }
+    }
+
+    /// The step whose failure makes the mission wait.
+    fn failed_step(&self) -> Option<StepId> {
+        match self {
+            PauseReason::Error(step) | PauseReason::Exhausted(step) => Some(*step),
+            PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => None,
+        }
+    }
+}
+
+/// Stored form: one question as itself, as versions with a single question write it, and several as a list.
+#[cfg(feature = "serde")]
+pub(super) mod stored {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::mission::Pause;
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(Pause),
+        Many(Vec<Pause>),
+    }
+
+    pub(in crate::mission) fn serialize<S: Serializer>(
+        questions: &[Pause],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match questions {
+            [one] => one.serialize(serializer),
+            many => many.serialize(serializer),
+        }
+    }
+
+    pub(in crate::mission) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Pause>, D::Error> {
+        Ok(match Option::deserialize(deserializer)? {
+            None => Vec::new(),
+            Some(OneOrMany::One(one)) => vec![one],
+            Some(OneOrMany::Many(many)) => many,
+        })
+    }
+}
