@@ -8,3 +8,4 @@ mod questions;
 pub(crate) mod random;
 mod reference;
 mod simulator;
+mod standoff;
