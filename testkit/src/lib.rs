@@ -42,15 +42,16 @@ pub fn until_within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool
     }
 }
 
-/// Writes a program. Only a process of its own has the file open meanwhile: a program that another test starts at that moment
-/// would inherit it from this one, and nobody could run the program until then.
+/// Writes a program, at once: whoever runs it at that moment runs the old one or the new one, whole. Only a process of its own has
+/// the file open meanwhile: a program that another test starts at that moment would inherit it from this one, and the program could
+/// not be run until then.
 ///
 /// # Panics
 /// The program cannot be written.
 #[track_caller]
 pub fn write_program(file: &Path, script: &str) {
     let mut writer = Command::new("sh")
-        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .args(["-c", "cat >\"$0.new\" && chmod 755 \"$0.new\" && mv -f \"$0.new\" \"$0\""])
         .arg(file)
         .stdin(Stdio::piped())
         .spawn()

@@ -162,18 +162,19 @@ impl World {
     pub(crate) fn with_only(&self, programs: &[&str]) -> Command {
         let tools = self.path("tools");
         for program in programs {
-            symlink(self.find(program), tools.join(program)).unwrap();
+            let stand_in = self.path("agents").join(program);
+            let file = if stand_in.exists() { stand_in } else { self.find(program) };
+            symlink(file, tools.join(program)).unwrap();
         }
         let mut command = self.command(binary());
         command.env("PATH", tools).current_dir(self.repo());
         command
     }
 
-    /// Path of a program of this world.
+    /// Path of a program of this machine, also where this world has a wrapper of it.
     pub(crate) fn find(&self, program: &str) -> PathBuf {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = [self.path("agents")].into_iter().chain(std::env::split_paths(&path));
-        folders.map(|folder| folder.join(program)).find(|file| file.exists()).unwrap()
+        std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.exists()).unwrap()
     }
 
     /// Output of a command.
