@@ -93,6 +93,7 @@ mod task;
 mod tmux_conf;
 mod tokens;
 mod transcripts;
+mod unattended;
 mod undoing;
 mod uninstall;
 mod unmerging;
