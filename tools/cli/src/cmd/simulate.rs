@@ -39,7 +39,7 @@ Those for a step workflow:
   complete STEP [RESULT][: SUMMARY]  the agent of a step completes it
   warn STEP [RESULT]: WARNING        the same, with a warning
   fail STEP[: REASON], lose STEP     its agent fails, or ends without a word
-  continue, accept                   answer a pause; take the failure as it is
+  continue, accept [PAUSE]           answer a pause, by default the oldest; take the failure as it is
   retry [STEP], cancel               run a failed mission again; end the mission
   context STEP                       look at the context of a step
 

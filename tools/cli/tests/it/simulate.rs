@@ -127,6 +127,49 @@ fn a_mission_is_taken_through_its_steps() {
     assert!(unknown.out.contains("cannot: there is no step `pan`; did you mean `plan`?"), "{}", unknown.out);
 }
 
+/// A workflow of steps that is called `flow`.
+fn simulate_flow(steps: &str, script: &str, more: &[&str]) -> String {
+    let text = format!("workflow: {{name: flow}}\nsteps:\n{steps}");
+    let scratch = Scratch::with(&[("flow.yml", &text), ("walk.txt", script)]);
+    let run = scratch.run(&[&["simulate", "flow.yml", "--script", "walk.txt"], more].concat());
+    assert_eq!(run.exit, 0, "{}{}", run.out, run.err);
+    run.out
+}
+
+#[test]
+fn each_of_two_failures_waits_for_its_answer() {
+    let steps = "  - {id: a, prompt: do}\n  - {id: b, prompt: do, depends_on: [a]}\n  - {id: c, prompt: do, depends_on: [a]}\n  \
+                 - {id: d, prompt: do, depends_on: [b]}\n";
+    let out = simulate_flow(steps, "complete a\nfail b\nfail c\nnext\ncontinue 2\naccept\n", &[]);
+    for lines in [
+        "> fail b\nb: running → failed\n  pauses (error, 1) after b\n",
+        "> fail c\nc: queued → failed\n  pauses (error, 2) after c\n  2 pauses are open\n",
+        "> next\ncontinue 1\naccept 1\ncontinue 2\naccept 2\ncancel\n",
+        "> continue 2\nc: failed → queued\n  tries c again\n",
+        "> accept\nc: queued → running\nd: blocked → failed\n  takes the failure of b as it is\n",
+    ] {
+        assert!(out.contains(lines), "{lines}\n{out}");
+    }
+}
+
+#[test]
+fn one_of_two_loops_that_wait_for_each_other_is_skipped() {
+    let steps = "  - {id: a, prompt: do, results: [P, F]}
+  - {id: s1, prompt: do, depends_on: [a], condition: \"a.result == 'P'\"}
+  - {id: s2, prompt: do, depends_on: [a, s1], condition: \"a.result == 'F'\", max_retries: 3, requeue: [a]}
+  - {id: s3, prompt: do, depends_on: [a], condition: \"a.result == 'P'\"}
+  - {id: s6, prompt: do, depends_on: [s3], condition: \"a.result == 'F'\", max_retries: 2, requeue: [a]}\n";
+    let script = "complete a F\nfail s2\ncomplete s6\n";
+    let out = simulate_flow(steps, script, &["--intervene", "never"]);
+    for lines in [
+        "> complete a F\na: running → completed\ns1: blocked → skipped\ns2: blocked → running\n",
+        "> fail s2\ns2: running → failed\ns3: blocked → skipped\ns6: blocked → running\n",
+        "> complete s6\na: completed → running\ns1: skipped → blocked\n",
+    ] {
+        assert!(out.contains(lines), "{lines}\n{out}");
+    }
+}
+
 #[test]
 fn every_end_that_is_proved_can_be_walked() {
     let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);

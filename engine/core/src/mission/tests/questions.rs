@@ -156,7 +156,7 @@ impl OpenQuestions {
             let own = |it: &Mission| it.step(step).failure.clone().filter(StepFailure::is_own);
             let is_news = own(after).is_some() && own(before) != own(after);
             if is_news && !self.0.values().any(|it| *it == Some(step)) && !after.status.is_terminal() {
-                return Err(format!("{} fails, and nobody is asked", plan.step(step).id));
+                return Err(format!("{} fails, and opens no question", plan.step(step).id));
             }
         }
         if after.status.is_terminal() {
