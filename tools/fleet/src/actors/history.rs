@@ -33,6 +33,10 @@ pub(super) fn history(
     // A loop step comes after the step that waits again when it ends.
     steps().for_each(|(index, (old, new))| writer.end(StepId(index as u16), old, new));
     steps().for_each(|(index, (old, new))| writer.step(StepId(index as u16), old, new));
+    if let Event::Continue { pause, .. } = event {
+        let answered = pause.or_else(|| before.pause().map(|it| it.number));
+        writer.record("mission.continued", json!({"pause": answered}));
+    }
     effects.iter().for_each(|effect| writer.effect(effect));
     writer.changes
 }
@@ -112,9 +116,8 @@ impl HistoryWriter<'_> {
                 let step = step.map(|it| self.name(it));
                 self.record("mission.paused", json!({"pause": number, "why": why, "step": step}));
             }
-            Effect::Continued(_) => self.record("mission.continued", json!({})),
             Effect::Ended(status) => self.record(end_of(*status), json!({"status": status.as_str()})),
-            Effect::EndAgent { .. } | Effect::Repeated | Effect::Start { .. } => {}
+            Effect::Continued(_) | Effect::EndAgent { .. } | Effect::Repeated | Effect::Start { .. } => {}
         }
     }
 
