@@ -71,6 +71,9 @@ events! {
         index: usize,
         /// Reason for its failure.
         error: Option<String>,
+        /// True if it has not run, since a budget refuses the start of its agent: it waits until there is more.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
     },
     /// A hook of the transition has failed, and it waits with those after it until somebody asks for them; its `set` has
     /// `hooks_wait`.

@@ -8,7 +8,7 @@ use orange_core::{Actor, HarnessOf};
 
 use crate::app::App;
 use crate::drive::prices::Prices;
-use crate::flow::{activity, delegation};
+use crate::flow::{activity, delegation, lock_recovered};
 use crate::store::effective::{EffectiveBudget, effective};
 use crate::store::event::Spent;
 use crate::store::history::AgentTimes;
@@ -50,6 +50,8 @@ pub struct TaskBudget {
     pub facts: BudgetFacts,
     /// Reason for the unknown cost of a living agent.
     unpriced: Option<String>,
+    /// True if each limit that is reached is on record; that of starts need not be.
+    pub is_recorded: bool,
 }
 
 impl TaskBudget {
@@ -85,7 +87,9 @@ impl TaskBudget {
             // A clock that was set back makes no agent wait for ever.
             since: since.map(|since| now.duration_since(since).unwrap_or_default().as_secs()),
         };
-        Ok(Some(TaskBudget { facts, unpriced }))
+        let mut budget = TaskBudget { facts, unpriced, is_recorded: false };
+        budget.is_recorded = budget.events(history, false).is_empty();
+        Ok(Some(budget))
     }
 
     /// The budgets of the tasks above a task, in which what it spends counts, with those of them that have a limit.
@@ -233,6 +237,20 @@ pub fn note(app: &App, locked: &mut LockedWorkItem, is_refused: bool) -> Result<
     if events.is_empty() { Ok(()) } else { locked.append_many(events) }
 }
 
+/// Journals the limits of the tasks above a task that are reached and not on record: those tasks may have no agent of their own.
+pub fn note_above(app: &App, task: &WorkItem) -> Result<()> {
+    for (parent, _) in TaskBudget::above(app, task)?.into_iter().filter(|(_, it)| !it.is_recorded) {
+        let dir = app.home.task(&parent.project, &parent.id);
+        let noted = lock_recovered(app, &dir).and_then(|mut locked| note(app, &mut locked, false));
+        match noted {
+            // A command works on that task; the next look comes soon.
+            Err(error) if error.kind == ErrorKind::Locked => {}
+            noted => noted?,
+        }
+    }
+    Ok(())
+}
+
 /// Refuses the start of an agent whose model is known and has no price, if the task has a budget of its cost.
 pub fn check_price(
     app: &App,
@@ -265,14 +283,6 @@ fn known_model(model: &str) -> Option<&str> {
     name.bytes().any(|it| it.is_ascii_digit()).then_some(name)
 }
 
-/// Prefix of the error of a hook whose start waits for a budget.
-const HELD: &str = "the start waits: ";
-
-/// True if hooks wait for a budget, by the error of the first.
-pub fn is_held(error: &str) -> bool {
-    error.starts_with(HELD)
-}
-
 /// Reason for which no agent of a task starts now: its own budget, or that of the day or the month.
 pub fn obstacle(
     app: &App,
@@ -303,7 +313,7 @@ pub fn held_hook(
     locked: &mut LockedWorkItem,
     spawn: &orange_core::Spawn<'_>,
 ) -> Result<Option<String>> {
-    let held = |error: &Error| format!("{HELD}{}", error.message);
+    let held = |error: &Error| format!("the start waits: {}", error.message);
     if let Err(error) = check_price(app, locked.task(), locked.history(), spawn) {
         let limit = limits(app, locked.task(), locked.history())?.cost.unwrap_or_default();
         if !locked.history().budget.has(BudgetKind::Cost, limit) {

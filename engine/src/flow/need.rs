@@ -150,8 +150,8 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
     let used_up = budget::need(app, task, history);
     let above = (used_up.is_none() && history.budget.holds).then(|| budget::refusal_above(app, task).ok());
     let above = above.flatten().flatten().map(|error| error.message.clone());
-    let held = history.transition.waiting_hooks.as_ref().and_then(|it| it.error.as_deref());
-    let held = held.filter(|error| budget::is_held(error));
+    let held = history.transition.waiting_hooks.as_ref().filter(|it| it.held.is_some());
+    let held = held.and_then(|it| it.error.as_deref());
     let budget = match &used_up {
         Some((why, since)) => Some(ReachedBudget { why, since: Some(since), is_own: true }),
         None => {

@@ -86,7 +86,9 @@ impl WorkItemHistory {
                 self.worktree.was_restored = false;
                 self.transition.start(record.seq, plan);
             }
-            Event::HookEnded { index, error, .. } => self.transition.end_hook(*index, error.as_ref()),
+            Event::HookEnded { index, error, held, .. } => {
+                self.transition.end_hook(*index, error.as_ref(), *held);
+            }
             Event::HooksWaiting { index, .. } => self.transition.wait(*index),
             Event::HooksRetried { answers, .. } => self.transition.retry(record.seq, answers.as_ref()),
             Event::StatusChanged { .. } => self.transition.open = None,

@@ -25,7 +25,7 @@ fn started() -> (Event, Set) {
 }
 
 fn ended(index: usize, error: Option<&str>) -> (Event, Set) {
-    Event::HookEnded { hook: "spawn_agent".into(), index, error: error.map(str::to_owned) }.into()
+    Event::HookEnded { hook: "spawn_agent".into(), index, error: error.map(str::to_owned), held: false }.into()
 }
 
 fn closed() -> (Event, Set) {
@@ -81,6 +81,28 @@ fn hooks_wait_until_they_are_retried_or_the_task_moves_on() {
 
     let history = fold(vec![started(), ended(0, Some("no tmux")), waiting(), started()]);
     assert_eq!((history.transition.waiting_hooks, history.transition.open.unwrap().seq), (None, 4));
+}
+
+#[test]
+fn a_start_that_a_budget_refuses_is_held_until_it_runs() {
+    let held = || -> (Event, Set) {
+        let error = Some("the start waits: the budget of the task is used up".to_owned());
+        Event::HookEnded { hook: "spawn_agent".into(), index: 1, error, held: true }.into()
+    };
+    let waiting = || -> (Event, Set) {
+        let (from, to, hook) = ("a".into(), "b".into(), "spawn_agent".into());
+        Event::HooksWaiting { from, to, hook, index: 1, left: Vec::new() }.into()
+    };
+    let retried = || -> (Event, Set) {
+        Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default(), answers: None }.into()
+    };
+    let of_open = |events| fold(events).transition.open.and_then(|open| open.held);
+    assert_eq!(of_open(vec![started(), ended(0, None), held()]), Some(1));
+    let waits = fold(vec![started(), ended(0, None), held(), waiting()]).transition.waiting_hooks.unwrap();
+    assert_eq!(waits.held, Some(1));
+    assert_eq!(of_open(vec![started(), ended(0, None), held(), waiting(), retried()]), None);
+    let failed = vec![started(), ended(0, Some("the start waits: no")), waiting()];
+    assert_eq!(fold(failed).transition.waiting_hooks.unwrap().held, None);
 }
 
 #[test]

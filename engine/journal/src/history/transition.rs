@@ -32,6 +32,9 @@ pub struct OpenTransition {
     pub ended: BTreeMap<usize, Option<String>>,
     /// Reason for the failure of the hook with which others wait.
     pub error: Option<String>,
+    /// The index of the hook whose start of an agent waits for a budget.
+    #[serde(default)]
+    pub held: Option<usize>,
     /// The agents whose ends no exit rule of the new state has judged: the one whose end led to this transition, or to the one in whose
     /// place it came, and those that ended while its hooks waited.
     pub exited: Vec<(Seat, Exited)>,
@@ -50,14 +53,16 @@ impl TransitionHistory {
             plan: plan.clone(),
             ended: BTreeMap::new(),
             error: None,
+            held: None,
             exited: before.into_iter().flatten().chain(self.ending.take()).collect(),
             kept: BTreeSet::new(),
         });
     }
 
-    pub(super) fn end_hook(&mut self, index: usize, error: Option<&String>) {
+    pub(super) fn end_hook(&mut self, index: usize, error: Option<&String>, held: bool) {
         if let Some(open) = &mut self.open {
             open.ended.insert(index, error.cloned());
+            open.held = held.then_some(index);
         }
     }
 
@@ -73,6 +78,7 @@ impl TransitionHistory {
         self.open = self.waiting_hooks.take();
         if let Some(open) = &mut self.open {
             open.since = seq;
+            open.held = None;
             open.plan.answers = answers.cloned();
         }
     }

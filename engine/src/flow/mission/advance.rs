@@ -107,7 +107,7 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
         Ok(bound) => {
             let name = bound.0.get("workspace").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
             let hook = "acquire_workspace".to_owned();
-            let acquired = Event::HookEnded { hook, index: 0, error: None };
+            let acquired = Event::HookEnded { hook, index: 0, error: None, held: false };
             mission.record(Event::MissionStarted { workspace: name }, vec![(acquired, bound)])?;
             // Two worktrees that become free at once both begin this mission, so the next mission is begun here.
             queue::begin_mission(app, &dir.project)
@@ -173,7 +173,7 @@ fn make_ready(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>)
     if mission.locked.task().owned.workspace.is_none() {
         let bound = workspace::acquire(app, &mut mission.locked)?;
         let hook = "acquire_workspace".to_owned();
-        mission.locked.append(Event::HookEnded { hook, index: 0, error: None }, bound)?;
+        mission.locked.append(Event::HookEnded { hook, index: 0, error: None, held: false }, bound)?;
     }
     check_branch(app, mission.locked.task())?;
     steps::preflight(app, mission.locked.task(), attempt)
@@ -281,7 +281,7 @@ fn release(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
         locked.call_attention(error)?;
     }
     let is_released = error.is_none();
-    locked.append(Event::HookEnded { hook: "release_workspace".to_owned(), index: 0, error }, set)?;
+    locked.append(Event::HookEnded { hook: "release_workspace".to_owned(), index: 0, error, held: false }, set)?;
     workspace::give_back(app, locked.task())?;
     if is_released { queue::after_release(app, locked.dir()) } else { Ok(()) }
 }

@@ -230,7 +230,7 @@ fn run(
     if effect.hook.action.acquires() {
         let bound = workspace::acquire(app, locked)?;
         let hook = effect.hook.name().to_owned();
-        return locked.append(Event::HookEnded { hook, index: 0, error: None }, bound);
+        return locked.append(Event::HookEnded { hook, index: 0, error: None, held: false }, bound);
     }
     let counter = effect.counter.map(|(id, value)| (machine.counter(id).name.to_owned(), value));
     agents::start(app, machine, locked, &effect.hook, counter.as_ref(), Occasion::Spawn.into())

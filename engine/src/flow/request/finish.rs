@@ -96,9 +96,18 @@ fn finish_one(app: &App, locked: &mut LockedWorkItem, pending: &OpenTransition) 
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
+            Some(Some(why)) if pending.held == Some(planned.index) => {
+                return hold(app, machine, locked, pending, (hook, why), &errors);
+            }
             Some(error) => error.clone(),
             None => match held(app, locked, pending, hook)? {
-                Some(why) => return hold(app, machine, locked, pending, (planned, hook, &why), &errors),
+                Some(why) => {
+                    let (hook_name, error) = (planned.name.clone(), Some(why.clone()));
+                    let ended =
+                        Event::HookEnded { hook: hook_name, index: planned.index, error, held: true };
+                    locked.append(ended, Set::new())?;
+                    return hold(app, machine, locked, pending, (hook, &why), &errors);
+                }
                 None => run(app, machine, locked, pending, planned, hook)?,
             },
         };
@@ -178,12 +187,10 @@ fn hold(
     machine: &'static Machine<'static>,
     locked: &mut LockedWorkItem,
     pending: &OpenTransition,
-    (planned, hook, why): (&PlannedHook, &Hook<'_>, &str),
+    (hook, why): (&Hook<'_>, &str),
     errors: &[String],
 ) -> Result<()> {
-    let ended =
-        Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: Some(why.to_owned()) };
-    locked.append(ended, Set::new())?;
+    fault::step("hold", "the start of an agent");
     workspace::give_back(app, locked.task())?;
     let turn = LifeTurn { events: vec![LifeEvent::HooksWait], ..LifeTurn::default() };
     stopped(app, machine, locked, pending, (hook, why), &turn, errors)
@@ -208,7 +215,8 @@ fn run(
     // A failed start of an agent uses its round, too.
     let set = planned.counter.iter().fold(set, |set, counter| set.counter(&counter.name, counter.value));
     fault::step("end", &planned.name);
-    let ended = Event::HookEnded { hook: planned.name.clone(), index: planned.index, error: error.clone() };
+    let (name, index) = (planned.name.clone(), planned.index);
+    let ended = Event::HookEnded { hook: name, index, error: error.clone(), held: false };
     locked.append(ended, set)?;
     Ok(error)
 }

@@ -19,7 +19,7 @@ use orange_api::TransitionResult;
 pub fn retry_hooks(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
     let mut locked = lock_recovered(app, dir)?;
     let retry = HookRetry::of(app, locked.task(), locked.history())?;
-    if retry.waiting.error.as_deref().is_some_and(budget::is_held) {
+    if retry.waiting.held.is_some() {
         budget::check_start(app, &mut locked)?;
     }
     run(app, locked, retry)
@@ -29,7 +29,7 @@ pub fn retry_hooks(app: &App, dir: &WorkItemDir) -> Result<TransitionResult> {
 pub fn go_on(app: &App, dir: &WorkItemDir, by: Actor) -> Result<Option<TransitionResult>> {
     let mut locked = lock_recovered(app, dir)?;
     let waiting = locked.history().transition.waiting_hooks.clone();
-    let waiting = waiting.filter(|it| it.error.as_deref().is_some_and(budget::is_held));
+    let waiting = waiting.filter(|it| it.held.is_some());
     let Some(waiting) = waiting else { return Ok(None) };
     if budget::check_start(app, &mut locked).is_err() {
         return Ok(None);

@@ -6,7 +6,7 @@ use super::*;
 fn finishing_runs_only_the_hooks_that_have_not_ended() {
     let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
-    let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None };
+    let first = Event::HookEnded { hook: "set_field".to_owned(), index: 0, error: None, held: false };
     locked.append(first, Set::new()).unwrap();
     drop(locked);
 
@@ -52,7 +52,8 @@ fn what_a_transition_answers_is_cleared_after_a_kill() {
 fn a_failure_from_before_a_kill_is_reported_too() {
     let lab = TaskLab::new(WORKING, "## Handoff\nall");
     let mut locked = lab.begin("agent-review");
-    let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error: Some("disk full".into()) };
+    let error = Some("disk full".into());
+    let failed = Event::HookEnded { hook: "set_field".into(), index: 0, error, held: false };
     locked.append(failed, Set::new()).unwrap();
     drop(locked);
     finish(&lab.app, &mut lab.open()).unwrap();

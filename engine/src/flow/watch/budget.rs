@@ -16,8 +16,7 @@ use orange_system::fault;
 /// True if the budget of a task, or of its project, has stopped it, so that it goes on once there is more.
 pub fn holds(history: &WorkItemHistory) -> bool {
     let waiting = history.transition.waiting_hooks.as_ref();
-    let has_hooks = waiting.is_some_and(|it| it.error.as_deref().is_some_and(budget::is_held));
-    has_hooks || history.budget.holds && history.owned.stopped_at.is_some()
+    waiting.is_some_and(|it| it.held.is_some()) || history.budget.holds && history.owned.stopped_at.is_some()
 }
 
 /// Looks at the budget of one task, and returns what was done, in words.
@@ -35,6 +34,8 @@ pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHis
     if history.agents.alive.is_empty() || ends(task, history)?.is_none() {
         return Ok(Vec::new());
     }
+    // Before this task is locked: a command that works on the one above may lock this one.
+    budget::note_above(app, task)?;
     let mut locked = lock_recovered(app, dir)?;
     budget::note(app, &mut locked, false)?;
     fault::step("end agents", "of a budget");
