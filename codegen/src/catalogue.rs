@@ -126,6 +126,9 @@ catalogue! {
     A21 "watch-target-illegal" Error Machines;
     A22 "watch-overlap" Warn Machines;
     A23 "delegation-unused" Error Machines;
+    A24 "budget-target-illegal" Error Machines;
+    A25 "budget-pointless" Warn Machines;
+    A26 "budget-unknown" Warn Machines;
     B01 "cycle" Error Steps;
     B02 "unknown-dep" Error Steps;
     B03 "duplicate-step" Error Steps;

@@ -16,6 +16,7 @@ pub(super) fn behaviour(facts: &Facts<'_>) -> BTreeMap<String, String> {
         ("the initial state".to_owned(), facts.name(facts.machine.initial).to_owned()),
         ("the commands".to_owned(), teller.commands()),
         ("`poll_interval`".to_owned(), facts.machine.poll_interval.to_string()),
+        ("`budget`".to_owned(), facts.machine.budget.words()),
     ];
     whole
         .into_iter()
@@ -38,7 +39,8 @@ impl DifferenceTeller<'_> {
     /// Properties of a state, and the fate of a task whose agent has ended there.
     fn state(&self, id: StateId) -> String {
         let machine = self.0.machine;
-        let orange_core::State { terminal, waits_for_human, entry, respawn, agent, .. } = machine.state(id);
+        let orange_core::State { terminal, waits_for_human, entry, respawn, agent, budget, .. } =
+            machine.state(id);
         let respawn = respawn.as_ref().map(|it| self.hook(it));
         let rules: Vec<String> = machine
             .exit_rules_of(id)
@@ -46,7 +48,8 @@ impl DifferenceTeller<'_> {
             .collect();
         let watch: Vec<String> =
             machine.watch_rules_of(id).map(|at| self.watch(&machine.watch[at])).collect();
-        format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?} {watch:?}")
+        let budget = budget.words();
+        format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?} {watch:?} {budget}")
     }
 
     /// By two states: the transitions between them. At most one of them fires, so that their order says nothing.
@@ -139,9 +142,11 @@ impl DifferenceTeller<'_> {
                 states.sort_unstable();
                 format!("{deadline} {states:?}")
             }
-            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact | Condition::Ended(_) => {
-                format!("{condition:?}")
-            }
+            Condition::Always
+            | Condition::Artifact(_)
+            | Condition::NoArtifact
+            | Condition::Ended(_)
+            | Condition::Spent => format!("{condition:?}"),
         };
         format!("{condition} {outcome}")
     }

@@ -72,6 +72,7 @@ static STEP: Object = Object {
         key("signal", Takes::Integer(1), "The signal that ended it."),
         key("output", Takes::Text, "Its last lines."),
         key("after", Takes::Integer(0), "The seconds that the task has then been in its state."),
+        key("spent", Takes::Boolean, "True if the budget of the state is then used up."),
         key("respawn", Takes::Boolean, "`orange task respawn`."),
         key("fail", Takes::Name(NameKind::Actions), "The next hook with this action fails."),
         key("retry_hooks", Takes::Boolean, "`orange task update --retry-hooks`."),
@@ -200,7 +201,7 @@ pub const ACTS: [&str; 15] = [
 ];
 
 /// Keys that may stand beside acts, each with those acts.
-const BESIDE: [(&str, &[&str]); 7] = [
+const BESIDE: [(&str, &[&str]); 8] = [
     ("text", &["write"]),
     ("by", &["request"]),
     ("succeeds", &["program"]),
@@ -208,6 +209,7 @@ const BESIDE: [(&str, &[&str]); 7] = [
     ("code", &["end"]),
     ("signal", &["end"]),
     ("output", &["end"]),
+    ("spent", &["end"]),
 ];
 
 /// A step says exactly one thing that is done.
@@ -267,7 +269,9 @@ fn ended(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> WalkEnd {
     let (code, signal) = (number("code"), number("signal"));
     let output = fields.get("output").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
     let after = fields.get("after").and_then(|it| decoder.integer(&it));
-    WalkEnd { lasted: after.unwrap_or_default(), ..WalkEnd::of(code, signal, output.unwrap_or_default()) }
+    let spent = fields.get("spent").and_then(|it| decoder.boolean(&it)).unwrap_or_default();
+    let of = WalkEnd::of(code, signal, output.unwrap_or_default());
+    WalkEnd { lasted: after.unwrap_or_default(), spent, ..of }
 }
 
 fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {

@@ -51,7 +51,8 @@ fn keys(act: &Act) -> String {
             let signal = ended.signal.map(|it| format!(", signal: {it}"));
             let output = (!ended.output.is_empty()).then(|| format!(", output: {}", quoted(&ended.output)));
             let after = (ended.lasted > 0).then(|| format!(", after: {}", ended.lasted));
-            let more = [name, code, signal, output, after].into_iter().flatten().collect::<String>();
+            let spent = ended.spent.then(|| ", spent: true".to_owned());
+            let more = [name, code, signal, output, after, spent].into_iter().flatten().collect::<String>();
             format!("end: {}{more}", agent.kind())
         }
     }

@@ -163,10 +163,11 @@ pub(super) fn deciding(
 /// Decision that follows when the time of this rule is over, and no agent of the state is there to be ended.
 pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> Option<Decision<'m>> {
     let example = search.example(task, Some(rule));
-    let AgentEnd { lasted, left, .. } = example.end();
+    let AgentEnd { lasted, is_spent, left, .. } = example.end();
     let asked = CoreTask::about(search, task);
     let facts = LifeFacts { workspace: task.workspace, ..asked.facts() };
-    let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted, left }).ok()?;
+    let turn =
+        search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted, is_spent, left }).ok()?;
     turn.decision().cloned()
 }
 

@@ -17,10 +17,11 @@ pub struct EndExample<'m> {
     left: Vec<LeftState>,
 }
 
-/// The rules of a state that are about how its agent ended, or about a time after which the task moves on.
+/// The rules of a state that are about how its agent ended, or about a time or a budget after which the task moves on.
 pub fn rules<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item = RuleIndex> + use<'m> {
     let is_about_ends = |rule: &ExitRule<'_>| match rule.condition {
         Condition::Ended(_) | Condition::Overdue(_) => !rule.only_notifies(),
+        Condition::Spent => true,
         Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => false,
     };
     let rules = machine.exit_rules_of(state);
@@ -50,6 +51,7 @@ pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> EndExample
             let left = [LeftState { state: None, ago: deadline.after }].into_iter().chain(states).collect();
             return EndExample { ended: lasted, left };
         }
+        Condition::Spent => return EndExample::of(AgentEnd { is_spent: true, ..AgentEnd::PLAIN }),
         Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
             return EndExample::of(AgentEnd::PLAIN);
         }
@@ -73,6 +75,7 @@ pub fn how(machine: &Machine<'_>, rule: RuleIndex) -> Option<String> {
     match machine.exit_rules[usize::from(rule)].condition {
         Condition::Ended(ending) => Some(ending.to_string()),
         Condition::Overdue(deadline) => Some(deadline.to_string()),
+        Condition::Spent => Some("with the budget of the state used up".to_owned()),
         Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
     }
 }

@@ -38,7 +38,8 @@ impl<'m> Times<'m> {
                 | Condition::Ended(_)
                 | Condition::Always
                 | Condition::Artifact(_)
-                | Condition::NoArtifact => {}
+                | Condition::NoArtifact
+                | Condition::Spent => {}
             }
         }
         times.deadlines.truncate(MAX_DEADLINES);
@@ -60,15 +61,21 @@ impl<'m> Times<'m> {
             Condition::Overdue(own) => {
                 *it == own || is_whole(it) && own.states.iter().all(|state| it.states.contains(state))
             }
-            Condition::Ended(_) | Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
-                is_whole(it)
-            }
+            Condition::Ended(_)
+            | Condition::Always
+            | Condition::Artifact(_)
+            | Condition::NoArtifact
+            | Condition::Spent => is_whole(it),
         };
         let has_lasted = match rule.condition {
             Condition::Overdue(own) => {
                 own.states == [rule.state] && timeout.is_some_and(|timeout| timeout <= after)
             }
-            Condition::Ended(_) | Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => true,
+            Condition::Ended(_)
+            | Condition::Always
+            | Condition::Artifact(_)
+            | Condition::NoArtifact
+            | Condition::Spent => true,
         };
         let deadlines = self.numbered().filter(|(_, it)| is_over(it));
         let bits = deadlines.fold(before.0, |bits, (bit, _)| bits | bit);
@@ -89,7 +96,7 @@ impl<'m> Times<'m> {
         match rule.condition {
             Condition::Overdue(own) => self.over(passed).any(|it| *it == own),
             Condition::Ended(ending) => ending.after.is_some() && passed.0 & TIMEOUT != 0,
-            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => false,
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact | Condition::Spent => false,
         }
     }
 

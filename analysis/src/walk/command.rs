@@ -55,7 +55,7 @@ children WORD                of the tasks that it has created, some are open fro
 fact KIND VALUE              a fact holds that the workflow may watch: `fact
                              pr.checks red`, `fact pr.threads open`, `fact base
                              conflict`
-die [worker|reviewer [NAME]] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
+die [worker|reviewer [NAME]] [with CODE] [by SIGNAL] [after SECONDS] [spent] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
                              with this in its last lines
@@ -131,11 +131,15 @@ fn die(rest: &str) -> Result<Act, Impossible> {
     };
     let mut ended = WalkEnd { output: unescaped(output.trim()), ..WalkEnd::default() };
     let mut words = how.split_whitespace().peekable();
-    let is_how = |it: &&str| matches!(*it, "with" | "by" | "after");
+    let is_how = |it: &&str| matches!(*it, "with" | "by" | "after" | "spent");
     let who = words.next_if(|it| !is_how(it));
     let agent = who.map_or(Ok(Actor::Worker), agent)?;
     let name = words.next_if(|it| agent == Actor::Reviewer && !is_how(it)).map(str::to_owned);
     while let Some(word) = words.next() {
+        if word == "spent" {
+            ended.spent = true;
+            continue;
+        }
         let number = words.next().and_then(|it| it.parse().ok());
         match (word, number) {
             ("with", Some(code)) => ended.code = Some(code),
@@ -219,13 +223,16 @@ impl fmt::Display for Act {
             Self::Commit { is_sync: true } => f.write_str("sync"),
             Self::Elapse { after: None } => f.write_str("elapse"),
             Self::Elapse { after: Some(seconds) } => write!(f, "elapse after {seconds}"),
-            Self::End { agent, name, ended: WalkEnd { code, signal, output, lasted } } => {
+            Self::End { agent, name, ended: WalkEnd { code, signal, output, lasted, spent } } => {
                 write!(f, "die {}", agent.kind())?;
                 name.as_ref().map_or(Ok(()), |name| write!(f, " {name}"))?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
                 signal.map_or(Ok(()), |signal| write!(f, " by {signal}"))?;
                 if *lasted > 0 {
                     write!(f, " after {lasted}")?;
+                }
+                if *spent {
+                    f.write_str(" spent")?;
                 }
                 let output = output.trim().replace('\n', "\\n");
                 if output.is_empty() { Ok(()) } else { write!(f, " saying {output}") }
@@ -255,6 +262,7 @@ mod tests {
         check("status agent-review by worker");
         check("status done by ci");
         check("spawn");
+        check("die worker with 1 spent");
         check("respawn");
         check("fail run_command");
         check("retry-hooks");

@@ -123,6 +123,8 @@ pub struct WalkEnd {
     pub output: String,
     /// For how many seconds the task had been in its state.
     pub lasted: u32,
+    /// True if the budget of the state was used up.
+    pub spent: bool,
 }
 
 /// Result of an act.
@@ -374,8 +376,8 @@ impl<'m> Walk<'m> {
         }
         for _ in self.machine.states {
             let (is_beside, left) = (self.task.live_agents() > 0, self.time.left());
-            let end =
-                AgentEnd { is_beside, reviewer, lasted: self.time.lasted(), left: &left, ..ended.end() };
+            let (lasted, is_spent) = (self.time.lasted(), ended.spent && before.is_none());
+            let end = AgentEnd { is_beside, reviewer, lasted, is_spent, left: &left, ..ended.end() };
             let is_replaced = self.is_replaced(agent, reviewer);
             let input = match before {
                 None => Input::Ended { agent, end },
@@ -563,16 +565,26 @@ impl WalkWork {
 impl WalkEnd {
     /// An end with this exit status, by this signal, with these last lines.
     pub fn of(code: Option<i32>, signal: Option<i32>, output: String) -> Self {
-        Self { code, signal, output, lasted: 0 }
+        Self { code, signal, output, lasted: 0, spent: false }
     }
 
     fn end(&self) -> AgentEnd<'_> {
-        AgentEnd { code: self.code, signal: self.signal, output: &self.output, ..AgentEnd::PLAIN }
+        AgentEnd {
+            code: self.code,
+            signal: self.signal,
+            output: &self.output,
+            is_spent: self.spent,
+            ..AgentEnd::PLAIN
+        }
     }
 }
 
 impl From<&AgentEnd<'_>> for WalkEnd {
     fn from(end: &AgentEnd<'_>) -> Self {
-        Self { lasted: end.lasted, ..Self::of(end.code, end.signal, end.output.to_owned()) }
+        Self {
+            lasted: end.lasted,
+            spent: end.is_spent,
+            ..Self::of(end.code, end.signal, end.output.to_owned())
+        }
     }
 }

@@ -59,7 +59,7 @@ impl Walk<'_> {
         self.time.pass_until(after.unwrap_or(next));
         let (lasted, left) = (self.time.lasted(), self.time.left());
         let has_agent = self.agent(state.agent) == Agent::Live;
-        let input = Input::Elapsed { has_agent, lasted, left: &left };
+        let input = Input::Elapsed { has_agent, lasted, is_spent: false, left: &left };
         match self.turn(input) {
             Ok(turn) if turn.events.is_empty() && !turn.story.is_empty() => {
                 self.end(state.agent, None, &WalkEnd::default())

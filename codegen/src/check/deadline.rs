@@ -102,7 +102,11 @@ fn timeout(context: &CheckContext<'_>, id: StateId) -> Option<u32> {
     let Outcome::Then(to) = &rule.outcome else { return None };
     match &rule.condition {
         Condition::Ended(ending) => ending.after.filter(|_| is_open(context, id, to.value)),
-        Condition::HasArtifact(_) | Condition::NoArtifact | Condition::Overdue(_) | Condition::Always => None,
+        Condition::HasArtifact(_)
+        | Condition::NoArtifact
+        | Condition::Overdue(_)
+        | Condition::Spent
+        | Condition::Always => None,
     }
 }
 

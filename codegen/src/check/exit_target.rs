@@ -4,12 +4,14 @@ use super::CheckContext;
 use crate::catalogue::{C40, C46};
 use crate::diag::Diagnostic;
 use crate::model::decoder::unknown_name;
-use crate::model::{ExitRule, Outcome, StateId};
+use crate::model::{Condition, ExitRule, Outcome, StateId};
 use crate::span::{Span, Spanned};
 use crate::suggest;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
-    for rule in &context.draft.workflow.exit_monitoring.rules {
+    let rules = context.draft.workflow.exit_monitoring.rules.iter();
+    // Another check is about budgets.
+    for rule in rules.filter(|rule| !matches!(rule.condition, Condition::Spent)) {
         match &rule.outcome {
             Outcome::Then(then) => target(context, rule, then),
             Outcome::ThenWhen(clauses) => clauses.iter().for_each(|it| target(context, rule, &it.then)),

@@ -3,6 +3,7 @@
 //! The model reports names that do not resolve; these checks need a whole workflow.
 
 mod ambiguous;
+mod budget;
 mod claim;
 mod collision;
 mod deadline;
@@ -86,6 +87,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     gate_without_merge::check(&mut context);
     watch::check(&mut context);
     delegation::check(&mut context);
+    budget::check(&mut context);
     ends::check(&mut context);
 }
 

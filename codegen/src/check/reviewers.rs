@@ -30,7 +30,11 @@ fn nobody_s(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
     let of_transitions = workflow.transitions.iter().map(|it| (it.from.value, &it.gates[..]));
     let of_rules = workflow.exit_monitoring.rules.iter().filter_map(|it| match &it.condition {
         Condition::HasArtifact(gates) => Some((it.status.value, &gates[..])),
-        Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_) | Condition::Always => None,
+        Condition::NoArtifact
+        | Condition::Ended(_)
+        | Condition::Overdue(_)
+        | Condition::Spent
+        | Condition::Always => None,
     });
     for (state, gates) in of_transitions.chain(of_rules) {
         let all = gates.iter().flat_map(Gate::sections).filter(|gate| gate.reviewer.is_none());

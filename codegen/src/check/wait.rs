@@ -1,4 +1,4 @@
-//! S09: an agent that `action: wait` starts again needs a prompt, and a timeout needs a state where an agent works.
+//! S09: an agent that `action: wait` starts again needs a prompt, and a timeout or a budget needs a state where an agent works.
 
 use super::CheckContext;
 use crate::catalogue::S09;
@@ -13,6 +13,15 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
 fn timeouts(context: &mut CheckContext<'_>) {
     let staffed = staffed(context);
     for (state, is_staffed) in context.draft.workflow.states.iter().zip(staffed) {
+        if let Some(budget) = state.budget.as_ref().filter(|_| !is_staffed) {
+            let name = &state.name.value;
+            let message = format!("`{name}` has a budget, and no agent ever works there");
+            let finding = Diagnostic::new(&S09, budget.span, message)
+                .label(budget.span, "limits agents")
+                .label(state.name.span, "has none")
+                .help(format!("start an agent on a transition to `{name}`, or delete the budget"));
+            context.found.push(finding);
+        }
         let Some(timeout) = state.timeout.as_ref().filter(|_| !is_staffed) else { continue };
         let Condition::Ended(ending) = &timeout.condition else { continue };
         let name = &state.name.value;

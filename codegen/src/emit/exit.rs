@@ -41,7 +41,7 @@ fn state_arm(emission: &Emission<'_>, rules: &[Numbered<'_>]) -> TokenStream {
     let branches = rules.iter().map(|(number, rule)| {
         let applies = match rule.condition {
             Condition::Always => None,
-            Condition::HasArtifact(_) | Condition::Ended(_) | Condition::Overdue(_) => {
+            Condition::HasArtifact(_) | Condition::Ended(_) | Condition::Overdue(_) | Condition::Spent => {
                 let number = text::number(*number);
                 Some(quote!(met[#number]))
             }

@@ -1,9 +1,10 @@
 //! `MACHINE`: the tables as statics.
 
+use orange_core::budget::BudgetKind;
 use orange_core::{
-    Actor, ActorId, Actors, Commands, Condition, Deadline, Delegates, Ending, ExitRule, FactKind, Fields,
-    Gate, Guard, HarnessOf, Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role,
-    SectionGate, Spawn, State, StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
+    Actor, ActorId, Actors, Budget, Commands, Condition, Deadline, Delegates, Ending, ExitRule, FactKind,
+    Fields, Gate, Guard, HarnessOf, Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range,
+    Role, SectionGate, Spawn, State, StateId, Transition, Value, Verdict, VerdictOf, WatchRule, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -56,6 +57,7 @@ fn fields(emission: &Emission<'_>) -> TokenStream {
     let rows = machine.rows.iter().map(|row| Literal::u32_unsuffixed(*row));
     let commands = commands(emission, &machine.commands);
     let poll_interval = Literal::u32_unsuffixed(machine.poll_interval);
+    let budget = budget(machine.budget);
     quote! {
         name: NAME,
         version: #version,
@@ -73,6 +75,7 @@ fn fields(emission: &Emission<'_>) -> TokenStream {
         prompts: &PROMPTS,
         commands: #commands,
         poll_interval: #poll_interval,
+        budget: #budget,
     }
 }
 
@@ -88,6 +91,7 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
     let respawn = option(state.respawn.as_ref().map(|it| hook(emission, it)));
     let agent = actor(state.agent);
     let delegates = option(state.delegates.as_ref().map(delegates));
+    let budget = budget(state.budget);
     quote! {
         orange::State {
             name: #name,
@@ -98,8 +102,22 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
             respawn: #respawn,
             agent: #agent,
             delegates: #delegates,
+            budget: #budget,
         }
     }
+}
+
+/// What has no limit is not written.
+fn budget(budget: Budget) -> TokenStream {
+    let limits = BudgetKind::ALL.into_iter().filter_map(|kind| {
+        let (name, value) = (format_ident!("{}", kind.as_str()), Literal::u64_unsuffixed(budget.get(kind)?));
+        Some(quote!(#name: Some(#value),))
+    });
+    let limits: Vec<TokenStream> = limits.collect();
+    if limits.is_empty() {
+        return quote!(orange::Budget::NONE);
+    }
+    quote!(orange::Budget { #(#limits)* ..orange::Budget::NONE })
 }
 
 fn delegates(delegates: &Delegates<'_>) -> TokenStream {
@@ -299,6 +317,7 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
     let state = state_id(emission, rule.state);
     let condition = match &rule.condition {
         Condition::Always => quote!(Always),
+        Condition::Spent => quote!(Spent),
         Condition::Artifact(it) => {
             let gates = gates(it);
             quote!(Artifact(#gates))

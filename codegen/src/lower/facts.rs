@@ -43,7 +43,7 @@ impl<'w> LoweringFacts<'w> {
                 Outcome::Then(_) | Outcome::ThenWhen(_) => true,
                 Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
             };
-            let is_deadline = matches!(rule.condition, Condition::Overdue(_));
+            let is_deadline = matches!(rule.condition, Condition::Overdue(_) | Condition::Spent);
             facts.advanced[usize::from(rule.status.value.0)] |= leads_on && !is_deadline;
         }
         facts

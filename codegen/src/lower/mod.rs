@@ -110,6 +110,7 @@ impl<'a> Lowering<'a> {
             prompts: arena.prompts.keep(workflow.prompts.iter().map(|it| self.prompt(it))),
             commands: workflow.commands,
             poll_interval: workflow.exit_monitoring.poll_interval,
+            budget: workflow.budget.as_ref().map_or(core::Budget::NONE, |it| it.limits()),
         }
     }
 
@@ -132,6 +133,7 @@ impl<'a> Lowering<'a> {
                     workflow: it.workflow.as_deref(),
                     into: it.into,
                 }),
+                budget: state.budget.as_ref().map_or(core::Budget::NONE, |it| it.limits()),
             }
         })
     }
@@ -222,6 +224,7 @@ impl<'a> Lowering<'a> {
                 Condition::HasArtifact(gates) => core::Condition::Artifact(self.gates(gates)),
                 Condition::NoArtifact => core::Condition::NoArtifact,
                 Condition::Always => core::Condition::Always,
+                Condition::Spent => core::Condition::Spent,
                 Condition::Ended(it) => core::Condition::Ended(self.ending(it)),
                 Condition::Overdue(number) => {
                     let deadline = &self.workflow.deadlines[*number];

@@ -55,7 +55,7 @@ fn deadline(decoder: &mut Decoder<'_>, scope: &Scope<'_>, item: &Node) -> Option
     Some(Deadline { span: fields.span, states, after: after?, then: then? })
 }
 
-/// The exit rules about times: those that move the task before those that tell a person, and among these the longest time first,
+/// The exit rules about times and budgets: those about times come first, and of them those that move the task before those that tell a person, and among these the longest time first,
 /// since a shorter one is over, too.
 pub(super) fn rules(states: &[State], deadlines: &[Deadline]) -> Vec<ExitRule> {
     let of_deadlines = deadlines.iter().enumerate().flat_map(|(number, deadline)| {
@@ -69,13 +69,16 @@ pub(super) fn rules(states: &[State], deadlines: &[Deadline]) -> Vec<ExitRule> {
     let of_states = states.iter().filter_map(|state| state.timeout.clone()).map(|rule| {
         let after = match &rule.condition {
             Condition::Ended(ending) => ending.after,
-            Condition::HasArtifact(_) | Condition::NoArtifact | Condition::Overdue(_) | Condition::Always => {
-                None
-            }
+            Condition::HasArtifact(_)
+            | Condition::NoArtifact
+            | Condition::Overdue(_)
+            | Condition::Spent
+            | Condition::Always => None,
         };
         (after.unwrap_or_default(), rule)
     });
     let mut rules: Vec<_> = of_deadlines.chain(of_states).collect();
     rules.sort_by_key(|(after, rule)| (matches!(rule.outcome, Outcome::MarkDead), Reverse(*after)));
-    rules.into_iter().map(|(_, rule)| rule).collect()
+    let of_budgets = states.iter().filter_map(|state| state.spent.clone());
+    rules.into_iter().map(|(_, rule)| rule).chain(of_budgets).collect()
 }

@@ -21,6 +21,7 @@ impl ExitRule {
     pub fn what(&self) -> &'static str {
         match &self.condition {
             Condition::Overdue(_) => "deadline",
+            Condition::Spent => "budget",
             Condition::Ended(Ending { after: Some(_), .. }) => "timeout",
             Condition::Ended(_) | Condition::HasArtifact(_) | Condition::NoArtifact | Condition::Always => {
                 "exit rule"
@@ -39,7 +40,7 @@ impl Condition {
     pub fn gates(&self) -> &[Gate] {
         match self {
             Self::HasArtifact(gates) => gates,
-            Self::NoArtifact | Self::Ended(_) | Self::Overdue(_) | Self::Always => &[],
+            Self::NoArtifact | Self::Ended(_) | Self::Overdue(_) | Self::Spent | Self::Always => &[],
         }
     }
 }

@@ -48,6 +48,11 @@ pub static WORKFLOW: Object = Object {
             Takes::Boolean,
             "Work may be merged although no person was asked; false by default.",
         ),
+        key(
+            "budget",
+            Takes::Object(&BUDGET),
+            "Limits of a task for all its agents, where the task has none of its own.",
+        ),
         required("states", Takes::Map(MapKeys::New(NameKind::States), &Takes::Object(&STATE)), "The states."),
         key(
             "gates",
@@ -121,10 +126,36 @@ pub static STATE: Object = Object {
         key("on_timeout", STATE_OR_NOTICE, "The state that it then goes to, or `notify`, the default."),
         key("agent", Takes::Object(&AGENT), "What runs the agents that are started for this state."),
         key(
+            "budget",
+            Takes::Object(&BUDGET),
+            "Limits of a stay in the state, for the agents that are started in it.",
+        ),
+        key(
+            "on_budget",
+            STATE_NAME,
+            "The state that it goes to when its budget is used up; by default, the task waits for more.",
+        ),
+        key(
             "delegates",
             Takes::Object(&DELEGATES),
             "That its agent may create tasks, which begin when the task has left the state.",
         ),
+    ],
+};
+
+/// A `budget`.
+pub static BUDGET: Object = Object {
+    what: "a budget",
+    keys: &[
+        key("cost", Takes::Scalar, "Dollars, as the harness reports them or else at list price: `5.00`."),
+        key("tokens", Takes::Scalar, "Tokens that models read, cached or not, and write: `500k`, `20M`."),
+        key("fresh_tokens", Takes::Scalar, "Those without the ones that are read from a cache."),
+        key(
+            "time",
+            Takes::Duration,
+            "Time for which agents are alive and do not wait: `90s`, `20m`, `2h`, `1d`.",
+        ),
+        key("starts", Takes::Integer(1), "Starts of agents, first ones and repeated ones."),
     ],
 };
 

@@ -4,6 +4,7 @@
 
 mod actors;
 mod agents;
+mod budget;
 mod commands;
 mod deadlines;
 pub mod decoder;
@@ -29,6 +30,7 @@ mod transitions;
 pub mod visit;
 mod watch;
 
+pub use budget::{WrittenBudget, WrittenLimit};
 pub use deadlines::Deadline;
 pub use gate::{ChecksGate, ChildrenGate, CommandGate};
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
@@ -89,6 +91,8 @@ pub struct Workflow {
     pub commands: Commands,
     /// True if work is meant to be merged without a person.
     pub unattended: bool,
+    /// Limits of a task.
+    pub budget: Option<WrittenBudget>,
     /// In source order; a [`StateId`] is an index here.
     pub states: Vec<State>,
     /// In source order.
@@ -125,6 +129,10 @@ pub struct State {
     pub entry: bool,
     /// Rule for a task that has been here for too long; it stands before the other exit rules.
     pub timeout: Option<ExitRule>,
+    /// Limits of a stay in it.
+    pub budget: Option<WrittenBudget>,
+    /// Rule for a task whose stay has used its budget up.
+    pub spent: Option<ExitRule>,
     /// Settings of the agents that are started for it, where their hooks do not say.
     pub agent: AgentSettings,
     /// Its agent may create tasks.
@@ -409,6 +417,8 @@ pub enum Condition {
     Ended(Ending),
     /// The time of this entry of `deadlines` is over.
     Overdue(usize),
+    /// The budget of the state is used up.
+    Spent,
     /// Every end of the agent.
     Always,
 }

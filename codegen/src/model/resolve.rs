@@ -8,7 +8,9 @@ use super::keys::WORKFLOW;
 use super::scope::{NameTable, Scope};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
-use super::{actors, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions, watch};
+use super::{
+    actors, budget, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions, watch,
+};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
@@ -121,6 +123,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         description,
         initial,
         unattended: flag(decoder, &fields, "unattended"),
+        budget: fields.get("budget").and_then(|it| budget::budget(decoder, &it)),
         commands: commands.resolve(&scope, initial, &declared.transitions),
         counters: scope.counters,
         actors: scope.actors,

@@ -3,6 +3,7 @@
 use orange_core::{DelegateInto, Delegates};
 
 use super::agents;
+use super::budget;
 use super::decoder::{Decoder, Field, NamedEntry, ObjectFields};
 use super::gate::flag;
 use super::hooks::at_least_one;
@@ -73,6 +74,25 @@ fn timeout(
     Some(ExitRule { span, status, condition: Condition::Ended(ending), outcome })
 }
 
+/// The exit rule that `on_budget` stands for.
+fn spent(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    id: StateId,
+    name: Span,
+    fields: &ObjectFields<'_>,
+) -> Option<ExitRule> {
+    let then = fields.get("on_budget")?;
+    if fields.get("budget").is_none() {
+        let found = Diagnostic::new(&S09, then.key, "`on_budget` says what follows, and no `budget` when");
+        decoder.report(found.help("add `budget: {cost: 5.00}`, or delete `on_budget`"));
+        return None;
+    }
+    let span = then.key.to(then.value.span);
+    let outcome = Outcome::Then(scope.state(decoder, &then, &A06)?);
+    Some(ExitRule { span, status: Spanned::new(id, name), condition: Condition::Spent, outcome })
+}
+
 /// True if a value asks for a notice in the place of a state.
 pub(super) fn is_notify(field: &Field<'_>) -> bool {
     matches!(&field.value.kind, NodeKind::Scalar(it) if it.text.value == "notify")
@@ -112,6 +132,8 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Name
             wait: None,
             entry: false,
             timeout: None,
+            budget: None,
+            spent: None,
             agent: AgentSettings::default(),
             delegates: None,
         };
@@ -127,6 +149,8 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Name
         wait: fields.get("wait").and_then(|it| decoder.word(&it, &[("human", Wait::Human)])),
         entry: flag(decoder, &fields, "entry"),
         timeout: timeout(decoder, scope, id, entry.name.span, &fields),
+        budget: fields.get("budget").and_then(|it| budget::budget(decoder, &it)),
+        spent: spent(decoder, scope, id, entry.name.span, &fields),
         agent: fields.get("agent").map_or_else(AgentSettings::default, |it| agents::agent(decoder, &it)),
         delegates: fields.get("delegates").and_then(|it| delegates(decoder, &it)),
     }

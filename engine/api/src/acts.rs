@@ -6,7 +6,7 @@ use std::borrow::Cow;
 #[cfg(feature = "schemas")]
 use std::collections::BTreeMap;
 
-use super::Success;
+use super::{BudgetState, Success};
 use crate::error::Failure;
 use orange_journal::event;
 
@@ -67,12 +67,15 @@ pub struct TaskBudget {
     pub success: Success,
     /// The task's id.
     pub id: String,
-    /// The limits that apply: its own, then those of its project, then those of all projects.
+    /// The limits that apply: its own, then those of its workflow, of its project, and of all projects.
     #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
     pub limits: Budget,
     /// The amounts that its agents have used, where it has limits.
     #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, u64>"))]
     pub spent: Budget,
+    /// The budget of its stay in its state; absent if the state has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<BudgetState>,
     /// Work that goes on after its budget had stopped it, in words; null for none.
     pub goes_on: Option<String>,
     /// True for a dry run, which changes nothing.

@@ -45,6 +45,20 @@ impl BudgetKind {
         BudgetKind::ALL.into_iter().find(|kind| kind.as_str() == key)
     }
 
+    /// False if a harness that ships reports no such figures; `None` for one that users add, of which this is unknown.
+    pub fn is_reported_by(self, harness: &str) -> Option<bool> {
+        let of_models = match harness {
+            "claude" | "codex" => true,
+            "opencode" | "pi" => self != BudgetKind::FreshTokens,
+            "gemini" | "copilot" => false,
+            _ => return None,
+        };
+        Some(match self {
+            BudgetKind::Cost | BudgetKind::Tokens | BudgetKind::FreshTokens => of_models,
+            BudgetKind::Time | BudgetKind::Starts => true,
+        })
+    }
+
     /// True if an agent at work comes nearer to the limit.
     const fn grows(self) -> bool {
         match self {
@@ -73,6 +87,12 @@ pub struct Budget {
     /// As [`BudgetKind::Starts`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub starts: Option<u64>,
+}
+
+impl Budget {
+    /// No limit.
+    pub const NONE: Budget =
+        Budget { cost: None, tokens: None, fresh_tokens: None, time: None, starts: None };
 }
 
 /// A limit that is reached.

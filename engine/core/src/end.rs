@@ -36,6 +36,8 @@ pub struct AgentEnd<'e> {
     pub is_awaited: bool,
     /// Time that the task had been in its state, in seconds.
     pub lasted: u32,
+    /// True if the budget of its state is used up.
+    pub is_spent: bool,
     /// Times at which the task left the states in which it had been before; where these are not known, its present state counts
     /// alone.
     pub left: &'e [LeftState],
@@ -95,6 +97,7 @@ impl AgentEnd<'_> {
         limit: None,
         is_awaited: false,
         lasted: 0,
+        is_spent: false,
         left: &[],
     };
 

@@ -40,7 +40,12 @@ pub enum Condition<'a> {
     Ended(Ending<'a>),
     /// The time within some states, of which this is one, is over.
     Overdue(Deadline<'a>),
+    /// The budget of the state is used up.
+    Spent,
 }
+
+/// The end of an agent for [`Condition::Spent`].
+const SPENT: &str = "with the budget of the state used up";
 
 /// Consequence that an exit rule demands.
 #[derive(Clone, Copy, Debug)]
@@ -173,7 +178,9 @@ impl<'m> Machine<'m> {
         for index in self.exit_rules_of(state) {
             let applies = match self.exit_rules[index].condition {
                 Condition::Always => true,
-                Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) => holds(index)?,
+                Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) | Condition::Spent => {
+                    holds(index)?
+                }
                 Condition::NoArtifact => no_artifact()?,
             };
             if applies {
@@ -296,9 +303,11 @@ impl<'m> Machine<'m> {
                 }
                 checked => Ok(checked.is_ok()),
             },
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_) => {
-                Ok(rule.fits(end))
-            }
+            Condition::Always
+            | Condition::NoArtifact
+            | Condition::Ended(_)
+            | Condition::Overdue(_)
+            | Condition::Spent => Ok(rule.fits(end)),
         }
     }
 }
@@ -313,7 +322,11 @@ impl<'a> Condition<'a> {
     pub const fn gates(&self) -> &'a [Gate<'a>] {
         match self {
             Condition::Artifact(gates) => gates,
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_) => &[],
+            Condition::Always
+            | Condition::NoArtifact
+            | Condition::Ended(_)
+            | Condition::Overdue(_)
+            | Condition::Spent => &[],
         }
     }
 }
@@ -325,6 +338,7 @@ impl ExitRule<'_> {
             _ if self.only_notifies() => false,
             Condition::Ended(ending) => ending.fits(end),
             Condition::Overdue(_) => self.remaining(end) == Some(0),
+            Condition::Spent => end.is_spent,
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => false,
         }
     }
@@ -334,7 +348,7 @@ impl ExitRule<'_> {
         match &self.condition {
             Condition::Ended(ending) => ending.after,
             Condition::Overdue(deadline) => Some(deadline.after),
-            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact | Condition::Spent => None,
         }
     }
 
@@ -342,9 +356,11 @@ impl ExitRule<'_> {
     pub fn remaining(&self, end: &AgentEnd<'_>) -> Option<u32> {
         let lasted = match &self.condition {
             Condition::Overdue(deadline) => deadline.lasted(end),
-            Condition::Ended(_) | Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
-                end.lasted
-            }
+            Condition::Ended(_)
+            | Condition::Always
+            | Condition::Artifact(_)
+            | Condition::NoArtifact
+            | Condition::Spent => end.lasted,
         };
         Some(self.after()?.saturating_sub(lasted))
     }
@@ -361,24 +377,26 @@ impl Condition<'_> {
         match self {
             Condition::Ended(ending) => format!("the agent ended {ending}"),
             Condition::Overdue(deadline) => format!("the agent ended {deadline}"),
+            Condition::Spent => format!("the agent ended {SPENT}"),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
                 "the agent ended after it had written what was asked for".into()
             }
         }
     }
 
-    /// Time that is over: `after 2 h`.
-    pub(crate) fn time(&self) -> String {
+    /// Time that is over, or the budget: `after 2 h`.
+    pub(crate) fn limit(&self) -> String {
         match self {
             Condition::Ended(Ending { after, .. }) => format!("{}", Ending { after: *after, ..Ending::ANY }),
             Condition::Overdue(deadline) => format!("{deadline}"),
+            Condition::Spent => SPENT.into(),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => String::new(),
         }
     }
 
     fn crashed(&self, state: &str) -> String {
         match self {
-            Condition::Ended(_) | Condition::Overdue(_) => self.ended(state),
+            Condition::Ended(_) | Condition::Overdue(_) | Condition::Spent => self.ended(state),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
                 format!("the agent ended without what {state} asks for")
             }
@@ -389,6 +407,7 @@ impl Condition<'_> {
         match self {
             Condition::Ended(ending) => format!("the agent ended in {state} {ending}"),
             Condition::Overdue(deadline) => format!("the agent ended in {state} {deadline}"),
+            Condition::Spent => format!("the agent ended in {state} {SPENT}"),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
                 format!("the agent ended in {state}")
             }

@@ -60,6 +60,7 @@ mod tests;
 pub use action::Action;
 pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
+pub use budget::Budget;
 pub use command::{COMMANDS, options, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use delegation::{Children, DelegateInto, Delegates, OpenChildren};
@@ -89,7 +90,7 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 16;
+pub const ABI: u32 = 17;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -99,12 +99,14 @@ pub enum Input<'i> {
         /// Evidence that Orange has of it, in one sentence.
         reason: &'i str,
     },
-    /// The time that a task may spend in its state, or within some states, is over.
+    /// The time that a task may spend in its state, or within some states, is over, or the budget of its state is used up.
     Elapsed {
         /// True if an agent of the state is recorded; it must be ended before its end is judged.
         has_agent: bool,
         /// Time that the task has been in the state, in seconds.
         lasted: u32,
+        /// True if the budget of the state is used up.
+        is_spent: bool,
         /// Times at which it left other states.
         left: &'i [LeftState],
     },
@@ -266,8 +268,8 @@ impl<'m> Machine<'m> {
                 }
             }
             Input::LimitMet { agent, left, reason } => Ok(self.limit_met(facts, agent, left, reason)),
-            Input::Elapsed { has_agent, lasted, left } => self
-                .elapsed(facts, has_agent, &AgentEnd { lasted, left, ..AgentEnd::PLAIN })
+            Input::Elapsed { has_agent, lasted, is_spent, left } => self
+                .elapsed(facts, has_agent, &AgentEnd { lasted, is_spent, left, ..AgentEnd::PLAIN })
                 .map_err(not_asked),
             Input::Watched { rule } => self.watched(facts, rule),
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),

@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::{
-    Actor, ActorId, Actors, Delegates, ExitRule, FactKind, Gate, Guard, Hook, Prompt, Rejection, SectionGate,
-    WatchRule,
+    Actor, ActorId, Actors, Budget, Delegates, ExitRule, FactKind, Gate, Guard, Hook, Prompt, Rejection,
+    SectionGate, WatchRule,
 };
 
 /// The number of a state, in source order.
@@ -66,6 +66,8 @@ pub struct Machine<'a> {
     pub commands: Commands,
     /// Seconds between two rounds of the monitor.
     pub poll_interval: u32,
+    /// Limits of a task for all its agents, where the task has none of its own.
+    pub budget: Budget,
 }
 
 /// A position that a task can have.
@@ -87,6 +89,8 @@ pub struct State<'a> {
     pub agent: Actor,
     /// Its agent may create tasks for which the task then waits.
     pub delegates: Option<Delegates<'a>>,
+    /// Limits of a stay in it for the agents that are started there.
+    pub budget: Budget,
 }
 
 /// An integer of the task's frontmatter that guards compare.

@@ -43,6 +43,7 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
         respawn: None,
         agent: Actor::Worker,
         delegates: None,
+        budget: Budget::NONE,
     }
 }
 
@@ -132,6 +133,7 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
         crash: Some(STUCK),
     },
     poll_interval: 30,
+    budget: Budget::NONE,
 };
 
 pub(crate) fn view<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> View<'v> {

@@ -181,9 +181,9 @@ events! {
         #[serde(default)]
         actor: Actor,
     },
-    /// A limit of the task's budget is reached: no agent starts, and those that are alive end at the end of their turns.
+    /// A limit of the budget of the task, or of its stay in a state, is reached: no agent starts, and those that are alive end at the end of their turns.
     "budget.reached" BudgetReached {
-        /// Subject of the budget: `task`.
+        /// Subject of the budget: `task`, or `state` for the stay in the present one.
         #[serde(default)]
         of: String,
         /// Kind of the limit: `cost`, `tokens`, `fresh_tokens`, `time` or `starts`.
@@ -199,8 +199,11 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none")]
         unpriced: Option<String>,
     },
-    /// The task has this budget of its own from now on.
+    /// The task, or its stay in a state, has this budget of its own from now on.
     "budget.changed" BudgetChanged {
+        /// Subject of the budget, as in `budget.reached`; the task where nothing is said.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        of: String,
         /// Limits by their kinds: millionths of a dollar, tokens, seconds or starts.
         #[serde(default)]
         budget: Budget,

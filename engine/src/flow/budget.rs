@@ -1,5 +1,7 @@
 //! Budgets of tasks and projects: their limits, what is spent, and the starts that they refuse.
 
+mod period;
+
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -11,17 +13,16 @@ use crate::drive::prices::Prices;
 use crate::flow::{activity, delegation, lock_recovered};
 use crate::store::effective::{EffectiveBudget, effective};
 use crate::store::event::Spent;
-use crate::store::history::AgentTimes;
+use crate::store::history::{AgentTimes, OF_STATE, OF_TASK, RecordedLimit};
 use crate::store::settings::{BudgetSettings, parse_home};
 use crate::store::{
-    Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, list, projects,
+    Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, projects,
 };
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{clock, fault, nofollow};
 
-/// The word of events for the budget of a task.
-const OF_TASK: &str = "task";
+pub use period::pause;
 
 /// The budgets of all projects, in `budget.toml` of the home.
 pub fn of_home(app: &App) -> Result<BudgetSettings> {
@@ -30,10 +31,32 @@ pub fn of_home(app: &App) -> Result<BudgetSettings> {
     bytes.map_or_else(|| Ok(BudgetSettings::default()), |bytes| parse_home(&path, &bytes))
 }
 
-/// The limits of a task: its own, then those of its project, then those of all projects.
+/// The limits of a task: its own, then those of its workflow, of its project, and of all projects.
 pub fn limits(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Budget> {
     let of_project = of_project(app, &task.project)?.task.unwrap_or_default();
-    Ok(history.budget.own.completed_by(of_project).completed_by(of_home(app)?.task.unwrap_or_default()))
+    // A workflow that is gone is reported elsewhere, and nothing starts without it.
+    let of_workflow = app.machine_of(&task.owned).map_or(Budget::NONE, |machine| machine.budget);
+    let own = history.budget.own.completed_by(of_workflow);
+    Ok(own.completed_by(of_project).completed_by(of_home(app)?.task.unwrap_or_default()))
+}
+
+/// The limits of the stay of a task in its state: those that a person has given it, then those of the state.
+pub fn limits_of_stay(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Budget {
+    let machine = app.machine_of(&task.owned).ok();
+    let state = machine.and_then(|machine| Some(machine.state(machine.state_named(task.status())?)));
+    history.budget.stay.own.completed_by(state.map_or(Budget::NONE, |state| state.budget))
+}
+
+/// True if a task moves on because the budget of its state is used up: a limit is on record, no agent of the stay is alive, and no
+/// hooks wait.
+pub fn leaves(app: &App, task: &WorkItem, history: &WorkItemHistory) -> bool {
+    let Ok(machine) = app.machine_of(&task.owned) else { return false };
+    let has_rule = machine.state_named(task.status()).is_some_and(|id| machine.leaves_when_spent(id));
+    let stay = &history.budget.stay;
+    has_rule
+        && history.transition.waiting_hooks.is_none()
+        && history.agents.alive.range(stay.first..).next().is_none()
+        && stay.standing(&limits_of_stay(app, task, history)).is_some()
 }
 
 /// The budgets of a project; none of one that was removed.
@@ -44,9 +67,72 @@ fn of_project(app: &App, name: &str) -> Result<BudgetSettings> {
     Ok(BudgetSettings { task: Some(task.value), day: Some(day.value), month: Some(month.value) })
 }
 
-/// The budget of a task as it is now.
+/// Subject of a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The task, with all its agents and the tasks that they have created.
+    Task,
+    /// Its stay in the present state, with the agents that were started there.
+    Stay,
+}
+
+impl Subject {
+    const ALL: [Subject; 2] = [Subject::Task, Subject::Stay];
+
+    fn word(self) -> String {
+        let word = match self {
+            Subject::Task => OF_TASK,
+            Subject::Stay => OF_STATE,
+        };
+        word.to_owned()
+    }
+
+    /// Its name in sentences.
+    fn name(self, task: &WorkItem) -> String {
+        match self {
+            Subject::Task => "the task".to_owned(),
+            Subject::Stay => format!("`{}`", task.status()),
+        }
+    }
+
+    fn limits(self, app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Budget> {
+        match self {
+            Subject::Task => limits(app, task, history),
+            Subject::Stay => Ok(limits_of_stay(app, task, history)),
+        }
+    }
+
+    fn has(self, history: &WorkItemHistory, kind: BudgetKind, limit: u64) -> bool {
+        match self {
+            Subject::Task => history.budget.has(kind, limit),
+            Subject::Stay => history.budget.stay.has(kind, limit),
+        }
+    }
+
+    fn standing<'h>(
+        self,
+        history: &'h WorkItemHistory,
+        limits: &Budget,
+    ) -> Option<(BudgetKind, u64, &'h RecordedLimit)> {
+        match self {
+            Subject::Task => history.budget.standing(limits),
+            Subject::Stay => history.budget.stay.standing(limits),
+        }
+    }
+
+    /// The first agent that counts.
+    fn first(self, history: &WorkItemHistory) -> u32 {
+        match self {
+            Subject::Task => 0,
+            Subject::Stay => history.budget.stay.first,
+        }
+    }
+}
+
+/// The budget of a task, or of its stay in a state, as it is now.
 #[derive(Clone, Debug)]
 pub struct TaskBudget {
+    pub subject: Subject,
     pub facts: BudgetFacts,
     /// Reason for the unknown cost of a living agent.
     unpriced: Option<String>,
@@ -62,34 +148,67 @@ impl TaskBudget {
         task: &WorkItem,
         history: &WorkItemHistory,
     ) -> Result<Option<TaskBudget>> {
+        Ok(TaskBudget::about(app, dir, task, history, &[Subject::Task])?.pop())
+    }
+
+    /// The budgets of a task and of its stay in its state that have a limit.
+    pub fn all(
+        app: &App,
+        dir: &WorkItemDir,
+        task: &WorkItem,
+        history: &WorkItemHistory,
+    ) -> Result<Vec<TaskBudget>> {
+        TaskBudget::about(app, dir, task, history, &Subject::ALL)
+    }
+
+    fn about(
+        app: &App,
+        dir: &WorkItemDir,
+        task: &WorkItem,
+        history: &WorkItemHistory,
+        subjects: &[Subject],
+    ) -> Result<Vec<TaskBudget>> {
         if dir.kind == WorkItemKind::Mission {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let limits = limits(app, task, history)?;
-        if limits.is_empty() {
-            return Ok(None);
+        let mut found = Vec::new();
+        for subject in subjects {
+            let limits = subject.limits(app, task, history)?;
+            if !limits.is_empty() {
+                found.push((*subject, limits));
+            }
         }
         let now = fault::now();
-        let all = match limits.counts_tokens() {
+        let all = match found.iter().any(|(_, limits)| limits.counts_tokens()) {
             true => activity::spent(app, dir, task, history),
             false => BTreeMap::new(),
         };
-        let each = history.agents.times.iter().map(|(spawn, times)| used(times, all.get(spawn), now));
-        let own = each.fold(Budget::default(), Budget::plus);
-        let is_alive = !history.agents.alive.is_empty();
-        let unpriced = history.agents.alive.keys().find_map(|spawn| all.get(spawn)?.unpriced.clone());
-        let since = history.budget.standing(&limits).and_then(|(.., record)| clock::parse(&record.at));
-        let facts = BudgetFacts {
-            limits,
-            spent: own.plus(spent_below(app, task, limits.counts_tokens(), now)?),
-            is_alive,
-            is_unpriced: unpriced.is_some(),
-            // A clock that was set back makes no agent wait for ever.
-            since: since.map(|since| now.duration_since(since).unwrap_or_default().as_secs()),
+        let budget = |(subject, limits): (Subject, Budget)| {
+            let first = subject.first(history);
+            let each = history.agents.times.range(first..);
+            let own = each.map(|(spawn, times)| used(times, all.get(spawn), now));
+            let own = own.fold(Budget::default(), Budget::plus);
+            let below = match subject {
+                Subject::Task => spent_below(app, task, limits.counts_tokens(), now)?,
+                Subject::Stay => Budget::NONE,
+            };
+            let mut alive = history.agents.alive.range(first..).map(|(spawn, _)| spawn).peekable();
+            let is_alive = alive.peek().is_some();
+            let unpriced = alive.find_map(|spawn| all.get(spawn)?.unpriced.clone());
+            let since = subject.standing(history, &limits).and_then(|(.., record)| clock::parse(&record.at));
+            let facts = BudgetFacts {
+                limits,
+                spent: own.plus(below),
+                is_alive,
+                is_unpriced: unpriced.is_some(),
+                // A clock that was set back makes no agent wait for ever.
+                since: since.map(|since| now.duration_since(since).unwrap_or_default().as_secs()),
+            };
+            let mut budget = TaskBudget { subject, facts, unpriced, is_recorded: false };
+            budget.is_recorded = budget.events(history, false).is_empty();
+            Ok(budget)
         };
-        let mut budget = TaskBudget { facts, unpriced, is_recorded: false };
-        budget.is_recorded = budget.events(history, false).is_empty();
-        Ok(Some(budget))
+        found.into_iter().map(budget).collect()
     }
 
     /// The budgets of the tasks above a task, in which what it spends counts, with those of them that have a limit.
@@ -105,6 +224,16 @@ impl TaskBudget {
         Ok(found)
     }
 
+    /// The first agent that counts.
+    pub fn first(&self, history: &WorkItemHistory) -> u32 {
+        self.subject.first(history)
+    }
+
+    /// Its subject in sentences.
+    pub fn name(&self, task: &WorkItem) -> String {
+        self.subject.name(task)
+    }
+
     /// Consequence of the budget.
     pub fn verdict(&self) -> BudgetVerdict {
         self.facts.verdict()
@@ -118,8 +247,8 @@ impl TaskBudget {
         let is_due = |kind| kind != BudgetKind::Starts || is_refused;
         let mut events: Vec<(Event, Set)> = Vec::new();
         for (ReachedLimit { kind, limit, spent }, unpriced) in reached.chain(unpriced) {
-            if is_due(kind) && !history.budget.has(kind, limit) {
-                let (of, kind) = (OF_TASK.to_owned(), kind.as_str().to_owned());
+            if is_due(kind) && !self.subject.has(history, kind, limit) {
+                let (of, kind) = (self.subject.word(), kind.as_str().to_owned());
                 events.push(Event::BudgetReached { of, kind, limit, spent, unpriced }.into());
             }
         }
@@ -161,26 +290,27 @@ fn used(times: &AgentTimes, spent: Option<&Spent>, now: SystemTime) -> Budget {
     }
 }
 
-/// Reason for which no agent of a task may be started now, because of its own budget.
+/// Reason for which no agent of a task may be started now, because of its own budget or that of its state.
 pub fn refusal(
     app: &App,
     dir: &WorkItemDir,
     task: &WorkItem,
     history: &WorkItemHistory,
 ) -> Result<Option<Error>> {
-    let Some(budget) = TaskBudget::of(app, dir, task, history)? else { return Ok(None) };
-    let standing = || history.budget.standing(&budget.facts.limits);
-    let what = match budget.verdict().reached() {
-        Some(reached) => words(reached, None),
-        None => match standing() {
-            Some((kind, limit, record)) => {
-                words(ReachedLimit { kind, limit, spent: record.spent }, record.unpriced.as_deref())
+    for budget in TaskBudget::all(app, dir, task, history)? {
+        let standing = budget.subject.standing(history, &budget.facts.limits);
+        let of = budget.subject.name(task);
+        let what = match (budget.verdict().reached(), standing) {
+            (Some(reached), _) => words(&of, reached, None),
+            (None, Some((kind, limit, record))) => {
+                words(&of, ReachedLimit { kind, limit, spent: record.spent }, record.unpriced.as_deref())
             }
-            None => return Ok(None),
-        },
-    };
-    let help = help(app, &task.id, standing().is_some_and(|(.., record)| record.unpriced.is_some()));
-    Ok(Some(Error::new(ErrorKind::Refused, what).help(help)))
+            (None, None) => continue,
+        };
+        let help = help(app, &task.id, standing.is_some_and(|(.., record)| record.unpriced.is_some()));
+        return Ok(Some(Error::new(ErrorKind::Refused, what).help(help)));
+    }
+    Ok(None)
 }
 
 /// Reason for which no agent of a task may be started now, because of the budget of a task above it.
@@ -198,13 +328,13 @@ pub fn refusal_above(app: &App, task: &WorkItem) -> Result<Option<Error>> {
     Ok(None)
 }
 
-/// A reached limit of a task in one sentence.
-fn words(reached: ReachedLimit, unpriced: Option<&str>) -> String {
+/// A reached limit of a budget in one sentence.
+fn words(of: &str, reached: ReachedLimit, unpriced: Option<&str>) -> String {
     match unpriced {
-        Some(why) => format!("the cost of the task is unknown ({why}), and it has a budget of {}", {
+        Some(why) => format!("the cost of {of} is unknown ({why}), and it has a budget of {}", {
             orange_core::budget::amount(reached.kind, reached.limit)
         }),
-        None => format!("the budget of the task is used up: {}", reached.words()),
+        None => format!("the budget of {of} is used up: {}", reached.words()),
     }
 }
 
@@ -218,22 +348,28 @@ fn help(app: &App, id: &str, is_unpriced: bool) -> String {
 
 /// The recorded limit for which a task needs a person, in one sentence, and since when.
 pub fn need(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Option<(String, String)> {
-    if history.budget.reached.is_empty() {
+    if history.budget.reached.is_empty() && history.budget.stay.reached.is_empty() {
         return None;
     }
-    let limits = limits(app, task, history).ok()?;
-    let (kind, limit, record) = history.budget.standing(&limits)?;
-    let reached = ReachedLimit { kind, limit, spent: record.spent };
-    let price =
-        record.unpriced.as_ref().map(|_| format!("; {} gets the price", app.home.prices_toml().display()));
-    let what = words(reached, record.unpriced.as_deref());
-    Some((format!("{what}{}", price.unwrap_or_default()), record.at.clone()))
+    Subject::ALL.into_iter().find_map(|subject| {
+        let limits = subject.limits(app, task, history).ok()?;
+        let (kind, limit, record) = subject.standing(history, &limits)?;
+        let reached = ReachedLimit { kind, limit, spent: record.spent };
+        let price = record
+            .unpriced
+            .as_ref()
+            .map(|_| format!("; {} gets the price", app.home.prices_toml().display()))
+            .unwrap_or_default();
+        let what = words(&subject.name(task), reached, record.unpriced.as_deref());
+        Some((format!("{what}{price}"), record.at.clone()))
+    })
 }
 
 /// Journals the limits that are reached and not on record. `is_refused` says that a start is refused now.
 pub fn note(app: &App, locked: &mut LockedWorkItem, is_refused: bool) -> Result<()> {
-    let found = TaskBudget::of(app, locked.dir(), locked.task(), locked.history())?;
-    let events = found.map(|budget| budget.events(locked.history(), is_refused)).unwrap_or_default();
+    let found = TaskBudget::all(app, locked.dir(), locked.task(), locked.history())?;
+    let events: Vec<_> =
+        found.iter().flat_map(|budget| budget.events(locked.history(), is_refused)).collect();
     if events.is_empty() { Ok(()) } else { locked.append_many(events) }
 }
 
@@ -265,7 +401,7 @@ pub fn check_price(
     let Some(model) = model.and_then(known_model) else { return Ok(()) };
     let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
     let is_priced_here = ["claude", "codex"].contains(&harness.binary.as_str());
-    if !is_priced_here || limits(app, task, history)?.cost.is_none() {
+    if !is_priced_here || limit_of_cost(app, task, history)?.is_none() {
         return Ok(());
     }
     let file = app.home.prices_toml();
@@ -275,6 +411,16 @@ pub fn check_price(
     let what = format!("no price for `{model}`, and the task has a budget of its cost");
     Err(Error::new(ErrorKind::Refused, what)
         .help(format!("add it to {}: [\"{model}\"] with input, output and cache_read", file.display())))
+}
+
+/// The limit of the cost of a task or of its stay, and which of the two.
+fn limit_of_cost(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Option<(Subject, u64)>> {
+    for subject in Subject::ALL {
+        if let Some(limit) = subject.limits(app, task, history)?.cost {
+            return Ok(Some((subject, limit)));
+        }
+    }
+    Ok(None)
 }
 
 /// The name of a model, if it is that of a version: `opus` is one of several.
@@ -315,9 +461,11 @@ pub fn held_hook(
 ) -> Result<Option<String>> {
     let held = |error: &Error| format!("the start waits: {}", error.message);
     if let Err(error) = check_price(app, locked.task(), locked.history(), spawn) {
-        let limit = limits(app, locked.task(), locked.history())?.cost.unwrap_or_default();
-        if !locked.history().budget.has(BudgetKind::Cost, limit) {
-            let (of, kind) = (OF_TASK.to_owned(), BudgetKind::Cost.as_str().to_owned());
+        let limit = limit_of_cost(app, locked.task(), locked.history())?;
+        if let Some((subject, limit)) =
+            limit.filter(|(subject, limit)| !subject.has(locked.history(), BudgetKind::Cost, *limit))
+        {
+            let (of, kind) = (subject.word(), BudgetKind::Cost.as_str().to_owned());
             let unpriced = Some(error.message.clone());
             locked.append(Event::BudgetReached { of, kind, limit, spent: 0, unpriced }, Set::new())?;
         }
@@ -330,111 +478,6 @@ pub fn held_hook(
 pub fn hold(locked: &mut LockedWorkItem, spawns: &[u32]) -> Result<()> {
     let stopped = Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Engine.into() };
     locked.append(stopped, Set::new().stopped_at(Some(&clock::now())))
-}
-
-/// A day or a month of a project, or of all projects, whose budget is used up: no agent starts until its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pause {
-    /// In one sentence, without the end.
-    pub why: String,
-    /// The end of the day or the month.
-    pub until: SystemTime,
-}
-
-impl Pause {
-    /// The remaining seconds.
-    pub fn left(&self) -> u32 {
-        let left = self.until.duration_since(fault::now()).unwrap_or_default().as_secs() + 1;
-        u32::try_from(left).unwrap_or(u32::MAX)
-    }
-
-    /// The refusal of a start that a person asks for.
-    pub fn refusal(&self) -> Error {
-        let until = clock::rfc3339(self.until);
-        Error::new(ErrorKind::Refused, format!("{}, until {until}", self.why)).help(
-            "a person raises it in `orange project update --budget-day`, in orange.toml or in budget.toml",
-        )
-    }
-}
-
-/// The used-up budget of the present day or month for which no agent of a project starts.
-pub fn pause(app: &App, project: &str) -> Result<Option<Pause>> {
-    let of_project = of_project(app, project)?;
-    let of_all = of_home(app)?;
-    let limits = [
-        (Some(project), Period::Day, of_project.day.unwrap_or_default()),
-        (Some(project), Period::Month, of_project.month.unwrap_or_default()),
-        (None, Period::Day, of_all.day.unwrap_or_default()),
-        (None, Period::Month, of_all.month.unwrap_or_default()),
-    ];
-    let now = fault::now();
-    let today = clock::rfc3339(now);
-    for (of, period, limits) in limits.into_iter().filter(|(.., limits)| !limits.is_empty()) {
-        let spent = spent_in(app, of, period.of(&today), now)?;
-        if let Some(reached) = limits.reached(spent).next() {
-            let of = of.map_or_else(|| "all projects".to_owned(), str::to_owned);
-            let why = format!("the {}'s budget of {of} is used up: {}", period.word(), reached.words());
-            return Ok(Some(Pause { why, until: period.end(&today).unwrap_or(now) }));
-        }
-    }
-    Ok(None)
-}
-
-#[derive(Clone, Copy)]
-enum Period {
-    Day,
-    Month,
-}
-
-impl Period {
-    fn word(self) -> &'static str {
-        match self {
-            Period::Day => "day",
-            Period::Month => "month",
-        }
-    }
-
-    /// The beginning of a time in RFC 3339 that names the period.
-    fn of(self, time: &str) -> &str {
-        let length = match self {
-            Period::Day => 10,
-            Period::Month => 7,
-        };
-        time.get(..length).unwrap_or_default()
-    }
-
-    /// The end of the period of a time.
-    fn end(self, time: &str) -> Option<SystemTime> {
-        const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
-        match self {
-            Period::Day => Some(clock::parse(&format!("{}T00:00:00Z", self.of(time)))? + DAY),
-            Period::Month => {
-                let (year, month) = self.of(time).split_once('-')?;
-                let (year, month): (u32, u32) = (year.parse().ok()?, month.parse().ok()?);
-                let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-                clock::parse(&format!("{year:04}-{month:02}-01T00:00:00Z"))
-            }
-        }
-    }
-}
-
-/// Amounts that the agents used whose end is in a period, or that are alive. A journal that cannot be read counts nothing:
-/// `orange usage` reports it.
-fn spent_in(app: &App, project: Option<&str>, period: &str, now: SystemTime) -> Result<Budget> {
-    let mut all = Budget::default();
-    for dir in list::dirs(&app.home, &WorkItemKind::ALL, project)? {
-        let Ok((item, journal)) = WorkItem::read_last(&app.home, &dir, 0) else { continue };
-        let history = journal.history();
-        let is_in = |times: &AgentTimes| times.ended.as_deref().is_none_or(|ended| ended.starts_with(period));
-        if !history.agents.times.values().any(is_in) {
-            continue;
-        }
-        let spent = activity::spent(app, &dir, &item, &history);
-        let within = history.agents.times.iter().filter(|(_, times)| is_in(times));
-        let each = within.map(|(spawn, times)| used(times, spent.get(spawn), now));
-        all = each.fold(all, Budget::plus);
-    }
-    Ok(all)
 }
 
 #[cfg(test)]
@@ -465,17 +508,6 @@ mod tests {
             used(&AgentTimes::default(), Some(&spent), SystemTime::UNIX_EPOCH).cost
         };
         assert_eq!((cost(Some(1), Some(2)), cost(None, Some(2)), cost(None, None)), (Some(1), Some(2), None));
-    }
-
-    #[test]
-    fn periods_end_at_midnight_in_utc() {
-        let end = |period: Period, time: &str| period.end(time).map(clock::rfc3339);
-        assert_eq!(end(Period::Day, &at("23:59:59")).as_deref(), Some("2026-11-22T00:00:00.000Z"));
-        assert_eq!(end(Period::Month, &at("00:00:00")).as_deref(), Some("2026-12-01T00:00:00.000Z"));
-        assert_eq!(
-            end(Period::Month, "2026-12-31T10:00:00.000Z").as_deref(),
-            Some("2027-01-01T00:00:00.000Z")
-        );
     }
 
     #[test]

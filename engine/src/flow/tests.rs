@@ -1,7 +1,7 @@
 //! The flow on a real store, with a small machine and no agents.
 
 use orange_core::{
-    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, Hook,
+    Action, Actor, Actors, Budget, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, Hook,
     MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range,
     Role, SectionGate, Spawn, State, StateId, Transition, Verdict, Workspace,
 };
@@ -57,6 +57,7 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
         respawn: None,
         agent,
         delegates: None,
+        budget: Budget::NONE,
     }
 }
 
@@ -157,6 +158,7 @@ static MACHINE: Machine<'static> = Machine {
         crash: Some(STUCK),
     },
     poll_interval: 30,
+    budget: Budget::NONE,
 };
 
 pub(crate) static MACHINES: &[&Machine<'static>] = &[&MACHINE];

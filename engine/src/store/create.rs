@@ -194,8 +194,9 @@ pub(super) fn lock_project(home: &Home, project: &str) -> Result<Lock> {
 const UNFINISHED: &str = ".new";
 
 fn write(dir: &WorkItemDir, branch: &str, draft: &WorkItemDraft) -> Result<()> {
-    let limited =
-        draft.budget.map(|budget| Event::BudgetChanged { budget, actor: draft.actor.clone() }.into());
+    let limited = draft
+        .budget
+        .map(|budget| Event::BudgetChanged { of: String::new(), budget, actor: draft.actor.clone() }.into());
     let records = journal::records(0, [created(branch, draft)].into_iter().chain(limited).collect());
     let now = records.first().map_or_else(clock::now, |created| created.timestamp.clone());
     let text = task_md(dir, branch, draft, &now);

@@ -313,6 +313,7 @@ fn rule(workflow: &Workflow, rule: &ExitRule) -> String {
         Condition::NoArtifact => "with nothing written".to_owned(),
         Condition::Ended(_) => "after an end as the rule says".to_owned(),
         Condition::Overdue(_) => "at the deadline".to_owned(),
+        Condition::Spent => "when the budget of the state is used up".to_owned(),
         Condition::Always => "always".to_owned(),
     };
     let outcome = match &rule.outcome {

@@ -57,7 +57,7 @@ fn earlier(facts: &Facts<'_>, cases: &Cases, rule: usize) -> Vec<usize> {
 fn applies(facts: &Facts<'_>, cases: &Cases, case: &EndCase, rule: usize) -> bool {
     match facts.machine.exit_rules[rule].condition {
         Condition::Always => true,
-        Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) => {
+        Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) | Condition::Spent => {
             cases.holds(facts, case, rule)
         }
         Condition::NoArtifact => {

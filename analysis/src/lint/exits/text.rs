@@ -9,7 +9,7 @@ pub fn condition_of(facts: &Facts<'_>, rule: &ExitRule) -> Span {
     let place = match &rule.condition {
         Condition::HasArtifact(gates) => gates.first().map_or(rule.span, Gate::place),
         Condition::Ended(ending) => ending.span,
-        Condition::NoArtifact | Condition::Always | Condition::Overdue(_) => rule.span,
+        Condition::NoArtifact | Condition::Always | Condition::Overdue(_) | Condition::Spent => rule.span,
     };
     facts.first_line(place)
 }

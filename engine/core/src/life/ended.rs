@@ -64,9 +64,14 @@ impl<'m> Machine<'m> {
         Ok(rule.is_some_and(|rule| match (rule.condition, rule.outcome) {
             (Condition::Artifact(_), _) => true,
             (Condition::Always, Outcome::Then(_) | Outcome::ThenWhen(_)) => true,
-            (Condition::Always | Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_), _) => {
-                false
-            }
+            (
+                Condition::Always
+                | Condition::NoArtifact
+                | Condition::Ended(_)
+                | Condition::Overdue(_)
+                | Condition::Spent,
+                _,
+            ) => false,
         }))
     }
 
@@ -118,9 +123,10 @@ impl<'m> Machine<'m> {
         has_session && !is_replaced && !state.terminal && state.agent == agent
     }
 
-    /// True if an exit rule limits the time in this state, or in a group of states that includes it.
+    /// True if an exit rule limits the time in this state, or in a group of states that includes it, or is for its budget.
     pub fn limits(&self, state: StateId) -> bool {
-        self.exit_rules_of(state).any(|rule| self.exit_rules[rule].after().is_some())
+        let mut rules = self.exit_rules_of(state).map(|rule| &self.exit_rules[rule]);
+        rules.any(|rule| rule.after().is_some() || matches!(rule.condition, Condition::Spent))
     }
 
     /// True if a task has been in this state, or in a group of states that includes it, for longer than a rule allows. `lasted`
@@ -129,13 +135,19 @@ impl<'m> Machine<'m> {
         self.overdue_rule(state, &AgentEnd { lasted, left, ..AgentEnd::PLAIN }).is_some()
     }
 
-    /// The first rule of a state whose time is over.
-    fn overdue_rule(&self, state: StateId, end: &AgentEnd<'_>) -> Option<&ExitRule<'m>> {
-        let mut rules = self.exit_rules_of(state).map(|rule| &self.exit_rules[rule]);
-        rules.find(|rule| rule.remaining(end) == Some(0))
+    /// True if an exit rule of this state is for its used-up budget.
+    pub fn leaves_when_spent(&self, state: StateId) -> bool {
+        self.exit_rules_of(state).any(|rule| matches!(self.exit_rules[rule].condition, Condition::Spent))
     }
 
-    /// Decides the consequences of a time limit that is over. The driver first ends a living agent, unless the rule only notifies
+    /// The first rule of a state whose time is over, or whose budget is used up.
+    fn overdue_rule(&self, state: StateId, end: &AgentEnd<'_>) -> Option<&ExitRule<'m>> {
+        let mut rules = self.exit_rules_of(state).map(|rule| &self.exit_rules[rule]);
+        let is_spent = |rule: &ExitRule<'_>| matches!(rule.condition, Condition::Spent) && end.is_spent;
+        rules.find(|rule| rule.remaining(end) == Some(0) || is_spent(rule))
+    }
+
+    /// Decides the consequences of a time limit that is over, or of a budget that is used up. The driver first ends a living agent, unless the rule only notifies
     /// a person.
     pub(super) fn elapsed(
         &self,
@@ -146,10 +158,12 @@ impl<'m> Machine<'m> {
         let state = self.state(facts.view.status);
         let rule = self.overdue_rule(facts.view.status, end).filter(|_| !state.terminal);
         let Some(rule) = rule else { return Ok(LifeTurn::default()) };
-        let still = format!("the task is still in {} {}", state.name, rule.condition.time());
+        let still = format!("the task is still in {} {}", state.name, rule.condition.limit());
         let Some(to) = rule.outcome.targets().next() else { return Ok(LifeTurn::attention(still)) };
         if has_agent {
-            return Ok(LifeTurn::of(Vec::new(), format!("the time in {} is over", state.name)));
+            let what = if end.is_spent { "the budget of" } else { "the time in" };
+            let how = if end.is_spent { "is used up" } else { "is over" };
+            return Ok(LifeTurn::of(Vec::new(), format!("{what} {} {how}", state.name)));
         }
         match self.decide(&facts.view, to, Actor::Engine) {
             Ok(decision) => Ok(self.advanced(Decision { cause: Cause::Exit, ..decision }, still)),

@@ -301,7 +301,7 @@ impl Machine<'_> {
         let mut rules = self.exit_rules_of(id).map(|rule| &self.exit_rules[rule]);
         let mut judges = || {
             rules.any(|rule| {
-                let is_deadline = matches!(rule.condition, Condition::Overdue(_));
+                let is_deadline = matches!(rule.condition, Condition::Overdue(_) | Condition::Spent);
                 !is_deadline && !matches!(rule.outcome, Outcome::MarkDead)
             })
         };

@@ -2,6 +2,12 @@
 
 use orange_core::budget::{Budget, BudgetKind};
 
+/// Subject of events for the budget of a task.
+pub const OF_TASK: &str = "task";
+
+/// Subject of events for the budget of a stay in a state.
+pub const OF_STATE: &str = "state";
+
 /// Budget of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
@@ -12,6 +18,20 @@ pub struct BudgetHistory {
     pub reached: Vec<RecordedLimit>,
     /// True if the engine has ended or not started the agents of the present state because of it.
     pub holds: bool,
+    /// The stay in the present state.
+    pub stay: StayBudget,
+}
+
+/// Budget of a stay in a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct StayBudget {
+    /// The number of the first agent that is started in it.
+    pub first: u32,
+    /// Limits that a person has given it, which come before those of the state.
+    pub own: Budget,
+    /// The limits that were reached, each once.
+    pub reached: Vec<RecordedLimit>,
 }
 
 /// Record of a limit that was reached.
@@ -37,19 +57,57 @@ impl BudgetHistory {
 
     /// True if it is recorded that this limit was reached.
     pub fn has(&self, kind: BudgetKind, limit: u64) -> bool {
-        self.reached.iter().any(|it| it.kind == kind.as_str() && it.limit == limit)
+        has(&self.reached, kind, limit)
     }
 
     /// The first recorded limit that still holds: the present one of its kind is not above what was spent then; where the cost was
     /// unknown, it is the same.
     pub fn standing(&self, limits: &Budget) -> Option<(BudgetKind, u64, &RecordedLimit)> {
-        self.reached.iter().find_map(|it| {
-            let kind = BudgetKind::named(&it.kind)?;
-            let limit = limits.get(kind)?;
-            let holds = it.spent >= limit || it.unpriced.is_some() && it.limit == limit;
-            holds.then_some((kind, limit, it))
-        })
+        standing(&self.reached, limits)
     }
+
+    /// Notes a limit that was reached.
+    pub(super) fn reach(&mut self, of: &str, limit: RecordedLimit) {
+        if of == OF_STATE { self.stay.reached.push(limit) } else { self.reached.push(limit) }
+    }
+
+    /// Notes a budget that a person has given.
+    pub(super) fn change(&mut self, of: &str, budget: Budget) {
+        if of == OF_STATE { self.stay.own = budget } else { self.own = budget }
+    }
+
+    /// A stay begins, with the agents from this one on.
+    pub(super) fn enter(&mut self, first: u32) {
+        self.stay = StayBudget { first, ..StayBudget::default() };
+    }
+}
+
+impl StayBudget {
+    /// As [`BudgetHistory::has`].
+    pub fn has(&self, kind: BudgetKind, limit: u64) -> bool {
+        has(&self.reached, kind, limit)
+    }
+
+    /// As [`BudgetHistory::standing`].
+    pub fn standing(&self, limits: &Budget) -> Option<(BudgetKind, u64, &RecordedLimit)> {
+        standing(&self.reached, limits)
+    }
+}
+
+fn has(reached: &[RecordedLimit], kind: BudgetKind, limit: u64) -> bool {
+    reached.iter().any(|it| it.kind == kind.as_str() && it.limit == limit)
+}
+
+fn standing<'r>(
+    reached: &'r [RecordedLimit],
+    limits: &Budget,
+) -> Option<(BudgetKind, u64, &'r RecordedLimit)> {
+    reached.iter().find_map(|it| {
+        let kind = BudgetKind::named(&it.kind)?;
+        let limit = limits.get(kind)?;
+        let holds = it.spent >= limit || it.unpriced.is_some() && it.limit == limit;
+        holds.then_some((kind, limit, it))
+    })
 }
 
 #[cfg(test)]
@@ -69,6 +127,7 @@ mod tests {
         let history = BudgetHistory {
             own: Budget::default(),
             holds: true,
+            stay: StayBudget::default(),
             reached: vec![recorded("karma", 1, 2), recorded("starts", 3, 3), recorded("time", 60, 70)],
         };
         let standing = |starts, time| {

@@ -18,7 +18,7 @@ use crate::event::{Actor, Event};
 
 pub use agents::{AgentTimes, AgentsHistory, Conversation};
 pub use branch::BranchHistory;
-pub use budget::{BudgetHistory, RecordedLimit};
+pub use budget::{BudgetHistory, OF_STATE, OF_TASK, RecordedLimit, StayBudget};
 pub use gates::GatesHistory;
 pub use mission::MissionHistory;
 pub use owned::{Owned, owned};
@@ -125,16 +125,12 @@ impl WorkItemHistory {
             }
             Event::AgentWaiting(waiting) => self.agents.wait(waiting),
             Event::AgentContinued { .. } => self.agents.active_since.clone_from(&record.timestamp),
-            Event::BudgetReached { kind, limit, spent, unpriced, of: _ } => {
-                self.budget.reached.push(RecordedLimit {
-                    kind: kind.clone(),
-                    limit: *limit,
-                    spent: *spent,
-                    unpriced: unpriced.clone(),
-                    at: record.timestamp.clone(),
-                })
+            Event::BudgetReached { of, kind, limit, spent, unpriced } => {
+                let (limit, spent, unpriced) = (*limit, *spent, unpriced.clone());
+                let at = record.timestamp.clone();
+                self.budget.reach(of, RecordedLimit { kind: kind.clone(), limit, spent, unpriced, at });
             }
-            Event::BudgetChanged { budget, .. } => self.budget.own = *budget,
+            Event::BudgetChanged { of, budget, .. } => self.budget.change(of, *budget),
             Event::AgentActivity(report) => {
                 self.agents.note_wait(report, &record.timestamp);
                 self.agents.reports.insert(report.spawn, report.clone());
@@ -231,6 +227,7 @@ impl WorkItemHistory {
         self.left.values_mut().filter(|at| **at > *now).for_each(|at| at.clone_from(now));
         if let Some(status) = record.set.0.get("status") {
             self.since.clone_from(now);
+            self.budget.enter(self.agents.last_spawn + 1);
             let before = &self.owned.status;
             if status.as_str() != Some(before.as_str()) {
                 self.left.insert(before.clone(), now.clone());

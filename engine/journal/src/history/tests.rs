@@ -25,7 +25,8 @@ fn started() -> (Event, Set) {
 }
 
 fn ended(index: usize, error: Option<&str>) -> (Event, Set) {
-    Event::HookEnded { hook: "spawn_agent".into(), index, error: error.map(str::to_owned), held: false }.into()
+    Event::HookEnded { hook: "spawn_agent".into(), index, error: error.map(str::to_owned), held: false }
+        .into()
 }
 
 fn closed() -> (Event, Set) {
@@ -94,7 +95,8 @@ fn a_start_that_a_budget_refuses_is_held_until_it_runs() {
         Event::HooksWaiting { from, to, hook, index: 1, left: Vec::new() }.into()
     };
     let retried = || -> (Event, Set) {
-        Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default(), answers: None }.into()
+        Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default(), answers: None }
+            .into()
     };
     let of_open = |events| fold(events).transition.open.and_then(|open| open.held);
     assert_eq!(of_open(vec![started(), ended(0, None), held()]), Some(1));

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
 use crate::flow::person_budget::{self, BudgetWish, ShownBudget};
 use crate::store::WorkItemDir;
-use orange_api::{Success, TaskBudget};
+use orange_api::{BudgetState, Success, TaskBudget};
 
 /// Prints the budget of a task.
 pub fn show(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
@@ -21,13 +21,17 @@ pub fn change(app: &App, dir: &WorkItemDir, wish: BudgetWish) -> Result<(TaskBud
 }
 
 fn answer(dir: &WorkItemDir, shown: ShownBudget, dry_run: bool) -> (TaskBudget, String) {
-    let ShownBudget { limits, spent, goes_on } = shown;
+    let ShownBudget { limits, spent, state, goes_on } = shown;
     let mut text = line(&limits, &spent);
+    if let Some((limits, spent)) = &state {
+        text += &format!("\nin its state: {}", line(limits, spent));
+    }
     if dry_run {
         text = format!("would be {text}");
     }
+    let state = state.map(|(limits, spent)| BudgetState { limits, spent });
     text.extend(goes_on.iter().map(|what| format!("\n{what}")));
-    (TaskBudget { success: Success, id: dir.id.clone(), limits, spent, goes_on, dry_run }, text)
+    (TaskBudget { success: Success, id: dir.id.clone(), limits, spent, state, goes_on, dry_run }, text)
 }
 
 /// The spent amount of each limit: `$1.20 of $5.00, 3 starts of 12 starts`.

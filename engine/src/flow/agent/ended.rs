@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::flow::activity;
 use crate::flow::ask;
 use crate::flow::asked;
+use crate::flow::budget;
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::request::check_turn;
 use crate::flow::snapshot::status_of;
@@ -144,16 +145,38 @@ pub fn overdue(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
     let agent = machine.state(status_of(machine, locked.task())?).agent;
     let agents = locked.history().agents.alive.values().filter(|record| record.actor == agent.into());
     let spawns: Vec<u32> = agents.map(|record| record.spawn).collect();
+    elapse(app, dir, locked, &spawns, false)
+}
+
+/// Takes the transition for a used-up budget of a task's state, whose agents have ended. Returns what was done, in words; `None`
+/// if there is none to take, or nothing was left to do.
+pub fn spent(app: &App, dir: &WorkItemDir) -> Result<Option<String>> {
+    let locked = lock_recovered(app, dir)?;
+    if !budget::leaves(app, locked.task(), locked.history()) {
+        return Ok(None);
+    }
+    elapse(app, dir, locked, &[], true)
+}
+
+fn elapse(
+    app: &App,
+    dir: &WorkItemDir,
+    locked: LockedWorkItem,
+    spawns: &[u32],
+    is_spent: bool,
+) -> Result<Option<String>> {
+    let machine = app.machine_of(&locked.task().owned)?;
     let left = left(machine, locked.history());
-    let input =
-        Input::Elapsed { has_agent: !spawns.is_empty(), lasted: lasted(locked.history()), left: &left };
+    let (has_agent, lasted) = (!spawns.is_empty(), lasted(locked.history()));
+    let input = Input::Elapsed { has_agent, lasted, is_spent, left: &left };
     let needs =
         |locked: &LockedWorkItem| life::program(app, machine, locked.task(), locked.history(), input, None);
     let Some(mut locked) = ask::begun(app, locked, &needs)? else {
-        return Ok(Some("its time is over, and a gate asks a program".to_owned()));
+        let what = if is_spent { "its budget is used up" } else { "its time is over" };
+        return Ok(Some(format!("{what}, and a gate asks a program")));
     };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
-    match spawns[..] {
+    match *spawns {
         // Of several reviewers, the end of the last one is judged.
         [ref others @ .., spawn] if turn.events.is_empty() && !turn.story.is_empty() => {
             spawns.iter().try_for_each(|spawn| agents::clear_away(app, &locked, *spawn))?;
@@ -347,6 +370,8 @@ impl<'e> EndEvidence<'e> {
             limit: self.limit,
             is_awaited: waiting.is_some_and(|waiting| waiting.spawn == *spawn),
             lasted: lasted(history),
+            // Agents whose budget is used up are stopped, and no exit rule judges their ends.
+            is_spent: false,
             left: &self.left,
         };
         if is_again {

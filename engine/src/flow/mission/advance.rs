@@ -281,7 +281,10 @@ fn release(app: &App, locked: &mut LockedWorkItem) -> Result<()> {
         locked.call_attention(error)?;
     }
     let is_released = error.is_none();
-    locked.append(Event::HookEnded { hook: "release_workspace".to_owned(), index: 0, error, held: false }, set)?;
+    locked.append(
+        Event::HookEnded { hook: "release_workspace".to_owned(), index: 0, error, held: false },
+        set,
+    )?;
     workspace::give_back(app, locked.task())?;
     if is_released { queue::after_release(app, locked.dir()) } else { Ok(()) }
 }

@@ -4,11 +4,12 @@ use orange_core::Actor;
 use orange_core::budget::{Budget, BudgetKind};
 
 use crate::app::App;
-use crate::flow::budget::{self, TaskBudget};
+use crate::flow::budget::{self, Subject, TaskBudget};
 use crate::flow::person::respawn;
 use crate::flow::request::retry;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::agents::Occasion;
+use crate::store::history::OF_STATE;
 use crate::store::{Event, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 
@@ -30,6 +31,8 @@ pub struct ShownBudget {
     pub limits: Budget,
     /// Amounts that are spent.
     pub spent: Budget,
+    /// Limits of the stay in its state, and what is spent there, if the state has a budget.
+    pub state: Option<(Budget, Budget)>,
     /// Work that goes on, in words.
     pub goes_on: Option<String>,
 }
@@ -47,9 +50,14 @@ pub fn shown(
     task: &WorkItem,
     history: &WorkItemHistory,
 ) -> Result<ShownBudget> {
-    let found = TaskBudget::of(app, dir, task, history)?;
-    let of = |it: TaskBudget| ShownBudget { limits: it.facts.limits, spent: it.facts.spent, goes_on: None };
-    Ok(found.map(of).unwrap_or_default())
+    let mut shown = ShownBudget::default();
+    for TaskBudget { subject, facts, .. } in TaskBudget::all(app, dir, task, history)? {
+        match subject {
+            Subject::Task => (shown.limits, shown.spent) = (facts.limits, facts.spent),
+            Subject::Stay => shown.state = Some((facts.limits, facts.spent)),
+        }
+    }
+    Ok(shown)
 }
 
 /// Changes the limits of a task, and starts again what its budget had stopped, in the same conversation.
@@ -61,33 +69,58 @@ pub fn change(app: &App, dir: &WorkItemDir, wish: BudgetWish) -> Result<ShownBud
     app.caller.check_person("change a task's budget")?;
     if wish.dry_run {
         let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
-        let own = changed(app, dir, &task, &history, wish)?;
+        let Changed { own, stay } = changed(app, dir, &task, &history, wish)?;
         let before = shown(app, dir, &task, &history)?;
-        return Ok(ShownBudget { limits: own.completed_by(before.limits), ..before });
+        let state = before.state.map(|(limits, spent)| (stay.completed_by(limits), spent));
+        return Ok(ShownBudget { limits: own.completed_by(before.limits), state, ..before });
     }
     let mut locked = lock_recovered(app, dir)?;
-    let budget = changed(app, dir, locked.task(), locked.history(), wish)?;
-    if budget != locked.history().budget.own {
-        locked.append(Event::BudgetChanged { budget, actor: Actor::Human.into() }, Set::new())?;
+    let Changed { own, stay } = changed(app, dir, locked.task(), locked.history(), wish)?;
+    let before = &locked.history().budget;
+    let all = [(String::new(), own, before.own), (OF_STATE.to_owned(), stay, before.stay.own)];
+    for (of, budget, before) in all {
+        if budget != before {
+            locked.append(Event::BudgetChanged { of, budget, actor: Actor::Human.into() }, Set::new())?;
+        }
     }
     drop(locked);
     let goes_on = go_on(app, dir, Actor::Human)?;
     Ok(ShownBudget { goes_on, ..show(app, dir)? })
 }
 
-/// The task's own limits after the change.
+/// Limits that a person has given.
+struct Changed {
+    /// Those of the task.
+    own: Budget,
+    /// Those of its stay in its state.
+    stay: Budget,
+}
+
+/// The task's own limits, and those of its stay, after the change. A limit of the stay that stops the task rises in the place of
+/// the task's.
 fn changed(
     app: &App,
     dir: &WorkItemDir,
     task: &WorkItem,
     history: &WorkItemHistory,
     wish: BudgetWish,
-) -> Result<Budget> {
+) -> Result<Changed> {
     let mut own = wish.set.unwrap_or_default().completed_by(history.budget.own);
-    let Some(add) = wish.add else { return Ok(own) };
-    let ShownBudget { limits, spent, .. } = shown(app, dir, task, history)?;
+    let mut stay = history.budget.stay.own;
+    let Some(add) = wish.add else { return Ok(Changed { own, stay }) };
+    let ShownBudget { limits, spent, state, .. } = shown(app, dir, task, history)?;
     for kind in BudgetKind::ALL {
         let Some(more) = add.get(kind) else { continue };
+        if let Some((limits, spent)) = state
+            && let Some(limit) = limits.get(kind)
+        {
+            let mut of_kind = Budget::NONE;
+            of_kind.set(kind, Some(limit));
+            if history.budget.stay.standing(&of_kind).is_some() {
+                stay.set(kind, Some(raised(kind, limit, more, spent)?));
+                continue;
+            }
+        }
         let Some(limit) = limits.get(kind) else {
             let (what, id) = (kind.as_str(), &task.id);
             return Err(Error::new(
@@ -96,17 +129,22 @@ fn changed(
             )
             .help(format!("`orange task budget {id} --set {what}=…` gives it one")));
         };
-        let raised = limit.saturating_add(more);
-        let used = spent.get(kind).unwrap_or_default();
-        if used >= raised {
-            let amount = |value| orange_core::budget::amount(kind, value);
-            let message = format!("{} are spent, and the limit would be {}", amount(used), amount(raised));
-            return Err(Error::new(ErrorKind::Refused, message)
-                .help(format!("add more than {}", amount(used.saturating_sub(limit)))));
-        }
-        own.set(kind, Some(raised));
+        own.set(kind, Some(raised(kind, limit, more, spent)?));
     }
-    Ok(own)
+    Ok(Changed { own, stay })
+}
+
+/// A limit that has risen.
+fn raised(kind: BudgetKind, limit: u64, more: u64, spent: Budget) -> Result<u64> {
+    let raised = limit.saturating_add(more);
+    let used = spent.get(kind).unwrap_or_default();
+    if used < raised {
+        return Ok(raised);
+    }
+    let amount = |value| orange_core::budget::amount(kind, value);
+    let message = format!("{} are spent, and the limit would be {}", amount(used), amount(raised));
+    Err(Error::new(ErrorKind::Refused, message)
+        .help(format!("add more than {}", amount(used.saturating_sub(limit)))))
 }
 
 /// Has a task go on that its budget had stopped: runs the hooks that wait for it, or starts the agent of its state again. Returns

@@ -103,8 +103,7 @@ fn finish_one(app: &App, locked: &mut LockedWorkItem, pending: &OpenTransition) 
             None => match held(app, locked, pending, hook)? {
                 Some(why) => {
                     let (hook_name, error) = (planned.name.clone(), Some(why.clone()));
-                    let ended =
-                        Event::HookEnded { hook: hook_name, index: planned.index, error, held: true };
+                    let ended = Event::HookEnded { hook: hook_name, index: planned.index, error, held: true };
                     locked.append(ended, Set::new())?;
                     return hold(app, machine, locked, pending, (hook, &why), &errors);
                 }

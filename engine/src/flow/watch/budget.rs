@@ -5,6 +5,7 @@ use orange_core::budget::BudgetVerdict;
 
 use crate::Result;
 use crate::app::App;
+use crate::flow::agent::ended;
 use crate::flow::budget::{self, TaskBudget};
 use crate::flow::person::budget::go_on;
 use crate::flow::{activity, lock_recovered};
@@ -21,13 +22,18 @@ pub fn holds(history: &WorkItemHistory) -> bool {
 
 /// Looks at the budget of one task, and returns what was done, in words.
 pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) -> Result<Vec<String>> {
+    if budget::leaves(app, task, history)
+        && let Some(story) = ended::spent(app, dir)?
+    {
+        return Ok(vec![story]);
+    }
     if holds(history) && history.agents.alive.is_empty() {
         let is_free = budget::obstacle(app, dir, task, history)?.is_none();
         return Ok(if is_free { go_on(app, dir, Actor::Engine)?.into_iter().collect() } else { Vec::new() });
     }
     // What a task spends counts in the budgets of those above it, too.
     let ends = |task: &WorkItem, history: &WorkItemHistory| {
-        let own = TaskBudget::of(app, dir, task, history)?;
+        let own = TaskBudget::all(app, dir, task, history)?;
         let above = TaskBudget::above(app, task)?.into_iter().map(|(_, budget)| budget);
         Ok::<_, crate::Error>(own.into_iter().chain(above).find(|it| ends_agents(it.verdict())))
     };
@@ -42,9 +48,11 @@ pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHis
     let Some(found) = ends(locked.task(), locked.history())? else { return Ok(Vec::new()) };
     let reached = found.verdict().reached();
     let is_now = matches!(found.verdict(), BudgetVerdict::EndNow(_));
-    let alive = activity::of_task(app, dir, locked.task(), locked.history(), || None);
-    let due = |spawn: &u32| is_now || alive.iter().any(|it| it.spawn == *spawn && is_at_turn_end(it));
-    let spawns: Vec<u32> = locked.history().agents.alive.keys().copied().filter(due).collect();
+    let seen = activity::of_task(app, dir, locked.task(), locked.history(), || None);
+    let due = |spawn: &u32| is_now || seen.iter().any(|it| it.spawn == *spawn && is_at_turn_end(it));
+    let first = found.first(locked.history());
+    let alive = locked.history().agents.alive.range(first..).map(|(spawn, _)| *spawn);
+    let spawns: Vec<u32> = alive.filter(due).collect();
     if spawns.is_empty() {
         return Ok(Vec::new());
     }
@@ -52,7 +60,11 @@ pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHis
     agents::end_stopped(app, &mut locked)?;
     let numbers: Vec<String> = spawns.iter().map(u32::to_string).collect();
     let why = reached.map(|reached| reached.words()).unwrap_or_default();
-    Ok(vec![format!("ended agent {}: the budget of the task is used up ({why})", numbers.join(", "))])
+    let of = found.name(locked.task());
+    drop(locked);
+    let story = format!("ended agent {}: the budget of {of} is used up ({why})", numbers.join(", "));
+    fault::step("move on", "after a budget");
+    Ok([story].into_iter().chain(ended::spent(app, dir)?).collect())
 }
 
 fn ends_agents(verdict: BudgetVerdict) -> bool {

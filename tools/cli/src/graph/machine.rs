@@ -104,11 +104,16 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<GraphEdge> {
         Condition::HasArtifact(gates) => gates.iter().map(gate).collect(),
         Condition::NoArtifact => vec!["nothing written".to_owned()],
         Condition::Ended(ending) => vec![ended(ending)],
+        Condition::Spent => vec!["budget used up".to_owned()],
         Condition::Overdue(_) | Condition::Always => Vec::new(),
     };
     let deadline = match &rule.condition {
         Condition::Overdue(number) => workflow.deadlines.get(*number).map(overdue),
-        Condition::HasArtifact(_) | Condition::NoArtifact | Condition::Ended(_) | Condition::Always => None,
+        Condition::HasArtifact(_)
+        | Condition::NoArtifact
+        | Condition::Ended(_)
+        | Condition::Spent
+        | Condition::Always => None,
     };
     let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
     match &rule.outcome {
