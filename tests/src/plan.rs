@@ -23,6 +23,8 @@ pub struct Plan {
     pub commands: BTreeMap<&'static str, usize>,
     /// True if its first state is named by `initial`, and if it has texts and numbers that decide nothing.
     pub is_wordy: bool,
+    /// `budget`, as it is written.
+    pub budget: Option<&'static str>,
     /// True if its gates have names, which transitions and exit rules use.
     pub names_gates: bool,
     /// `unattended`
@@ -80,6 +82,8 @@ pub struct PlannedState {
     pub in_folder: bool,
     /// The other keys of `agent`, as they are written: `model: opus`.
     pub agent: Vec<&'static str>,
+    /// `budget`, as it is written.
+    pub budget: Option<&'static str>,
     /// `delegates`, as it is written.
     pub delegates: Option<&'static str>,
     /// `timeout`, in seconds, and the state of `on_timeout`.
@@ -371,6 +375,9 @@ impl Display for Plan {
         if self.unattended {
             writeln!(f, "unattended: true")?;
         }
+        if let Some(budget) = self.budget {
+            writeln!(f, "budget: {budget}")?;
+        }
         if self.is_wordy {
             writeln!(f, "description: Some work.\ninitial: {}", self.state(0))?;
         }
@@ -431,6 +438,7 @@ impl PlannedState {
             self.entry.then(|| "entry: true".to_owned()),
             self.waits.then(|| "wait: human".to_owned()),
             (!agent.is_empty()).then(|| format!("agent: {{{}}}", agent.join(", "))),
+            self.budget.map(|it| format!("budget: {it}")),
             self.delegates.map(|it| format!("delegates: {it}")),
             plan.is_wordy.then(|| format!("description: What is done in {}.", self.name)),
             timeout,

@@ -18,6 +18,8 @@ use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, OWN_HOOK, Search,
 #[derive(Debug)]
 pub struct Unattended<'f> {
     facts: &'f Facts<'f>,
+    /// True if the budget of the task has a number of starts, after which a transition that starts an agent leads to a person.
+    counts_starts: bool,
     /// By [`EdgeId`].
     part: Vec<StepRole>,
     components: Components,
@@ -54,17 +56,32 @@ pub struct Longest {
 impl<'f> Unattended<'f> {
     /// Tells the steps apart.
     pub fn of(facts: &'f Facts<'f>) -> Self {
+        Self::with(facts, false)
+    }
+
+    /// Tells the steps apart for a task whose budget has no more starts, if the workflow limits them: the start that a hook of a
+    /// transition asks for waits then, and while hooks wait, nobody but a person moves the task on.
+    pub fn within_budget(facts: &'f Facts<'f>) -> Self {
+        Self::with(facts, facts.machine.budget.starts.is_some())
+    }
+
+    fn with(facts: &'f Facts<'f>, counts_starts: bool) -> Self {
         let search = facts.search;
-        let part: Vec<StepRole> = search.edges().map(|(_, edge)| part(facts, edge)).collect();
+        let part: Vec<StepRole> = search.edges().map(|(_, edge)| role(facts, edge, counts_starts)).collect();
         let arrows = search.edges().zip(&part).filter(|(_, part)| **part != StepRole::NeedsPerson);
         let arrows = arrows.map(|((_, edge), _)| (edge.from, edge.to));
         let components = Components::of(search.size(), arrows);
-        Self { facts, part, components }
+        Self { facts, counts_starts, part, components }
     }
 
     /// The steps that move a task on without a person.
     pub fn moves(&self) -> impl Iterator<Item = (EdgeId, &'f Edge)> {
         self.facts.search.edges().filter(|(id, _)| self.part[*id as usize] == StepRole::Moves)
+    }
+
+    /// True if some loop has no end.
+    pub fn has_loops(&self) -> bool {
+        self.turning(&self.components).next().is_some()
     }
 
     /// The loops that have no end, each set of states once, those that begin soonest first. One in which nothing is written is shortest
@@ -108,7 +125,7 @@ impl<'f> Unattended<'f> {
     /// The run without a person, and the person's step before it, over which the sum of these weights is largest;
     /// `None` where some loop has no end.
     pub fn longest(&self, weight: impl Fn(EdgeId, &Edge) -> u64) -> Option<Longest> {
-        if self.turning(&self.components).next().is_some() {
+        if self.has_loops() {
             return None;
         }
         let best = self.best(&weight);
@@ -159,7 +176,7 @@ impl<'f> Unattended<'f> {
             return vec![first];
         }
         let goes_on = |edge: &Edge| {
-            part(self.facts, edge) != StepRole::NeedsPerson
+            role(self.facts, edge, self.counts_starts) != StepRole::NeedsPerson
                 && components.together(edge.from, edge.to)
                 && is_meant(edge)
         };
@@ -232,6 +249,13 @@ pub fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) 
         | Event::KilledUnderOtherName
         | Event::Idle => false,
     })
+}
+
+fn role(facts: &Facts<'_>, edge: &Edge, counts_starts: bool) -> StepRole {
+    if counts_starts && edge.step.begins().is_some() && starts(facts, edge) > 0 {
+        return StepRole::NeedsPerson;
+    }
+    part(facts, edge)
 }
 
 fn part(facts: &Facts<'_>, edge: &Edge) -> StepRole {

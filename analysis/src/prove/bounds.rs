@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use orange_core::budget::{BudgetKind, amount};
 use orange_core::{CRASH_COUNT, CounterId, TransitionId};
 
 use super::ProofFacts;
@@ -11,6 +12,12 @@ use crate::search::components::Components;
 /// "`review_round` rises on working → agent-review; agent-review → working needs `review_round < 2`; so it is taken at
 /// most 2 times"
 pub(super) fn argument(known: &ProofFacts<'_, '_>) -> String {
+    if let Some(starts) = known.facts.machine.budget.starts.filter(|_| known.unattended.has_loops()) {
+        return format!(
+            "bounded by budget alone: every loop starts an agent, and the task has {}; then the next start waits for a person",
+            amount(BudgetKind::Starts, starts)
+        );
+    }
     let mut parts: Vec<String> = known.bounds().iter().map(|it| it.words(known)).collect();
     if parts.is_empty() {
         parts.push(match turning(known).first() {

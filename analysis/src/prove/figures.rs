@@ -2,7 +2,7 @@
 
 use orange_core::{FactKind, StateId};
 
-use super::{LoopBound, ProofFacts};
+use super::{LoopBound, ProofFacts, WorstCase, spending};
 use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
 use crate::search::{Edge, ExitResult, SearchStep};
@@ -27,6 +27,8 @@ pub struct Figures {
     pub rounds: Vec<WatchRounds>,
     /// The bounds of the transitions in loops; none where some loop has no end or the search was cut.
     pub bounds: Vec<LoopBound>,
+    /// By kind of limit that the workflow has: the most that agents use.
+    pub spending: Vec<WorstCase>,
     /// True if more may be true than was found.
     pub is_cut: bool,
 }
@@ -60,6 +62,7 @@ impl Figures {
             agents_with_restarts: run(unattended.longest(|_, edge| starts(facts, edge))),
             waits_after_crash: waits_after_crash(facts),
             rounds: rounds(known),
+            spending: spending::of(known),
             bounds: if is_cut { Vec::new() } else { known.bounds().to_vec() },
             is_cut,
         }

@@ -6,12 +6,14 @@
 mod bounds;
 mod figures;
 mod properties;
+mod spending;
 #[cfg(test)]
 mod tests;
 
 pub use bounds::LoopBound;
 pub use figures::{CountedRun, Figures, WatchRounds};
 pub use properties::PROPERTIES;
+pub use spending::WorstCase;
 
 use std::cell::OnceCell;
 

@@ -4,7 +4,7 @@ use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, Gate, StateId, Transi
 
 use super::{ProofFacts, Property, bounds};
 use crate::lint::authority::{VerdictWriter, unasked, unasked_run};
-use crate::lint::unattended::Lasso;
+use crate::lint::unattended::{Lasso, Unattended};
 use crate::search::task::Agent;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use orange_codegen::diag::Trace;
@@ -227,7 +227,8 @@ fn too_many_cases(known: &ProofFacts<'_, '_>) -> Option<String> {
 }
 
 fn endless(known: &ProofFacts<'_, '_>) -> Option<Trace> {
-    let Lasso { run, turn } = known.unattended.loops().into_iter().next()?;
+    let within_budget = Unattended::within_budget(known.facts);
+    let Lasso { run, turn } = within_budget.loops().into_iter().next()?;
     let last = turn.len();
     let run: Vec<EdgeId> = run.into_iter().chain(turn).collect();
     Some(known.facts.tell_loop(&run, last, "and so on".to_owned()))

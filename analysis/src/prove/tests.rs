@@ -1,5 +1,7 @@
 //! Proofs of whole workflows: the seeds', whose figures were counted by hand, and small ones that break one property each.
 
+mod budgets;
+
 use super::*;
 
 const DEFAULT: &str = include_str!("../../../tests/fixtures/seed-default.yml");

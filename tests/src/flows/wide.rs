@@ -33,6 +33,16 @@ impl Author {
         self.endings();
         self.facts();
         self.delegation();
+        self.budgets();
+    }
+
+    /// Budgets that lead nowhere: a task waits when one is used up. A number of starts of the task would bound loops.
+    fn budgets(&mut self) {
+        let whole = "{cost: 5.00, tokens: 20M, fresh_tokens: 900k, time: 9h}";
+        self.plan.budget = self.random.chance(30).then_some(whole);
+        for state in self.plan.states.iter_mut().filter(|it| it.respawn.is_some() && !it.terminal) {
+            state.budget = self.random.chance(30).then_some("{cost: 0.50, time: 20m, starts: 4}");
+        }
     }
 
     /// Commands whose states have other names than usual.

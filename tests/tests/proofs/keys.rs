@@ -14,6 +14,7 @@ const UNUSED: &[(&str, &str)] = &[
     ("spawn_agent: name", "as `verdicts`"),
     ("spawn_reviewer: name", "as `verdicts`"),
     ("a command: on", "no configuration follows from it: a merge that it refuses changes nothing"),
+    ("a state: on_budget", "an end for a used-up budget is decided by tests of values"),
     ("a prompt: include", "no proof reads prompts"),
     ("a step: prompt_file", "as `include`"),
 ];

@@ -11,7 +11,7 @@ use crate::lint::unattended::{Lasso, Unattended, starts};
 use orange_codegen::diag::Diagnostic;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let loops = Unattended::of(facts).loops();
+    let loops = Unattended::within_budget(facts).loops();
     let is_crowded = |lasso: &&Lasso| lasso.turn.iter().any(|id| facts.is_crowded(facts.search.edge(*id)));
     loops.iter().filter(|it| !is_crowded(it)).filter_map(|lasso| finding(facts, lasso)).collect()
 }

@@ -153,3 +153,13 @@ fn amounts_have_their_units() {
     assert_eq!(words, expect.map(|it| it.to_string()));
     assert_eq!(reached(BudgetKind::Cost, 5_100_000).words(), "$5.10 of $5.00");
 }
+
+#[test]
+fn a_harness_that_ships_is_known_by_its_figures() {
+    use BudgetKind::{Cost, FreshTokens, Starts, Time};
+    let known = |harness| [Cost, FreshTokens, Time, Starts].map(|kind| kind.is_reported_by(harness));
+    assert_eq!(known("claude"), [Some(true); 4]);
+    assert_eq!(known("pi"), [Some(true), Some(false), Some(true), Some(true)]);
+    assert_eq!(known("gemini"), [Some(false), Some(false), Some(true), Some(true)]);
+    assert_eq!(known("my-own"), [None; 4]);
+}

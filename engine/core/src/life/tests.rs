@@ -379,7 +379,10 @@ fn while_hooks_wait_a_task_can_only_end() {
     let commands = Commands { cancel: Some(DONE), ..MACHINE.commands };
     let machine = Machine { exit_rules: &rules, commands, ..MACHINE };
     let turn = |facts: LifeFacts<'_>, input| words(&machine.life(&facts, input).unwrap());
-    assert_eq!(turn(here, Input::Elapsed { has_agent: true, lasted: 60, left: &[] }), [""; 0]);
+    assert_eq!(
+        turn(here, Input::Elapsed { has_agent: true, lasted: 60, is_spent: false, left: &[] }),
+        [""; 0]
+    );
     assert_eq!(turn(waits(STUCK), Input::Request { to: DONE, by }), ["begin 4"]);
     assert_eq!(turn(waits(STUCK), Input::Cancel { by, is_cut_short: false }), ["begin 4"]);
     let idle = LifeFacts { workspace: None, has_session: false, ..waits(DONE) };
@@ -401,7 +404,8 @@ fn a_timeout_ends_an_agent_and_moves_the_task_on() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let after = |lasted, has_agent, body| {
         let facts = facts(REVIEW, &[2, 0], body);
-        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted, left: &[] }).unwrap();
+        let turn =
+            machine.life(&facts, Input::Elapsed { has_agent, lasted, is_spent: false, left: &[] }).unwrap();
         (words(&turn), turn.story)
     };
     let written = "## Review\nFAIL";
@@ -424,7 +428,9 @@ fn a_timeout_can_leave_the_agent_alone() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let facts = facts(REVIEW, &[0, 0], "");
     for has_agent in [true, false] {
-        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted: 90, left: &[] }).unwrap();
+        let turn = machine
+            .life(&facts, Input::Elapsed { has_agent, lasted: 90, is_spent: false, left: &[] })
+            .unwrap();
         assert_eq!(
             (words(&turn), turn.story),
             (vec!["attention".into()], "the task is still in agent-review after 1 min".into())
@@ -536,8 +542,39 @@ fn a_deadline_moves_a_task_on_from_each_of_its_states() {
         let left = [LeftState { state: None, ago: 900 }, LeftState { state: Some(WORKING), ago: 5 }];
         let left = [left[0], left[1], LeftState { state: Some(STUCK), ago }];
         assert_eq!(machine.is_overdue(REVIEW, 5, &left), ago >= 60);
-        words(&machine.life(&facts, Input::Elapsed { has_agent: false, lasted: 5, left: &left }).unwrap())
+        words(
+            &machine
+                .life(&facts, Input::Elapsed { has_agent: false, lasted: 5, is_spent: false, left: &left })
+                .unwrap(),
+        )
     };
     assert_eq!(after(59), [""; 0]);
     assert_eq!(after(60), ["advance 3", "begin 3"]);
+}
+
+#[test]
+fn a_used_up_budget_moves_a_task_on_when_its_agent_has_ended() {
+    let mut rules = timed(Outcome::Then(STUCK));
+    rules.iter_mut().find(|it| it.state == REVIEW).unwrap().condition = Condition::Spent;
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    assert!(machine.leaves_when_spent(REVIEW) && machine.limits(REVIEW) && !machine.limits(WORKING));
+    let after = |has_agent, is_spent, body| {
+        let facts = facts(REVIEW, &[2, 0], body);
+        let input = Input::Elapsed { has_agent, lasted: 9000, is_spent, left: &[] };
+        let turn = machine.life(&facts, input).unwrap();
+        (words(&turn), turn.story)
+    };
+    let written = "## Review\nFAIL";
+    assert_eq!(after(false, false, written), (vec![], String::new()));
+    assert_eq!(after(true, true, written), (vec![], "the budget of agent-review is used up".into()));
+    assert_eq!(after(false, true, written).0, ["advance 3", "begin 3"]);
+    let (events, story) = after(false, true, "");
+    assert_eq!(events, ["attention"]);
+    let expect =
+        "the task is still in agent-review with the budget of the state used up, and cannot go to stuck: ";
+    assert!(story.starts_with(expect), "{story}");
+    let end = AgentEnd { is_spent: true, ..AgentEnd::PLAIN };
+    let facts = facts(REVIEW, &[2, 0], written);
+    let turn = machine.life(&facts, ended(Actor::Reviewer, end)).map_err(drop);
+    assert_eq!(turn.map(|turn| words(&turn)), Ok(vec!["advance 3".into(), "begin 3".into()]));
 }

@@ -15,7 +15,7 @@ pub(crate) use diff::{ChangedStep, DiffAnswer, StrandedTask};
 pub(crate) use finding::{Finding, SpanLocation};
 pub(crate) use prove::{
     MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty, ShownRounds,
-    ShownVerdict, StepFigures,
+    ShownSpending, ShownVerdict, StepFigures,
 };
 pub(crate) use test::{CoverageAnswer, ScenarioAnswer, ScenarioFailure, ScenarioFile, TestAnswer};
 

@@ -136,8 +136,22 @@ pub(crate) struct MachineFigures<'l> {
     pub waits_after_crash: &'l [String],
     /// The most rounds by facts that the workflow watches, by kind of fact.
     pub rounds: Vec<ShownRounds>,
+    /// The most that agents use, by kind of limit in the workflow's budgets.
+    pub spending: Vec<ShownSpending<'l>>,
     /// True if the search was cut, so that there may be more than was found.
     pub is_cut: bool,
+}
+
+/// The most of one kind that agents use, beside the turns in which limits are reached.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Spending"))]
+pub(crate) struct ShownSpending<'l> {
+    /// `cost`, `tokens`, `fresh_tokens`, `time` or `starts`.
+    pub kind: &'static str,
+    /// The most after one step of a person, in millionths of a dollar, tokens, seconds or starts; null when there is no bound.
+    pub most: Option<u64>,
+    /// The limits on which this rests, or the reason why there is no bound.
+    pub rests_on: &'l str,
 }
 
 /// The rounds by facts of one kind.
@@ -215,6 +229,12 @@ impl ShownRounds {
     }
 }
 
+impl<'l> ShownSpending<'l> {
+    fn new(worst: &'l prove::WorstCase) -> Self {
+        Self { kind: worst.kind.as_str(), most: worst.most, rests_on: &worst.rests_on }
+    }
+}
+
 impl ShownVerdict {
     /// Its name.
     pub(crate) fn as_str(self) -> &'static str {
@@ -236,6 +256,7 @@ impl<'l> From<&'l prove::Figures> for ShownFigures<'l> {
             agents_with_restarts: figures.agents_with_restarts.as_ref().map(ShownCountedRun::new),
             waits_after_crash: &figures.waits_after_crash,
             rounds: figures.rounds.iter().map(ShownRounds::new).collect(),
+            spending: figures.spending.iter().map(ShownSpending::new).collect(),
             is_cut: figures.is_cut,
         })
     }

@@ -1,11 +1,12 @@
 //! A proof for people: each property with its argument or the run that breaks it, the figures, and what it rests on.
 
 use orange_codegen::Trace;
+use orange_core::budget::{BudgetKind, amount};
 
 use super::{narrated, printable, put, wrap};
 use crate::json::{
     Finding, MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty,
-    ShownRounds, ShownVerdict, StepFigures,
+    ShownRounds, ShownSpending, ShownVerdict, StepFigures,
 };
 use crate::screen::Style;
 
@@ -117,6 +118,11 @@ fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
         let rounds: Vec<String> = figures.rounds.iter().map(rounds_by).collect();
         let then = if figures.rounds.iter().all(|it| it.most.is_some()) { "; then a person" } else { "" };
         line(format!("most rounds by facts for one human touch: {}{then}", rounds.join(", ")));
+    }
+    for ShownSpending { kind, most, rests_on } in &figures.spending {
+        let most = most.zip(BudgetKind::named(kind)).map(|(most, kind)| amount(kind, most));
+        let most = most.unwrap_or_else(|| "not bounded".to_owned());
+        line(format!("most `{kind}` for one human touch: {most}: {rests_on}"));
     }
     if !figures.waits_after_crash.is_empty() {
         let names: Vec<String> = figures.waits_after_crash.iter().map(|it| format!("`{it}`")).collect();
