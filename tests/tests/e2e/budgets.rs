@@ -25,7 +25,7 @@ fn writes(world: &World, task: &Task<'_>, tokens: u32) -> String {
     id.to_owned()
 }
 
-fn reported(task: &Task<'_>, mut event: Value) {
+pub(crate) fn reported(task: &Task<'_>, mut event: Value) {
     let id = task.events_of("agent.spawned")[0]["conversation"].clone();
     event["session_id"] = id;
     event["transcript_path"] = Value::Null;
@@ -132,4 +132,62 @@ fn starts_that_a_budget_refuses_wait_for_more() {
     assert!(task.fails(1, "refused", "update", &["--retry-hooks"]).contains("1 start of 1 start"));
     task.ok("budget", &["--add", "starts=4"]);
     task.reaches("reviewing");
+}
+
+/// `default`, with these keys of `working`.
+fn budgeted(world: &World, keys: &str) {
+    let source =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../workflows/default.yml")).unwrap();
+    let named = source.replacen("name: default", "name: budgeted", 1);
+    let text = named.replacen("  working:\n", &format!("  working:\n{keys}"), 1);
+    assert_ne!(text, named);
+    fs::create_dir_all(world.path("orange/workflows")).unwrap();
+    fs::write(world.path("orange/workflows/budgeted.yml"), text).unwrap();
+}
+
+#[test]
+fn a_state_whose_budget_is_used_up_is_left_at_the_turns_end() {
+    let world = World::new();
+    budgeted(&world, "    budget: {cost: 1.00}\n    on_budget: stuck\n");
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "budgeted"]);
+    let agent = task.agent(1).begun();
+    writes(&world, &task, 44_000);
+    reported(&task, event("UserPromptSubmit"));
+    reported(&task, tool("PreToolUse", "sleep 100000"));
+    world.ok(&["monitor", "--once"]);
+    assert!(is_alive(agent), "it is in its turn");
+    let reached = &task.events_of("budget.reached")[0];
+    assert_eq!((&reached["of"], &reached["spent"]), (&json!("state"), &json!(1_100_000)));
+    assert_eq!(need(&task)["why"], "the budget of `working` is used up: $1.10 of $1.00");
+
+    reported(&task, event("Stop"));
+    world.ok(&["monitor", "--once"]);
+    assert!(!is_alive(agent), "its turn is over");
+    assert_eq!(task.status(), "stuck");
+    let reason = task.events_of("auto.advanced")[0]["reason"].clone();
+    assert!(reason.as_str().unwrap().contains("with the budget of the state used up"), "{reason}");
+    let counts = ["budget.reached", "agent.stopped", "auto.advanced", "agent.crashed"];
+    assert_eq!(counts.map(|kind| task.events_of(kind).len()), [1, 1, 1, 0]);
+    assert_ne!(need(&task)["kind"], "budget", "the next stay begins at zero");
+}
+
+#[test]
+fn a_stay_goes_on_once_a_person_has_given_it_more() {
+    let world = World::new();
+    budgeted(&world, "    budget: {cost: 1.00}\n");
+    let more = ["--workflow", "budgeted", "--budget", "cost=9"];
+    let task = world.create("fix", "Mend it [agents: hang hang]", &more);
+    let agent = task.agent(1).begun();
+    // 120 % of the limit.
+    writes(&world, &task, 48_000);
+    world.ok(&["monitor", "--once"]);
+    assert!(!is_alive(agent));
+    assert_eq!((task.status(), need(&task)["kind"].clone()), ("working".to_owned(), json!("budget")));
+    assert!(task.fails(1, "refused", "respawn", &[]).contains("the budget of `working` is used up"));
+    let raised = task.ok("budget", &["--add", "cost=1"]);
+    assert_eq!(
+        (&raised["limits"]["cost"], &raised["state"]["limits"]["cost"], &raised["goes_on"]),
+        (&json!(9_000_000), &json!(2_000_000), &json!("started agent 2"))
+    );
+    assert!(is_alive(task.agent(2).begun()));
 }

@@ -4,9 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::activity::{event, tool};
+use crate::budgets::reported;
+use crate::clocks::{JOURNAL, set_clock};
 use crate::every_step::{KillMoment, killed_in};
 use crate::said::ProgramOutput;
-use crate::task::Task;
+use crate::task::{Task, is_alive};
 use crate::world::World;
 
 /// A task whose agent waits for a script.
@@ -212,4 +215,36 @@ fn what_created_tasks_spend_counts_for_the_one_above() {
     });
     task.reaches("reviewing");
     assert_eq!(parts[0].status(), "done");
+}
+
+#[test]
+fn a_budget_ends_agents_of_created_tasks_after_five_minutes() {
+    let world = World::new();
+    let more = ["--workflow", "split", "--budget", "time=1h"];
+    let task = world.create("whole", "Build the whole [agents: scripted work pass]", &more);
+    task.agent(1).begun();
+    let mut command = task.as_agent("worker", "1");
+    command.current_dir(task.worktree());
+    let created = world.said(command.args(["task", "create", "left", "Build left [agents: hang]"]));
+    let part = world.task(&created.ok());
+    task.write("## Plan\n\nThe parts can be built at the same time.");
+    task.asks_its_last("worker", 1, "delegated");
+    task.is_left();
+    world.until("the part has begun", || {
+        world.ok(&["monitor", "--once"]);
+        part.status() == "working"
+    });
+    let agent = part.agent(1).begun();
+    reported(&part, event("UserPromptSubmit"));
+    reported(&part, tool("PreToolUse", "sleep 100000"));
+    set_clock(&part, JOURNAL, 3700);
+    world.ok(&["monitor", "--once"]);
+    assert!(is_alive(agent), "it is in its turn");
+    assert_eq!(task.events_of("budget.reached").len(), 1, "the task above has no agent of its own");
+    set_clock(&task, JOURNAL, 301);
+    world.ok(&["monitor", "--once"]);
+    assert!(!is_alive(agent));
+    assert_eq!(task.events_of("budget.reached").len(), 1);
+    let counts = ["budget.reached", "agent.stopped", "agent.crashed"];
+    assert_eq!(counts.map(|kind| part.events_of(kind).len()), [0, 1, 0]);
 }
