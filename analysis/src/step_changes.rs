@@ -92,7 +92,7 @@ impl<'s> ComparedWorkflow<'s> {
     }
 
     fn keys(&self, other: &Self) -> ComparedKeys {
-        let Plan { name, version, description, policy, notices, roles, order, .. } = self.plan;
+        let Plan { name, version, description, policy, notices, roles, order, budget, .. } = self.plan;
         let is_in_both = |it: &&StepId| other.plan.step_named(self.plan.step(**it).id).is_some();
         let order: Vec<StepId> = order.iter().filter(is_in_both).copied().collect();
         vec![
@@ -102,6 +102,7 @@ impl<'s> ComparedWorkflow<'s> {
             ("execution", policy.execution.as_str().to_owned()),
             ("intervene", policy.intervene.as_str().to_owned()),
             ("notices", notices.to_string()),
+            ("budget", budget.words()),
             ("roles", roles.join(", ")),
             ("order", self.names(&order)),
         ]

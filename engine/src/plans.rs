@@ -45,6 +45,7 @@ mod tests {
         roles: &["any"],
         steps: &[],
         order: &[],
+        budget: orange_core::Budget::NONE,
     };
 
     static PLANS: &[&Plan<'static>] = &[&PLAN];

@@ -49,6 +49,7 @@ pub const PLAN: Plan<'static> = Plan {
         Step { id: "rescue", title: "Rescue", handles: Some(StepId(2)), ..STEP },
     ],
     order: &[StepId(0), StepId(1), StepId(2), StepId(3)],
+    budget: orange_core::Budget::NONE,
 };
 
 const STEP: Step<'static> = Step {

@@ -25,6 +25,8 @@ pub struct PlannedSteps {
     pub intervene: &'static str,
     /// `notices`
     pub notices: bool,
+    /// `budget`, as it is written.
+    pub budget: Option<&'static str>,
     /// In source order.
     pub steps: Vec<PlannedStep>,
 }
@@ -92,6 +94,7 @@ fn steps_of(seed: u64, most: usize) -> PlannedSteps {
         execution: random.pick::<&str>(&["step", "auto"]),
         intervene: random.pick::<&str>(&["never", "on-warning", "on-error", "always"]),
         notices: random.chance(50),
+        budget: random.chance(30).then_some("{cost = 5.00, starts = 40}"),
         steps,
     }
 }
@@ -178,12 +181,15 @@ fn handlers(random: &mut Random, steps: &mut Vec<PlannedStep>) {
 
 impl Display for PlannedSteps {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { name, description, execution, intervene, notices, steps } = self;
+        let Self { name, description, execution, intervene, notices, budget, steps } = self;
         writeln!(f, "[workflow]\nname = {}\ndescription = {}", text(name), text(description))?;
         if steps.len().is_multiple_of(2) {
             writeln!(f, "version = 3\nroles = [\"worker\", \"self\"]")?;
         }
         writeln!(f, "execution = \"{execution}\"\nintervene = \"{intervene}\"\nnotices = {notices}")?;
+        if let Some(budget) = budget {
+            writeln!(f, "budget = {budget}")?;
+        }
         self.steps.iter().try_for_each(|step| self.write(f, step))
     }
 }

@@ -11,7 +11,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::named::{NamedEnum, Number};
-use super::text;
+use super::{tables, text};
 use crate::names;
 
 pub(super) fn contents(plan: &Plan<'_>) -> TokenStream {
@@ -168,6 +168,7 @@ impl<'e> PlanEmission<'e> {
         let steps = self.plan.steps.iter().map(|it| self.table(it));
         let count = text::number(self.plan.steps.len());
         let order = self.ids(self.plan.order);
+        let budget = tables::budget(self.plan.budget);
         quote! {
             /// The tables of the workflow.
             pub static PLAN: orange::plan::Plan<'static> = orange::plan::Plan {
@@ -180,6 +181,7 @@ impl<'e> PlanEmission<'e> {
                 roles: &Role::NAMES,
                 steps: &STEPS,
                 order: #order,
+                budget: #budget,
             };
 
             static STEPS: [orange::plan::Step<'static>; #count] = [#(#steps),*];

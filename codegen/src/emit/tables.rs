@@ -108,7 +108,7 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
 }
 
 /// What has no limit is not written.
-fn budget(budget: Budget) -> TokenStream {
+pub(super) fn budget(budget: Budget) -> TokenStream {
     let limits = BudgetKind::ALL.into_iter().filter_map(|kind| {
         let (name, value) = (format_ident!("{}", kind.as_str()), Literal::u64_unsuffixed(budget.get(kind)?));
         Some(quote!(#name: Some(#value),))

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use orange_core::Budget;
 use orange_core::plan::{self, Plan, StepId};
 
 use super::arena::Pool;
@@ -42,6 +43,7 @@ pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<
                 .map(|((it, results), handles)| step(arena, it, results, handles)),
         ),
         order: arena.ids.keep(order(steps)),
+        budget: steps.budget.as_ref().map_or(Budget::NONE, |it| it.limits()),
     })
 }
 

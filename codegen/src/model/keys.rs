@@ -479,6 +479,7 @@ pub static STEP_HEADER: Object = Object {
             Takes::Boolean,
             "Whether the one who starts a mission gets messages; true by default.",
         ),
+        key("budget", Takes::Object(&BUDGET), "Limits of a mission for all its agents."),
         key(
             "roles",
             Takes::List(&Takes::NewName(NameKind::Roles)),

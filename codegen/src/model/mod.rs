@@ -511,6 +511,8 @@ pub struct Steps {
     pub policy: Policy,
     /// True if the person or agent that starts a mission gets messages.
     pub notices: bool,
+    /// Limits of a mission.
+    pub budget: Option<WrittenBudget>,
     /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
     pub roles: Vec<Spanned<String>>,
     /// In source order; a [`StepId`] is an index here.

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 
+use super::budget;
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::hooks::PERMISSIONS;
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
@@ -41,6 +42,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     let description = header.get("description").and_then(|it| decoder.string(&it)).map(|it| it.value);
     let policy = policy(decoder, &header);
     let notices = header.get("notices").is_none_or(|it| decoder.boolean(&it).unwrap_or(true));
+    let budget = header.get("budget").and_then(|it| budget::budget(decoder, &it));
     let declared = header.get("roles").map(|it| words(decoder, &it, "role"));
 
     let tables: Vec<ObjectFields<'_>> = nodes.iter().filter_map(|it| decoder.object(it, &STEP)).collect();
@@ -56,7 +58,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     let tables: Vec<_> = tables.iter().filter(|it| add_name(decoder, &mut scope.steps, it)).collect();
     let steps =
         tables.iter().zip(0..).filter_map(|(it, id)| step(decoder, &mut scope, it, StepId(id))).collect();
-    Some(Steps { name: name?, version, description, policy, notices, roles: scope.roles, steps })
+    Some(Steps { name: name?, version, description, policy, notices, budget, roles: scope.roles, steps })
 }
 
 fn policy(decoder: &mut Decoder<'_>, header: &ObjectFields<'_>) -> Policy {

@@ -1,11 +1,11 @@
 //! Plans as programs store them: the plan with which a mission was started, its prompts included. Later edits of the workflow do not
 //! reach it.
 
-use orange_core::Permissions;
 use orange_core::plan::{
     Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
     StepValue,
 };
+use orange_core::{Budget, Permissions};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Result};
@@ -23,6 +23,8 @@ struct StoredPlan {
     roles: Vec<String>,
     steps: Vec<StoredStep>,
     order: Vec<u16>,
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    budget: Budget,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +94,7 @@ impl StoredPlan {
             roles: owned(plan.roles),
             steps: plan.steps.iter().map(StoredStep::of).collect(),
             order: numbers(plan.order),
+            budget: plan.budget,
         }
     }
 
@@ -121,6 +124,7 @@ impl StoredPlan {
                 .collect::<Option<Vec<_>>>()?
                 .leak(),
             order: ids(self.order, steps)?,
+            budget: self.budget,
         };
         Some(Box::leak(Box::new(plan)))
     }

@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
-use crate::Permissions;
+use crate::{Budget, Permissions};
 
 /// The number of a step, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +40,8 @@ pub struct Plan<'a> {
     pub steps: &'a [Step<'a>],
     /// Every step once: a step after its dependencies and after the step that it handles, ties in source order.
     pub order: &'a [StepId],
+    /// Limits of a mission for all its agents.
+    pub budget: Budget,
 }
 
 /// One step: a job for an agent.

@@ -183,7 +183,7 @@ events! {
     },
     /// A limit of the budget of the task, or of its stay in a state, is reached: no agent starts, and those that are alive end at the end of their turns.
     "budget.reached" BudgetReached {
-        /// Subject of the budget: `task`, or `state` for the stay in the present one.
+        /// Subject of the budget: `task`, `mission`, or `state` for the stay in the present one.
         #[serde(default)]
         of: String,
         /// Kind of the limit: `cost`, `tokens`, `fresh_tokens`, `time` or `starts`.

@@ -1,5 +1,6 @@
 //! Budgets of tasks and projects: their limits, what is spent, and the starts that they refuse.
 
+mod mission;
 mod period;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{clock, fault, nofollow};
 
+pub use mission::of_mission;
 pub use period::pause;
 
 /// The budgets of all projects, in `budget.toml` of the home.

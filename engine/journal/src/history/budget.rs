@@ -8,6 +8,9 @@ pub const OF_TASK: &str = "task";
 /// Subject of events for the budget of a stay in a state.
 pub const OF_STATE: &str = "state";
 
+/// Subject of events for the budget of a mission.
+pub const OF_MISSION: &str = "mission";
+
 /// Budget of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
@@ -53,6 +56,17 @@ impl BudgetHistory {
     /// True if it has neither a limit nor a record.
     pub fn is_empty(&self) -> bool {
         *self == BudgetHistory::default()
+    }
+
+    /// The limits of a mission that has these at first: once one was reached and a person let it go on, it has as much again.
+    pub fn granted(&self, limits: Budget) -> Budget {
+        let mut granted = limits;
+        for it in &self.reached {
+            let Some(kind) = BudgetKind::named(&it.kind) else { continue };
+            let more = limits.get(kind).map(|limit| it.spent.max(it.limit).saturating_add(limit));
+            granted.set(kind, more);
+        }
+        granted
     }
 
     /// True if it is recorded that this limit was reached.
@@ -113,6 +127,16 @@ fn standing<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mission_that_goes_on_has_as_much_again() {
+        let limits = Budget { starts: Some(3), time: Some(60), ..Budget::default() };
+        let mut history = BudgetHistory::default();
+        assert_eq!(history.granted(limits), limits);
+        let (kind, at) = ("time".to_owned(), String::new());
+        history.reach(OF_MISSION, RecordedLimit { kind, limit: 60, spent: 75, unpriced: None, at });
+        assert_eq!(history.granted(limits), Budget { time: Some(135), ..limits });
+    }
 
     #[test]
     fn a_limit_that_was_raised_no_longer_stands() {

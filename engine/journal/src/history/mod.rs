@@ -18,7 +18,7 @@ use crate::event::{Actor, Event};
 
 pub use agents::{AgentTimes, AgentsHistory, Conversation};
 pub use branch::BranchHistory;
-pub use budget::{BudgetHistory, OF_STATE, OF_TASK, RecordedLimit, StayBudget};
+pub use budget::{BudgetHistory, OF_MISSION, OF_STATE, OF_TASK, RecordedLimit, StayBudget};
 pub use gates::GatesHistory;
 pub use mission::MissionHistory;
 pub use owned::{Owned, owned};

@@ -131,6 +131,9 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     if current.is_some() && !mission.locked.history().agents.alive.is_empty() {
         return restart_unbegun(app, mission);
     }
+    if let Some((events, why)) = budget::of_mission(app, &mission.locked, mission.projection.plan.budget) {
+        return mission.obstruct(&why, events);
+    }
     if let Some(pause) = budget::pause(app, &mission.locked.dir().project)? {
         let last = mission.locked.history().agents.last_spawn;
         mission.locked.append_many(vec![life::waits(last, pause.left(), &pause.why)])?;

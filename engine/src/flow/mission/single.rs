@@ -42,6 +42,7 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
         roles: &[&new.role, "any"],
         steps: &steps,
         order: &order,
+        budget: orange_core::Budget::NONE,
     };
     let started = start(
         app,

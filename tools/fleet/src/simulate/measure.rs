@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use orange_core::Permissions;
 use orange_core::mission::Report;
 use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
+use orange_core::{Budget, Permissions};
 use tokio::sync::watch;
 
 use super::SimulatedCrabs;
@@ -41,6 +41,7 @@ pub const FIVE: Plan<'static> = Plan {
         Step { id: "e", depends_on: &[StepId(3)], ..STEP },
     ],
     order: &[StepId(0), StepId(1), StepId(2), StepId(3), StepId(4)],
+    budget: Budget::NONE,
 };
 
 /// Two steps that wait for nothing, each with a role of its own.

@@ -82,6 +82,7 @@ impl Tables {
             roles: &["any"],
             steps: &steps,
             order: &order,
+            budget: crate::Budget::NONE,
         })
     }
 
