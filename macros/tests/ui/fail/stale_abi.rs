@@ -293,6 +293,7 @@ pub mod one_state {
             crash: None,
         },
         poll_interval: 30,
+        budget: orange::Budget::NONE,
     };
     static STATES: [orange::State<'static>; 1] = [
         orange::State {
@@ -304,6 +305,7 @@ pub mod one_state {
             respawn: None,
             agent: orange::Actor::Worker,
             delegates: None,
+            budget: orange::Budget::NONE,
         },
     ];
     static COUNTERS: [orange::Counter<'static>; 2] = [
