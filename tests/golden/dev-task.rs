@@ -269,6 +269,7 @@ pub mod dev_task {
             Step::Pr.id(),
             Step::HandOver.id(),
         ],
+        budget: orange::Budget::NONE,
     };
     static STEPS: [orange::plan::Step<'static>; 6] = [
         orange::plan::Step {

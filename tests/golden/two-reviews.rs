@@ -280,6 +280,7 @@ pub mod two_reviews {
             Step::Pr.id(),
             Step::HandOver.id(),
         ],
+        budget: orange::Budget::NONE,
     };
     static STEPS: [orange::plan::Step<'static>; 7] = [
         orange::plan::Step {
