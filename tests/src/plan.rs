@@ -372,12 +372,9 @@ impl Display for Plan {
         for counter in &self.counters[2..] {
             writeln!(f, "  {counter}: 0")?;
         }
-        if self.unattended {
-            writeln!(f, "unattended: true")?;
-        }
-        if let Some(budget) = self.budget {
-            writeln!(f, "budget: {budget}")?;
-        }
+        let unattended = self.unattended.then(|| "unattended: true".to_owned());
+        let budget = self.budget.map(|it| format!("budget: {it}"));
+        [unattended, budget].iter().flatten().try_for_each(|it| writeln!(f, "{it}"))?;
         if self.is_wordy {
             writeln!(f, "description: Some work.\ninitial: {}", self.state(0))?;
         }

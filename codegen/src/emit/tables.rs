@@ -107,7 +107,7 @@ fn state(emission: &Emission<'_>, state: &State<'_>) -> TokenStream {
     }
 }
 
-/// What has no limit is not written.
+/// A budget; kinds without a limit are left out.
 pub(super) fn budget(budget: Budget) -> TokenStream {
     let limits = BudgetKind::ALL.into_iter().filter_map(|kind| {
         let (name, value) = (format_ident!("{}", kind.as_str()), Literal::u64_unsuffixed(budget.get(kind)?));

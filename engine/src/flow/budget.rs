@@ -11,7 +11,7 @@ use orange_core::{Actor, HarnessOf};
 
 use crate::app::App;
 use crate::drive::prices::Prices;
-use crate::flow::{activity, delegation, lock_recovered};
+use crate::flow::{activity, delegation};
 use crate::store::effective::{EffectiveBudget, effective};
 use crate::store::event::Spent;
 use crate::store::history::{AgentTimes, OF_STATE, OF_TASK, RecordedLimit};
@@ -373,20 +373,6 @@ pub fn note(app: &App, locked: &mut LockedWorkItem, is_refused: bool) -> Result<
     let events: Vec<_> =
         found.iter().flat_map(|budget| budget.events(locked.history(), is_refused)).collect();
     if events.is_empty() { Ok(()) } else { locked.append_many(events) }
-}
-
-/// Journals the limits of the tasks above a task that are reached and not on record: those tasks may have no agent of their own.
-pub fn note_above(app: &App, task: &WorkItem) -> Result<()> {
-    for (parent, _) in TaskBudget::above(app, task)?.into_iter().filter(|(_, it)| !it.is_recorded) {
-        let dir = app.home.task(&parent.project, &parent.id);
-        let noted = lock_recovered(app, &dir).and_then(|mut locked| note(app, &mut locked, false));
-        match noted {
-            // A command works on that task; the next look comes soon.
-            Err(error) if error.kind == ErrorKind::Locked => {}
-            noted => noted?,
-        }
-    }
-    Ok(())
 }
 
 /// Refuses the start of an agent whose model is known and has no price, if the task has a budget of its cost.

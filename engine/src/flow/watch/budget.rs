@@ -3,7 +3,6 @@
 use orange_core::Actor;
 use orange_core::budget::BudgetVerdict;
 
-use crate::Result;
 use crate::app::App;
 use crate::flow::agent::ended;
 use crate::flow::budget::{self, TaskBudget};
@@ -11,6 +10,7 @@ use crate::flow::person::budget::go_on;
 use crate::flow::{activity, lock_recovered};
 use crate::hooks::agents;
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory};
+use crate::{ErrorKind, Result};
 use orange_api::{Agent, AgentState};
 use orange_system::fault;
 
@@ -35,13 +35,16 @@ pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHis
     let ends = |task: &WorkItem, history: &WorkItemHistory| {
         let own = TaskBudget::all(app, dir, task, history)?;
         let above = TaskBudget::above(app, task)?.into_iter().map(|(_, budget)| budget);
-        Ok::<_, crate::Error>(own.into_iter().chain(above).find(|it| ends_agents(it.verdict())))
+        let mut all: Vec<_> = own.into_iter().chain(above).filter(|it| ends_agents(it.verdict())).collect();
+        // One that ends agents at once comes first.
+        all.sort_by_key(|it| !matches!(it.verdict(), BudgetVerdict::EndNow(_)));
+        Ok::<_, crate::Error>(all.into_iter().next())
     };
     if history.agents.alive.is_empty() || ends(task, history)?.is_none() {
         return Ok(Vec::new());
     }
     // Before this task is locked: a command that works on the one above may lock this one.
-    budget::note_above(app, task)?;
+    note_above(app, task)?;
     let mut locked = lock_recovered(app, dir)?;
     budget::note(app, &mut locked, false)?;
     fault::step("end agents", "of a budget");
@@ -65,6 +68,20 @@ pub fn look(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHis
     let story = format!("ended agent {}: the budget of {of} is used up ({why})", numbers.join(", "));
     fault::step("move on", "after a budget");
     Ok([story].into_iter().chain(ended::spent(app, dir)?).collect())
+}
+
+/// Journals the limits of the tasks above a task that are reached and not on record: those tasks may have no agent of their own.
+fn note_above(app: &App, task: &WorkItem) -> Result<()> {
+    for (parent, _) in TaskBudget::above(app, task)?.into_iter().filter(|(_, it)| !it.is_recorded) {
+        let dir = app.home.task(&parent.project, &parent.id);
+        let noted = lock_recovered(app, &dir).and_then(|mut locked| budget::note(app, &mut locked, false));
+        match noted {
+            // A command works on that task; the next look comes soon.
+            Err(error) if error.kind == ErrorKind::Locked => {}
+            noted => noted?,
+        }
+    }
+    Ok(())
 }
 
 fn ends_agents(verdict: BudgetVerdict) -> bool {
