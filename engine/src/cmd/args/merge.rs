@@ -30,6 +30,9 @@ pub struct MergeArgs {
     /// Leave the target unpushed, whatever the project does
     #[arg(long)]
     pub no_push: bool,
+    /// Push the merge to the remote's target and leave the branch here as it is, such as where uncommitted work is in the way
+    #[arg(long, conflicts_with = "no_push")]
+    pub remote_only: bool,
     /// Merge, and go on with the task, whatever the project does
     #[arg(long, conflicts_with_all = ["force", "no_keep"])]
     pub keep: bool,

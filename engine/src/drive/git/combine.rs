@@ -33,6 +33,8 @@ pub struct MergeForm<'m> {
     pub begun: Option<BegunMerge<'m>>,
     /// The merge of the branch that was taken back.
     pub undone: Option<UndoneMerge<'m>>,
+    /// True if the target here stays as it is.
+    pub leaves_target: bool,
     /// True for a dry run: nothing is signed.
     pub is_trial: bool,
 }

@@ -72,7 +72,9 @@ impl Git {
         if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
             self.check_all_committed(worktree, branch)?;
         }
-        self.check_no_rebase(target)?;
+        if !form.leaves_target {
+            self.check_no_rebase(target)?;
+        }
         let theirs = self.tip(branch)?;
         self.check_is_work(&theirs, branch, target)?;
         let TargetTips { local: from, remote, newest: ours } = self.target_tips(target)?;

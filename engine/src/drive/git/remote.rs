@@ -66,6 +66,13 @@ impl Git {
         call.args(["push", "--quiet", "--no-follow-tags", remote, &spec]).run()?.checked().map(drop)
     }
 
+    /// Pushes a commit to a branch of the remote, without force. The hook `pre-push` is the one of the main checkout.
+    pub fn push_commit(&self, commit: &str, branch: &str) -> Result<()> {
+        let spec = format!("{commit}:refs/heads/{branch}");
+        let call = self.with_hooks(&self.repo).bound(LONG_PATIENCE);
+        call.args(["push", "--quiet", "--no-follow-tags", REMOTE, &spec]).run()?.checked().map(drop)
+    }
+
     /// The commit of a branch on the remote, which is asked.
     pub fn tip_on_remote(&self, branch: &str) -> Result<Option<String>> {
         let name = format!("refs/heads/{branch}");

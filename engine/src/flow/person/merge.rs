@@ -7,15 +7,16 @@ use orange_core::{Gate, LifeTurn, Machine, Program};
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::drive::forge::{Forge, PrState, PullRequest};
+use crate::drive::forge::PullRequest;
 pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Merge, MergeForm, MergeObstacle, REMOTE, Unmergeable};
 use crate::flow::activity;
 use crate::flow::life::{self, TurnRecord};
+use crate::flow::person::by_forge::{asked_if_merged, pull_request};
 use crate::flow::person::merge_message::{self, GivenMessage};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
-use crate::flow::{TaskPreview, changed, delegation, lock_recovered, pull_request};
+use crate::flow::{TaskPreview, changed, delegation, lock_recovered, pull_request as followed};
 use crate::hooks;
 use crate::store::effective::EffectiveMerge;
 use crate::store::lock::{self, Lock, LockRank};
@@ -42,6 +43,8 @@ pub struct MergeWish<'a> {
     pub keep: Option<bool>,
     /// Merge here, whatever the pull request says.
     pub local: bool,
+    /// The remote gets the merge, and the target here stays as it is.
+    pub remote_only: bool,
     /// The engine merges it into the branch of the task that has created it.
     pub is_for_parent: bool,
     /// Merge although the workflow refuses or the branch is empty. For persons only.
@@ -78,7 +81,7 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
     let into = aim.into.clone();
     let mut hints = Vec::new();
     let (mut events, pushed, commit, strategy) = match pr {
-        Some(pr) => (pull_request::merged(app, locked.task(), &pr)?, false, pr.commit, "pr"),
+        Some(pr) => (followed::merged(app, locked.task(), &pr)?, false, pr.commit, "pr"),
         None => {
             let GivenMessage { text, hint } = given_message(app, locked.task(), wish, &aim)?;
             hints.extend(hint);
@@ -199,6 +202,9 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>, settings: EffectiveMerge
         app.caller.check_person("merge into another branch")?;
     }
     let is_of_task = delegation::is_merged_into_parent(app, task) && wish.into.is_none();
+    if wish.remote_only {
+        check_remote_only(&project, &into, is_of_task)?;
+    }
     if into != project.default_branch || is_of_task {
         check_target(app, &project, task, &into)?;
     }
@@ -209,8 +215,23 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>, settings: EffectiveMerge
         text: settings.message.value,
         without_authors: !settings.coauthors.value || wish.has_whole_message,
         // The branch of a task is pushed by its own workflow.
-        push: wish.push.unwrap_or(settings.push.value && !is_of_task),
+        push: wish.remote_only || wish.push.unwrap_or(settings.push.value && !is_of_task),
     })
+}
+
+/// Refuses a merge on the remote alone where that makes no sense.
+fn check_remote_only(project: &Project, into: &str, is_of_task: bool) -> Result<()> {
+    if is_of_task {
+        let message =
+            format!("`{into}` is the branch of the task that has created this one, which works here");
+        return Err(Error::new(ErrorKind::Refused, message).help("leave --remote-only out"));
+    }
+    if Git::at(&project.path).has_remote()? {
+        return Ok(());
+    }
+    let message = format!("{} has no remote `{REMOTE}` that could get the merge", project.name);
+    Err(Error::new(ErrorKind::Refused, message)
+        .help(format!("leave --remote-only out, or add one: `git remote add {REMOTE} URL`")))
 }
 
 /// Refuses to go on with a task whose pull request is merged.
@@ -268,6 +289,7 @@ fn plan(
         without_authors: aim.without_authors,
         begun: changed::begun_merge(history, &aim.into),
         undone: changed::undone_merge(history, &aim.into),
+        leaves_target: wish.remote_only,
         is_trial,
     };
     git.plan_merge(&task.branch, &aim.into, form, worktree.as_deref())
@@ -375,61 +397,6 @@ fn check_children(app: &App, task: &WorkItem) -> Result<()> {
         .help("wait for them, or cancel them; `orange task merge --force` merges without them"))
 }
 
-/// The task's pull request, if it is merged; an open or closed one is an error.
-fn pull_request(app: &App, locked: &mut LockedWorkItem) -> Result<Option<PullRequest>> {
-    let forge = app.forge_of(&app.project_of(locked.task())?)?;
-    let pr = ask(app, locked, &forge).map_err(|error| {
-        let help = format!("{}; or merge here with --local", error.help);
-        error.help(help)
-    })?;
-    merged_one(&forge, pr)
-}
-
-fn asked_if_merged(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
-    let forge = app.forge_of(&app.project_of(task)?)?;
-    merged_one(&forge, asked_without_a_note(app, task, &forge)?)
-}
-
-fn merged_one(forge: &Forge, pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
-    let Some(pr) = pr else { return Ok(None) };
-    let url = &pr.url;
-    match pr.state {
-        PrState::Merged => Ok(Some(pr)),
-        PrState::Open => {
-            Err(Error::new(ErrorKind::Refused, format!("the task's pull request is open: {url}")).help(
-                format!(
-                    "merge it on {} (`{}`), then repeat this; or merge here with --local",
-                    forge.name(),
-                    forge.merge_command(url)
-                ),
-            ))
-        }
-        PrState::Closed => Err(Error::new(
-            ErrorKind::Refused,
-            format!("the task's pull request was closed and not merged: {url}"),
-        )
-        .help("reopen it, merge here with --local, or `orange task cancel` the task")),
-    }
-}
-
-/// The forge's answer about the task's pull request, or about the one of its branch, which then becomes the task's.
-fn ask(app: &App, locked: &mut LockedWorkItem, forge: &Forge) -> Result<Option<PullRequest>> {
-    let found = asked_without_a_note(app, locked.task(), forge)?;
-    if let Some(pr) = found.as_ref().filter(|_| locked.task().pr_url.is_none()) {
-        hooks::pull_request::keep(locked, &pr.url)?;
-    }
-    Ok(found)
-}
-
-fn asked_without_a_note(app: &App, task: &WorkItem, forge: &Forge) -> Result<Option<PullRequest>> {
-    if let Some(url) = &task.pr_url {
-        app.progress.step(&format!("asking {} about {url}", forge.name()));
-        return forge.view(url).map(Some);
-    }
-    app.progress.step(&format!("asking {} about {}", forge.name(), task.branch));
-    hooks::pull_request::find(app, forge, task)
-}
-
 /// Merges here and pushes. Returns the events, which belong to the transition that follows.
 fn merge_here(
     app: &App,
@@ -480,12 +447,23 @@ fn merge_here(
         };
         locked.append(begun, Set::new())?;
     }
-    fault::step("merge", into);
-    git.merge(&plan, into)?;
-    git.drop_planned(&locked.task().id)?;
+    if !wish.remote_only {
+        fault::step("merge", into);
+        git.merge(&plan, into).map_err(|error| in_the_way(error, locked.task(), is_pushed))?;
+        git.drop_planned(&locked.task().id)?;
+    }
     if is_pushed {
         app.progress.step(&format!("pushing {into}"));
-        git.push(REMOTE, into).map_err(not_pushed)?;
+        fault::step("push", into);
+        match wish.remote_only {
+            true => git.push_commit(&plan.commit, into).map_err(|error| {
+                error.help("nothing is merged, here or there; mend the push and repeat this")
+            })?,
+            false => git.push(REMOTE, into).map_err(not_pushed)?,
+        }
+    }
+    if wish.remote_only {
+        git.drop_planned(&locked.task().id)?;
     }
     let merged = Event::TaskMerged {
         strategy,
@@ -522,6 +500,18 @@ fn nothing_to_merge(branch: &str, into: &str) -> Error {
     let message = format!("nothing to merge: `{branch}` has no change that `{into}` has not");
     Error::new(ErrorKind::Refused, message)
         .help("if it was merged by hand, or nothing was to be done, `orange task merge --force` finishes the task; else `orange task cancel`")
+}
+
+/// The error of a target that cannot move here, with the remedy that leaves it.
+fn in_the_way(error: Error, task: &WorkItem, is_pushed: bool) -> Error {
+    if error.kind != ErrorKind::Refused || !is_pushed {
+        return error;
+    }
+    let help = format!(
+        "{}; or merge on the remote alone: `orange task merge {} --remote-only`",
+        error.help, task.id
+    );
+    error.help(help)
 }
 
 fn not_pushed(error: Error) -> Error {
