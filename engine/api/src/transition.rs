@@ -115,6 +115,9 @@ pub struct Merged {
     /// True if the task goes on after the merge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
+    /// True if the forge has accepted the merge of the pull request and has not made it yet: the task goes on until it has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queued: bool,
     /// Sentences about the merge, such as that its message is not the one of a pull request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,

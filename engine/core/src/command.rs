@@ -221,6 +221,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     (
         "task merge",
         &[
+            "by-forge",
             "dry-run",
             "edit",
             "force",

@@ -1,4 +1,8 @@
-//! The kind of the forge that has a repository's pull requests.
+//! The kind of the forge that has a repository's pull requests, and the pull requests that it merges.
+
+mod merging;
+
+pub use merging::{AllowedMerges, AskedMerge, ForgeMergeCourse};
 
 /// A kind of forge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

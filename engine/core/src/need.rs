@@ -13,7 +13,9 @@ use alloc::string::String;
 
 pub use self::actions::{Obstacle, Offer, PersonAction};
 pub use self::mission::{MissionFacts, OpenPause};
-pub use self::task::{CreatedCount, Hooks, KnownPullRequest, Lost, ReachedBudget, TaskFacts, questions};
+pub use self::task::{
+    CreatedCount, Hooks, KnownForgeMerge, KnownPullRequest, Lost, ReachedBudget, TaskFacts, questions,
+};
 use crate::Verdict;
 
 /// NeedKind of a need, the most urgent first. Those from [`NeedKind::Limit`] on need no person.

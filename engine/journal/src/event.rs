@@ -327,6 +327,31 @@ events! {
         /// Address of the pull request.
         url: String,
     },
+    /// The forge is about to be asked to merge the pull request.
+    "pr.merge_asked" PrMergeAsked {
+        /// Address of the pull request.
+        url: String,
+        /// The commit of its branch.
+        commit: String,
+        /// Strategy of the merge; absent where a queue decides it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strategy: Option<Strategy>,
+    },
+    /// The forge merges the pull request, or has it in its queue.
+    "pr.merge_accepted" PrMergeAccepted {
+        /// Address of the pull request.
+        url: String,
+        /// The forge's name for the merge; absent in a queue.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    },
+    /// The forge does not merge the pull request.
+    "pr.merge_refused" PrMergeRefused {
+        /// Address of the pull request.
+        url: String,
+        /// Reason of the forge.
+        error: String,
+    },
     /// The checks of the pull request have ended, or begin again, or are those of another commit.
     "pr.checks" PrChecks(ChecksSeen),
     /// A fact that the workflow watches leads to the transition that follows.

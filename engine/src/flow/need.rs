@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
-    self, AgentRequest, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind, Offer, ReachedBudget,
-    TaskFacts, Wait,
+    self, AgentRequest, Doing, Hooks, KnownForgeMerge, KnownPullRequest, Lost, MissionFacts, NeedKind, Offer,
+    ReachedBudget, TaskFacts, Wait,
 };
 use orange_core::{Actor, Checks, Machine, View};
 
@@ -24,6 +24,7 @@ use crate::flow::{Snapshot, abandoned, changed, delegation};
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, event, transcripts, trust};
 use crate::{Error, Result};
 use orange_api::{Agent, AgentState, ChangeSize, Need};
+use orange_journal::history::AskedAnswer;
 use orange_system::nofollow;
 
 /// Facts about a task or mission that are known before its need.
@@ -317,7 +318,7 @@ fn is_alive(machine: &Machine<'_>, known: &NeedFacts<'_>) -> Option<bool> {
     }
 }
 
-fn pull_request(task: &WorkItem, history: &WorkItemHistory) -> Option<KnownPullRequest> {
+fn pull_request<'h>(task: &WorkItem, history: &'h WorkItemHistory) -> Option<KnownPullRequest<'h>> {
     let url = task.pr_url.as_ref()?;
     let seen = history.branch.checks.as_ref().filter(|seen| seen.url == *url);
     let checks = seen.map_or(Checks::Unseen, |seen| match seen.state {
@@ -327,7 +328,14 @@ fn pull_request(task: &WorkItem, history: &WorkItemHistory) -> Option<KnownPullR
         event::Checks::Red => Checks::Red,
         event::Checks::Other(_) => Checks::Unseen,
     });
-    Some(KnownPullRequest { checks })
+    let asked = history.branch.asked_merge.as_ref().filter(|asked| asked.url == *url);
+    let merge = asked.and_then(|asked| match asked.answer.as_ref()? {
+        AskedAnswer::Pending { since, .. } | AskedAnswer::Queued { since } => {
+            Some(KnownForgeMerge::Queued { since })
+        }
+        AskedAnswer::Refused { error } => Some(KnownForgeMerge::Refused { why: error }),
+    });
+    Some(KnownPullRequest { checks, merge })
 }
 
 fn agents_of<'a>(agents: &'a [Agent], history: &WorkItemHistory) -> Vec<need::Agent<'a>> {

@@ -54,7 +54,7 @@ pub struct TaskFacts<'f> {
     /// Reason for which the engine or its workflow calls a person.
     pub attention: Option<&'f str>,
     /// Its pull request.
-    pub pull_request: Option<KnownPullRequest>,
+    pub pull_request: Option<KnownPullRequest<'f>>,
     /// True if git was asked about a merge.
     pub is_merge_known: bool,
     /// Reason why git would refuse a merge: `None` if nothing is known to be in the way.
@@ -111,9 +111,26 @@ pub struct CreatedCount {
 
 /// Known facts about a pull request.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KnownPullRequest {
+pub struct KnownPullRequest<'f> {
     /// Its checks, of the branch's commit.
     pub checks: Checks,
+    /// The merge that its forge was asked for.
+    pub merge: Option<KnownForgeMerge<'f>>,
+}
+
+/// A merge of a pull request that its forge was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownForgeMerge<'f> {
+    /// The forge has accepted it and has not made it yet, since then.
+    Queued {
+        /// Time of its answer.
+        since: &'f str,
+    },
+    /// The forge does not make it, for this reason.
+    Refused {
+        /// In its words.
+        why: &'f str,
+    },
 }
 
 impl<'f> TaskFacts<'f> {
@@ -257,8 +274,14 @@ impl<'f> TaskFacts<'f> {
             () if checks == Some(Checks::Red) => {
                 (NeedKind::ChecksRed, String::from("a check of the pull request has failed"))
             }
+            () if self.queued_merge().is_some() => {
+                (NeedKind::Queued, String::from("its pull request is queued for merge"))
+            }
             () => (NeedKind::ReviewReady, String::new()),
         };
+        if kind == NeedKind::Queued {
+            return Some(Need::new(kind, self.queued_merge(), why));
+        }
         if kind != NeedKind::ReviewReady {
             return Some(Need::new(kind, self.since(), why));
         }
@@ -273,8 +296,20 @@ impl<'f> TaskFacts<'f> {
         let stopped = self.unmergeable.filter(|_| self.pull_request.is_none());
         let stopped = stopped.map(|why| format!("; it cannot be merged: {why}")).unwrap_or_default();
         let other = machine.verdict_of_other_work(facts).map(|why| format!("; {why}")).unwrap_or_default();
-        let why = format!("{} waits for a person{found}{other}{stopped}{called}", state.name);
+        let refused = match self.pull_request.and_then(|it| it.merge) {
+            Some(KnownForgeMerge::Refused { why }) => format!("; its forge did not merge it: {why}"),
+            Some(KnownForgeMerge::Queued { .. }) | None => String::new(),
+        };
+        let why = format!("{} waits for a person{found}{other}{stopped}{refused}{called}", state.name);
         Some(Need { verdict, round, ..Need::new(kind, self.since(), why) })
+    }
+
+    /// Since when the forge has accepted a merge that it has not made yet.
+    fn queued_merge(&self) -> Option<&'f str> {
+        match self.pull_request?.merge? {
+            KnownForgeMerge::Queued { since } => Some(since),
+            KnownForgeMerge::Refused { .. } => None,
+        }
     }
 
     /// Agents work, and still a person is called.

@@ -269,9 +269,15 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     check(diverged, NeedKind::ReviewReady, why, &["merge with a commit", "status", "cancel"]);
     let conflict = ready(|it| TaskFacts { unmergeable: Some("conflicts"), conflicts: true, ..it });
     check(conflict, NeedKind::Conflict, "conflicts", &["status", "cancel"]);
-    let open = ready(|it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::Green }), ..it });
+    let open = ready(|it| TaskFacts {
+        pull_request: Some(KnownPullRequest { checks: Checks::Green, merge: None }),
+        ..it
+    });
     check(open, NeedKind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
-    let red = ready(|it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::Red }), ..it });
+    let red = ready(|it| TaskFacts {
+        pull_request: Some(KnownPullRequest { checks: Checks::Red, merge: None }),
+        ..it
+    });
     let failed = "a check of the pull request has failed";
     check(red, NeedKind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
     check(given(CHECKED), NeedKind::Queued, "checked waits for ci", &["cancel"]);
@@ -419,7 +425,10 @@ fn a_merge_by_force_is_offered_where_git_would_merge() {
     assert!(!offers(|it| TaskFacts { is_merge_known: false, ..known(it) }).contains(&"merge by force"));
     assert!(!offers(|it| TaskFacts { unmergeable: Some("dirty"), ..known(it) }).contains(&"merge by force"));
     assert!(!offers(|it| TaskFacts { has_worktree: false, ..known(it) }).contains(&"merge by force"));
-    let open = |it| TaskFacts { pull_request: Some(KnownPullRequest { checks: Checks::None }), ..known(it) };
+    let open = |it| TaskFacts {
+        pull_request: Some(KnownPullRequest { checks: Checks::None, merge: None }),
+        ..known(it)
+    };
     assert!(!offers(open).contains(&"merge by force"));
     assert!(offers(known).contains(&"create-pr"));
 }

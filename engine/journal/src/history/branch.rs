@@ -30,6 +30,9 @@ pub struct BranchHistory {
     pub is_merged: bool,
     /// Its pull request.
     pub pr: Option<String>,
+    /// The merge of that pull request that the forge was asked for last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_merge: Option<AskedMerge>,
     /// Last known state of the checks of that pull request.
     pub checks: Option<ChecksSeen>,
     /// Commits and comments on which watch rules have acted, by the kind and the value of the fact.
@@ -55,6 +58,29 @@ pub struct CheckedResult {
     pub tree: String,
 }
 
+/// A merge of a pull request that its forge was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct AskedMerge {
+    /// Address of the pull request.
+    pub url: String,
+    /// The commit of its branch.
+    pub commit: String,
+    /// Answer of the forge, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AskedAnswer>,
+}
+
+/// Answer of a forge that was asked for a merge.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum AskedAnswer {
+    /// The forge merges it under this name, since then.
+    Pending { id: String, since: String },
+    /// The pull request is in the queue of its repository, since then.
+    Queued { since: String },
+    /// The forge does not merge it, for this reason.
+    Refused { error: String },
+}
+
 /// A merge that was begun: the target branch has moved to its commit, or was about to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct BegunMerge {
@@ -78,7 +104,7 @@ impl BranchHistory {
     pub(super) fn reopen(&mut self) {
         if self.is_merged {
             self.is_merged = false;
-            (self.merge, self.begun) = (None, None);
+            (self.merge, self.begun, self.asked_merge) = (None, None, None);
         }
     }
 
@@ -98,6 +124,31 @@ impl BranchHistory {
     pub(super) fn answer(&mut self, answer: &ThreadAnswer) {
         self.answered.insert(answer.thread.clone(), answer.round);
         self.answers.push(answer.clone());
+    }
+
+    /// The forge is about to be asked for a merge.
+    pub(super) fn ask_merge(&mut self, url: &str, commit: &str) {
+        self.asked_merge = Some(AskedMerge { url: url.to_owned(), commit: commit.to_owned(), answer: None });
+    }
+
+    /// The forge has accepted the merge.
+    pub(super) fn accept_merge(&mut self, id: Option<&str>, at: &str) {
+        let since = at.to_owned();
+        self.answer_merge(match id {
+            Some(id) => AskedAnswer::Pending { id: id.to_owned(), since },
+            None => AskedAnswer::Queued { since },
+        });
+    }
+
+    /// The forge does not merge.
+    pub(super) fn refuse_merge(&mut self, error: &str) {
+        self.answer_merge(AskedAnswer::Refused { error: error.to_owned() });
+    }
+
+    fn answer_merge(&mut self, answer: AskedAnswer) {
+        if let Some(asked) = &mut self.asked_merge {
+            asked.answer = Some(answer);
+        }
     }
 
     /// An answer was posted, or has no thread any more.

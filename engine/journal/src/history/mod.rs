@@ -17,7 +17,7 @@ use crate::Record;
 use crate::event::{Actor, Event};
 
 pub use agents::{AgentTimes, AgentsHistory, Conversation};
-pub use branch::BranchHistory;
+pub use branch::{AskedAnswer, AskedMerge, BranchHistory};
 pub use budget::{BudgetHistory, OF_MISSION, OF_STATE, OF_TASK, RecordedLimit, StayBudget};
 pub use gates::GatesHistory;
 pub use mission::MissionHistory;
@@ -167,6 +167,9 @@ impl WorkItemHistory {
             Event::WorkSynced(_) => self.branch.syncing = None,
             Event::TaskMerged { kept: true, .. } => {}
             Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.branch.is_merged = true,
+            Event::PrMergeAsked { url, commit, .. } => self.branch.ask_merge(url, commit),
+            Event::PrMergeAccepted { id, .. } => self.branch.accept_merge(id.as_deref(), &record.timestamp),
+            Event::PrMergeRefused { error, .. } => self.branch.refuse_merge(error),
             Event::PrCreated { url } => self.branch.pr = Some(url.clone()),
             Event::PrChecks(checks) => self.branch.checks = Some(checks.clone()),
             Event::WatchTaken { cause, value, items, feedback } => {

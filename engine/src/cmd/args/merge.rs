@@ -42,6 +42,9 @@ pub struct MergeArgs {
     /// Merge here, also with an open pull request
     #[arg(long)]
     pub local: bool,
+    /// Have GitHub or GitLab merge the open pull request, by its rules; with a merge queue, the task ends once that has merged it
+    #[arg(long, conflicts_with_all = ["local", "remote_only", "into", "push", "no_push", "keep", "edit"])]
+    pub by_forge: bool,
     /// Merge from a status that does not lead there, or a branch without commits
     #[arg(long)]
     pub force: bool,

@@ -17,28 +17,43 @@ use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, Synced, Trans
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &WorkItemDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
     let MergeArgs { strategy, keep, no_keep, local, force, yes, dry_run, push, no_push, .. } = *args;
-    let MergeArgs { edit, remote_only, .. } = *args;
+    let MergeArgs { edit, remote_only, by_forge, .. } = *args;
     if force && !yes && !dry_run && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
     }
     let push = (push || no_push).then_some(push);
     let keep = (keep || no_keep).then_some(keep);
     let (into, message) = (args.into.as_deref(), args.message.as_deref());
-    let wish =
-        MergeWish { strategy, into, message, push, keep, local, remote_only, force, ..MergeWish::default() };
+    let wish = MergeWish {
+        strategy,
+        into,
+        message,
+        push,
+        keep,
+        local,
+        by_forge,
+        remote_only,
+        force,
+        is_for_parent: false,
+        has_whole_message: false,
+    };
     let merged = match dry_run {
         true => would_merge(app, dir, wish)?,
         false if edit => merge_edited(app, dir, wish)?,
         false => merge(app, dir, wish)?,
     };
-    let Merged { result, branch, into, strategy, pushed, commit, message, kept: _, hints } = &merged;
+    let Merged { result, branch, into, strategy, pushed, commit, message, kept: _, queued, hints } = &merged;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = match (pushed, remote_only) {
         (true, true) => "; only on the remote",
         (true, false) => "; pushed",
         (false, _) => "",
     };
-    let verb = if dry_run { "would merge" } else { "merged" };
+    let verb = match (dry_run, queued) {
+        (true, _) => "would merge",
+        (false, true) => "the forge merges",
+        (false, false) => "merged",
+    };
     let message = message.as_deref().map(|text| format!("\nits message:\n{}", indented(text)));
     let hints: String = hints.iter().map(|hint| format!("\n{hint}")).collect();
     let text = format!(

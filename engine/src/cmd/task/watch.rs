@@ -201,6 +201,8 @@ fn matters(event: &Event) -> bool {
             | Event::TaskForceMerged { .. }
             | Event::TaskMigrated { .. }
             | Event::PrCreated { .. }
+            | Event::PrMergeAccepted { .. }
+            | Event::PrMergeRefused { .. }
             | Event::PrMerged { .. }
             | Event::PrClosed { .. }
             | Event::TaskDeleted { .. }

@@ -4,6 +4,7 @@ mod discussion;
 mod gh;
 mod glab;
 mod issues;
+mod merging;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use self::discussion::{Author, Discussion, ForgeComment, Mergeable, OpenThre
 use self::gh::Gh;
 use self::glab::Glab;
 pub use self::issues::{AppliedLabel, LabelledIssue, LabelledIssues};
+pub use self::merging::{ForgeMerge, ForgeMergeState, MergeRules};
 use crate::{Error, ErrorKind, Result};
 
 /// The time limit of a call.
@@ -197,6 +199,51 @@ impl Forge {
         match self {
             Forge::GitHub(gh) => gh.text(url),
             Forge::GitLab(glab) => glab.text(url),
+        }
+    }
+
+    /// The rules of the repository for merges of a pull request.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`]; also `refused` where this version cannot follow them.
+    pub fn merge_rules(&self, url: &str) -> Result<MergeRules> {
+        match self {
+            Forge::GitHub(gh) => gh.merge_rules(url),
+            Forge::GitLab(glab) => glab.merge_rules(url),
+        }
+    }
+
+    /// True if a pull request is in the queue of its repository; `None` on a forge that does not say so.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn queued(&self, url: &str) -> Result<Option<bool>> {
+        match self {
+            Forge::GitHub(gh) => gh.merge_rules(url).map(|rules| Some(rules.is_queued)),
+            Forge::GitLab(_) => Ok(None),
+        }
+    }
+
+    /// Asks the forge to merge a pull request. It can be repeated: a merge that is under way is not doubled.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`]. A refusal of the forge is an answer.
+    pub fn merge(&self, merge: &ForgeMerge<'_>) -> Result<ForgeMergeState> {
+        match self {
+            Forge::GitHub(gh) => gh.merge(merge),
+            Forge::GitLab(glab) => glab.merge(merge),
+        }
+    }
+
+    /// The state of a merge that the forge has accepted under this name; `None` if it does not know that any more.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn merge_state(&self, url: &str, id: &str, commit: &str) -> Result<Option<ForgeMergeState>> {
+        match self {
+            Forge::GitHub(gh) => gh.merge_state(url, id, commit),
+            // It has no names for merges.
+            Forge::GitLab(_) => Ok(None),
         }
     }
 

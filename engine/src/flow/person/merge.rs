@@ -12,7 +12,7 @@ pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Merge, MergeForm, MergeObstacle, REMOTE, Unmergeable};
 use crate::flow::activity;
 use crate::flow::life::{self, TurnRecord};
-use crate::flow::person::by_forge::{asked_if_merged, pull_request};
+use crate::flow::person::by_forge::{self, ForgeMergeEnd, WantedMerge, asked_if_merged, pull_request};
 use crate::flow::person::merge_message::{self, GivenMessage};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
@@ -23,7 +23,7 @@ use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event, list};
 use crate::{Error, ErrorKind, Result};
-use orange_api::Merged;
+use orange_api::{Merged, TransitionResult};
 use orange_system::fault;
 
 /// The wishes of the caller.
@@ -43,6 +43,8 @@ pub struct MergeWish<'a> {
     pub keep: Option<bool>,
     /// Merge here, whatever the pull request says.
     pub local: bool,
+    /// Have the forge merge the pull request. For persons only.
+    pub by_forge: bool,
     /// The remote gets the merge, and the target here stays as it is.
     pub remote_only: bool,
     /// The engine merges it into the branch of the task that has created it.
@@ -75,7 +77,17 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
     let effects = if keep { &[] } else { turn.hooks() };
     let room = hooks::preflight(app, locked.task(), effects)?;
     let branch = locked.task().branch.clone();
-    let pr = if wish.local { None } else { pull_request(app, &mut locked)? };
+    let programs = asked_of_result(machine, &turn, wish);
+    let pr = match () {
+        () if wish.local => None,
+        () if wish.by_forge => match by_forge::merge(app, &mut locked, aim.by_forge(wish), &programs)? {
+            ForgeMergeEnd::Merged(pr) => Some(pr),
+            ForgeMergeEnd::Queued => {
+                return Ok(queued(transition_result::staying(locked.task()), branch, aim.into));
+            }
+        },
+        () => pull_request(app, &mut locked)?,
+    };
     check_keeps(wish, pr.as_ref())?;
     let keep = keep && pr.is_none();
     let into = aim.into.clone();
@@ -86,7 +98,7 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
             let GivenMessage { text, hint } = given_message(app, locked.task(), wish, &aim)?;
             hints.extend(hint);
             let wish = MergeWish { message: wish.message.or(text.as_deref()), keep: Some(keep), ..wish };
-            merge_here(app, &mut locked, wish, aim, &asked_of_result(machine, &turn, wish))?
+            merge_here(app, &mut locked, wish, aim, &programs)?
         }
     };
     if wish.force {
@@ -111,8 +123,19 @@ pub fn merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<Merged
         commit,
         message: None,
         kept: keep,
+        queued: false,
         hints,
     })
+}
+
+/// The answer about a merge that the forge has accepted and not made yet.
+fn queued(result: TransitionResult, branch: String, into: String) -> Merged {
+    let hints = Vec::from([
+        "the task ends once its pull request is merged, which `orange monitor` notices".to_owned()
+    ]);
+    let strategy = "pr".to_owned();
+    let (pushed, commit, message, kept) = (false, None, None, false);
+    Merged { result, branch, into, strategy, pushed, commit, message, kept, queued: true, hints }
 }
 
 /// Dry run of [`merge`]. It asks the forge, and git without a fetch.
@@ -127,7 +150,11 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
     if !keep {
         hooks::dry_run(app, task, turn.hooks())?;
     }
-    let pr = if wish.local { None } else { asked_if_merged(app, task)? };
+    let pr = match () {
+        () if wish.local => None,
+        () if wish.by_forge => Some(by_forge::would_merge(app, task, &aim.project)?),
+        () => asked_if_merged(app, task)?,
+    };
     check_keeps(wish, pr.as_ref())?;
     let keep = keep && pr.is_none();
     let git = Git::at(&aim.project.path);
@@ -161,13 +188,27 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
         message,
         into: aim.into,
         kept: keep,
+        queued: false,
         hints,
     })
 }
 
+impl Aim {
+    /// The same merge, by the forge.
+    fn by_forge<'a>(&'a self, wish: MergeWish<'a>) -> WantedMerge<'a> {
+        WantedMerge {
+            project: &self.project,
+            into: &self.into,
+            strategy: self.strategy,
+            message: wish.message,
+            has_text: self.text == MessageForm::PullRequest,
+        }
+    }
+}
+
 /// True if the task goes on after the merge. The setting is about merges that a person makes, without force.
 fn keeps(wish: MergeWish<'_>, setting: bool, is_person: bool) -> bool {
-    wish.keep.unwrap_or(setting && is_person && !wish.force && !wish.is_for_parent)
+    wish.keep.unwrap_or(setting && is_person && !wish.force && !wish.is_for_parent && !wish.by_forge)
 }
 
 /// The message that the project takes from the task's pull request, if the merge makes a commit of its own.
@@ -185,7 +226,10 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>, settings: EffectiveMerge
     // Nobody is there to choose another one where the branch has moved.
     let is_forward = settings.strategy.value == Strategy::FastForward;
     let usual = if wish.is_for_parent && is_forward { Strategy::Auto } else { settings.strategy.value };
-    let strategy = wish.strategy.unwrap_or(usual);
+    let strategy = match wish.by_forge {
+        true => by_forge::wanted_strategy(wish.strategy, &settings.strategy),
+        false => wish.strategy.unwrap_or(usual),
+    };
     if wish.message.is_some() && !strategy.has_message() {
         let message = format!("a merge with the strategy `{}` makes no commit of its own", strategy.as_str());
         return Err(Error::new(ErrorKind::Usage, message)
@@ -195,6 +239,9 @@ fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>, settings: EffectiveMerge
         Some(into) => into.to_owned(),
         None => changed::merge_target(task, &project, &settings)?,
     };
+    if wish.by_forge {
+        app.caller.check_person("have a forge merge a pull request")?;
+    }
     if wish.keep == Some(true) {
         app.caller.check_person("merge a task that goes on")?;
     }

@@ -48,7 +48,7 @@ fn given(branch: &str, kind: ForgeKind, found: Option<(String, PullRequestText)>
 }
 
 /// Title, number and text, as one message.
-fn message(kind: ForgeKind, url: &str, text: &PullRequestText) -> String {
+pub(super) fn message(kind: ForgeKind, url: &str, text: &PullRequestText) -> String {
     let number = url.rsplit('/').next().unwrap_or_default();
     let mark = match kind {
         ForgeKind::GitHub => '#',

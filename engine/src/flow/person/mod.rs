@@ -2,7 +2,7 @@
 
 pub mod answer;
 pub mod budget;
-mod by_forge;
+pub(crate) mod by_forge;
 pub mod cancel;
 pub mod collect;
 pub mod create;

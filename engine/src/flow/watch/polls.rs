@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use orange_core::FactKind;
+use orange_journal::history::AskedAnswer;
 
 use crate::app::App;
 use crate::drive::forge::{Glance, PrState};
@@ -122,6 +123,7 @@ impl Polls {
             if let Some(asked) = self.asked.get_mut(&it.dir.id)
                 && !it.watches
                 && asked.has_seen(glance.as_ref())
+                && !is_merging(app, &it.dir)
             {
                 asked.at = now;
                 continue;
@@ -176,6 +178,13 @@ impl LastPoll {
         let seen = self.glance.as_ref().zip(glance);
         self.failure.is_none() && seen.is_some_and(|(earlier, glance)| glance.has_nothing_new(earlier))
     }
+}
+
+/// True if the forge has accepted a merge that it has not made, as far as the journal knows; an unreadable one is looked at.
+fn is_merging(app: &App, dir: &WorkItemDir) -> bool {
+    let Ok((_, journal)) = WorkItem::read(&app.home, dir) else { return true };
+    let answer = journal.history().branch.asked_merge.and_then(|asked| asked.answer);
+    matches!(answer, Some(AskedAnswer::Pending { .. } | AskedAnswer::Queued { .. }))
 }
 
 fn ask(app: &App, watched: &PolledTask, bases: &mut FetchedBases) -> Result<Vec<String>> {

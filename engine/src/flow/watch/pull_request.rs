@@ -2,11 +2,14 @@
 
 use orange_core::{Forced, Input};
 
+use orange_journal::history::AskedAnswer;
+
 use crate::Result;
 use crate::app::App;
-use crate::drive::forge::{CheckedCommit, PrState, PullRequest};
+use crate::drive::forge::{CheckedCommit, ForgeMergeState, PrState, PullRequest};
 use crate::flow::life;
 use crate::flow::lock_recovered;
+use crate::flow::person::by_forge;
 use crate::flow::refusal::short;
 use crate::flow::request::transition_result;
 use crate::flow::request::{begin, carry_out};
@@ -24,7 +27,7 @@ pub fn follow(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<Option<S
         return Ok(None);
     }
     let (end, events, word) = match pr.state {
-        PrState::Open => return checked(locked, pr),
+        PrState::Open => return open(app, locked, pr),
         PrState::Merged => (Forced::Merge, merged(app, locked.task(), pr)?, "merged"),
         PrState::Closed => (Forced::Cancel, vec![Event::PrClosed { url: pr.url.clone() }], "closed"),
     };
@@ -35,6 +38,42 @@ pub fn follow(app: &App, dir: &WorkItemDir, pr: &PullRequest) -> Result<Option<S
     let led_to_it = events.into_iter().map(Into::into).collect();
     let result = carry_out(app, begin(app, machine, locked, &turn, led_to_it)?)?;
     Ok(Some(format!("its pull request was {word}: {}", transition_result::text(&result).replace('\n', "; "))))
+}
+
+/// Records what is new of an open pull request, and returns a message about it.
+fn open(app: &App, mut locked: LockedWorkItem, pr: &PullRequest) -> Result<Option<String>> {
+    let asked = asked_for(app, &mut locked, pr)?;
+    let checks = checked(locked, pr)?;
+    Ok(match (asked, checks) {
+        (Some(asked), Some(checks)) => Some(format!("{asked}; {checks}")),
+        (asked, checks) => asked.or(checks),
+    })
+}
+
+/// Asks the forge about a merge that it has accepted. Returns a message if it does not make it.
+fn asked_for(app: &App, locked: &mut LockedWorkItem, pr: &PullRequest) -> Result<Option<String>> {
+    let Some(asked) = locked.history().branch.asked_merge.clone().filter(|asked| asked.url == pr.url) else {
+        return Ok(None);
+    };
+    let forge = || app.forge_of(&app.project_of(locked.task())?);
+    let state = match asked.answer {
+        Some(AskedAnswer::Pending { id, .. }) => {
+            let unknown =
+                || ForgeMergeState::Refused("the forge does not know the merge any more".to_owned());
+            forge()?.merge_state(&pr.url, &id, &asked.commit)?.unwrap_or_else(unknown)
+        }
+        Some(AskedAnswer::Queued { .. }) => match forge()?.queued(&pr.url)? {
+            Some(false) => ForgeMergeState::Refused("it has left the queue of the repository".to_owned()),
+            Some(true) | None => return Ok(None),
+        },
+        Some(AskedAnswer::Refused { .. }) | None => return Ok(None),
+    };
+    by_forge::record(locked, &pr.url, &state)?;
+    Ok(match state {
+        ForgeMergeState::Refused(why) => Some(format!("its pull request was not merged: {why}")),
+        ForgeMergeState::Queued => Some("its pull request is queued for merge".to_owned()),
+        ForgeMergeState::Pending(_) | ForgeMergeState::Merged(_) => None,
+    })
 }
 
 /// Records the checks of an open pull request, and returns a message about them, if they differ from the recorded ones.
