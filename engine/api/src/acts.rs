@@ -123,6 +123,9 @@ pub struct TakenBack {
     pub reverts: bool,
     /// True if it was pushed.
     pub pushed: bool,
+    /// The pull request that takes the merge back, where the branch takes no push; the task is open again once it is merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pr_url: Option<String>,
 }
 
 /// Answer of `orange task send`.

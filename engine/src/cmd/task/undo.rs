@@ -22,7 +22,13 @@ fn one(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Reopened, String)
     let (task, _) = WorkItem::read_last(&app.home, dir, 0)?;
     let workspace = task.owned.workspace.as_deref().map(str::to_owned).filter(|_| !dry_run);
     let mut lines = vec![format!("{} → {}", undone.from, undone.to)];
-    if let Some(TakenBack { into, commit, reverts, pushed }) = &undone.merge {
+    let proposed = undone.merge.as_ref().and_then(|merge| merge.pr_url.as_deref());
+    if let Some((url, merge)) = proposed.zip(undone.merge.as_ref()) {
+        lines = vec![
+            format!("{} takes no push: {url} takes the merge back", merge.into),
+            format!("the task stays {} until that is merged; then repeat this", undone.to),
+        ];
+    } else if let Some(TakenBack { into, commit, reverts, pushed, pr_url: _ }) = &undone.merge {
         let then = if *pushed { "; pushed" } else { "" };
         lines.push(match commit {
             None => format!("{into} had nothing of the merge"),
@@ -40,8 +46,12 @@ fn one(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<(Reopened, String)
     }
     lines.extend(undone.waits_for.iter().map(|what| format!("no worktree yet: {what}")));
     lines.extend(undone.set_aside.iter().map(|folder| format!("what was set aside stays in {folder}")));
-    let again = respawn_command(app, dir).filter(|_| !dry_run);
-    lines.push(again.map_or_else(|| "no agent runs".to_owned(), |again| format!("no agent runs; {again}")));
+    if proposed.is_none() {
+        let again = respawn_command(app, dir).filter(|_| !dry_run);
+        lines.push(
+            again.map_or_else(|| "no agent runs".to_owned(), |again| format!("no agent runs; {again}")),
+        );
+    }
     let reopened = Reopened {
         success: Success,
         id: dir.id.clone(),

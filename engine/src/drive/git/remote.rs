@@ -35,6 +35,14 @@ impl Git {
         Ok(self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))?.is_some())
     }
 
+    /// True if the remote's branch contains a commit, as of the last fetch or push.
+    pub fn is_pushed(&self, commit: &str, branch: &str) -> Result<bool> {
+        match self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))? {
+            Some(there) => self.is_ancestor(commit, &there),
+            None => Ok(false),
+        }
+    }
+
     /// Fetches those of these branches that the remote has. Without a remote it does nothing; if the remote cannot be reached, it
     /// returns the reason as a warning.
     pub fn fetch(&self, branches: &[&str]) -> Result<Option<String>> {

@@ -77,7 +77,10 @@ impl Git {
             }
         };
         if tree == self.tree_of(&newest)? {
-            return Ok(plan(None, false));
+            // Where that was proposed, the target has it by another commit.
+            let by = begun.map(|_| newest.clone());
+            let reverts = by.is_some();
+            return Ok(plan(by, reverts));
         }
         let message = format!("Revert the merge of branch '{branch}'\n\nThis takes back {onto}..{merged}.\n");
         let form = MergeForm { is_trial, ..MergeForm::default() };

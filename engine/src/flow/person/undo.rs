@@ -66,7 +66,8 @@ struct UndoWork {
     lost: Option<String>,
 }
 
-/// Takes the cancellation or the merge of a task back. For a task that was reopened and has no worktree yet, it tries again to get one.
+/// Takes the cancellation or the merge of a task back. Where the target takes no push, a pull request is to take the merge back first, and
+/// the task stays as it is. For a task that was reopened and has no worktree yet, it tries again to get one.
 ///
 /// # Errors
 /// `refused` for a task that is neither cancelled nor merged here, whose branch has moved or another task has, whose workflow no
@@ -96,6 +97,12 @@ pub fn undo(app: &App, dir: &WorkItemDir, dry_run: bool) -> Result<Undone> {
         }
         None => None,
     };
+    if let Some(merge) = merge.as_ref().filter(|merge| merge.pr_url.is_some()) {
+        let status = recovered.task().status().to_owned();
+        let (backup, waits_for, set_aside) = (None, None, Vec::new());
+        let merge = Some(merge.clone());
+        return Ok(Undone { from: status.clone(), to: status, backup, waits_for, set_aside, merge });
+    }
     // The project's lock comes before the task's.
     drop(recovered);
     let (undone, locked) =

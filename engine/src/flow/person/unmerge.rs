@@ -1,12 +1,14 @@
 //! Takes the merge of a finished task back, before the task is open again. Where the remote does not have the merge, the target goes back to its
-//! commit before; otherwise it gets a commit that takes the merge back, which is pushed without force.
+//! commit before; otherwise it gets a commit that takes the merge back, which is pushed without force, or becomes a pull request.
 
 use std::time::Duration;
 
 use crate::app::App;
+use crate::drive::forge::{NewPullRequest, PrState};
 use crate::drive::git::{Git, REMOTE, UndoForm, UndoPlan};
 use crate::flow::changed::undone_merge;
 use crate::flow::person::merge::{check_target, lock_merges};
+use crate::store::projects::Project;
 use crate::store::{Event, LockedWorkItem, Record, Set, WorkItem, WorkItemHistory, event};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TakenBack;
@@ -103,21 +105,74 @@ pub(super) fn take_back(app: &App, locked: &mut LockedWorkItem, done: &DoneMerge
         };
         locked.append(Event::MergeUndoing(undoing), Set::new())?;
     }
+    let pushed = has_remote && plan.reverts;
+    if let Some(commit) = plan.commit.as_deref().filter(|_| pushed)
+        && !git.is_pushed(commit, into)?
+    {
+        app.progress.step(&format!("pushing {into}"));
+        fault::step("push", into);
+        if let Err(error) = git.push_commit(commit, into) {
+            let error =
+                error.help(format!("nothing has changed: mend the push to `{into}`, then repeat this"));
+            return match is_declined(&error.message) {
+                true => propose(app, &project, locked.task(), done, commit, error),
+                false => Err(error),
+            };
+        }
+    }
     fault::step("take back", into);
     git.take_back(&plan, into)?;
     git.drop_planned(&id)?;
-    let pushed = has_remote && plan.reverts;
-    if pushed {
-        app.progress.step(&format!("pushing {into}"));
-        fault::step("push", into);
-        git.push(REMOTE, into).map_err(|error| {
-            error.help(format!(
-                "the commit that takes the merge back is here and not pushed; if `{into}` is protected, open a pull request \
-                 for it; then repeat this"
-            ))
-        })?;
-    }
     Ok(answer(done, plan, pushed))
+}
+
+/// True for the words of a remote that takes no push to a branch by its rules, such as those of a protected one. Of a push that comes too
+/// late, or breaks off, the words are others.
+fn is_declined(complaint: &str) -> bool {
+    let mut refusals = complaint.split("[remote rejected]").skip(1);
+    refusals.any(|words| words.contains("declined"))
+}
+
+/// Opens a pull request with the commit that takes the merge back, or finds the one that is open. The target and the task stay as they
+/// are until it is merged.
+fn propose(
+    app: &App,
+    project: &Project,
+    task: &WorkItem,
+    done: &DoneMerge,
+    commit: &str,
+    declined: Error,
+) -> Result<TakenBack> {
+    let (git, forge) = (Git::at(&project.path), app.forge_of(project)?);
+    if forge.check(app.path()).is_err() {
+        let help = format!(
+            "{}, or install `{}`, with which it becomes a pull request",
+            declined.help,
+            forge.kind().program()
+        );
+        return Err(declined.help(help));
+    }
+    let head = revert_branch(&task.branch, &done.merged);
+    app.progress.step(&format!("asking {} about {head}", forge.name()));
+    let known = forge.of_branch(&head)?.filter(|known| known.state == PrState::Open);
+    let url = match known {
+        Some(known) => known.url,
+        None => {
+            app.progress.step(&format!("opening a pull request for {head}"));
+            fault::step("propose", &head);
+            git.push_commit(commit, &head)?;
+            let title = format!("Revert the merge of branch '{}'", task.branch);
+            let body = format!("This takes back {}..{}, by `orange task undo`.", done.onto, done.merged);
+            forge.create(&NewPullRequest { base: &done.into, head: &head, title: &title, body: &body })?
+        }
+    };
+    let commit = Some(commit.to_owned());
+    Ok(TakenBack { into: done.into.clone(), commit, reverts: true, pushed: false, pr_url: Some(url) })
+}
+
+/// The branch of the commit that takes this merge of a branch back.
+fn revert_branch(branch: &str, merged: &str) -> String {
+    format!("revert-{branch}-{}", merged.get(..7).unwrap_or(merged))
 }
 
 /// The commits of the target before and after an undo of this merge that was begun.
@@ -133,5 +188,36 @@ fn form<'f>(task: &'f WorkItem, done: &'f DoneMerge, begun: Option<(&'f str, &'f
 }
 
 fn answer(done: &DoneMerge, plan: UndoPlan, pushed: bool) -> TakenBack {
-    TakenBack { into: done.into.clone(), commit: plan.commit, reverts: plan.reverts, pushed }
+    TakenBack { into: done.into.clone(), commit: plan.commit, reverts: plan.reverts, pushed, pr_url: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protected_branch_declines_a_push() {
+        for words in [
+            "remote: error: GH006: Protected branch update failed for refs/heads/main.\n ! [remote rejected] c -> main (protected branch hook declined)",
+            "remote: error: GH013: Repository rule violations found\n ! [remote rejected] c -> main (push declined due to repository rule violations)",
+            "remote: GitLab: You are not allowed to push code to protected branches on this project.\n ! [remote rejected] c -> main (pre-receive hook declined)",
+        ] {
+            assert!(is_declined(words), "{words}");
+        }
+        for words in [
+            " ! [rejected] c -> main (fetch first)",
+            " ! [rejected] c -> main (non-fast-forward)",
+            " ! [remote rejected] c -> main (cannot lock ref 'refs/heads/main')",
+            "error: failed to push: hook declined",
+            "fatal: unable to access 'https://github.com/': Could not resolve host",
+        ] {
+            assert!(!is_declined(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn each_merge_has_a_branch_that_takes_it_back() {
+        assert_eq!(revert_branch("fix/login", "0123456789abcdef"), "revert-fix/login-0123456");
+        assert_eq!(revert_branch("fix", "01"), "revert-fix-01");
+    }
 }
