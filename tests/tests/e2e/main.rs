@@ -11,6 +11,7 @@ mod bad_input;
 mod blocked;
 mod branches;
 mod budgets;
+mod by_forge;
 mod clocks;
 mod consent;
 mod contract;
