@@ -14,6 +14,9 @@ const PATIENT: &str = include_str!("patient.yml");
 /// A workflow whose first agent works without a worktree.
 const TRIAGE: &str = include_str!("triage.yml");
 
+/// A workflow whose merge asks a program about its result.
+const LANDING: &str = include_str!("landing.yml");
+
 /// A step workflow of two steps.
 const SOLO: &str = include_str!("solo.toml");
 
@@ -56,6 +59,14 @@ pub(super) fn patient(world: &World, branch: &str) -> Result<()> {
         .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
         .map_err(|error| error.to_string())?;
     create(world, branch, &["--workflow", "patient"])
+}
+
+/// A task under review whose base has moved on, and whose merge asks a program about its result.
+pub(super) fn landing(world: &World, branch: &str) -> Result<()> {
+    write_in(&world.path("orange/workflows"), "landing.yml", LANDING)?;
+    work_on(world, branch)?;
+    let words = ["task", "create", branch, "Mend it", "--workflow", "landing", "--status", "reviewing"];
+    world.orange(&words).map(drop)
 }
 
 /// A task that the agent of another one has created, and whose work waits for its merge.

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Agent, AgentRequest, CreatedCount, Doing, Hooks, KnownPullRequest, Lost, MissionFacts, NeedKind,
-    Obstacle, OpenPause, PersonAction, ReachedBudget, TaskFacts, Wait,
+    Agent, AgentRequest, CreatedCount, Doing, Hooks, KnownForgeMerge, KnownPullRequest, Lost, MissionFacts,
+    NeedKind, Obstacle, OpenPause, PersonAction, ReachedBudget, TaskFacts, Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -280,6 +280,24 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     });
     let failed = "a check of the pull request has failed";
     check(red, NeedKind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
+    let queued = ready(|it| TaskFacts {
+        pull_request: Some(KnownPullRequest {
+            checks: Checks::Green,
+            merge: Some(KnownForgeMerge::Queued { since: "t7" }),
+        }),
+        ..it
+    });
+    let merges = "its pull request is queued for merge";
+    check(queued, NeedKind::Queued, merges, &["open", "refresh", "status", "cancel"]);
+    let refused = ready(|it| TaskFacts {
+        pull_request: Some(KnownPullRequest {
+            checks: Checks::Green,
+            merge: Some(KnownForgeMerge::Refused { why: "a rule" }),
+        }),
+        ..it
+    });
+    let did_not = "ready waits for a person; its forge did not merge it: a rule";
+    check(refused, NeedKind::ReviewReady, did_not, &["open", "refresh", "status", "cancel"]);
     check(given(CHECKED), NeedKind::Queued, "checked waits for ci", &["cancel"]);
 }
 

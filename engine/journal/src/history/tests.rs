@@ -325,6 +325,27 @@ fn a_merge_that_was_taken_back_is_none() {
 }
 
 #[test]
+fn the_last_answer_of_a_forge_about_a_merge_counts() {
+    let url = || "https://github.com/toys/toy/pull/7".to_owned();
+    let asked =
+        || -> (Event, Set) { Event::PrMergeAsked { url: url(), commit: "w1".into(), strategy: None }.into() };
+    let accepted = |id: Option<&str>| -> (Event, Set) {
+        Event::PrMergeAccepted { url: url(), id: id.map(str::to_owned) }.into()
+    };
+    let refused = || -> (Event, Set) { Event::PrMergeRefused { url: url(), error: "a rule".into() }.into() };
+    let answer = |events| fold(events).branch.asked_merge.and_then(|asked| asked.answer);
+    assert_eq!(answer(vec![asked()]), None);
+    let pending = answer(vec![asked(), accepted(Some("i"))]);
+    assert!(matches!(pending, Some(AskedAnswer::Pending { id, .. }) if id == "i"));
+    let queued = answer(vec![asked(), accepted(Some("i")), accepted(None)]);
+    assert!(matches!(queued, Some(AskedAnswer::Queued { .. })));
+    let no = Some(AskedAnswer::Refused { error: "a rule".into() });
+    assert_eq!(answer(vec![asked(), accepted(None), refused()]), no);
+    assert_eq!(answer(vec![asked(), refused(), asked()]), None);
+    assert_eq!(answer(vec![refused()]), None, "of a merge that was not asked for");
+}
+
+#[test]
 fn a_text_stays_about_the_work_of_its_first_pass() {
     let passed = |hash: &str, commit: &str| -> (Event, Set) {
         let pass = Pass {

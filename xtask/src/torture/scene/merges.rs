@@ -6,7 +6,9 @@ use super::Scene;
 use super::SceneAct::Ask;
 use crate::scratch::PROJECT;
 use crate::torture::outcome::Task;
-use crate::torture::prepare::{ask, commit_on, commit_tree, create, created, work_on, write, write_in};
+use crate::torture::prepare::{
+    ask, commit_on, commit_tree, create, created, landing, work_on, write, write_in,
+};
 
 /// The requests.
 pub(super) const SCENES: &[Scene] = &[
@@ -80,6 +82,12 @@ pub(super) const SCENES: &[Scene] = &[
             let summary = format!("Work on {branch}");
             world.orange(&["task", "create", branch, &summary, "--status", "reviewing"]).map(drop)
         },
+        act: Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "squash"]),
+        to: "done",
+    },
+    Scene {
+        name: "merge whose result a program examines",
+        prepare: landing,
         act: Ask(&["task", "merge", "BRANCH", "--local", "--strategy", "squash"]),
         to: "done",
     },
