@@ -340,7 +340,8 @@ No agent starts: `orange task respawn` does that. Without a free worktree, the t
 person may ask.
 
 A merge that is not pushed goes back: its target gets the commit that it had. One that others may have is taken back by a commit, which
-is pushed, or where the branch is protected becomes a pull request; later commits stay. The next merge of that branch needs `--strategy squash` or `rebase` where git takes its commits for merged.")]
+is pushed, or becomes a pull request where the branch is protected; later commits stay. The next merge of that branch needs
+`--strategy squash` or `rebase` where git takes its commits for merged.")]
     Undo {
         #[command(flatten)]
         task: TaskName,
@@ -377,9 +378,9 @@ Examples:
   orange task merge add-login --local --into release --keep
   orange task merge add-login --local --remote-only
 
-A task with a pull request is merged on GitHub or GitLab: this command asks there for its state, and then only cleans up. `--by-forge` has an
-open one merged there, by the rules of the repository. With `gh` or `glab`, a pull request that was opened by hand for the branch is
-found, too.
+A task with a pull request is merged on GitHub or GitLab: this command asks there for its state, and then only cleans up. `--by-forge` has
+an open one merged there, by the rules of the repository. With `gh` or `glab`, a pull request that was opened by hand for the branch
+is found, too.
 `--force` lets a person merge work that is not reviewed; the task's history says so. It ends living agents, after a
 question that `--yes` answers. A finished task without a merge is merged, too, and keeps its status.")]
     Merge(MergeArgs),
