@@ -58,7 +58,7 @@ fn a_merge_request_is_opened_checked_and_merged_on_gitlab() {
     assert_eq!(task.events_of("pr.checks").last().map(|it| it["state"].clone()), Some(json!("green")));
     put("fault", "");
     let open = task.fails(1, "refused", "merge", &[]);
-    assert!(open.contains("on GitLab (`glab mr merge 1`)"), "{open}");
+    assert!(open.contains("have GitLab merge it with --by-forge"), "{open}");
 
     // Its project has moved, and the old address leads to the new one.
     put("fault", "moved");
