@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::store::lock::{self, Lock, LockRank};
+use crate::store::projects::Project;
 use crate::store::{Home, home, jsonl};
 use orange_system::{clock, fault};
 
@@ -64,9 +65,28 @@ pub struct WaitingIssue {
     pub label: String,
     /// The word of an [`IntakeVerdict`].
     pub verdict: String,
+    /// The issue and the event of its label; `None` if the forge does not show that event.
+    #[serde(default)]
+    pub source: Option<String>,
 }
 
 impl WaitingIssue {
+    /// The issues that wait, of all projects or of one, each with its project, and the errors of files that cannot be read.
+    pub fn of_projects(
+        projects: &[Project],
+        home: &Home,
+        project: Option<&str>,
+    ) -> Vec<Result<(String, WaitingIssue)>> {
+        let mut issues = Vec::new();
+        for Project { name, .. } in projects.iter().filter(|it| project.is_none_or(|name| name == it.name)) {
+            match IntakeBook::read(home, name) {
+                Ok(book) => issues.extend(book.waiting.into_values().map(|issue| Ok((name.clone(), issue)))),
+                Err(error) => issues.push(Err(error)),
+            }
+        }
+        issues
+    }
+
     /// Reason for the wait, in words.
     pub fn rule(&self) -> &'static str {
         let known = IntakeVerdict::ALL.into_iter().find(|verdict| verdict.as_str() == self.verdict);
@@ -292,6 +312,7 @@ mod tests {
             url: "https://github.com/o/r/issues/7".to_owned(),
             label: "agent".to_owned(),
             verdict: "edited".to_owned(),
+            source: Some("github.com/o/r#7@LE_7".to_owned()),
         };
         open.append(IntakeEvent::Waits(waiting.clone())).unwrap();
         let book = IntakeBook::read(&home, "toy").unwrap();

@@ -120,6 +120,12 @@ fn a_dry_run_shows_each_decision_and_changes_nothing() {
     assert!(!world.home().join("intake").exists(), "nothing is written");
     assert!(!fs::read_to_string(world.path("home/gh/calls")).unwrap().contains("POST"));
 
+    let titles = world.path("titles");
+    let channel = format!(
+        "[log]\nvia = 'command'\nargv = ['sh', '-c', 'echo \"$ORANGE_NOTIFY_TITLE\" >>{}']\n",
+        titles.display()
+    );
+    fs::write(world.home().join("notify.toml"), channel).unwrap();
     world.fails(3, "not_found", &["intake", "retry", "5"]);
     for failures in 1..=3 {
         world.ok(&["monitor", "--once"]);
@@ -137,6 +143,11 @@ fn a_dry_run_shows_each_decision_and_changes_nothing() {
     assert_eq!(waiting[0], (&quarantined[0].0, &quarantined[0].1));
     assert_eq!(waiting[1], (&json!(4), &json!("edited")));
     assert_eq!(waiting[2], (&quarantined[1].0, &quarantined[1].1));
+    world.ok(&["monitor", "--once"]);
+    let titles = fs::read_to_string(&titles).unwrap();
+    for number in [1, 4, 5] {
+        assert_eq!(titles.matches(&format!("stuck: issue {number} (toy)\n")).count(), 1, "{titles}");
+    }
 
     fs::write(world.repo().join("orange.toml"), "[[intake]]\nlabel = 'agent'\ncomment = false\n").unwrap();
     world.ok(&["project", "trust", "--yes"]);

@@ -17,10 +17,9 @@ use crate::flow::observed::Observed;
 use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
-use crate::store::intake::IntakeBook;
+use crate::store::intake::WaitingIssue;
 use crate::store::list::Brevity;
 use crate::store::pool::SavedPool;
-use crate::store::projects::Project;
 use crate::store::{
     Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, list, projects, suggest, work_item,
 };
@@ -100,21 +99,14 @@ fn waiting_issues(app: &App, project: Option<&str>) -> Vec<String> {
         Ok(projects) => projects,
         Err(error) => return vec![error.one_line()],
     };
-    let mut issues = Vec::new();
-    for Project { name, .. } in projects.iter().filter(|it| project.is_none_or(|name| name == it.name)) {
-        let book = match IntakeBook::read(&app.home, name) {
-            Ok(book) => book,
-            Err(error) => {
-                issues.push(error.one_line());
-                continue;
-            }
-        };
-        for waiting in book.waiting.values() {
-            let (number, title) = (waiting.number, one_line(&waiting.title, ISSUE_WIDTH));
-            issues.push(format!("issue {number} ({title}): {}; `orange intake` shows it", waiting.rule()));
+    let line = |waiting: Result<(String, WaitingIssue)>| match waiting {
+        Ok((_, issue)) => {
+            let (number, title) = (issue.number, one_line(&issue.title, ISSUE_WIDTH));
+            format!("issue {number} ({title}): {}; `orange intake` shows it", issue.rule())
         }
-    }
-    issues
+        Err(error) => error.one_line(),
+    };
+    WaitingIssue::of_projects(&projects, &app.home, project).into_iter().map(line).collect()
 }
 
 fn asked_of(args: &ListArgs) -> AskGit {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use orange_core::need::NeedKind;
 use orange_core::notify::plain;
 use serde::Serialize;
 
 use super::seen::SeenNeed;
+use crate::store::intake::WaitingIssue;
 use crate::store::suggest;
 use crate::{Error, ErrorKind, Result};
 use orange_api::Need;
@@ -126,6 +128,14 @@ impl NeedMessage {
         let more = (left > 0).then(|| format!("and {left} more"));
         let text = shown.chain(more).collect::<Vec<_>>().join(" · ");
         NeedMessage { title, text, needs, ..NeedMessage::default() }
+    }
+
+    /// The message about a labelled issue that waits for a person.
+    pub fn of_issue(project: &str, issue: &WaitingIssue) -> NeedMessage {
+        let title =
+            format!("{}: issue {} ({})", NeedKind::Stuck.as_str(), issue.number, plain(project, LONGEST));
+        let text = format!("{} · {}", issue.rule(), plain(&issue.title, LONGEST));
+        NeedMessage { title, text, ..NeedMessage::default() }
     }
 
     /// The message of `orange notify test`.

@@ -18,7 +18,8 @@ use super::{NeedMessage, send};
 use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Tmux;
-use crate::store::Home;
+use crate::store::intake::WaitingIssue;
+use crate::store::{Home, projects};
 use orange_system::exec::ProgramCall;
 use orange_system::{clock, fault};
 
@@ -84,23 +85,27 @@ impl Notifier {
             return Ok(None);
         }
         let seen: Vec<SeenNeed> = seen::all(app)?;
+        let issues = Notice::of_issues(app)?;
         let shared = self.shared(app)?;
         let lasted = self.lasted(&seen);
         self.running.retain(|_, thread| !thread.is_finished());
         let clock = clock_for(&channels);
-        shared.forget(&channels, &seen, clock.now)?;
+        let facts = seen.iter().map(SeenNeed::mark).chain(issues.iter().map(|issue| issue.fact.clone()));
+        shared.forget(&channels, &facts.collect(), clock.now)?;
         shared.end_codes(&seen, clock.now)?;
         let closed = codes::closed(&app.home)?;
+        let notices: Vec<Notice> =
+            closed.iter().map(|(name, until)| Notice::closed(name, *until)).chain(issues).collect();
         let mut again: Option<u64> = None;
         for channel in channels {
             if self.running.contains_key(&channel.name) {
                 continue;
             }
             let due = shared.due(&channel, &seen, &lasted, clock);
-            again = [again, due.again].into_iter().flatten().min();
-            let notices = shared.notices(&channel, &closed, clock.now);
+            let (ready, later) = shared.due_notices(&channel, &notices, clock);
+            again = [again, due.again, later].into_iter().flatten().min();
             let needs = due.messages.iter().map(|places| Batch::of(&channel, &seen, places));
-            let batches: Vec<Batch> = notices.into_iter().chain(needs).collect();
+            let batches: Vec<Batch> = ready.into_iter().chain(needs).collect();
             if batches.is_empty() {
                 continue;
             }
@@ -163,13 +168,41 @@ impl Batch {
         let offers = codes::offers(channel, &seen, &mut message);
         Batch { facts: seen.iter().map(|it| it.mark()).collect(), message, offers }
     }
+}
 
+/// A message about something else than a task or mission.
+struct Notice {
+    message: NeedMessage,
+    fact: String,
+    /// Kind of need as which channels get it; `None` for all channels, also in quiet hours.
+    kind: Option<NeedKind>,
+}
+
+impl Notice {
     /// The message that a channel takes no answers until this time.
-    fn closed(name: &str, until: u64) -> Batch {
+    fn closed(name: &str, until: u64) -> Notice {
         let title = format!("orange: answers of {name} are closed");
         let text = format!("{CLOSED} · {LEAKED}");
         let message = NeedMessage { title, text, ..NeedMessage::default() };
-        Batch { message, facts: vec![format!("answers {name} {until}")], offers: Vec::new() }
+        Notice { message, fact: format!("answers {name} {until}"), kind: None }
+    }
+
+    /// The messages about labelled issues that wait for a person. The monitor reports a file that cannot be read.
+    fn of_issues(app: &App) -> Result<Vec<Notice>> {
+        let waiting = WaitingIssue::of_projects(&projects::read(&app.home)?, &app.home, None);
+        let notice = |(project, issue): (String, WaitingIssue)| {
+            let source = issue.source.as_deref().unwrap_or_default();
+            Notice {
+                message: NeedMessage::of_issue(&project, &issue),
+                fact: format!("issue {project} {} {} {source}", issue.number, issue.verdict),
+                kind: Some(NeedKind::Stuck),
+            }
+        };
+        Ok(waiting.into_iter().flatten().map(notice).collect())
+    }
+
+    fn batch(&self) -> Batch {
+        Batch { message: self.message.clone(), facts: vec![self.fact.clone()], offers: Vec::new() }
     }
 }
 
@@ -197,22 +230,27 @@ impl NotifierState {
         channel.rules.due(&facts.collect::<Vec<_>>(), last, clock)
     }
 
-    /// The messages about channels that take no answers. A person gets them on every channel, also in quiet hours.
-    fn notices(&self, channel: &Channel, closed: &[(String, u64)], now: u64) -> Vec<Batch> {
+    /// The messages of these that a channel gets now, and after how many seconds it may get others.
+    fn due_notices(&self, channel: &Channel, notices: &[Notice], clock: Clock) -> (Vec<Batch>, Option<u64>) {
         let sent = self.sent();
-        let is_due = |batch: &Batch| {
-            let noted = batch.facts.first().and_then(|fact| sent.noted(&channel.name, fact));
-            noted.is_none_or(|noted| noted.waits(now) == Some(0))
+        let wait = |notice: &Notice| {
+            let noted = sent.noted(&channel.name, &notice.fact);
+            match notice.kind {
+                Some(kind) => channel.rules.wait(kind, noted.as_ref(), clock),
+                None => noted.map_or(Some(0), |noted| noted.waits(clock.now)),
+            }
         };
-        closed.iter().map(|(name, until)| Batch::closed(name, *until)).filter(is_due).collect()
+        let waits: Vec<Option<u64>> = notices.iter().map(wait).collect();
+        let ready = notices.iter().zip(&waits).filter(|(_, wait)| **wait == Some(0));
+        let later = waits.iter().flatten().filter(|wait| **wait > 0).min();
+        (ready.map(|(notice, _)| notice.batch()).collect(), later.copied())
     }
 
-    fn forget(&self, channels: &[Channel], seen: &[SeenNeed], now: u64) -> Result<()> {
+    fn forget(&self, channels: &[Channel], facts: &BTreeSet<String>, now: u64) -> Result<()> {
         let names: BTreeSet<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
-        let facts: BTreeSet<String> = seen.iter().map(SeenNeed::mark).collect();
         let mut sent = self.sent();
         let before = sent.clone();
-        sent.forget(&names, &facts, now);
+        sent.forget(&names, facts, now);
         if *sent == before { Ok(()) } else { sent.write(&self.home) }
     }
 

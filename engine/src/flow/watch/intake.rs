@@ -244,6 +244,7 @@ impl Taker<'_> {
             url: judged.issue.issue.url.clone(),
             label: rule.label.clone(),
             verdict: judged.verdict.as_str().to_owned(),
+            source: judged.source.clone(),
         };
         if waits == Some(&waiting) {
             return Ok(());
