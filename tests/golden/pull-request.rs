@@ -1122,6 +1122,7 @@ pub mod pull_request {
                     ],
                 ],
             }),
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
         orange::WatchRule {
@@ -1139,6 +1140,7 @@ pub mod pull_request {
                     ],
                 ],
             }),
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
         orange::WatchRule {
@@ -1156,6 +1158,7 @@ pub mod pull_request {
                     ],
                 ],
             }),
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
         orange::WatchRule {
@@ -1173,6 +1176,7 @@ pub mod pull_request {
                     ],
                 ],
             }),
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
     ];

@@ -1360,12 +1360,14 @@ pub mod split {
             state: State::Delegated.id(),
             fact: orange::Fact::ChildrenMerged,
             guard: None,
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
         orange::WatchRule {
             state: State::Delegated.id(),
             fact: orange::Fact::ChildrenEnded,
             guard: None,
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
         orange::WatchRule {
@@ -1383,6 +1385,7 @@ pub mod split {
                     ],
                 ],
             }),
+            rerun: 0,
             outcome: orange::Outcome::Then(State::Working.id()),
         },
     ];

@@ -399,6 +399,7 @@ impl<'p> RunMonitor<'p> {
             "acquire_workspace" => self.folder && is_manned,
             "release_workspace" => (self.worktree || self.folder) && is_manned,
             "run_command" => !self.worktree,
+            "sync_branch" => is_manned || self.folder,
             "notify_worker" if self.agents[0].is_some() => false,
             "notify_worker" if hook.prompt.is_none() => true,
             "spawn_agent" | "spawn_reviewer" | "notify_worker" => {

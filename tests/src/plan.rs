@@ -50,6 +50,8 @@ pub struct PlannedWatch {
     pub fact: &'static str,
     /// Its guard.
     pub when: Option<GuardTree>,
+    /// Its `rerun`.
+    pub rerun: Option<u8>,
     /// `then`, or `then_when`.
     pub outcome: PlannedOutcome,
 }
@@ -477,9 +479,10 @@ impl PlannedTransition {
 }
 
 impl PlannedHook {
-    /// True if the hooks after it wait when it fails: by default, those after `run_command` do.
+    /// True if the hooks after it wait when it fails: by default, those after `run_command` and `sync_branch` do.
     pub fn stops(&self) -> bool {
-        self.on_failure.map_or(self.action == "run_command", |it| it == "stop")
+        let does = matches!(self.action, "run_command" | "sync_branch");
+        self.on_failure.map_or(does, |it| it == "stop")
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
@@ -514,6 +517,9 @@ impl PlannedWatch {
         writeln!(f, "    - status: {}\n      {}", plan.state(self.status), self.fact)?;
         if let Some(when) = &self.when {
             writeln!(f, "      when: \"{}\"", when.text(&plan.counters))?;
+        }
+        if let Some(rerun) = self.rerun {
+            writeln!(f, "      rerun: {rerun}")?;
         }
         self.outcome.write(f, plan)
     }

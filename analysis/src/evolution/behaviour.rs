@@ -118,7 +118,7 @@ impl DifferenceTeller<'_> {
 
     fn watch(&self, rule: &WatchRule<'_>) -> String {
         let guard = rule.guard.as_ref().map(|it| self.guard(it));
-        format!("{} {guard:?} {}", rule.fact, self.outcome(&rule.outcome))
+        format!("{} {guard:?} {} {}", rule.fact, rule.rerun, self.outcome(&rule.outcome))
     }
 
     fn outcome(&self, outcome: &Outcome<'_>) -> String {

@@ -510,6 +510,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some("spawn".to_owned()),
             SearchStep::Respawn => Some("respawn".to_owned()),
             SearchStep::Write(_) => None,
+            SearchStep::Commit(Actor::Engine) => Some("has taken the base in".to_owned()),
             SearchStep::Commit(_) => Some("commits".to_owned()),
             SearchStep::EndWhileWaiting(_) => Some("ends".to_owned()),
             SearchStep::Request { watch: Some(rule), .. } => {

@@ -39,6 +39,8 @@ pub struct WatchRounds {
     pub cause: FactKind,
     /// The most of them for one thing that a person does; absent where some loop has no end or the search was cut.
     pub most: Option<u64>,
+    /// How often failed checks of one commit run again at most before such a rule applies.
+    pub reruns: u8,
 }
 
 /// A run of which something is counted.
@@ -88,7 +90,9 @@ fn rounds(known: &ProofFacts<'_, '_>) -> Vec<WatchRounds> {
     };
     let rounds = watched.map(|cause| {
         let longest = known.unattended.longest(|_, edge| u64::from(is_of(edge, cause)));
-        WatchRounds { cause, most: longest.filter(|_| !is_cut).map(|it| it.sum) }
+        let reruns = machine.watch.iter().filter(|it| it.fact.kind() == cause).map(|it| it.rerun).max();
+        let most = longest.filter(|_| !is_cut).map(|it| it.sum);
+        WatchRounds { cause, most, reruns: reruns.unwrap_or_default() }
     });
     rounds.collect()
 }

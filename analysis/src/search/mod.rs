@@ -103,7 +103,8 @@ pub enum SearchStep {
     Start,
     /// Somebody writes a section, and nothing follows yet.
     Write(Wrote),
-    /// This agent changes the work in the worktree, and verdicts that count for one work are of an earlier one.
+    /// This agent changes the work in the worktree, or the engine by `sync_branch`, and verdicts that count for one work are of an earlier
+    /// one.
     Commit(Actor),
     /// An agent ends while hooks wait. Its end is judged once these have run.
     EndWhileWaiting(Actor),

@@ -299,7 +299,7 @@ impl Task {
             (_, None, Some(WorktreeUse::Acquires)) => self.acquire(),
             (_, None, Some(WorktreeUse::Releases)) => self.release(),
             (_, None, Some(WorktreeUse::Uses)) => self.use_worktree(),
-            (_, None, None) if traits.remote == Some(Remote::Adds) => self.use_worktree(),
+            (_, None, None) if traits.remote == Some(Remote::Adds) || traits.remakes => self.use_worktree(),
             (_, None, None) => None,
         }
     }
@@ -307,7 +307,10 @@ impl Task {
     /// True if a hook that has caused this event fails by itself, and stops the others.
     pub(crate) fn is_stopped_by(&self, hook: &Hook<'_>, event: Option<Event>) -> bool {
         let works = hook.action.traits().worktree == Some(WorktreeUse::Uses);
-        let fails = works && !self.has_worktree() || event.is_some_and(|it| it.is_failure_of(hook));
+        // The branch does not move under an agent.
+        let is_busy = hook.action.traits().remakes && self.alive().is_some();
+        let fails =
+            works && !self.has_worktree() || is_busy || event.is_some_and(|it| it.is_failure_of(hook));
         fails && hook.on_failure == OnFailure::Stop
     }
 

@@ -182,7 +182,7 @@ fn fact(kind: &str, value: &str) -> Result<Act, Impossible> {
 }
 
 fn line(fact: Fact) -> String {
-    format!("{} {}", fact.kind().as_str(), fact.value())
+    format!("{} {}", fact.kind().as_str(), fact.word())
 }
 
 fn value(word: &str) -> Result<u32, Impossible> {

@@ -102,6 +102,7 @@ fn example(kind: FactKind) -> String {
         FactKind::Checks => Fact::ChecksRed,
         FactKind::Review => Fact::ChangesRequested,
         FactKind::Threads => Fact::ThreadsOpen,
+        FactKind::Mergeable => Fact::MergeableConflict,
         FactKind::Base => Fact::BaseConflict,
         FactKind::Children => Fact::ChildrenMerged,
     };

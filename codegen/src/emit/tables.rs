@@ -372,12 +372,14 @@ fn watch_rule(emission: &Emission<'_>, rule: &WatchRule<'_>) -> TokenStream {
     let state = state_id(emission, rule.state);
     let fact = format_ident!("{}", format!("{:?}", rule.fact));
     let guard = option(rule.guard.as_ref().map(guard));
+    let rerun = Literal::u8_unsuffixed(rule.rerun);
     let outcome = outcome(emission, &rule.outcome);
     quote! {
         orange::WatchRule {
             state: #state,
             fact: orange::Fact::#fact,
             guard: #guard,
+            rerun: #rerun,
             outcome: orange::Outcome::#outcome,
         }
     }

@@ -241,6 +241,7 @@ impl<'a> Lowering<'a> {
             state: rule.status.value,
             fact: rule.fact.value,
             guard: rule.when.as_ref().map(|guard| self.guard(guard)),
+            rerun: rule.rerun,
             outcome: self.outcome(&rule.outcome),
         }
     }

@@ -1,6 +1,6 @@
 //! Hooks: actions and exactly their parameters.
 
-use orange_core::action::{ParameterKind, Starts};
+use orange_core::action::{ParameterKind, SYNC_STRATEGIES, Starts};
 use orange_core::{Action, Actor};
 
 use super::agents;
@@ -153,6 +153,10 @@ fn parameters(
             }
             (ParameterKind::Value, Some(field)) => {
                 decoder.scalar(&field).map(|it| hook.value = it.value).is_some()
+            }
+            (ParameterKind::SyncStrategy, Some(field)) => {
+                let strategy = decoder.word(&field, &SYNC_STRATEGIES.map(|it| (it, it)));
+                strategy.map(|it| it.value.clone_into(&mut hook.value)).is_some()
             }
             (ParameterKind::Argv, Some(field)) => argv(decoder, &field).map(|it| hook.argv = it).is_some(),
         };

@@ -1,6 +1,6 @@
 //! Every key of the workflow language, as data: what the decoder accepts, and what a schema is written from.
 
-use orange_core::action::{Parameter, ParameterKind};
+use orange_core::action::{Parameter, ParameterKind, SYNC_STRATEGIES};
 use orange_core::{Action, DelegateInto, Fact, FactKind};
 
 use super::Actor;
@@ -314,6 +314,7 @@ const fn takes(kind: ParameterKind) -> Takes {
         ParameterKind::Model | ParameterKind::Effort | ParameterKind::Value => Takes::Scalar,
         ParameterKind::Argv => Takes::List(&Takes::Scalar),
         ParameterKind::Seconds(_) => Takes::Integer(1),
+        ParameterKind::SyncStrategy => Takes::Word(&SYNC_STRATEGIES),
     }
 }
 
@@ -338,6 +339,11 @@ pub static WATCH_RULE: Object = Object {
             "The fact of the tasks that it has created for which it waits: all are merged, or all are over and one was not merged.",
         ),
         key("when", Takes::Guard, "Under which counter values it applies."),
+        key(
+            "rerun",
+            Takes::Integer(1),
+            "How often the failed checks of one commit run again before the rule applies: 1 to 10.",
+        ),
         key("then", STATE_NAME, "Takes the transition to this state, if the rule applies."),
         key(
             "then_when",
@@ -366,6 +372,17 @@ pub static PULL_REQUEST_FACT: Object = Object {
             Takes::Word(&[Fact::ThreadsOpen.value()]),
             "That it has threads that are not resolved, by people who may write to the repository.",
         ),
+        key(
+            "mergeable",
+            Takes::Word(&[
+                Fact::MergeableClean.value(),
+                Fact::MergeableConflict.value(),
+                Fact::MergeableBlocked.value(),
+            ]),
+            "That the forge would merge it, has found a conflict, or refuses the merge for another reason.",
+        ),
+        key("required", Takes::Boolean, "Only the checks count that the forge requires."),
+        key("early", Takes::Boolean, "With `checks: red`: at the first failed check, before all have ended."),
     ],
 };
 

@@ -1,6 +1,6 @@
 //! `watch`: rules that take a task out of a state when a fact outside of it holds.
 
-use orange_core::{Fact, FactKind};
+use orange_core::{Fact, FactKind, MAX_RERUNS};
 
 use super::decoder::{Decoder, Field, ObjectFields};
 use super::exit::{exclusive, then_when};
@@ -24,6 +24,8 @@ pub struct WatchRule {
     pub fact: Spanned<Fact>,
     /// The condition over counters under which it applies.
     pub when: Option<Guard>,
+    /// How often failed checks of one commit run again before it applies.
+    pub rerun: u8,
     /// [`Outcome::Then`] or [`Outcome::ThenWhen`].
     pub outcome: Outcome,
 }
@@ -49,12 +51,42 @@ fn rule(
     let status = fields.get("status").and_then(|it| scope.some_state(decoder, &it));
     let fact = watched_fact(decoder, &fields);
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
+    let rerun = fields.get("rerun").map(|it| rerun(decoder, &it, fact)).unwrap_or(Some(0));
     let outcome = outcome(decoder, scope, &fields, choices);
     let when = match when {
         None => None,
         Some(when) => Some(when?),
     };
-    Some(WatchRule { span: fields.span, status: status?, fact: fact?, when, outcome: outcome? })
+    let (status, fact, rerun, outcome) = (status?, fact?, rerun?, outcome?);
+    Some(WatchRule { span: fields.span, status, fact, when, rerun, outcome })
+}
+
+/// The number of `rerun`, which only a rule about failed checks has, once all have ended.
+fn rerun(decoder: &mut Decoder<'_>, field: &Field<'_>, fact: Option<Spanned<Fact>>) -> Option<u8> {
+    let number = decoder.integer(field)?;
+    let fact = fact?;
+    if !fact.value.is_red() {
+        let message = "only failed checks can run again";
+        let found = Diagnostic::new(&S09, field.key, message)
+            .label(fact.span, "another fact than that checks have failed");
+        decoder.report(found.help("delete `rerun`, or write `pr: {checks: red}`"));
+        return None;
+    }
+    if fact.value.is_early() {
+        let message = "`rerun` and `early` exclude each other: checks run again once all of them have ended";
+        let found = Diagnostic::new(&S09, field.key, message).label(fact.span, "does not wait for that");
+        decoder.report(found.help("delete one of them"));
+        return None;
+    }
+    match u8::try_from(number) {
+        Ok(number) if (1..=MAX_RERUNS).contains(&number) => Some(number),
+        Ok(_) | Err(_) => {
+            let message = format!("`rerun` is a number from 1 to {MAX_RERUNS}, not {number}");
+            let found = Diagnostic::new(&S09, field.value.span, message);
+            decoder.report(found.help("say how often the failed checks of one commit run again"));
+            None
+        }
+    }
 }
 
 /// The fact that the keys `pr`, `base` and `children` name: `pr: {checks: red}`, `base: conflict`, or `children: merged`.
@@ -81,7 +113,12 @@ pub fn watched_fact(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Opt
 
 fn of_pull_request(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<Fact>> {
     let fields = decoder.object(field.value, &PULL_REQUEST_FACT)?;
-    let kinds = [("checks", FactKind::Checks), ("review", FactKind::Review), ("threads", FactKind::Threads)];
+    let kinds = [
+        ("checks", FactKind::Checks),
+        ("review", FactKind::Review),
+        ("threads", FactKind::Threads),
+        ("mergeable", FactKind::Mergeable),
+    ];
     let given: Vec<_> = kinds.into_iter().filter_map(|(key, kind)| Some((fields.get(key)?, kind))).collect();
     for pair in given.windows(2) {
         exclusive(decoder, &pair[0].0, &pair[1].0);
@@ -89,16 +126,50 @@ fn of_pull_request(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spann
     match &given[..] {
         [] => {
             let found = Diagnostic::new(&S09, fields.span, "`pr` says what of the pull request it waits for");
-            decoder.report(found.help("add `checks: red`, `review: changes-requested` or `threads: open`"));
+            let help =
+                "add `checks: red`, `review: changes-requested`, `threads: open` or `mergeable: conflict`";
+            decoder.report(found.help(help));
             None
         }
-        [(field, kind)] => value(decoder, field, *kind),
+        [(field, kind)] => {
+            let fact = value(decoder, field, *kind);
+            of_some_checks(decoder, &fields, fact)
+        }
         [..] => None,
     }
 }
 
+/// The fact with what `required` and `early` say of it.
+fn of_some_checks(
+    decoder: &mut Decoder<'_>,
+    fields: &ObjectFields<'_>,
+    fact: Option<Spanned<Fact>>,
+) -> Option<Spanned<Fact>> {
+    let mut flag = |name: &str| {
+        let field = fields.get(name)?;
+        decoder.boolean(&field).map(|it| (field, it))
+    };
+    let (required, early) = (flag("required"), flag("early"));
+    let fact = fact?;
+    let says = |flag: &Option<(Field<'_>, bool)>| flag.as_ref().is_some_and(|(_, it)| *it);
+    let kind = fact.value.kind();
+    if let Some(value) = Fact::with(kind, fact.value.value(), says(&required), says(&early)) {
+        return Some(Spanned { value, ..fact });
+    }
+    for (field, message, help) in [
+        (required.filter(|_| kind != FactKind::Checks), "only checks are required", "`checks: red`"),
+        (early, "`early` is about the first failed check", "`checks: red`"),
+    ] {
+        if let Some((field, true)) = field {
+            let found = Diagnostic::new(&S09, field.key, message).label(fact.span, "this is another fact");
+            decoder.report(found.help(format!("delete `{}`, or write {help}", field.name)));
+        }
+    }
+    None
+}
+
 fn value(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: FactKind) -> Option<Spanned<Fact>> {
-    let facts = Fact::ALL.into_iter().filter(|fact| fact.kind() == kind);
+    let facts = Fact::ALL.into_iter().filter(|fact| fact.kind() == kind && fact.word() == fact.value());
     let words: Vec<_> = facts.map(|fact| (fact.value(), fact)).collect();
     decoder.word(field, &words)
 }
@@ -148,7 +219,14 @@ mod tests {
     fn a_watch_rule_waits_for_one_fact_and_leads_to_one_state() {
         for fact in [
             "pr: {checks: red}",
+            "pr: {checks: red, early: true}",
+            "pr: {checks: red, required: true, early: false}",
+            "pr: {checks: red}, rerun: 10",
             "pr: {checks: green}",
+            "pr: {checks: green, required: true}",
+            "pr: {mergeable: clean}",
+            "pr: {mergeable: conflict}",
+            "pr: {mergeable: blocked}",
             "pr: {review: changes-requested}",
             "pr: {review: approved}",
             "pr: {threads: open}",
@@ -182,5 +260,34 @@ mod tests {
             &["no `then_when` clause holds: rounds >= 3 (for example 3)"],
         );
         check("status: b, base: moved, when: rounds <, then: a", &["expected an integer, found the end"]);
+    }
+
+    #[test]
+    fn failed_checks_run_again_a_few_times() {
+        let red = |rest: &str| format!("status: b, pr: {{checks: red}}, then: a, {rest}");
+        check(&red("rerun: 1"), &[]);
+        check(&red("rerun: 0"), &["`rerun` is a number from 1 to 10, not 0"]);
+        check(&red("rerun: 11"), &["`rerun` is a number from 1 to 10, not 11"]);
+        check(&red("rerun: soon"), &["`rerun` takes a whole number, and this is `soon`"]);
+        for fact in ["pr: {checks: green}", "pr: {mergeable: blocked}", "base: conflict"] {
+            check(&format!("status: b, {fact}, rerun: 1, then: a"), &["only failed checks can run again"]);
+        }
+        let early = "`rerun` and `early` exclude each other: checks run again once all of them have ended";
+        check("status: b, pr: {checks: red, early: true}, rerun: 1, then: a", &[early]);
+    }
+
+    #[test]
+    fn only_checks_are_required_and_only_failed_ones_early() {
+        let early = "`early` is about the first failed check";
+        check("status: b, pr: {checks: green, early: true}, then: a", &[early]);
+        check("status: b, pr: {threads: open, early: true}, then: a", &[early]);
+        check("status: b, pr: {threads: open, required: true}, then: a", &["only checks are required"]);
+        check("status: b, pr: {threads: open, required: false}, then: a", &[]);
+        check(
+            "status: b, pr: {checks: red, early: 1}, then: a",
+            &["`early` takes true or false, and this is `1`"],
+        );
+        let other = "`checks` and `mergeable` exclude each other";
+        check("status: b, pr: {checks: red, mergeable: clean}, then: a", &[other]);
     }
 }

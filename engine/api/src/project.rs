@@ -123,6 +123,8 @@ pub struct SharedFeedbackSettings {
     pub bots: SettingSource<Vec<String>>,
     /// The threads that answers may resolve: `never`, `bots` or `all`.
     pub resolve: SettingSource<String>,
+    /// Minutes for which a fact of a watch rule may wait for a busy agent before a person is called.
+    pub patience: SettingSource<u32>,
 }
 
 /// The budgets that `projects.json` and `orange.toml` share: limits by their kinds, in millionths of a dollar, tokens, seconds and starts.

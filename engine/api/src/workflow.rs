@@ -183,7 +183,7 @@ pub struct Transition {
     pub to: String,
     /// Actors that may ask for it.
     pub by: Vec<String>,
-    /// The kind of fact for which it is alone: `pr.checks`, `pr.review`, `pr.threads` or `base`; null for another one.
+    /// The kind of fact for which it is alone: `pr.checks`, `pr.review`, `pr.threads`, `pr.mergeable`, `base` or `children`; null for another one.
     pub cause: Option<String>,
     /// Text of the guard; null without one.
     pub guard: Option<String>,
@@ -203,6 +203,8 @@ pub struct WatchRule {
     pub fact: String,
     /// Text of its guard; null without one.
     pub guard: Option<String>,
+    /// How often the failed checks of one commit run again before it applies.
+    pub rerun: u8,
     /// The states to which it leads.
     pub then: Vec<String>,
 }

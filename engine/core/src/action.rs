@@ -15,6 +15,8 @@ pub struct Traits {
     pub remote: Option<Remote>,
     /// Reader of its message.
     pub tells: Option<Actor>,
+    /// True if it changes the work: the commits of the task's branch.
+    pub remakes: bool,
     /// Reaction of its transition to its failure, where the hook does not say.
     pub on_failure: OnFailure,
 }
@@ -66,6 +68,7 @@ pub const PLAIN: Traits = Traits {
     worktree: None,
     remote: None,
     tells: None,
+    remakes: false,
     on_failure: OnFailure::GoOn,
 };
 
@@ -121,9 +124,14 @@ pub enum ParameterKind {
     Argv,
     /// Seconds, at least 1, and how many where the hook does not say.
     Seconds(u32),
+    /// How a branch is brought up to its base: one of [`SYNC_STRATEGIES`].
+    SyncStrategy,
 }
 
 use ParameterKind as Kind;
+
+/// Strategies that bring a branch up to its base.
+pub const SYNC_STRATEGIES: [&str; 2] = ["merge", "rebase"];
 
 const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Parameter {
     Parameter { name, kind, required: true, doc }
@@ -257,6 +265,15 @@ actions! {
     /// Pushes the task's branch.
     PushBranch = "push_branch" []
         Traits { remote: Some(Remote::Adds), ..PLAIN };
+
+    /// Brings the task's branch up to its base, as `orange task sync` does, and pushes it if the remote has it: `merge` takes the base
+    /// in, `rebase` moves the work onto it. A conflict fails the hook and changes nothing, and so does uncommitted work or a living
+    /// agent; with nothing new in the base, nothing happens.
+    SyncBranch = "sync_branch" [optional(
+        "with",
+        Kind::SyncStrategy,
+        "`merge` or `rebase`; what `[merge] sync` of the project says by default.",
+    )] Traits { on_failure: OnFailure::Stop, remakes: true, ..PLAIN };
 
     /// Pushes the branch and opens a pull request.
     CreatePr = "create_pr" []

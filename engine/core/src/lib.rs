@@ -85,7 +85,7 @@ pub use rejection::{Asker, Rejection};
 pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, closing_line, fingerprint, section};
 pub use unknown::UnknownName;
-pub use watch::{Fact, FactKind, WatchRule};
+pub use watch::{Fact, FactKind, LastRerun, MAX_RERUNS, RERUN_PATIENCE, RerunStep, WatchRule};
 pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler

@@ -145,6 +145,11 @@ impl<'a> Transition<'a> {
     pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
         self.gates.iter().flat_map(Gate::sections)
     }
+
+    /// True if one of its hooks changes the work.
+    pub fn remakes(&self) -> bool {
+        self.hooks.iter().any(|it| it.action.traits().remakes)
+    }
 }
 
 impl<'a> Machine<'a> {

@@ -14,7 +14,8 @@ use alloc::string::String;
 pub use self::actions::{Obstacle, Offer, PersonAction};
 pub use self::mission::{MissionFacts, OpenPause};
 pub use self::task::{
-    CreatedCount, Hooks, KnownForgeMerge, KnownPullRequest, Lost, ReachedBudget, TaskFacts, questions,
+    CreatedCount, Hooks, KnownForgeMerge, KnownPullRequest, Lost, OverdueFact, ReachedBudget, TaskFacts,
+    questions,
 };
 use crate::Verdict;
 

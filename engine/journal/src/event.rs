@@ -354,11 +354,39 @@ events! {
     },
     /// The checks of the pull request have ended, or begin again, or are those of another commit.
     "pr.checks" PrChecks(ChecksSeen),
+    /// The failed checks of the pull request are to run again before a watch rule about them applies; the forge is asked next.
+    "pr.rerun" PrRerun {
+        /// The commit that they examine.
+        commit: String,
+        /// Number of the request for this commit, from 1.
+        number: u32,
+        /// The most requests that the rule allows for a commit.
+        most: u32,
+        /// The runs that have failed.
+        #[serde(default)]
+        failed: Vec<String>,
+    },
+    /// The forge has refused to run the checks again: the watch rule applies without that.
+    "pr.not_rerun" PrNotRerun {
+        /// The commit that they examine.
+        commit: String,
+        /// Reason of the forge.
+        error: String,
+    },
+    /// A fact that the workflow watches holds, and its rule waits for an agent that is at work; without a fact, it no longer waits.
+    "watch.waits" WatchWaits {
+        /// Kind of the fact.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cause: Option<String>,
+        /// Its word.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<String>,
+    },
     /// A fact that the workflow watches leads to the transition that follows.
     "watch.taken" WatchTaken {
-        /// Kind of the fact: `pr.checks`, `pr.review`, `pr.threads` or `base`.
+        /// Kind of the fact: `pr.checks`, `pr.review`, `pr.threads`, `pr.mergeable`, `base` or `children`.
         cause: String,
-        /// Its value, as the workflow has it: `red`.
+        /// Its word: `red`, or `required-red-early`.
         value: String,
         /// The commit, or the threads with their newest comments, on which the rule acts.
         #[serde(default)]

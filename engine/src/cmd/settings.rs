@@ -58,6 +58,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
             authors: with(feedback.authors.value.words(), &feedback.authors),
             bots: with(feedback.bots.value.clone(), &feedback.bots),
             resolve: with(feedback.resolve.value.as_str().to_owned(), &feedback.resolve),
+            patience: with(feedback.patience.value, &feedback.patience),
         },
         budget: SharedBudgetSettings {
             task: with(budget.task.value, &budget.task),
@@ -120,6 +121,7 @@ pub fn text(shown: &ShownProject) -> String {
         row("feedback.authors", it.feedback.authors.value.join(", "), it.feedback.authors.source),
         row("feedback.bots", it.feedback.bots.value.join(", "), it.feedback.bots.source),
         row("feedback.resolve", it.feedback.resolve.value.clone(), it.feedback.resolve.source),
+        row("feedback.patience", format!("{} min", it.feedback.patience.value), it.feedback.patience.source),
         row("budget.task", it.budget.task.value.words(), it.budget.task.source),
         row("budget.day", it.budget.day.value.words(), it.budget.day.source),
         row("budget.month", it.budget.month.value.words(), it.budget.month.source),

@@ -241,13 +241,15 @@ fn watch_rule(machine: &'static Machine<'static>, it: &orange_core::WatchRule<'s
         status: machine.state(it.state).name.into(),
         fact: it.fact.to_string(),
         guard: it.guard.map(|guard| guard.text.to_owned()),
+        rerun: it.rerun,
         then: it.outcome.targets().map(|to| machine.state(to).name.to_owned()).collect(),
     }
 }
 
 fn watched_line(rule: &WatchRule) -> String {
     let when = rule.guard.as_ref().map(|guard| format!("  when {guard}")).unwrap_or_default();
-    format!("{}{when} → {}", rule.fact, rule.then.join(" or "))
+    let rerun = if rule.rerun > 0 { format!("  rerun {}", rule.rerun) } else { String::new() };
+    format!("{}{when}{rerun} → {}", rule.fact, rule.then.join(" or "))
 }
 
 fn described(state: &State) -> String {

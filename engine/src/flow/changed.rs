@@ -1,7 +1,8 @@
 //! Extent of a task's work, by git and by its journal, for answers.
 
 use crate::app::App;
-use crate::drive::git::{BegunMerge, CommitComparison, Git, Mergeable, Strategy, UndoneMerge};
+use crate::drive::git::{CommitComparison, Git, Mergeable};
+pub use crate::hooks::sync::{begun_merge, check_restored, undone_merge};
 use crate::store::effective::{EffectiveMerge, effective};
 use crate::store::projects::Project;
 use crate::store::{WorkItem, WorkItemHistory};
@@ -107,41 +108,6 @@ pub fn merge_target(task: &WorkItem, project: &Project, settings: &EffectiveMerg
 pub fn merge_target_of(app: &App, task: &WorkItem) -> Result<String> {
     let project = app.project_of(task)?;
     merge_target(task, &project, &effective(&app.home, &project)?.merge)
-}
-
-/// The strategy of syncs in the project of a task, unless the command has another.
-pub fn sync_strategy(app: &App, task: &WorkItem) -> Result<Strategy> {
-    Ok(effective(&app.home, &app.project_of(task)?)?.merge.sync.value)
-}
-
-/// The last merge of the task's branch into this target that was begun here.
-pub fn begun_merge<'h>(history: &'h WorkItemHistory, into: &str) -> Option<BegunMerge<'h>> {
-    let begun = history.branch.begun.as_ref().filter(|begun| begun.into == into)?;
-    Some(BegunMerge {
-        from: begun.from.as_deref(),
-        commit: &begun.commit,
-        source: &begun.source,
-        strategy: Strategy::parse(begun.strategy.as_str())?,
-    })
-}
-
-/// The last merge of the task's branch into this target that a commit there has taken back.
-pub fn undone_merge<'h>(history: &'h WorkItemHistory, into: &str) -> Option<UndoneMerge<'h>> {
-    let undone = history.branch.undone.as_ref().filter(|undone| undone.into == into && undone.reverts)?;
-    Some(UndoneMerge { onto: &undone.onto, source: &undone.source, commit: undone.commit.as_deref()? })
-}
-
-/// Refuses a task whose uncommitted work is in the backup of a reclaimed worktree.
-pub fn check_restored(task: &WorkItem, history: &WorkItemHistory) -> Result<()> {
-    let reclaimed = history.worktree.reclaimed.as_ref();
-    let has_uncommitted =
-        reclaimed.is_some_and(|reclaim| reclaim.kept.first().is_some_and(|kept| *kept != reclaim.head));
-    if !has_uncommitted {
-        return Ok(());
-    }
-    let message = "its worktree was reclaimed with uncommitted work".to_owned();
-    let help = format!("`orange task merge {}` restores it and then asks for a commit", task.id);
-    Err(Error::new(ErrorKind::Refused, message).help(help))
 }
 
 /// The branch that is checked out in a task's worktree, if that is another one than its own.

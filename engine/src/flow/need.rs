@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
     self, AgentRequest, Doing, Hooks, KnownForgeMerge, KnownPullRequest, Lost, MissionFacts, NeedKind, Offer,
-    ReachedBudget, TaskFacts, Wait,
+    OverdueFact, ReachedBudget, TaskFacts, Wait,
 };
-use orange_core::{Actor, Checks, Machine, View};
+use orange_core::{Actor, Checks, Fact, FactKind, Machine, View};
 
 use crate::app::App;
 use crate::drive::git::{Mergeable, Strategy};
@@ -21,11 +21,12 @@ use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes, SessionHealth};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed, delegation};
+use crate::store::effective::effective;
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, event, transcripts, trust};
 use crate::{Error, Result};
 use orange_api::{Agent, AgentState, ChangeSize, Need};
 use orange_journal::history::AskedAnswer;
-use orange_system::nofollow;
+use orange_system::{clock, fault, nofollow};
 
 /// Facts about a task or mission that are known before its need.
 #[derive(Clone, Copy, Debug)]
@@ -226,6 +227,7 @@ fn facts<'f>(app: &App, known: &NeedFacts<'f>, agents: &'f [need::Agent<'f>]) ->
         children: None,
         attention: task.attention.as_deref().filter(|text| is_still_so(app, task, text)),
         pull_request: pull_request(task, history),
+        overdue: overdue(app, task, history),
         is_merge_known: false,
         unmergeable: None,
         conflicts: false,
@@ -335,7 +337,19 @@ fn pull_request<'h>(task: &WorkItem, history: &'h WorkItemHistory) -> Option<Kno
         }
         AskedAnswer::Refused { error } => Some(KnownForgeMerge::Refused { why: error }),
     });
-    Some(KnownPullRequest { checks, merge })
+    let rerun = history.branch.open_rerun().map(|it| (it.number, it.most));
+    Some(KnownPullRequest { checks, merge, rerun })
+}
+
+/// The fact whose watch rule has waited for an agent for longer than the project's patience.
+fn overdue<'f>(app: &App, task: &WorkItem, history: &'f WorkItemHistory) -> Option<OverdueFact<'f>> {
+    let waiting = history.branch.waiting.as_ref()?;
+    let fact = FactKind::parse(&waiting.cause).and_then(|kind| Fact::of(kind, &waiting.value))?;
+    let waited = fault::now().duration_since(clock::parse(&waiting.since)?).ok()?;
+    // Without the project, the need is another one.
+    let minutes = effective(&app.home, &app.project_of(task).ok()?).ok()?.feedback.patience.value;
+    let is_overdue = waited.as_secs() >= u64::from(minutes) * 60;
+    is_overdue.then_some(OverdueFact { fact, since: &waiting.since, minutes })
 }
 
 fn agents_of<'a>(agents: &'a [Agent], history: &WorkItemHistory) -> Vec<need::Agent<'a>> {

@@ -14,6 +14,7 @@ pub mod pull_request;
 pub mod reclaim;
 pub mod saved;
 pub mod steps;
+pub mod sync;
 pub mod trace;
 pub mod workspace;
 
@@ -63,6 +64,7 @@ pub fn run(
         Action::SpawnNext => owed::note(&app.home, locked.dir())
             .and_then(|()| app.start_detached(&["task", "spawn-next", &locked.dir().id], locked.dir())),
         Action::PushBranch => other::push_branch(app, locked).and_then(|()| answers::post(app, locked)),
+        Action::SyncBranch => sync::sync_branch(app, locked, hook.value),
         Action::CreatePr => pull_request::open(app, locked).map(drop),
         Action::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
         // Its counter is in the event that closes the hook.

@@ -82,6 +82,9 @@ pub struct EffectiveMerge {
     pub keep: Sourced<bool>,
 }
 
+/// Minutes for which a fact of a watch rule may wait for a busy agent, where the project does not say.
+const DEFAULT_PATIENCE: u32 = 15;
+
 /// The settings of feedback that apply now, as in [`FeedbackSettings`].
 ///
 /// [`FeedbackSettings`]: crate::store::settings::FeedbackSettings
@@ -90,6 +93,7 @@ pub struct EffectiveFeedback {
     pub authors: Sourced<Authors>,
     pub bots: Sourced<Vec<String>>,
     pub resolve: Sourced<Resolve>,
+    pub patience: Sourced<u32>,
 }
 
 impl Effective {
@@ -137,6 +141,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
             authors: first(own, &file, |it| it.feedback.authors.clone()),
             bots: first(own, &file, |it| it.feedback.bots.clone()),
             resolve: first(own, &file, |it| it.feedback.resolve),
+            patience: first_or(own, &file, DEFAULT_PATIENCE, |it| it.feedback.patience),
         },
         budget: EffectiveBudget {
             task: first(own, &file, |it| it.budget.task),

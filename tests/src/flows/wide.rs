@@ -9,9 +9,14 @@ use crate::plan::{
 };
 
 /// The facts that watch rules wait for, each after its kind.
-const FACTS: [(&str, &str); 9] = [
+const FACTS: [(&str, &str); 14] = [
     ("pr.checks", "pr: {checks: red}"),
+    ("pr.checks", "pr: {checks: red, early: true}"),
+    ("pr.checks", "pr: {checks: red, required: true}"),
     ("pr.checks", "pr: {checks: green}"),
+    ("pr.mergeable", "pr: {mergeable: clean}"),
+    ("pr.mergeable", "pr: {mergeable: conflict}"),
+    ("pr.mergeable", "pr: {mergeable: blocked}"),
     ("pr.review", "pr: {review: approved}"),
     ("pr.review", "pr: {review: changes-requested}"),
     ("pr.threads", "pr: {threads: open}"),
@@ -168,7 +173,9 @@ impl Author {
                 self.plan.transitions.push(own);
             }
             self.plan.states[it.from].waits = false;
-            self.plan.watch.push(PlannedWatch { status: it.from, fact, when, outcome });
+            let can_rerun = fact.contains("red") && !fact.contains("early");
+            let rerun = (can_rerun && self.random.chance(50)).then_some(2);
+            self.plan.watch.push(PlannedWatch { status: it.from, fact, when, rerun, outcome });
         }
     }
 
@@ -208,6 +215,7 @@ impl Author {
             if self.random.chance(10) {
                 let actions = [
                     "create_pr",
+                    "sync_branch",
                     "delete_remote_branch",
                     "increment_review_round",
                     "spawn_next",
@@ -215,7 +223,9 @@ impl Author {
                 ];
                 let on_failure = self.random.chance(50).then_some("go-on");
                 let action = *self.random.pick(&actions);
-                it.hooks.push(PlannedHook { action, on_failure, ..PlannedHook::default() });
+                let parameters =
+                    if action == "sync_branch" { vec!["with: rebase".to_owned()] } else { Vec::new() };
+                it.hooks.push(PlannedHook { action, parameters, on_failure, ..PlannedHook::default() });
             }
         }
     }

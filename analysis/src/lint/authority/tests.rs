@@ -164,6 +164,19 @@ fn work_that_changes_after_its_verdict_is_not_merged_unseen() {
 }
 
 #[test]
+fn work_that_a_hook_changes_after_its_verdict_is_reported() {
+    let gate = |keys: &str| format!(", gate: {{section: '## Review', verdict: PASS, strict: true{keys}}}");
+    let synced = format!("{KILL}, {{action: sync_branch, with: rebase}}");
+    let found = "warn CA3 `ready → done` merges work that `sync_branch` of `review → ready` can change after the verdict in `## Review`";
+    check(&merged(&synced, ""), &[found]);
+    check(&merged(&synced, &gate("")), &[found]);
+    check(&merged(&synced, &gate(", of: patch")), &[]);
+    // Before the verdict, it is part of what is judged.
+    let before = merged(KILL, "").replace(&format!("[{BESIDE}]"), "[{action: kill_session}, {action: sync_branch}, {action: spawn_agent, prompt: reviewer, harness: review}]");
+    check(&before, &[]);
+}
+
+#[test]
 fn work_that_goes_on_after_its_verdict_is_judged_again() {
     let with = |text: String, line: &str| text.replace("transitions:\n", &format!("transitions:\n{line}"));
     let again = "  - {from: ready, to: working, by: human, hooks: [{action: spawn_agent, prompt: worker}]}\n";

@@ -1,4 +1,4 @@
-//! CA3: work is merged that an agent can change after the verdict on it.
+//! CA3: work is merged that an agent or a hook can change after the verdict on it.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use orange_core::{Actor, Gate, SectionGate, StateId, TransitionId, Verdict};
 use super::{CA3, Judges};
 use crate::lint::Facts;
 use crate::search::task::Agent;
-use crate::search::{ConfigurationId, Edge, EdgeId};
+use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 use orange_codegen::diag::Diagnostic;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -37,8 +37,17 @@ enum Standing {
     WithoutVerdict,
     /// The last verdict is PASS, and it is about this work.
     Approved,
-    /// The last verdict is PASS, and an agent may have changed the work since then.
+    /// The last verdict is PASS, and an agent or a hook may have changed the work since then.
     Changed,
+}
+
+/// Change of the work after a verdict on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// An agent makes it in a state.
+    Agent(Actor, StateId),
+    /// A hook of a transition makes it.
+    Hook(TransitionId),
 }
 
 /// A configuration with the verdict on the work there.
@@ -76,11 +85,15 @@ impl<'f, 'a> JudgedRuns<'f, 'a> {
             }
             for (edge_id, edge) in search.numbered_from(id) {
                 let next = self.after(edge, standing);
-                if next == Standing::Changed && search.task(edge.to).status == merge {
-                    self.merged.push((at, edge_id));
-                } else {
-                    self.visit(node(edge.to, next), at, Some(edge_id));
+                if search.task(edge.to).status == merge {
+                    if next == Standing::Changed {
+                        self.merged.push((at, edge_id));
+                    }
+                    continue;
                 }
+                let is_remade = next == Standing::Approved && self.remaking(edge).is_some();
+                let next = if is_remade { Standing::Changed } else { next };
+                self.visit(node(edge.to, next), at, Some(edge_id));
             }
         }
     }
@@ -97,6 +110,29 @@ impl<'f, 'a> JudgedRuns<'f, 'a> {
         let task = self.facts.search.task(at);
         let is_there = |agent: &Actor| task.agent(*agent) == Agent::Live && task.has_worktree();
         self.judges.have_worked(at).find(is_there)
+    }
+
+    /// The transition of a step whose hook changes the work, for example takes the base in.
+    fn remaking(&self, edge: &Edge) -> Option<TransitionId> {
+        let remade = |transition: TransitionId, hooks: std::ops::Range<usize>| {
+            let hooks = self.facts.machine.transition(transition).hooks.get(hooks)?;
+            hooks.iter().any(|it| it.action.traits().remakes).then_some(transition)
+        };
+        let all = |transition: TransitionId| 0..self.facts.machine.transition(transition).hooks.len();
+        match edge.step {
+            SearchStep::Failure { transition, hook, .. } => remade(transition, 0..usize::from(hook)),
+            SearchStep::Retry { .. } => {
+                let waiting = self.facts.search.task(edge.from).waiting?;
+                remade(waiting.transition, usize::from(waiting.hook)..all(waiting.transition).end)
+            }
+            SearchStep::Request { .. }
+            | SearchStep::Exit { .. }
+            | SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Commit(_)
+            | SearchStep::EndWhileWaiting(_)
+            | SearchStep::Respawn => edge.step.transition().and_then(|it| remade(it, all(it))),
+        }
     }
 
     fn after(&self, edge: &Edge, standing: Standing) -> Standing {
@@ -125,16 +161,21 @@ impl<'f, 'a> JudgedRuns<'f, 'a> {
         gate.fresh || gate.of.is_some() || is_written || !search.task(edge.from).section(section).seen
     }
 
-    /// The steps to a node, and the last change of the work before it: the agent, and the state in which it makes it.
-    fn run_to(&self, mut at: Node) -> (Vec<EdgeId>, Option<(Actor, StateId)>) {
+    /// The steps to a node, and the last change of the work before it.
+    fn run_to(&self, mut at: Node) -> (Vec<EdgeId>, Option<Change>) {
         let (mut run, mut change) = (Vec::new(), None);
         while let Some((from, by)) = self.arrivals[at].filter(|(from, _)| *from != at) {
             match by {
-                Some(edge) => run.push(edge),
+                Some(edge) => {
+                    run.push(edge);
+                    let is_remade = parts(at).1 == Standing::Changed && parts(from).1 != Standing::Changed;
+                    let by_hook = || self.remaking(self.facts.search.edge(edge)).map(Change::Hook);
+                    change = change.or_else(|| if is_remade { by_hook() } else { None });
+                }
                 None => {
                     let (id, _) = parts(at);
                     let status = self.facts.search.task(id).status;
-                    change = change.or_else(|| Some((self.changing(id)?, status)));
+                    change = change.or_else(|| Some(Change::Agent(self.changing(id)?, status)));
                 }
             }
             at = from;
@@ -160,15 +201,31 @@ fn parts(node: Node) -> (ConfigurationId, Standing) {
 
 fn finding(facts: &Facts<'_>, runs: &JudgedRuns<'_, '_>, before: Node, last: EdgeId) -> Option<Diagnostic> {
     let (mut run, change) = runs.run_to(before);
-    let (agent, state) = change?;
+    let change = change?;
     let approves = |id: &&EdgeId| runs.accepted(facts.search.edge(**id)) == Some(Verdict::Pass);
     let approving = facts.transition(facts.search.edge(*run.iter().rfind(approves)?).step.begins()?);
     let gate = approving.section_gates().find(|it| it.verdict.is_some_and(|it| it.value == Verdict::Pass))?;
     run.push(last);
     let merging = facts.transition(facts.search.edge(last).step.transition()?);
-    let (arrow, heading, name) = (facts.arrow(merging), &gate.section.value, facts.name(state));
-    let message =
-        format!("{arrow} merges work that a {agent} can change in `{name}` after the verdict in `{heading}`");
+    let (arrow, heading) = (facts.arrow(merging), &gate.section.value);
+    let (changes, changed, since, otherwise) = match change {
+        Change::Agent(agent, state) => {
+            let name = facts.name(state);
+            let end = format!(
+                "end the {agent} where the verdict is accepted: `- action: kill_session` in {}",
+                facts.arrow(approving)
+            );
+            let changed = format!("the {agent} has changed the work in {name}");
+            (format!("a {agent} can change in `{name}`"), changed, format!("the {agent} has changed"), end)
+        }
+        Change::Hook(transition) => {
+            let by = facts.arrow(facts.transition(transition));
+            let end = "bring the branch up to its base before the verdict is given".to_owned();
+            let changed = format!("{by} has taken the base in");
+            (format!("`sync_branch` of {by} can change"), changed, "it has changed".to_owned(), end)
+        }
+    };
+    let message = format!("{arrow} merges work that {changes} after the verdict in `{heading}`");
     let own = merging.section_gates().find(|it| it.section.value == *heading && it.verdict.is_some());
     let ask = match own {
         Some(_) => "let the gate ask about the work, too: `of: patch`".to_owned(),
@@ -176,13 +233,10 @@ fn finding(facts: &Facts<'_>, runs: &JudgedRuns<'_, '_>, before: Node, last: Edg
             "ask for a verdict on the work that is merged: `gate: {{section: \"{heading}\", verdict: PASS, strict: true, of: patch}}`"
         ),
     };
-    let help = format!(
-        "{ask}; or end the {agent} where the verdict is accepted: `- action: kill_session` in {}",
-        facts.arrow(approving)
-    );
+    let help = format!("{ask}; or {otherwise}");
     let place = own.map_or_else(|| facts.first_line(merging.span), |it| it.span);
     let found = Diagnostic::new(&CA3, place, message)
         .label(gate.verdict.map_or(gate.span, |it| it.span), "1. the verdict is accepted")
-        .label(place, format!("2. merges what the {agent} has changed since"));
-    Some(found.trace(facts.tell(&run, format!("the {agent} has changed the work in {name}"))).help(help))
+        .label(place, format!("2. merges what {since} since"));
+    Some(found.trace(facts.tell(&run, changed)).help(help))
 }

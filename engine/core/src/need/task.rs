@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use super::{Agent, Doing, Need, NeedKind, Wait, asked, idle, limited, working};
 use crate::{
-    Actor, Actors, Checks, Condition, Gate, LifeFacts, Machine, Missing, Outcome, REVIEW_ROUND, SectionGate,
-    StateId, Verdict, check_section, fingerprint, section,
+    Actor, Actors, Checks, Condition, Fact, Gate, LifeFacts, Machine, Missing, Outcome, REVIEW_ROUND,
+    SectionGate, StateId, Verdict, check_section, fingerprint, section,
 };
 
 /// The section in which an agent asks a person something.
@@ -55,6 +55,8 @@ pub struct TaskFacts<'f> {
     pub attention: Option<&'f str>,
     /// Its pull request.
     pub pull_request: Option<KnownPullRequest<'f>>,
+    /// A fact whose watch rule has waited too long for an agent that is at work.
+    pub overdue: Option<OverdueFact<'f>>,
     /// True if git was asked about a merge.
     pub is_merge_known: bool,
     /// Reason why git would refuse a merge: `None` if nothing is known to be in the way.
@@ -100,6 +102,17 @@ pub struct ReachedBudget<'f> {
     pub is_own: bool,
 }
 
+/// A fact whose watch rule has waited too long for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverdueFact<'f> {
+    /// The fact.
+    pub fact: Fact,
+    /// Time since when it waits.
+    pub since: &'f str,
+    /// The minutes for which it may wait.
+    pub minutes: u32,
+}
+
 /// Number of the tasks that a task has created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreatedCount {
@@ -116,6 +129,8 @@ pub struct KnownPullRequest<'f> {
     pub checks: Checks,
     /// The merge that its forge was asked for.
     pub merge: Option<KnownForgeMerge<'f>>,
+    /// Number of the request to run its failed checks again that is not answered, and the most requests for a commit.
+    pub rerun: Option<(u32, u32)>,
 }
 
 /// A merge of a pull request that its forge was asked for.
@@ -153,6 +168,7 @@ impl<'f> TaskFacts<'f> {
             .or_else(|| Some(Need::new(NeedKind::Crashed, self.entered, self.unfinished?)))
             .or_else(|| self.is_moving.then(|| self.moving(machine, status)))
             .or_else(|| self.unstarted())
+            .or_else(|| self.overdue())
             .or_else(|| self.with_agents(machine, facts))
             .or_else(|| self.without_agents(machine, facts))
             .or_else(|| self.called())
@@ -191,6 +207,34 @@ impl<'f> TaskFacts<'f> {
             Some(stuck) => Need::new(NeedKind::Stuck, self.since(), stuck),
             None => Need::new(NeedKind::Queued, self.since(), why),
         })
+    }
+
+    /// A fact that leads the task on has waited for its agent for a while. The agent does not hear of it.
+    fn overdue(&self) -> Option<Need<'f>> {
+        let OverdueFact { fact, since, minutes } = self.overdue?;
+        let is_at_work = |agent: &Agent<'_>| matches!(agent.doing, Doing::Works | Doing::Quiet);
+        if !self.agents.iter().any(is_at_work) {
+            return None;
+        }
+        let kind = match fact {
+            Fact::ChecksRed | Fact::ChecksRedEarly | Fact::RequiredRed | Fact::RequiredRedEarly => {
+                NeedKind::ChecksRed
+            }
+            Fact::BaseConflict | Fact::MergeableConflict => NeedKind::Conflict,
+            Fact::ChecksGreen
+            | Fact::RequiredGreen
+            | Fact::Approved
+            | Fact::ChangesRequested
+            | Fact::ThreadsOpen
+            | Fact::MergeableClean
+            | Fact::MergeableBlocked
+            | Fact::BaseMoved
+            | Fact::ChildrenMerged
+            | Fact::ChildrenEnded => NeedKind::ReviewReady,
+        };
+        let minutes = if minutes == 1 { String::from("a minute") } else { format!("{minutes} minutes") };
+        let why = format!("{}: that waits for its agent for more than {minutes}", fact.sentence());
+        Some(Need::new(kind, Some(since), why))
     }
 
     /// In a state in which an agent works.
@@ -264,6 +308,10 @@ impl<'f> TaskFacts<'f> {
                     Need::new(NeedKind::Queued, self.entered, why)
                 }
             });
+        }
+        if let Some((number, most)) = self.pull_request.and_then(|it| it.rerun).filter(|_| !self.conflicts) {
+            let why = format!("its checks run again, {number} of {most}");
+            return Some(Need::new(NeedKind::Queued, self.entered, why));
         }
         let checks = self.pull_request.map(|it| it.checks);
         let (kind, why) = match () {

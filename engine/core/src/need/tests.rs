@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{
     Agent, AgentRequest, CreatedCount, Doing, Hooks, KnownForgeMerge, KnownPullRequest, Lost, MissionFacts,
-    NeedKind, Obstacle, OpenPause, PersonAction, ReachedBudget, TaskFacts, Wait,
+    NeedKind, Obstacle, OpenPause, OverdueFact, PersonAction, ReachedBudget, TaskFacts, Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -106,6 +106,7 @@ fn with_facts<T>(given: GivenTask<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts
             hooks: None,
             budget: None,
             children: None,
+            overdue: None,
             attention: None,
             pull_request: None,
             is_merge_known: false,
@@ -270,20 +271,27 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     let conflict = ready(|it| TaskFacts { unmergeable: Some("conflicts"), conflicts: true, ..it });
     check(conflict, NeedKind::Conflict, "conflicts", &["status", "cancel"]);
     let open = ready(|it| TaskFacts {
-        pull_request: Some(KnownPullRequest { checks: Checks::Green, merge: None }),
+        pull_request: Some(KnownPullRequest { checks: Checks::Green, merge: None, rerun: None }),
         ..it
     });
     check(open, NeedKind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
     let red = ready(|it| TaskFacts {
-        pull_request: Some(KnownPullRequest { checks: Checks::Red, merge: None }),
+        pull_request: Some(KnownPullRequest { checks: Checks::Red, merge: None, rerun: None }),
         ..it
     });
     let failed = "a check of the pull request has failed";
+    let again = ready(|it| TaskFacts {
+        pull_request: Some(KnownPullRequest { checks: Checks::Red, merge: None, rerun: Some((1, 2)) }),
+        ..it
+    });
+    let runs = "its checks run again, 1 of 2";
+    check(again, NeedKind::Queued, runs, &["status", "cancel", "open", "refresh"]);
     check(red, NeedKind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
     let queued = ready(|it| TaskFacts {
         pull_request: Some(KnownPullRequest {
             checks: Checks::Green,
             merge: Some(KnownForgeMerge::Queued { since: "t7" }),
+            rerun: None,
         }),
         ..it
     });
@@ -293,6 +301,7 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
         pull_request: Some(KnownPullRequest {
             checks: Checks::Green,
             merge: Some(KnownForgeMerge::Refused { why: "a rule" }),
+            rerun: None,
         }),
         ..it
     });
@@ -351,6 +360,28 @@ fn a_task_waits_for_those_that_it_has_created() {
     assert_eq!(answer(GivenTask { with: called, ..given(READY) }).0, Some(NeedKind::Stuck));
     let over = |it| TaskFacts { children: Some(CreatedCount { open: 0, all: 5 }), ..it };
     assert_eq!(answer(GivenTask { with: over, ..given(READY) }).0, Some(NeedKind::ReviewReady));
+}
+
+#[test]
+fn a_fact_that_waits_for_an_agent_calls_a_person() {
+    fn waits(fact: Fact) -> OverdueFact<'static> {
+        OverdueFact { fact, since: "2026-01-04", minutes: 15 }
+    }
+    let red = |it| TaskFacts { overdue: Some(OverdueFact { minutes: 1, ..waits(Fact::ChecksRed) }), ..it };
+    let (kind, why, _) = answer(GivenTask { agents: WORKS, with: red, ..given(WORKING) });
+    assert_eq!(kind, Some(NeedKind::ChecksRed));
+    let expect = "a check of its pull request has failed: that waits for its agent for more than a minute";
+    assert_eq!(why, expect);
+    let conflict = |it| TaskFacts { overdue: Some(waits(Fact::BaseConflict)), ..it };
+    let (kind, why, _) = answer(GivenTask { agents: WORKS, with: conflict, ..given(WORKING) });
+    assert_eq!(kind, Some(NeedKind::Conflict));
+    assert!(why.ends_with("for more than 15 minutes"), "{why}");
+    let open = |it| TaskFacts { overdue: Some(waits(Fact::ThreadsOpen)), ..it };
+    let of = |agents| answer(GivenTask { agents, with: open, ..given(WORKING) }).0;
+    assert_eq!(of(WORKS), Some(NeedKind::ReviewReady));
+    // One that asks is answered first, and without one at work the rule is taken.
+    assert_eq!(of(ASKS), Some(NeedKind::Permission));
+    assert_eq!(of(&[]), Some(NeedKind::Crashed));
 }
 
 #[test]
@@ -444,7 +475,7 @@ fn a_merge_by_force_is_offered_where_git_would_merge() {
     assert!(!offers(|it| TaskFacts { unmergeable: Some("dirty"), ..known(it) }).contains(&"merge by force"));
     assert!(!offers(|it| TaskFacts { has_worktree: false, ..known(it) }).contains(&"merge by force"));
     let open = |it| TaskFacts {
-        pull_request: Some(KnownPullRequest { checks: Checks::None, merge: None }),
+        pull_request: Some(KnownPullRequest { checks: Checks::None, merge: None, rerun: None }),
         ..known(it)
     };
     assert!(!offers(open).contains(&"merge by force"));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{BranchSync, ChecksSeen, Event, MergeUndo, PostedAnswer, Strategy, ThreadAnswer};
+use crate::event::{BranchSync, Checks, ChecksSeen, Event, MergeUndo, PostedAnswer, Strategy, ThreadAnswer};
 
 /// Branch of a task.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -35,6 +35,15 @@ pub struct BranchHistory {
     pub asked_merge: Option<AskedMerge>,
     /// Last known state of the checks of that pull request.
     pub checks: Option<ChecksSeen>,
+    /// The last request to run the failed checks of a commit again, by commit.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reruns: BTreeMap<String, RequestedRerun>,
+    /// The fact whose watch rule waits for an agent that is at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingFact>,
+    /// The commit whose checks run again, or are about to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerunning: Option<String>,
     /// Commits and comments on which watch rules have acted, by the kind and the value of the fact.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watched: BTreeMap<String, BTreeSet<String>>,
@@ -47,6 +56,33 @@ pub struct BranchHistory {
     /// The round in which each thread was last answered.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub answered: BTreeMap<String, u32>,
+}
+
+/// A request to run the failed checks of a commit again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct RequestedRerun {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The most requests that the rule allows for a commit.
+    pub most: u32,
+    /// The runs that had failed.
+    pub failed: Vec<String>,
+    /// Its time, RFC 3339 UTC.
+    pub at: String,
+    /// True if the forge has refused it.
+    pub is_refused: bool,
+}
+
+/// A fact whose watch rule waits for an agent that is at work.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct WaitingFact {
+    /// Kind of the fact.
+    pub cause: String,
+    /// Its word.
+    pub value: String,
+    /// Time since when it is known to wait, RFC 3339 UTC.
+    pub since: String,
 }
 
 /// A program that has succeeded on the result of a merge.
@@ -108,8 +144,37 @@ impl BranchHistory {
         }
     }
 
+    /// The forge has shown checks. Those that have ended no longer run again.
+    pub(super) fn see(&mut self, checks: &ChecksSeen) {
+        let runs = checks.state == Checks::Pending && self.rerunning.as_ref() == Some(&checks.commit);
+        if !runs {
+            self.rerunning = None;
+        }
+        self.checks = Some(checks.clone());
+    }
+
+    /// Failed checks are to run again.
+    pub(super) fn rerun(&mut self, commit: &str, rerun: RequestedRerun) {
+        self.reruns.insert(commit.to_owned(), rerun);
+        self.rerunning = Some(commit.to_owned());
+    }
+
+    /// The forge does not run failed checks again.
+    pub(super) fn refuse_rerun(&mut self, commit: &str) {
+        self.rerunning = None;
+        if let Some(rerun) = self.reruns.get_mut(commit) {
+            rerun.is_refused = true;
+        }
+    }
+
+    /// The request to run checks again whose end the forge has not shown.
+    pub fn open_rerun(&self) -> Option<&RequestedRerun> {
+        self.reruns.get(self.rerunning.as_ref()?)
+    }
+
     /// A watch rule has acted on a fact.
     pub(super) fn watch(&mut self, cause: &str, value: &str, items: &[String], feedback: Option<u32>) {
+        (self.rerunning, self.waiting) = (None, None);
         self.watched.entry(watched_key(cause, value)).or_default().extend(items.iter().cloned());
         self.feedback = feedback.or(self.feedback);
     }

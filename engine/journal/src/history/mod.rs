@@ -17,7 +17,7 @@ use crate::Record;
 use crate::event::{Actor, Event};
 
 pub use agents::{AgentTimes, AgentsHistory, Conversation};
-pub use branch::{AskedAnswer, AskedMerge, BranchHistory};
+pub use branch::{AskedAnswer, AskedMerge, BranchHistory, RequestedRerun, WaitingFact};
 pub use budget::{BudgetHistory, OF_MISSION, OF_STATE, OF_TASK, RecordedLimit, StayBudget};
 pub use gates::GatesHistory;
 pub use mission::MissionHistory;
@@ -171,7 +171,23 @@ impl WorkItemHistory {
             Event::PrMergeAccepted { id, .. } => self.branch.accept_merge(id.as_deref(), &record.timestamp),
             Event::PrMergeRefused { error, .. } => self.branch.refuse_merge(error),
             Event::PrCreated { url } => self.branch.pr = Some(url.clone()),
-            Event::PrChecks(checks) => self.branch.checks = Some(checks.clone()),
+            Event::PrChecks(checks) => self.branch.see(checks),
+            Event::PrRerun { commit, number, most, failed } => {
+                let rerun = RequestedRerun {
+                    number: *number,
+                    most: *most,
+                    failed: failed.clone(),
+                    at: record.timestamp.clone(),
+                    is_refused: false,
+                };
+                self.branch.rerun(commit, rerun);
+            }
+            Event::PrNotRerun { commit, .. } => self.branch.refuse_rerun(commit),
+            Event::WatchWaits { cause, value } => {
+                let fact = cause.clone().zip(value.clone());
+                self.branch.waiting =
+                    fact.map(|(cause, value)| WaitingFact { cause, value, since: record.timestamp.clone() });
+            }
             Event::WatchTaken { cause, value, items, feedback } => {
                 self.branch.watch(cause, value, items, *feedback);
             }
@@ -231,6 +247,7 @@ impl WorkItemHistory {
         if let Some(status) = record.set.0.get("status") {
             self.since.clone_from(now);
             self.budget.enter(self.agents.last_spawn + 1);
+            self.branch.waiting = None;
             let before = &self.owned.status;
             if status.as_str() != Some(before.as_str()) {
                 self.left.insert(before.clone(), now.clone());

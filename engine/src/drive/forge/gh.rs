@@ -6,7 +6,9 @@ mod failed;
 mod glance;
 mod issues;
 mod merge;
+mod outlook;
 mod reply;
+mod required;
 
 use orange_system::variables;
 use std::path::PathBuf;

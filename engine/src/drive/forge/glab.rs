@@ -6,6 +6,7 @@ mod failed;
 mod glance;
 mod issues;
 mod merge;
+mod outlook;
 mod reply;
 
 use std::path::PathBuf;

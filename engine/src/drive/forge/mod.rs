@@ -1,6 +1,7 @@
 //! Forges: pull requests and issues in our words, and the programs that ask for them. Every call needs the network and an account.
 
 mod discussion;
+mod facts;
 mod gh;
 mod glab;
 mod issues;
@@ -17,6 +18,7 @@ use orange_system::exec::{find_on_path, not_installed};
 use serde::Deserialize;
 
 pub use self::discussion::{Author, Discussion, ForgeComment, Mergeable, OpenThread};
+pub use self::facts::{FailedRun, MergeOutlook, MergeState};
 use self::gh::Gh;
 use self::glab::Glab;
 pub use self::issues::{AppliedLabel, LabelledIssue, LabelledIssues};
@@ -319,6 +321,52 @@ impl Forge {
         }
     }
 
+    /// The failed runs of checks of a pull request whose newest commit is this one, of required checks alone or of all.
+    ///
+    /// # Errors
+    /// `refused` if its newest commit is another one, and for required checks of a forge that does not know them; else those of
+    /// [`Forge::view`].
+    pub fn failed_runs(&self, url: &str, commit: &str, is_of_required: bool) -> Result<Vec<FailedRun>> {
+        match self {
+            Forge::GitHub(gh) => gh.failed_runs(url, commit, is_of_required),
+            Forge::GitLab(_) if is_of_required => Err(without_required_checks()),
+            Forge::GitLab(glab) => glab.failed_runs(url, commit),
+        }
+    }
+
+    /// Asks the forge to run failed checks again: `again` is from [`FailedRun::again`].
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn rerun(&self, url: &str, again: &[&str]) -> Result<()> {
+        match self {
+            Forge::GitHub(gh) => gh.rerun(url, again),
+            Forge::GitLab(glab) => glab.rerun(url, again),
+        }
+    }
+
+    /// The result of the required checks of a pull request.
+    ///
+    /// # Errors
+    /// `refused` where the forge does not know which checks are required; else those of [`Forge::view`].
+    pub fn required_checks(&self, url: &str) -> Result<CheckedCommit> {
+        match self {
+            Forge::GitHub(gh) => gh.required_checks(url),
+            Forge::GitLab(_) => Err(without_required_checks()),
+        }
+    }
+
+    /// The merge of a pull request, as the forge foresees it.
+    ///
+    /// # Errors
+    /// Those of [`Forge::view`].
+    pub fn merge_outlook(&self, url: &str) -> Result<MergeOutlook> {
+        match self {
+            Forge::GitHub(gh) => gh.merge_outlook(url),
+            Forge::GitLab(glab) => glab.merge_outlook(url),
+        }
+    }
+
     /// The permission of an account in the repository of a pull request. An account that the forge does not know has none.
     ///
     /// # Errors
@@ -447,6 +495,12 @@ impl Forge {
             }
         }
     }
+}
+
+fn without_required_checks() -> Error {
+    let message = "GitLab does not say which checks of a merge request are required";
+    let help = "take `required: true` out of the watch rule; jobs with `allow_failure` never make checks red";
+    Error::new(ErrorKind::Refused, message).help(help)
 }
 
 /// The check of a log of this text, or without one.

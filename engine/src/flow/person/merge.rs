@@ -18,10 +18,10 @@ use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{TaskPreview, changed, delegation, lock_recovered, pull_request as followed};
 use crate::hooks;
+pub use crate::hooks::sync::lock_merges;
 use crate::store::effective::EffectiveMerge;
-use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event, list};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event, list};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{Merged, TransitionResult};
 use orange_system::fault;
@@ -534,13 +534,6 @@ fn asked_of_result(
         Gate::Section(_) | Gate::AnySection(_) | Gate::Command(_) | Gate::Checks | Gate::Children(_) => None,
     });
     on_merge.collect()
-}
-
-/// Waits for other merges of the project, so much longer than for other locks.
-pub(super) fn lock_merges(home: &Home, project: &Project, into: &str, longer: Duration) -> Result<Lock> {
-    let path = home.tasks().join(&project.name).join(".merge.lock");
-    let home = home.clone().patient(home.patience().saturating_add(longer));
-    lock::acquire(&home, &path, LockRank::Merge, &format!("the branch {into} of {}", project.name))
 }
 
 fn nothing_to_merge(branch: &str, into: &str) -> Error {

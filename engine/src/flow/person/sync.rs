@@ -1,28 +1,18 @@
 //! Brings a task's branch up to the branch that it is based on. The commit is planned first, and a conflict changes nothing; the
 //! journal has it before the branch moves, so that the same command finishes a sync that was killed, or could not be pushed.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::app::App;
-use crate::drive::git::{
-    BegunSync, Git, MergeObstacle, PlanResult, REMOTE, Strategy, SyncForm, SyncPlan, Unmergeable,
-};
-use crate::flow::person::merge::{advised, lock_merges, returned};
+use crate::drive::git::{Git, MergeObstacle, Strategy, SyncPlan, Unmergeable};
+use crate::flow::person::merge::{advised, returned};
 use crate::flow::person::update::{UpdateWishes, Updated, update};
-use crate::flow::{activity, changed, lock_recovered};
+use crate::flow::{activity, lock_recovered};
 use crate::hooks::reclaim;
-use crate::store::projects::Project;
-use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event};
+use crate::hooks::sync::{self, FinishedSync, SyncAim};
+use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::{AgentState, Success, Synced};
-use orange_system::fault;
-
-/// The wishes of the caller, and where they apply.
-struct SyncAim {
-    project: Project,
-    strategy: Strategy,
-}
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +48,7 @@ pub fn sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<Synced> {
 /// Takes the transition that returns the work to its worker, with the conflict as the feedback.
 fn give_to_agent(app: &App, dir: &WorkItemDir, wish: SyncWish, conflict: &Error) -> Result<Synced> {
     let (task, _) = WorkItem::read(&app.home, dir)?;
-    let aim = aim(app, &task, wish.with)?;
+    let aim = SyncAim::of(app, &task, wish.with)?;
     let (git, branch, base) = (Git::at(&aim.project.path), &task.branch, &aim.project.default_branch);
     let Some(status) = returned(app, &task) else {
         let message =
@@ -102,10 +92,10 @@ fn give_to_agent(app: &App, dir: &WorkItemDir, wish: SyncWish, conflict: &Error)
 fn would_sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
     let (task, journal) = WorkItem::read(&app.home, dir)?;
     let history = journal.history();
-    let aim = aim(app, &task, wish.with)?;
-    changed::check_restored(&task, &history)?;
+    let aim = SyncAim::of(app, &task, wish.with)?;
+    sync::check_restored(&task, &history)?;
     check(app, dir, &task, &history, &aim)?;
-    let plan = match plan(&task, &history, &aim, true) {
+    let plan = match sync::plan(&task, &history, &aim, true) {
         Err(flaw) if wish.by_agent && flaw.obstacle == MergeObstacle::Conflict => {
             return Ok(SyncEnd::Conflict(flaw.error));
         }
@@ -117,17 +107,17 @@ fn would_sync(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
 
 fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
     let mut locked = lock_recovered(app, dir)?;
-    let aim = aim(app, locked.task(), wish.with)?;
-    if changed::check_restored(locked.task(), locked.history()).is_err() {
+    let aim = SyncAim::of(app, locked.task(), wish.with)?;
+    if sync::check_restored(locked.task(), locked.history()).is_err() {
         locked = reclaim::restore(app, locked)?;
     }
     check(app, dir, locked.task(), locked.history(), &aim)?;
     // The base stays where it is meanwhile, and no merge into the branch goes on.
-    let _turn = lock_merges(&app.home, &aim.project, &aim.project.default_branch, Duration::ZERO)?;
-    fetch(app, locked.task(), &aim)?;
+    let _turn = sync::lock_merges(&app.home, &aim.project, &aim.project.default_branch, Duration::ZERO)?;
+    sync::fetch(app, locked.task(), &aim)?;
     let mut first: Option<Synced> = None;
     loop {
-        let plan = match plan(locked.task(), locked.history(), &aim, false) {
+        let plan = match sync::plan(locked.task(), locked.history(), &aim, false) {
             Err(flaw) if wish.by_agent && flaw.obstacle == MergeObstacle::Conflict => {
                 return Ok(SyncEnd::Conflict(flaw.error));
             }
@@ -137,7 +127,7 @@ fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
         if let Some(first) = first.take_if(|_| !is_new) {
             return Ok(SyncEnd::Synced(Box::new(first)));
         }
-        let synced = finish(app, &mut locked, &aim, plan)?;
+        let synced = finished(app, &mut locked, &aim, plan)?;
         let synced = match first.take() {
             Some(first) => {
                 Synced { from: first.from, backup: synced.backup.clone().or(first.backup), ..synced }
@@ -150,15 +140,6 @@ fn sync_here(app: &App, dir: &WorkItemDir, wish: SyncWish) -> Result<SyncEnd> {
         // The base may have moved since that one was begun.
         first = Some(synced);
     }
-}
-
-fn aim(app: &App, task: &WorkItem, with: Option<Strategy>) -> Result<SyncAim> {
-    let strategy = with.map_or_else(|| changed::sync_strategy(app, task), Ok)?;
-    Ok(SyncAim { project: app.project_of(task)?, strategy })
-}
-
-fn worktree(app: &App, task: &WorkItem) -> Option<PathBuf> {
-    task.worktree().map(|name| app.home.workspace(name)).filter(|folder| folder.exists())
 }
 
 /// Refuses a task whose branch may not move.
@@ -190,36 +171,10 @@ fn check(
             "wait until it has ended, or stop it with `orange task stop {id}`; then repeat this"
         )));
     }
-    match worktree(app, task) {
+    match sync::worktree(app, task) {
         Some(worktree) => Git::at(&aim.project.path).check_all_committed(&worktree, &task.branch),
         None => Ok(()),
     }
-}
-
-fn fetch(app: &App, task: &WorkItem, aim: &SyncAim) -> Result<()> {
-    let (git, base) = (Git::at(&aim.project.path), &aim.project.default_branch);
-    if !git.has_remote()? {
-        return Ok(());
-    }
-    app.progress.step(&format!("fetching {base} from {REMOTE}"));
-    match git.fetch(&[base, &task.branch])? {
-        Some(warning) => Err(Error::new(ErrorKind::Environment, warning)
-            .help("nothing was changed, since the base may be old: mend that, then repeat this")),
-        None => Ok(()),
-    }
-}
-
-fn plan(task: &WorkItem, history: &WorkItemHistory, aim: &SyncAim, is_trial: bool) -> PlanResult<SyncPlan> {
-    let base = &aim.project.default_branch;
-    let begun = history.branch.syncing.as_ref().filter(|begun| begun.base == *base);
-    let begun = begun.and_then(|begun| {
-        let event::BranchSync { from, onto, commit, .. } = begun;
-        Some(BegunSync { from, onto, commit, strategy: Strategy::parse(begun.strategy.as_str())? })
-    });
-    let merged = changed::begun_merge(history, base);
-    let undone = changed::undone_merge(history, base);
-    let form = SyncForm { strategy: aim.strategy, begun, merged, undone, is_trial };
-    Git::at(&aim.project.path).plan_sync(&task.branch, base, form)
 }
 
 /// The error of a sync that is not made, with who can do what about it.
@@ -232,59 +187,10 @@ fn explained(app: &App, task: &WorkItem, aim: &SyncAim, flaw: Unmergeable) -> Er
     }
 }
 
-/// Moves the branch to the commit of the plan, pushes it where the remote has it, and journals that.
-fn finish(app: &App, locked: &mut LockedWorkItem, aim: &SyncAim, plan: SyncPlan) -> Result<Synced> {
-    if !plan.is_new() {
-        return Ok(answer(locked.task(), aim, plan, None, false, false));
-    }
-    let git = Git::at(&aim.project.path);
-    let (id, branch) = (locked.task().id.clone(), locked.task().branch.clone());
-    let base = &aim.project.default_branch;
-    let has_remote = git.has_remote()?;
-    let pushed_at = if has_remote { git.tip_on_remote(&branch)? } else { None };
-    app.progress.step(&format!("bringing {branch} up to {base}"));
-    let begun = event::BranchSync {
-        base: base.clone(),
-        onto: plan.onto.clone(),
-        from: plan.from.clone(),
-        commit: plan.commit.clone(),
-        strategy: plan.strategy.as_str().into(),
-        backup: None,
-    };
-    if !plan.is_begun {
-        git.keep_planned(&plan.commit, &id)?;
-        locked.append(Event::SyncStarted(begun.clone()), Set::new())?;
-    }
-    let is_forward = git.contains(&plan.commit, &plan.from)?;
-    fault::step("back up", &branch);
-    let backup = if is_forward { None } else { Some(git.keep_commit(&plan.from, &id)?.reference) };
-    fault::step("sync", &branch);
-    git.sync(&plan, &branch, worktree(app, locked.task()).as_deref())?;
-    git.drop_planned(&id)?;
-    let is_pushed = |old: &str| Ok(git.has_commit(old)? && git.contains(old, &plan.commit)?);
-    if let Some(old) = &pushed_at
-        && !is_pushed(old)?
-    {
-        app.progress.step(&format!("pushing {branch}"));
-        fault::step("push", &branch);
-        let pushed =
-            if is_forward { git.push(REMOTE, &branch) } else { push_over(&git, &plan, &branch, old) };
-        pushed.map_err(|error| {
-            error.help("the branch is up to date here and not pushed: mend the push and repeat this")
-        })?;
-    }
-    fault::step("record", "the sync");
-    locked.append(Event::WorkSynced(event::BranchSync { backup: backup.clone(), ..begun }), Set::new())?;
-    Ok(answer(locked.task(), aim, plan, backup, pushed_at.is_some(), false))
-}
-
-/// Pushes a branch that was rebased, unless another clone has pushed to it since.
-fn push_over(git: &Git, plan: &SyncPlan, branch: &str, old: &str) -> Result<()> {
-    if git.has_commit(old)? && git.contains(&plan.from, old)? {
-        return git.push_over(branch, old);
-    }
-    let message = format!("`{branch}` on `{REMOTE}` has commits that are not here");
-    Err(Error::new(ErrorKind::Refused, message))
+/// Carries a plan out.
+fn finished(app: &App, locked: &mut LockedWorkItem, aim: &SyncAim, plan: SyncPlan) -> Result<Synced> {
+    let FinishedSync { backup, is_pushed } = sync::finish(app, locked, aim, &plan)?;
+    Ok(answer(locked.task(), aim, plan, backup, is_pushed, false))
 }
 
 fn answer(

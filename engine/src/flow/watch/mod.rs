@@ -14,5 +14,6 @@ pub mod polls;
 pub mod pull_request;
 pub mod queue;
 pub mod reclaim;
+pub mod rerun;
 pub mod rules;
 pub mod schedule;

@@ -4,13 +4,14 @@ use orange_api::{AgentState, Feedback};
 use orange_core::{Action, Checks, Children, Fact, FactKind, Input, Machine};
 
 use crate::app::App;
-use crate::drive::forge::PullRequest;
+use crate::drive::forge::{CheckedCommit, MergeState, PullRequest};
 use crate::drive::git::{Git, Mergeable};
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::{checks_of, status_of};
+use crate::flow::watch::rerun::{self, BeforeRule, ChecksInQuestion};
 use crate::flow::{Snapshot, activity, ask, changed, delegation, feedback, finish, lock_recovered};
 use crate::hooks;
-use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
+use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event};
 use crate::{Error, Result};
 use orange_system::fault;
 
@@ -44,13 +45,29 @@ pub fn apply(app: &App, dir: &WorkItemDir, pr: Option<&PullRequest>) -> Result<O
     let (task, journal) = WorkItem::read(&app.home, dir)?;
     let history = journal.history();
     let machine = app.machine_of(&task.owned)?;
-    if !watches(machine, &task) || !is_quiet(app, dir, &task, &history) {
+    if !watches(machine, &task) || is_between(&history) {
         return Ok(None);
     }
     let LookedUp { held, discussion, failure } = facts(app, dir, machine, &task, &history, pr)?;
-    let Some(applied) = applied(app, machine, &task, &history, &held)? else {
+    let applied = applied(app, machine, &task, &history, &held)?;
+    if !are_agents_still(app, dir, &task, &history) {
+        let fact = applied.map(|it| it.held.fact);
+        // A fact that could not be looked up may hold as before.
+        if fact.is_some() || failure.is_none() {
+            wait(app, dir, fact)?;
+        }
         return failure.map_or(Ok(None), Err);
-    };
+    }
+    let Some(applied) = applied else { return failure.map_or(Ok(None), Err) };
+    if let (Some(pr), [commit]) = (pr, &applied.held.items[..]) {
+        let still_applies = |locked: &LockedWorkItem| still_applies(app, locked, &applied);
+        let checks = ChecksInQuestion { pr, commit, still_applies: &still_applies };
+        match rerun::before(app, dir, &history, &machine.watch[applied.rule], checks)? {
+            BeforeRule::Take => {}
+            BeforeRule::Wait => return Ok(None),
+            BeforeRule::Asked(story) => return Ok(Some(story)),
+        }
+    }
     let feedback = match writes_feedback(machine, applied.rule) {
         false => None,
         true => Some(collected(app, dir, &history, applied.held.fact.kind(), discussion)?),
@@ -72,7 +89,12 @@ fn collected(
             Ok(Feedback { number, cause: kind.as_str().to_owned(), ..discussion })
         }
         (
-            FactKind::Review | FactKind::Threads | FactKind::Checks | FactKind::Base | FactKind::Children,
+            FactKind::Review
+            | FactKind::Threads
+            | FactKind::Checks
+            | FactKind::Mergeable
+            | FactKind::Base
+            | FactKind::Children,
             _,
         ) => feedback::collect(app, dir, kind.as_str(), number),
     }
@@ -113,13 +135,23 @@ fn facts(
     let status = status_of(machine, task)?;
     let counters: Vec<u32> = machine.counters.iter().map(|counter| task.counter(counter.name)).collect();
     let open = machine.watch_rules_of(status).map(|rule| &machine.watch[rule]);
-    let open: Vec<FactKind> = open
+    let open: Vec<Fact> = open
         .filter(|rule| rule.guard.is_none_or(|guard| guard.holds(&counters)))
-        .map(|rule| rule.fact.kind())
+        .map(|rule| rule.fact)
         .collect();
+    let has_fact = |is_it: fn(Fact) -> bool| open.iter().any(|fact| is_it(*fact));
+    let open: Vec<FactKind> = open.iter().map(|fact| fact.kind()).collect();
     let mut found = LookedUp::default();
-    if open.contains(&FactKind::Checks) {
-        found.add(of_checks(app, task, history, pr));
+    if let Some(pr) = pr {
+        if has_fact(|fact| fact.kind() == FactKind::Checks && !fact.is_of_required()) {
+            found.add(of_checks(app, task, history, pr, has_fact(Fact::is_early)));
+        }
+        if has_fact(Fact::is_of_required) {
+            found.add(of_required_checks(app, task, pr));
+        }
+        if open.contains(&FactKind::Mergeable) {
+            found.add(of_outlook(app, task, pr));
+        }
     }
     if pr.is_some() && open.iter().any(|kind| matches!(kind, FactKind::Review | FactKind::Threads)) {
         match discussion(app, dir, task, history) {
@@ -150,24 +182,69 @@ fn discussion(
     Ok((tip(app, task)?.as_ref() == Some(&feedback.commit)).then_some(feedback))
 }
 
-/// The facts of checks that have all ended, and that are of the commit of the branch.
+/// The facts of checks of the commit of the branch. A forge whose checks have one state says only when asked that one of them has failed
+/// while others run.
 fn of_checks(
     app: &App,
     task: &WorkItem,
     history: &WorkItemHistory,
-    pr: Option<&PullRequest>,
-) -> Result<Option<HeldFact>> {
-    let Some(checks) = pr.and_then(|pr| pr.checks.as_ref()).filter(|checks| checks.have_ended) else {
-        return Ok(None);
-    };
-    let fact = match checks_of(app, task, history)? {
-        Checks::Red => Fact::ChecksRed,
-        Checks::Green => Fact::ChecksGreen,
-        Checks::NoPullRequest | Checks::Unseen | Checks::Outdated | Checks::None | Checks::Pending => {
-            return Ok(None);
+    pr: &PullRequest,
+    asks_early: bool,
+) -> Result<Vec<HeldFact>> {
+    let Some(checks) = &pr.checks else { return Ok(Vec::new()) };
+    let facts: &[Fact] = match checks_of(app, task, history)? {
+        Checks::Red if checks.have_ended => &[Fact::ChecksRed, Fact::ChecksRedEarly],
+        Checks::Red => &[Fact::ChecksRedEarly],
+        Checks::Green if checks.have_ended => &[Fact::ChecksGreen],
+        Checks::Pending if asks_early => {
+            let forge = app.forge_of(&app.project_of(task)?)?;
+            let failed = forge.failed_runs(&pr.url, &checks.commit, false)?;
+            if failed.is_empty() { &[] } else { &[Fact::ChecksRedEarly] }
         }
+        Checks::Green
+        | Checks::NoPullRequest
+        | Checks::Unseen
+        | Checks::Outdated
+        | Checks::None
+        | Checks::Pending => &[],
     };
-    Ok(Some(HeldFact { fact, items: vec![checks.commit.clone()] }))
+    Ok(held(facts, &checks.commit))
+}
+
+/// The facts of required checks of the commit of the branch.
+fn of_required_checks(app: &App, task: &WorkItem, pr: &PullRequest) -> Result<Vec<HeldFact>> {
+    let found = app.forge_of(&app.project_of(task)?)?.required_checks(&pr.url)?;
+    if tip(app, task)?.as_ref() != Some(&found.commit) {
+        return Ok(Vec::new());
+    }
+    Ok(held(required_facts(&found), &found.commit))
+}
+
+fn required_facts(found: &CheckedCommit) -> &'static [Fact] {
+    match found.state {
+        event::Checks::Red if found.have_ended => &[Fact::RequiredRed, Fact::RequiredRedEarly],
+        event::Checks::Red => &[Fact::RequiredRedEarly],
+        event::Checks::Green if found.have_ended => &[Fact::RequiredGreen],
+        event::Checks::Green | event::Checks::None | event::Checks::Pending | event::Checks::Other(_) => &[],
+    }
+}
+
+/// The fact of the merge that the forge foresees for the commit of the branch.
+fn of_outlook(app: &App, task: &WorkItem, pr: &PullRequest) -> Result<Vec<HeldFact>> {
+    let found = app.forge_of(&app.project_of(task)?)?.merge_outlook(&pr.url)?;
+    let fact = match found.state {
+        MergeState::Clean => Fact::MergeableClean,
+        MergeState::Conflict => Fact::MergeableConflict,
+        MergeState::Blocked => Fact::MergeableBlocked,
+        MergeState::Unknown => return Ok(Vec::new()),
+    };
+    let is_of_branch = tip(app, task)?.as_ref() == Some(&found.commit);
+    Ok(if is_of_branch { held(&[fact], &found.commit) } else { Vec::new() })
+}
+
+/// These facts of a commit.
+fn held(facts: &[Fact], commit: &str) -> Vec<HeldFact> {
+    facts.iter().map(|fact| HeldFact { fact: *fact, items: vec![commit.to_owned()] }).collect()
 }
 
 /// The facts of reviews and of threads.
@@ -234,8 +311,8 @@ fn applied(
     held: &[HeldFact],
 ) -> Result<Option<AppliedRule>> {
     let is_new = |held: &&HeldFact| {
-        let (cause, value) = (held.fact.kind().as_str(), held.fact.value());
-        !history.branch.has_watched(cause, value, &held.items)
+        let cause = held.fact.kind().as_str();
+        !held.fact.acted().any(|fact| history.branch.has_watched(cause, fact.word(), &held.items))
     };
     let find = |fact: Fact| held.iter().filter(is_new).find(|held| held.fact == fact);
     let rule = Snapshot::of(app, machine, task, history)?.with_facts(|facts| {
@@ -244,15 +321,41 @@ fn applied(
     Ok(rule.and_then(|rule| Some(AppliedRule { rule, held: find(machine.watch[rule].fact)?.clone() })))
 }
 
+/// Journals that the rule of this fact waits for an agent, or that none does, if that is new.
+fn wait(app: &App, dir: &WorkItemDir, fact: Option<Fact>) -> Result<()> {
+    let (_, journal) = WorkItem::read(&app.home, dir)?;
+    let is_known = |history: &WorkItemHistory| {
+        let waiting = history.branch.waiting.as_ref();
+        waiting.map(|it| (it.cause.as_str(), it.value.as_str()))
+            == fact.map(|it| (it.kind().as_str(), it.word()))
+    };
+    if is_known(&journal.history()) {
+        return Ok(());
+    }
+    let mut locked = lock_recovered(app, dir)?;
+    if !is_known(locked.history()) {
+        let (cause, value) = fact.map(|it| (it.kind().as_str().to_owned(), it.word().to_owned())).unzip();
+        locked.append(Event::WatchWaits { cause, value }, Set::new())?;
+    }
+    Ok(())
+}
+
 /// True if no agent of the task is at work and no transition of it is open, so that it can be moved.
 fn is_quiet(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) -> bool {
+    !is_between(history) && are_agents_still(app, dir, task, history)
+}
+
+/// True if a transition of the task is open, or waits for something.
+fn is_between(history: &WorkItemHistory) -> bool {
     let transition = &history.transition;
+    transition.open.is_some() || transition.waiting_hooks.is_some() || history.gates.asked.is_some()
+}
+
+/// True if no agent of the task is at work.
+fn are_agents_still(app: &App, dir: &WorkItemDir, task: &WorkItem, history: &WorkItemHistory) -> bool {
     let agents = activity::of_task(app, dir, task, history, || app.tmux.panes().ok());
     let is_still = |state: AgentState| matches!(state, AgentState::Idle | AgentState::Ended);
-    transition.open.is_none()
-        && transition.waiting_hooks.is_none()
-        && history.gates.asked.is_none()
-        && agents.iter().all(|agent| is_still(agent.assessment.state))
+    agents.iter().all(|agent| is_still(agent.assessment.state))
 }
 
 /// True if a transition that the rule may take writes feedback.
@@ -261,6 +364,15 @@ fn writes_feedback(machine: &Machine<'_>, rule: usize) -> bool {
     let taken = rule.outcome.targets().flat_map(|to| machine.between(rule.state, to));
     let mut hooks = taken.flat_map(|id| machine.transition(id).hooks);
     hooks.any(|hook| hook.action == Action::WriteFeedback)
+}
+
+/// True if nothing of the locked task has changed for which the rule would not apply any more.
+fn still_applies(app: &App, locked: &LockedWorkItem, applied: &AppliedRule) -> Result<bool> {
+    let (task, history) = (locked.task(), locked.history());
+    let machine = app.machine_of(&task.owned)?;
+    let held = std::slice::from_ref(&applied.held);
+    let now = self::applied(app, machine, task, history, held)?;
+    Ok(now.is_some_and(|now| now.rule == applied.rule) && is_quiet(app, locked.dir(), task, history))
 }
 
 /// Takes the transition under the task's lock, if nothing of it has changed meanwhile.
@@ -272,10 +384,7 @@ fn take(
 ) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    let held = std::slice::from_ref(&applied.held);
-    let now = self::applied(app, machine, locked.task(), locked.history(), held)?;
-    if now.is_none_or(|now| now.rule != applied.rule) || !is_quiet(app, dir, locked.task(), locked.history())
-    {
+    if !still_applies(app, &locked, applied)? {
         return Ok(None);
     }
     let input = Input::Watched { rule: applied.rule };
@@ -301,7 +410,7 @@ fn take(
     let HeldFact { fact, items } = &applied.held;
     let taken = Event::WatchTaken {
         cause: fact.kind().as_str().to_owned(),
-        value: fact.value().to_owned(),
+        value: fact.word().to_owned(),
         items: items.clone(),
         feedback: feedback.map(|feedback| feedback.number),
     };

@@ -72,10 +72,11 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
             })?;
         }
         "feedback" => {
-            each(table(key, value)?, &["authors", "bots", "resolve"], &mut |key, value| {
+            each(table(key, value)?, &["authors", "bots", "resolve", "patience"], &mut |key, value| {
                 match key {
                     "authors" => settings.feedback.authors = Some(authors(key, value)?),
                     "bots" => settings.feedback.bots = Some(logins(key, value)?),
+                    "patience" => settings.feedback.patience = Some(number(key, value)?),
                     _ => settings.feedback.resolve = Some(word(key, value, &Resolve::ALL, Resolve::as_str)?),
                 }
                 Ok(())

@@ -126,6 +126,9 @@ pub struct FeedbackSettings {
     /// The threads that answers may resolve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolve: Option<Resolve>,
+    /// Minutes for which a fact of a watch rule may wait for a busy agent before a person is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u32>,
 }
 
 impl FeedbackSettings {

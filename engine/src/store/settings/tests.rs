@@ -32,7 +32,7 @@ fn every_key_is_read() {
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n\
          [merge]\nstrategy = 'squash'\nsync = 'rebase'\ninto = 'next'\nmessage = 'commits'\n\
          coauthors = false\npush = false\nkeep = true\n[forge]\nkind = 'gitlab'\n\
-         [feedback]\nauthors = ['ada']\nbots = ['helper']\nresolve = 'bots'\n",
+         [feedback]\nauthors = ['ada']\nbots = ['helper']\nresolve = 'bots'\npatience = 20\n",
     );
     let expect = Settings {
         copy: Some(words(&[".env", "config/local"])),
@@ -60,6 +60,7 @@ fn every_key_is_read() {
             authors: Some(Authors::Logins(words(&["ada"]))),
             bots: Some(words(&["helper"])),
             resolve: Some(Resolve::Bots),
+            patience: Some(20),
         },
         ..Settings::default()
     };
@@ -102,6 +103,7 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("[feedback]\nauthors = ['write']", 2, "stands alone");
     check_flaw("[feedback]\nbots = [\n'@helper']", 3, "without `@`");
     check_flaw("[feedback]\nresolve = 'always'", 2, "never, bots, all");
+    check_flaw("[feedback]\npatience = '15m'", 2, "`patience` is a whole number");
     check_flaw("[merge]\nsync = 'squash'", 2, "merge, rebase");
     check_flaw("[merge]\nmessage = 'poem'", 2, "summary, commits");
     check_flaw("[merge]\ninto = ''", 2, "name of a branch");

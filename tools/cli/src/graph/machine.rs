@@ -140,7 +140,8 @@ fn of_watch(rule: &WatchRule) -> Vec<GraphEdge> {
     let when = rule.when.as_ref().map(|it| it.text.clone());
     let lines = |clause: Option<&String>| {
         let fact = rule.fact.value.to_string();
-        std::iter::once(fact).chain(when.clone()).chain(clause.cloned()).collect()
+        let rerun = (rule.rerun > 0).then(|| format!("rerun {}", rule.rerun));
+        std::iter::once(fact).chain(rerun).chain(when.clone()).chain(clause.cloned()).collect()
     };
     let edge = |to: StateId, clause| GraphEdge {
         taker: Taker::Watch,

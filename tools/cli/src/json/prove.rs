@@ -158,10 +158,12 @@ pub(crate) struct ShownSpending<'l> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Rounds"))]
 pub(crate) struct ShownRounds {
-    /// `pr.checks`, `pr.review`, `pr.threads` or `base`.
+    /// `pr.checks`, `pr.review`, `pr.threads`, `pr.mergeable`, `base` or `children`.
     pub cause: &'static str,
     /// The most transitions of such watch rules after one step of a person; null when there is no bound or the search was cut.
     pub most: Option<u64>,
+    /// How often failed checks of one commit run again at most before such a rule applies.
+    pub reruns: u8,
 }
 
 /// A run and what it counts.
@@ -225,7 +227,7 @@ impl<'l> ShownProperty<'l> {
 
 impl ShownRounds {
     fn new(rounds: &prove::WatchRounds) -> Self {
-        Self { cause: rounds.cause.as_str(), most: rounds.most }
+        Self { cause: rounds.cause.as_str(), most: rounds.most, reruns: rounds.reruns }
     }
 }
 

@@ -119,6 +119,13 @@ fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
         let then = if figures.rounds.iter().all(|it| it.most.is_some()) { "; then a person" } else { "" };
         line(format!("most rounds by facts for one human touch: {}{then}", rounds.join(", ")));
     }
+    for it in figures.rounds.iter().filter(|it| it.reruns > 0) {
+        let times = if it.reruns == 1 { "once".to_owned() } else { format!("{} times", it.reruns) };
+        line(format!(
+            "failed checks of one commit run again at most {times} before a rule by `{}` applies",
+            it.cause
+        ));
+    }
     for ShownSpending { kind, most, rests_on } in &figures.spending {
         let most = most.zip(BudgetKind::named(kind)).map(|(most, kind)| amount(kind, most));
         let most = most.unwrap_or_else(|| "not bounded".to_owned());

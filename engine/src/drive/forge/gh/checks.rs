@@ -32,6 +32,15 @@ pub(super) struct Failed<'a> {
     pub(super) workflow: Option<&'a str>,
     pub(super) conclusion: String,
     pub(super) url: Option<&'a str>,
+    /// The time of its start or its end, as the forge writes it.
+    pub(super) time: &'a str,
+}
+
+impl Failed<'_> {
+    /// The check, with its workflow.
+    pub(super) fn title(&self) -> String {
+        self.workflow.map_or_else(|| self.name.to_owned(), |workflow| format!("{workflow} / {}", self.name))
+    }
 }
 
 /// Check of an entry: a later run of it supersedes earlier ones.
@@ -79,6 +88,7 @@ pub(super) fn failed(entries: &[CheckEntry]) -> impl Iterator<Item = Failed<'_>>
         workflow: present(&entry.workflow_name),
         conclusion: entry.word().to_ascii_lowercase(),
         url: present(&entry.details_url).or(present(&entry.target_url)),
+        time: entry.times().find_map(present).unwrap_or_default(),
     })
 }
 
@@ -96,6 +106,15 @@ fn worse(one: Checks, other: Checks) -> Checks {
 }
 
 impl CheckEntry {
+    /// The same entry, with the name of its workflow.
+    pub(super) fn of_workflow(self, workflow_name: Option<String>) -> CheckEntry {
+        CheckEntry { workflow_name, ..self }
+    }
+
+    fn times(&self) -> impl Iterator<Item = &Option<String>> {
+        [&self.started_at, &self.created_at, &self.completed_at].into_iter()
+    }
+
     /// True if this is a later run of the same check. Of two whose order is unclear, neither is.
     fn supersedes(&self, earlier: &CheckEntry) -> bool {
         let is_same = self.check().is_some_and(|check| earlier.check() == Some(check));
@@ -118,9 +137,8 @@ impl CheckEntry {
     }
 
     fn began(&self) -> Began {
-        let times = [&self.started_at, &self.created_at, &self.completed_at];
         // A time that is not set is one of the year 1, which is not read.
-        match times.into_iter().flatten().find_map(|time| clock::parse(time)) {
+        match self.times().flatten().find_map(|time| clock::parse(time)) {
             Some(time) => Began::At(time),
             None if self.result() == Some(Checks::Pending) => Began::NotYet,
             None => Began::Unknown,

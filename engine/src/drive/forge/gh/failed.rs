@@ -3,7 +3,7 @@
 use orange_api::{FailedCheck, MOST_CHECKS};
 use serde::Deserialize;
 
-use super::super::{LONGEST_LOG, check_commit, check_log, not_asked_for};
+use super::super::{FailedRun, LONGEST_LOG, check_commit, check_log, not_asked_for};
 use super::checks::{CheckEntry, Failed, failed};
 use super::{Gh, PullRequestAddress, asked, check_url, place, unclear};
 use crate::Result;
@@ -18,12 +18,7 @@ struct ShownChecks {
 impl Gh {
     /// The failed checks of a pull request whose newest commit is this one.
     pub fn failed_checks(&self, url: &str, commit: &str) -> Result<Vec<FailedCheck>> {
-        check_url(url)?;
-        let answer = asked(self.call(&["pr", "view", url, "--json", "headRefOid,statusCheckRollup"]))?;
-        let ShownChecks { head_ref_oid, status_check_rollup } =
-            serde_json::from_slice(&answer.stdout).map_err(|_| unclear(&answer))?;
-        check_commit(&head_ref_oid, commit)?;
-        let entries = status_check_rollup.unwrap_or_default();
+        let entries = self.entries(url, commit)?;
         let address = place(url)?;
         let with_log = |(index, check): (usize, Failed<'_>)| {
             let log =
@@ -37,6 +32,36 @@ impl Gh {
             }
         };
         Ok(failed(&entries).enumerate().map(with_log).collect())
+    }
+
+    /// The failed runs of its checks, of required ones alone or of all.
+    pub fn failed_runs(&self, url: &str, commit: &str, is_of_required: bool) -> Result<Vec<FailedRun>> {
+        let entries = match is_of_required {
+            true => self.required_entries(url, commit)?,
+            false => self.entries(url, commit)?,
+        };
+        let address = place(url)?;
+        Ok(failed(&entries).map(|check| failed_run(&check, address)).collect())
+    }
+
+    /// Asks for the failed jobs of these runs again.
+    pub fn rerun(&self, url: &str, again: &[&str]) -> Result<()> {
+        let PullRequestAddress { host, owner, name, .. } = place(url)?;
+        let repository = format!("{host}/{owner}/{name}");
+        for run in again {
+            asked(self.call(&["run", "rerun", run, "--failed", "--repo", &repository]))?;
+        }
+        Ok(())
+    }
+
+    /// The checks of a pull request whose newest commit is this one.
+    fn entries(&self, url: &str, commit: &str) -> Result<Vec<CheckEntry>> {
+        check_url(url)?;
+        let answer = asked(self.call(&["pr", "view", url, "--json", "headRefOid,statusCheckRollup"]))?;
+        let ShownChecks { head_ref_oid, status_check_rollup } =
+            serde_json::from_slice(&answer.stdout).map_err(|_| unclear(&answer))?;
+        check_commit(&head_ref_oid, commit)?;
+        Ok(status_check_rollup.unwrap_or_default())
     }
 
     /// The log of the failed steps of a check's job, else its whole log. The error is the reason for which there is none.
@@ -70,17 +95,30 @@ impl Gh {
     }
 }
 
+fn failed_run(check: &Failed<'_>, address: PullRequestAddress<'_>) -> FailedRun {
+    let url = check.url.unwrap_or_default();
+    let again = job_address(url, address).map(|(run, _)| run.to_owned());
+    FailedRun { name: check.title(), run: format!("{} {url} {}", check.title(), check.time), again }
+}
+
 /// The number of the job in the address of a check of this repository.
 fn job_of<'u>(url: &'u str, address: PullRequestAddress<'_>) -> Option<&'u str> {
+    job_address(url, address).map(|(_, job)| job)
+}
+
+/// The numbers of the run and of the job in such an address.
+fn job_address<'u>(url: &'u str, address: PullRequestAddress<'_>) -> Option<(&'u str, &'u str)> {
     let PullRequestAddress { host, owner, name, .. } = address;
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let parts: Vec<&str> = rest.split(['?', '#']).next()?.split('/').collect();
-    let [of_host, of_owner, of_name, "actions", "runs", _, "job", job] = parts[..] else { return None };
+    let [of_host, of_owner, of_name, "actions", "runs", run, "job", job] = parts[..] else {
+        return None;
+    };
     // The repository may have another name since.
     let is_here = of_host.eq_ignore_ascii_case(host)
         && (of_owner.eq_ignore_ascii_case(owner) || of_name.eq_ignore_ascii_case(name));
-    let is_number = !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());
-    (is_here && is_number).then_some(job)
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    (is_here && is_number(run) && is_number(job)).then_some((run, job))
 }
 
 /// The lines of a log without the names of job and step, which gh puts before each, and without their times.
@@ -118,12 +156,29 @@ mod tests {
             ("https://github.com/toys/toy/actions/runs/1", None),
             ("https://github.com/toys/toy/actions/runs/1/job/--web", None),
             ("https://github.com/toys/toy/actions/runs/1/job/", None),
+            ("https://github.com/toys/toy/actions/runs/--all/job/22", None),
             ("https://ci.example.org/toys/toy/actions/runs/1/job/22", None),
             ("https://github.com/others/game/actions/runs/1/job/22", None),
             ("", None),
         ] {
             assert_eq!(job_of(url, PLACE), expect, "{url}");
         }
+    }
+
+    #[test]
+    fn a_failed_run_differs_from_the_next_run_of_its_check() {
+        let check = |url, time| {
+            let check =
+                Failed { name: "test", workflow: Some("CI"), conclusion: "failure".to_owned(), url, time };
+            failed_run(&check, PLACE)
+        };
+        let first = check(Some("https://github.com/toys/toy/actions/runs/1/job/22"), "2026-11-20T10:00:00Z");
+        let second = check(Some("https://github.com/toys/toy/actions/runs/1/job/23"), "2026-11-20T10:07:00Z");
+        assert_eq!((first.name.as_str(), first.again.as_deref()), ("CI / test", Some("1")));
+        assert_eq!(second.again, first.again);
+        assert_ne!(second.run, first.run);
+        assert_eq!(check(Some("https://ci.example.org/7"), "").again, None);
+        assert_eq!(check(None, "").again, None);
     }
 
     #[test]

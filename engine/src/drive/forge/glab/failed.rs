@@ -3,8 +3,8 @@
 use orange_api::{CheckLog, FailedCheck, MOST_CHECKS};
 use serde::Deserialize;
 
-use super::super::{LONGEST_LOG, check_commit, check_log, not_asked_for};
-use super::{Glab, MergeRequestAddress, encoded, place};
+use super::super::{FailedRun, LONGEST_LOG, check_commit, check_log, not_asked_for};
+use super::{Glab, MergeRequestAddress, asked, encoded, place};
 use crate::Result;
 
 #[derive(Deserialize)]
@@ -39,19 +39,9 @@ struct Job {
 impl Glab {
     /// The failed checks of a merge request whose newest commit is this one.
     pub fn failed_checks(&self, url: &str, commit: &str) -> Result<Vec<FailedCheck>> {
-        let MergeRequestAddress { host, project, number } = place(url)?;
-        let Facts { sha, head_pipeline } =
-            self.read(host, &format!("projects/{}/merge_requests/{number}", encoded(project)))?;
-        check_commit(sha.as_deref().unwrap_or_default(), commit)?;
-        let Some(pipeline) = head_pipeline.filter(|it| it.is_about(commit)) else { return Ok(Vec::new()) };
-        let Pipeline { id, project_id, .. } = pipeline;
-        let jobs: Vec<Job> = self.read(
-            host,
-            &format!(
-                "projects/{project_id}/pipelines/{id}/jobs?scope[]=failed&scope[]=canceled&per_page=100"
-            ),
-        )?;
-        let failed: Vec<Job> = jobs.into_iter().filter(|job| !job.allow_failure).collect();
+        let MergeRequestAddress { host, .. } = place(url)?;
+        let Some((pipeline, failed)) = self.failed_jobs(url, commit)? else { return Ok(Vec::new()) };
+        let project_id = pipeline.project_id;
         if failed.is_empty() {
             return Ok(pipeline.into_check().into_iter().collect());
         }
@@ -64,6 +54,39 @@ impl Glab {
         Ok(failed.into_iter().enumerate().map(with_log).collect())
     }
 
+    /// The failed runs of its checks.
+    pub fn failed_runs(&self, url: &str, commit: &str) -> Result<Vec<FailedRun>> {
+        let Some((pipeline, failed)) = self.failed_jobs(url, commit)? else { return Ok(Vec::new()) };
+        Ok(failed_runs(pipeline, failed))
+    }
+
+    /// Asks for the failed jobs of these pipelines again.
+    pub fn rerun(&self, url: &str, again: &[&str]) -> Result<()> {
+        let MergeRequestAddress { host, .. } = place(url)?;
+        for pipeline in again {
+            let endpoint = format!("{pipeline}/retry");
+            asked(self.call(&["api", &endpoint, "--hostname", host, "--method", "POST"]))?;
+        }
+        Ok(())
+    }
+
+    /// The pipeline of a commit, and those of its own jobs that have failed.
+    fn failed_jobs(&self, url: &str, commit: &str) -> Result<Option<(Pipeline, Vec<Job>)>> {
+        let MergeRequestAddress { host, project, number } = place(url)?;
+        let Facts { sha, head_pipeline } =
+            self.read(host, &format!("projects/{}/merge_requests/{number}", encoded(project)))?;
+        check_commit(sha.as_deref().unwrap_or_default(), commit)?;
+        let Some(pipeline) = head_pipeline.filter(|it| it.is_about(commit)) else { return Ok(None) };
+        let Pipeline { id, project_id, .. } = pipeline;
+        let jobs: Vec<Job> = self.read(
+            host,
+            &format!(
+                "projects/{project_id}/pipelines/{id}/jobs?scope[]=failed&scope[]=canceled&per_page=100"
+            ),
+        )?;
+        Ok(Some((pipeline, jobs.into_iter().filter(|job| !job.allow_failure).collect())))
+    }
+
     fn log(&self, host: &str, endpoint: &str) -> std::result::Result<String, String> {
         match self.call(&["api", endpoint, "--hostname", host]).ends(LONGEST_LOG).run() {
             Ok(answer) if answer.success() && !answer.text().trim().is_empty() => Ok(answer.text_as_it_is()),
@@ -72,6 +95,22 @@ impl Glab {
             Err(error) => Err(error.message.clone()),
         }
     }
+}
+
+/// The failed runs of a pipeline: its jobs, or else the pipeline, whose failed parts are elsewhere and do not run again with it.
+fn failed_runs(pipeline: Pipeline, failed: Vec<Job>) -> Vec<FailedRun> {
+    let again = format!("projects/{}/pipelines/{}", pipeline.project_id, pipeline.id);
+    let of_job = |job: Job| {
+        let name = job.stage.map_or_else(|| job.name.clone(), |stage| format!("{stage} / {}", job.name));
+        FailedRun { run: format!("{name} {}", job.id), name, again: Some(again.clone()) }
+    };
+    let runs: Vec<FailedRun> = failed.into_iter().map(of_job).collect();
+    if runs.is_empty() {
+        let of_pipeline =
+            |check: FailedCheck| FailedRun { run: again.clone(), name: check.name, again: None };
+        return pipeline.into_check().map(of_pipeline).into_iter().collect();
+    }
+    runs
 }
 
 impl Pipeline {
@@ -114,6 +153,20 @@ mod tests {
         assert!(!pipeline("failed", "bad", "fix").is_about("c0ffee"));
         assert!(!pipeline("failed", "bad", "refs/merge-requests/7/head").is_about("c0ffee"));
         assert!(pipeline("failed", "bad", "refs/merge-requests/7/merge").is_about("c0ffee"));
+    }
+
+    #[test]
+    fn failed_jobs_run_again_with_their_pipeline() {
+        let job = r#"{"id":41,"name":"unit","stage":"test","status":"failed"}"#;
+        let job: Job = serde_json::from_str(job).unwrap();
+        let found = failed_runs(pipeline("failed", "c0ffee", "fix"), vec![job]);
+        let again = Some("projects/2/pipelines/31".to_owned());
+        let expect = FailedRun { name: "test / unit".to_owned(), run: "test / unit 41".to_owned(), again };
+        assert_eq!(found, [expect]);
+        let found = failed_runs(pipeline("failed", "c0ffee", "fix"), Vec::new());
+        assert_eq!(FailedRun::again(&found), None);
+        assert_eq!(found.len(), 1);
+        assert!(failed_runs(pipeline("running", "c0ffee", "fix"), Vec::new()).is_empty());
     }
 
     #[test]
