@@ -22,9 +22,14 @@ fn set_checks(world: &World, conclusion: &str) {
 
 /// The check of a pull request.
 pub(crate) fn set_checks_of(world: &World, number: u32, conclusion: &str) {
+    set_run_of(world, number, conclusion, 2);
+}
+
+/// The check of a pull request, with the number of its job.
+fn set_run_of(world: &World, number: u32, conclusion: &str, job: u32) {
     let check = json!([{
         "name": "test", "workflowName": "CI", "status": "COMPLETED", "conclusion": conclusion,
-        "startedAt": "2026-11-20T10:00:00Z", "detailsUrl": "https://github.com/toys/toy/actions/runs/1/job/2",
+        "startedAt": "2026-11-20T10:00:00Z", "detailsUrl": format!("https://github.com/toys/toy/actions/runs/1/job/{job}"),
     }]);
     fs::write(world.path("home/gh").join(format!("{number}.checks")), check.to_string()).unwrap();
 }
@@ -123,6 +128,81 @@ fn red_checks_and_comments_go_to_an_agent() {
         (&feedback["feedback"]["number"], &feedback["feedback"]["cause"]),
         (&json!(2), &json!("pr.threads"))
     );
+}
+
+/// A worker whose work waits for its checks, and for a rule about a fact.
+fn checked(rule: &str, hooks: &str) -> String {
+    format!(
+        "name: checked
+states: {{pending: {{}}, working: {{respawn_prompt: work}}, reviewing: {{}}, stuck: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: work}}]}}
+  - {{from: working, to: reviewing, gate: {{section: '## Handoff', required: true}}, hooks: [{{action: kill_session}}, {{action: create_pr, on_failure: stop}}]}}
+  - {{from: reviewing, to: stuck, by: [engine, human], hooks: [{hooks}]}}
+  - {{from: reviewing, to: done, by: human, hooks: [{{action: release_workspace}}]}}
+  - {{from: stuck, to: working, by: human, hooks: [{{action: spawn_agent, prompt: work}}]}}
+watch:
+  - {{status: reviewing, {rule}, then: stuck}}
+prompts: {{work: 'Work. {{summary}}'}}
+"
+    )
+}
+
+/// A task of that workflow with a pull request.
+fn in_review<'w>(world: &'w World, rule: &str, hooks: &str) -> Task<'w> {
+    world.workflow("checked.yml", &checked(rule, hooks));
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "checked"]);
+    task.agent(1).begun();
+    let worktree = task.worktree();
+    fs::write(worktree.join("work.txt"), "work\n").unwrap();
+    world.git(&worktree, &["add", "work.txt"]);
+    world.git(&worktree, &["commit", "--quiet", "--message", "work"]);
+    task.write("## Handoff\n\nDone.");
+    task.ok("update", &["--status", "reviewing"]);
+    world.until("it has a pull request", || !task.events_of("pr.created").is_empty());
+    task
+}
+
+#[test]
+fn failed_checks_run_again_before_their_rule_applies() {
+    let world = World::new().with_github();
+    let task = in_review(&world, "pr: {checks: red}, rerun: 1", "");
+    let reruns = || {
+        let calls = fs::read_to_string(world.path("home/gh/calls")).unwrap();
+        calls.lines().filter(|it| it.starts_with("run rerun")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    set_run_of(&world, 1, "FAILURE", 2);
+    look(&world);
+    assert_eq!(reruns(), ["run rerun [1] [--failed] [--repo] [github.com/toys/toy]"]);
+    assert_eq!(task.status(), "reviewing");
+    let need = task.show()["need"].clone();
+    assert_eq!((&need["kind"], &need["why"]), (&json!("queued"), &json!("its checks run again, 1 of 1")));
+    assert_eq!(task.events_of("pr.rerun").len(), 1);
+    // Until the forge shows another run, it is not asked again, and the rule waits.
+    look(&world);
+    assert_eq!((reruns().len(), task.status().as_str()), (1, "reviewing"));
+    set_run_of(&world, 1, "FAILURE", 3);
+    look(&world);
+    assert_eq!((reruns().len(), task.status().as_str()), (1, "stuck"));
+    assert_eq!(rounds(&task), [round("pr.checks", 0)]);
+}
+
+#[test]
+fn a_hook_brings_the_branch_up_to_its_base() {
+    let world = World::new().with_github();
+    let task = in_review(&world, "base: moved", "{action: sync_branch, with: merge}");
+    fs::write(world.repo().join("elsewhere"), "new\n").unwrap();
+    world.git(&world.repo(), &["add", "elsewhere"]);
+    world.git(&world.repo(), &["commit", "--quiet", "--message", "elsewhere"]);
+    world.git(&world.repo(), &["push", "--quiet", "origin", "main"]);
+    look(&world);
+    assert_eq!((rounds(&task), task.status().as_str()), (vec![round("base", 0)], "stuck"));
+    let (tip, base) =
+        (world.git(&world.repo(), &["rev-parse", "fix"]), world.git(&world.repo(), &["rev-parse", "main"]));
+    assert_eq!(world.git(&world.repo(), &["merge-base", "fix", "main"]), base);
+    assert_eq!(world.git(&world.path("toy.git"), &["rev-parse", "fix"]), tip);
+    assert_eq!(task.events_of("work.synced").len(), 1);
+    assert!(task.worktree().join("elsewhere").exists());
 }
 
 #[test]
