@@ -15,8 +15,9 @@ use self::declare::{EventFields, events, take};
 
 pub use self::declare::EventType;
 pub use self::objects::{
-    Answer, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited, MergeUndo, Pass, PlannedHook,
-    PostedAnswer, Preparation, Question, Report, Spawn, ThreadAnswer, Transition, Waiting,
+    AcceptedMerge, Answer, AskedForMerge, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited,
+    MergeUndo, Pass, PlannedHook, PostedAnswer, Preparation, Question, RefusedMerge, Report, Spawn,
+    ThreadAnswer, Transition, Waiting,
 };
 pub use self::spent::Spent;
 pub use self::words::{
@@ -328,30 +329,11 @@ events! {
         url: String,
     },
     /// The forge is about to be asked to merge the pull request.
-    "pr.merge_asked" PrMergeAsked {
-        /// Address of the pull request.
-        url: String,
-        /// The commit of its branch.
-        commit: String,
-        /// Strategy of the merge; absent where a queue decides it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        strategy: Option<Strategy>,
-    },
+    "pr.merge_asked" PrMergeAsked(AskedForMerge),
     /// The forge merges the pull request, or has it in its queue.
-    "pr.merge_accepted" PrMergeAccepted {
-        /// Address of the pull request.
-        url: String,
-        /// The forge's name for the merge; absent in a queue.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-    },
+    "pr.merge_accepted" PrMergeAccepted(AcceptedMerge),
     /// The forge does not merge the pull request.
-    "pr.merge_refused" PrMergeRefused {
-        /// Address of the pull request.
-        url: String,
-        /// Reason of the forge.
-        error: String,
-    },
+    "pr.merge_refused" PrMergeRefused(RefusedMerge),
     /// The checks of the pull request have ended, or begin again, or are those of another commit.
     "pr.checks" PrChecks(ChecksSeen),
     /// The failed checks of the pull request are to run again before a watch rule about them applies; the forge is asked next.

@@ -47,6 +47,34 @@ objects! {
         is_posted: bool,
     }
 
+    /// The question to a forge to merge a pull request.
+    AskedForMerge {
+        /// Address of the pull request.
+        url: String,
+        /// The commit of its branch.
+        commit: String,
+        /// Strategy of the merge; absent where a queue decides it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strategy: Option<Strategy>,
+    }
+
+    /// A merge of a pull request that its forge has accepted.
+    AcceptedMerge {
+        /// Address of the pull request.
+        url: String,
+        /// The forge's name for the merge; absent in a queue.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    }
+
+    /// A merge of a pull request that its forge does not make.
+    RefusedMerge {
+        /// Address of the pull request.
+        url: String,
+        /// Reason of the forge.
+        error: String,
+    }
+
     /// A sync of a task's branch with its base.
     BranchSync {
         /// The base: a branch.

@@ -167,9 +167,11 @@ impl WorkItemHistory {
             Event::WorkSynced(_) => self.branch.syncing = None,
             Event::TaskMerged { kept: true, .. } => {}
             Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.branch.is_merged = true,
-            Event::PrMergeAsked { url, commit, .. } => self.branch.ask_merge(url, commit),
-            Event::PrMergeAccepted { id, .. } => self.branch.accept_merge(id.as_deref(), &record.timestamp),
-            Event::PrMergeRefused { error, .. } => self.branch.refuse_merge(error),
+            Event::PrMergeAsked(asked) => self.branch.ask_merge(&asked.url, &asked.commit),
+            Event::PrMergeAccepted(accepted) => {
+                self.branch.accept_merge(accepted.id.as_deref(), &record.timestamp)
+            }
+            Event::PrMergeRefused(refused) => self.branch.refuse_merge(&refused.error),
             Event::PrCreated { url } => self.branch.pr = Some(url.clone()),
             Event::PrChecks(checks) => self.branch.see(checks),
             Event::PrRerun { commit, number, most, failed } => {

@@ -327,12 +327,15 @@ fn a_merge_that_was_taken_back_is_none() {
 #[test]
 fn the_last_answer_of_a_forge_about_a_merge_counts() {
     let url = || "https://github.com/toys/toy/pull/7".to_owned();
-    let asked =
-        || -> (Event, Set) { Event::PrMergeAsked { url: url(), commit: "w1".into(), strategy: None }.into() };
-    let accepted = |id: Option<&str>| -> (Event, Set) {
-        Event::PrMergeAccepted { url: url(), id: id.map(str::to_owned) }.into()
+    let asked = || -> (Event, Set) {
+        Event::PrMergeAsked(AskedForMerge { url: url(), commit: "w1".into(), strategy: None }).into()
     };
-    let refused = || -> (Event, Set) { Event::PrMergeRefused { url: url(), error: "a rule".into() }.into() };
+    let accepted = |id: Option<&str>| -> (Event, Set) {
+        Event::PrMergeAccepted(AcceptedMerge { url: url(), id: id.map(str::to_owned) }).into()
+    };
+    let refused = || -> (Event, Set) {
+        Event::PrMergeRefused(RefusedMerge { url: url(), error: "a rule".into() }).into()
+    };
     let answer = |events| fold(events).branch.asked_merge.and_then(|asked| asked.answer);
     assert_eq!(answer(vec![asked()]), None);
     let pending = answer(vec![asked(), accepted(Some("i"))]);

@@ -201,8 +201,8 @@ fn matters(event: &Event) -> bool {
             | Event::TaskForceMerged { .. }
             | Event::TaskMigrated { .. }
             | Event::PrCreated { .. }
-            | Event::PrMergeAccepted { .. }
-            | Event::PrMergeRefused { .. }
+            | Event::PrMergeAccepted(_)
+            | Event::PrMergeRefused(_)
             | Event::PrMerged { .. }
             | Event::PrClosed { .. }
             | Event::TaskDeleted { .. }

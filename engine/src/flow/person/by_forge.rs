@@ -12,7 +12,7 @@ use orange_system::fault;
 use crate::app::App;
 use crate::drive::forge::{Forge, ForgeMerge, ForgeMergeState, MergeRules, PrState, PullRequest};
 use crate::drive::git::{Git, MergeForm, REMOTE, Strategy};
-use crate::flow::person::merge::advised;
+use crate::flow::person::merge_advice::advised;
 use crate::flow::person::merge_message;
 use crate::hooks;
 use crate::store::effective::Sourced;
@@ -242,12 +242,12 @@ fn begin(
         }
         Some(_) | None => None,
     };
-    let asked = Event::PrMergeAsked {
+    let asked = event::AskedForMerge {
         url: url.to_owned(),
         commit: commit.to_owned(),
         strategy: strategy.map(|strategy| event::Strategy::from(strategy.as_str())),
     };
-    locked.append(asked, Set::new())?;
+    locked.append(Event::PrMergeAsked(asked), Set::new())?;
     fault::step("merge", url);
     forge.merge(&ForgeMerge { url, commit, strategy, message: wanted.message.or(text.as_deref()) })
 }
@@ -315,12 +315,16 @@ pub(crate) fn record(locked: &mut LockedWorkItem, url: &str, state: &ForgeMergeS
     let event = match (state, known) {
         (ForgeMergeState::Merged(_), _) => return Ok(()),
         (ForgeMergeState::Queued, Some(AskedAnswer::Queued { .. })) => return Ok(()),
-        (ForgeMergeState::Queued, _) => Event::PrMergeAccepted { url, id: None },
+        (ForgeMergeState::Queued, _) => Event::PrMergeAccepted(event::AcceptedMerge { url, id: None }),
         (ForgeMergeState::Pending(id), Some(AskedAnswer::Pending { id: known, .. })) if id == known => {
             return Ok(());
         }
-        (ForgeMergeState::Pending(id), _) => Event::PrMergeAccepted { url, id: Some(id.clone()) },
-        (ForgeMergeState::Refused(error), _) => Event::PrMergeRefused { url, error: error.clone() },
+        (ForgeMergeState::Pending(id), _) => {
+            Event::PrMergeAccepted(event::AcceptedMerge { url, id: Some(id.clone()) })
+        }
+        (ForgeMergeState::Refused(error), _) => {
+            Event::PrMergeRefused(event::RefusedMerge { url, error: error.clone() })
+        }
     };
     locked.append(event, Set::new())?;
     fault::step("follow the merge of", &locked.task().id);

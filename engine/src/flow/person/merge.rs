@@ -9,10 +9,11 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::forge::PullRequest;
 pub use crate::drive::git::Strategy;
-use crate::drive::git::{Git, Merge, MergeForm, MergeObstacle, REMOTE, Unmergeable};
+use crate::drive::git::{Git, Merge, MergeForm, REMOTE};
 use crate::flow::activity;
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::person::by_forge::{self, ForgeMergeEnd, WantedMerge, asked_if_merged, pull_request};
+use crate::flow::person::merge_advice::advised;
 use crate::flow::person::merge_message::{self, GivenMessage};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
@@ -194,7 +195,7 @@ pub fn would_merge(app: &App, dir: &WorkItemDir, wish: MergeWish<'_>) -> Result<
 }
 
 impl Aim {
-    /// The same merge, by the forge.
+    /// This merge, by the forge.
     fn by_forge<'a>(&'a self, wish: MergeWish<'a>) -> WantedMerge<'a> {
         WantedMerge {
             project: &self.project,
@@ -341,53 +342,6 @@ fn plan(
     };
     git.plan_merge(&task.branch, &aim.into, form, worktree.as_deref())
         .map_err(|unmergeable| advised(app, task, &aim.into, "then merge again", unmergeable))
-}
-
-/// The error of a merge that is not made, with who can do what about it: a person, where the branch is checked out, or the worker
-/// to whom the workflow can give the task back.
-pub(super) fn advised(app: &App, task: &WorkItem, base: &str, then: &str, flaw: Unmergeable) -> Error {
-    match flaw.obstacle {
-        MergeObstacle::Conflict => {}
-        MergeObstacle::MovedOn => {
-            let help = format!(
-                "use `--strategy merge`, `squash`, `rebase` or `auto`; or bring the branch up to date first: `orange task sync {}`",
-                task.id
-            );
-            return flaw.help(help);
-        }
-        MergeObstacle::Replay | MergeObstacle::Other => return flaw.error,
-    }
-    let worktree = task.worktree().map(|name| app.home.workspace(name)).filter(|folder| folder.exists());
-    let by_hand = worktree.map(|worktree| {
-        format!("in {}, run `git merge {base}`, resolve, commit; {then}", worktree.display())
-    });
-    let is_base = app.project_of(task).is_ok_and(|project| project.default_branch == base);
-    let by_agent = returned(app, task).map(|status| {
-        let id = &task.id;
-        match is_base {
-            true => format!("give it to its agent: `orange task sync {id} --by-agent`"),
-            false => format!(
-                "give it to its agent: `orange task update {id} --status {status} --feedback 'Merge {base} into the branch and \
-                 resolve the conflicts'`"
-            ),
-        }
-    });
-    let helps: Vec<String> = [by_hand, by_agent].into_iter().flatten().collect();
-    if helps.is_empty() {
-        let branch = &task.branch;
-        return flaw.help(format!(
-            "check the branch out with `git worktree add FOLDER {branch}`; there, run `git merge {base}`, resolve, commit; {then}"
-        ));
-    }
-    flaw.help(helps.join("; or "))
-}
-
-/// The status in which the task's agent goes on with work that a person returns.
-pub(super) fn returned(app: &App, task: &WorkItem) -> Option<&'static str> {
-    let machine = app.machine_of(&task.owned).ok()?;
-    let status = machine.state_named(task.status())?;
-    let back = machine.targets(status).find(|to| machine.returns_work(status, *to))?;
-    Some(machine.state(back).name)
 }
 
 /// Advice for a task that has come to the state of merged tasks without a merge. An error while reading does not fail the command:

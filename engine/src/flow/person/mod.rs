@@ -13,6 +13,7 @@ pub mod edit;
 pub mod harness;
 pub mod issue;
 pub mod merge;
+mod merge_advice;
 mod merge_message;
 pub mod migrate;
 pub mod open;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::drive::git::{Git, MergeObstacle, Strategy, SyncPlan, Unmergeable};
-use crate::flow::person::merge::{advised, returned};
+use crate::flow::person::merge_advice::{advised, returned};
 use crate::flow::person::update::{UpdateWishes, Updated, update};
 use crate::flow::{activity, lock_recovered};
 use crate::hooks::reclaim;
