@@ -165,7 +165,7 @@ fn groups(kind: NeedKind) -> &'static [ActionGroup] {
         NeedKind::ChecksRed => &[Status, PullRequest, Logs, Cancel],
         NeedKind::HookFailed => &[RetryHooks, Seen, Attach, Logs, Cancel],
         NeedKind::Limit | NeedKind::Working => &[Attach, Again, Logs, Cancel],
-        NeedKind::Queued => &[Spawn, PullRequest, Status, Cancel],
+        NeedKind::Queued => &[Spawn, Status, Cancel],
         NeedKind::Over => &[Undo, PullRequest, Logs, Delete],
     }
 }

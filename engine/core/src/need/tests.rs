@@ -296,7 +296,7 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
         ..it
     });
     let merges = "its pull request is queued for merge";
-    check(queued, NeedKind::Queued, merges, &["open", "refresh", "status", "cancel"]);
+    check(queued, NeedKind::Queued, merges, &["status", "cancel", "open", "refresh"]);
     let refused = ready(|it| TaskFacts {
         pull_request: Some(KnownPullRequest {
             checks: Checks::Green,
