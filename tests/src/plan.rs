@@ -50,7 +50,7 @@ pub struct PlannedWatch {
     pub fact: &'static str,
     /// Its guard.
     pub when: Option<GuardTree>,
-    /// Its `rerun`.
+    /// Its number of reruns.
     pub rerun: Option<u8>,
     /// `then`, or `then_when`.
     pub outcome: PlannedOutcome,
@@ -481,8 +481,7 @@ impl PlannedTransition {
 impl PlannedHook {
     /// True if the hooks after it wait when it fails: by default, those after `run_command` and `sync_branch` do.
     pub fn stops(&self) -> bool {
-        let does = matches!(self.action, "run_command" | "sync_branch");
-        self.on_failure.map_or(does, |it| it == "stop")
+        self.on_failure.map_or(matches!(self.action, "run_command" | "sync_branch"), |it| it == "stop")
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
@@ -515,12 +514,9 @@ impl PlannedRule {
 impl PlannedWatch {
     fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
         writeln!(f, "    - status: {}\n      {}", plan.state(self.status), self.fact)?;
-        if let Some(when) = &self.when {
-            writeln!(f, "      when: \"{}\"", when.text(&plan.counters))?;
-        }
-        if let Some(rerun) = self.rerun {
-            writeln!(f, "      rerun: {rerun}")?;
-        }
+        let when = self.when.as_ref().map(|it| it.text(&plan.counters));
+        when.map_or(Ok(()), |when| writeln!(f, "      when: \"{when}\""))?;
+        self.rerun.map_or(Ok(()), |rerun| writeln!(f, "      rerun: {rerun}"))?;
         self.outcome.write(f, plan)
     }
 }
@@ -539,9 +535,7 @@ impl PlannedOutcome {
             }
             PlannedOutcome::Crash { stuck_after, respawn } => {
                 writeln!(f, "      action: crash")?;
-                if let Some(stuck_after) = stuck_after {
-                    writeln!(f, "      stuck_after: {stuck_after}")?;
-                }
+                stuck_after.map_or(Ok(()), |it| writeln!(f, "      stuck_after: {it}"))?;
                 if *respawn { writeln!(f, "      respawn: true") } else { Ok(()) }
             }
             PlannedOutcome::MarkDead => writeln!(f, "      action: mark_dead"),

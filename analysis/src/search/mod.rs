@@ -10,6 +10,7 @@ pub mod reviewers;
 pub mod sections;
 pub mod task;
 pub mod times;
+mod work;
 
 mod decisions;
 mod explore;

@@ -1,7 +1,7 @@
 //! Possible next steps of a task: its agents, persons and the engine each do what they may.
 
 use orange_core::{
-    Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, OnFailure, StateId, Transition, TransitionId,
+    Actor, Actors, Cause, Decision, Effect, LifeEvent, LifeTurn, OnFailure, StateId, TransitionId,
 };
 
 use super::decisions;
@@ -414,28 +414,6 @@ impl<'m> Explorer<'_, 'm> {
             for it in self.rewritten(from, task, section) {
                 self.add(it.from, SearchStep::Write(it.wrote), it.task, Vec::new());
             }
-        }
-    }
-
-    /// An agent that is alive changes the work: that matters if a verdict counts for the present work alone.
-    fn commits(&mut self, from: Origin, task: &Task) {
-        let accepted = self.search.sections.of_present_work(task);
-        if let Some(agent) = task.alive().filter(|_| task.has_worktree() && accepted != 0) {
-            let next = Task { outdated: task.outdated | accepted, ..*task };
-            self.add(from, SearchStep::Commit(agent), next, Vec::new());
-        }
-    }
-
-    /// Where a hook has brought the branch up to its base, the work may be another one since, as after a commit of an agent.
-    fn synced(&mut self, from: Origin, task: &Task) {
-        let accepted = self.search.sections.of_present_work(task);
-        let machine = self.search.machine;
-        let leads_here =
-            |it: &&Transition<'_>| it.to == task.status || it.on_hook_failure == Some(task.status);
-        let mut into = machine.transitions.iter().filter(leads_here);
-        if accepted != 0 && into.any(Transition::remakes) {
-            let next = Task { outdated: task.outdated | accepted, ..*task };
-            self.add(from, SearchStep::Commit(Actor::Engine), next, Vec::new());
         }
     }
 
