@@ -39,7 +39,7 @@ pub struct WatchRounds {
     pub cause: FactKind,
     /// The most of them for one thing that a person does; absent where some loop has no end or the search was cut.
     pub most: Option<u64>,
-    /// How often failed checks of one commit run again at most before such a rule applies.
+    /// The most requests to run failed checks of one commit again before such a rule applies.
     pub reruns: u8,
 }
 

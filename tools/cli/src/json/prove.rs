@@ -162,7 +162,7 @@ pub(crate) struct ShownRounds {
     pub cause: &'static str,
     /// The most transitions of such watch rules after one step of a person; null when there is no bound or the search was cut.
     pub most: Option<u64>,
-    /// How often failed checks of one commit run again at most before such a rule applies.
+    /// The most requests to run failed checks of one commit again before such a rule applies.
     pub reruns: u8,
 }
 
