@@ -17,7 +17,7 @@ impl Explorer<'_, '_> {
         }
     }
 
-    /// Where a hook has brought the branch up to its base, the work may be another one since, as after a commit of an agent.
+    /// A hook has brought the branch up to its base: the work may be another one since, as after a commit of an agent.
     pub(super) fn synced(&mut self, from: Origin, task: &Task) {
         let accepted = self.search.sections.of_present_work(task);
         let machine = self.search.machine;

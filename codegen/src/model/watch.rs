@@ -24,7 +24,7 @@ pub struct WatchRule {
     pub fact: Spanned<Fact>,
     /// The condition over counters under which it applies.
     pub when: Option<Guard>,
-    /// How often failed checks of one commit run again before it applies.
+    /// The most requests to run the failed checks of one commit again before it applies.
     pub rerun: u8,
     /// [`Outcome::Then`] or [`Outcome::ThenWhen`].
     pub outcome: Outcome,

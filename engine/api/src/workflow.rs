@@ -203,7 +203,7 @@ pub struct WatchRule {
     pub fact: String,
     /// Text of its guard; null without one.
     pub guard: Option<String>,
-    /// How often the failed checks of one commit run again before it applies.
+    /// The most requests to run the failed checks of one commit again before it applies.
     pub rerun: u8,
     /// The states to which it leads.
     pub then: Vec<String>,

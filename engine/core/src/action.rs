@@ -124,7 +124,7 @@ pub enum ParameterKind {
     Argv,
     /// Seconds, at least 1, and how many where the hook does not say.
     Seconds(u32),
-    /// How a branch is brought up to its base: one of [`SYNC_STRATEGIES`].
+    /// The strategy that brings a branch up to its base: one of [`SYNC_STRATEGIES`].
     SyncStrategy,
 }
 

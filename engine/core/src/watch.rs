@@ -266,7 +266,7 @@ pub struct WatchRule<'a> {
     pub fact: Fact,
     /// The condition over counters under which it applies.
     pub guard: Option<Guard<'a>>,
-    /// How often failed checks of one commit run again before it applies.
+    /// The most requests to run the failed checks of one commit again before it applies.
     pub rerun: u8,
     /// The transition that it takes: [`Outcome::Then`] or [`Outcome::ThenWhen`].
     pub outcome: Outcome<'a>,

@@ -7,7 +7,7 @@ pub struct FailedRun {
     pub name: String,
     /// The name with what distinguishes the run from later ones of the check.
     pub run: String,
-    /// What the forge runs again, in its own words; `None` for a check of another program.
+    /// The unit that the forge can run again, in its own words; `None` for a check of another program.
     pub again: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub enum MergeState {
 }
 
 impl FailedRun {
-    /// What the forge is to run again, each once; `None` if one of the failed checks cannot run again, which would then stay red.
+    /// The units that the forge is to run again, each once; `None` if one of the failed checks cannot run again, which would then stay red.
     pub fn again(failed: &[FailedRun]) -> Option<Vec<&str>> {
         let mut again: Vec<&str> = failed.iter().map(|it| it.again.as_deref()).collect::<Option<_>>()?;
         again.sort_unstable();

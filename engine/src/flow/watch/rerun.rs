@@ -10,7 +10,7 @@ use crate::flow::lock_recovered;
 use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use orange_system::{clock, fault};
 
-/// What follows for a rule whose checks may run again.
+/// Next act for a rule whose checks may run again.
 pub enum BeforeRule {
     /// The rule takes its transition.
     Take,

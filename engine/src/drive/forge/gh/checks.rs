@@ -106,7 +106,7 @@ fn worse(one: Checks, other: Checks) -> Checks {
 }
 
 impl CheckEntry {
-    /// The same entry, with the name of its workflow.
+    /// Sets the name of its workflow.
     pub(super) fn of_workflow(self, workflow_name: Option<String>) -> CheckEntry {
         CheckEntry { workflow_name, ..self }
     }
