@@ -33,9 +33,8 @@ fn target(context: &CheckContext<'_>, rule: &ExitRule) -> Option<Diagnostic> {
     let mut between = transitions.filter(|it| (it.from.value, it.to.value) == (from, then.value)).peekable();
     let is_declared = between.peek().is_some() || context.draft.ends.may_connect(from, then.value);
     let first = between.peek().copied();
-    if is_declared && between.any(|it| it.cause.is_none() && it.by.names(Actor::Engine))
-        || is_declared && first.is_none()
-    {
+    let mut is_for_engine = || between.any(|it| it.cause.is_none() && it.by.names(Actor::Engine));
+    if is_declared && (first.is_none() || is_for_engine()) {
         return None;
     }
     let message = match first {
