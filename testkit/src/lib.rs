@@ -42,8 +42,8 @@ pub fn until_within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool
     }
 }
 
-/// Writes a program, at once: whoever runs it at that moment runs the old one or the new one, whole. Only a process of its own has
-/// the file open meanwhile: a program that another test starts at that moment would inherit it from this one, and the program could
+/// Writes a program, at once: a process that runs it at that moment runs the old one or the new one, whole. Only a process of its own
+/// has the file open meanwhile: a program that another test starts at that moment would inherit it from this one, and the program could
 /// not be run until then.
 ///
 /// # Panics

@@ -556,7 +556,8 @@ fn a_deadline_moves_a_task_on_from_each_of_its_states() {
 fn a_used_up_budget_moves_a_task_on_when_its_agent_has_ended() {
     let mut rules = timed(Outcome::Then(STUCK));
     rules.iter_mut().find(|it| it.state == REVIEW).unwrap().condition = Condition::Spent;
-    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let states = states();
+    let machine = Machine { exit_rules: &rules, ..machine(&states) };
     assert!(machine.leaves_when_spent(REVIEW) && machine.limits(REVIEW) && !machine.limits(WORKING));
     let after = |has_agent, is_spent, body| {
         let facts = facts(REVIEW, &[2, 0], body);

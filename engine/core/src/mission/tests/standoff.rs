@@ -15,7 +15,7 @@ fn the_first_step_that_waits_for_a_loop_alone_is_skipped() {
     check(TWO_LOOPS, "create done(a,F) | C S Q B B | running");
 }
 
-/// The same plan, in another order.
+/// Two loops that wait for each other, with their steps in another order.
 #[test]
 fn the_order_in_which_steps_can_run_says_which_is_first() {
     check(
