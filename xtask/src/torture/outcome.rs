@@ -52,6 +52,7 @@ pub(super) struct TaskState {
     merges: usize,
     /// The commits of its branch that the default branch lacks.
     work: String,
+    /// True if the task was merged into the default branch, and the remote has that. What other tasks merge is theirs.
     is_pushed: bool,
 }
 
@@ -362,6 +363,10 @@ impl Task {
     }
 
     fn is_pushed(&self, world: &World) -> Result<bool> {
+        let is_own = |event: &Event| matches!(event, Event::TaskMerged { into, .. } if into == "main");
+        if !self.events().any(is_own) {
+            return Ok(false);
+        }
         let tip = |folder: &str| world.git(&world.path(folder), &["rev-parse", "main"]);
         Ok(tip(PROJECT)? == tip("toy.git")?)
     }
