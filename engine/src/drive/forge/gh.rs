@@ -4,6 +4,7 @@ mod checks;
 mod discussion;
 mod failed;
 mod glance;
+mod graphql;
 mod issues;
 mod merge;
 mod outlook;

@@ -1,11 +1,12 @@
 //! The discussion of a pull request on GitHub, by one question in GraphQL, and the permissions of its authors.
 
 use orange_api::{Permission, ReviewDecision};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::super::{Author, Discussion, ForgeComment, Mergeable, OpenThread};
+use super::graphql::of_pull_request;
 use super::{Gh, PullRequestAddress, asked, place, unclear};
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 
 /// The newest threads and comments. A repository that has another name since is found by the old one.
 const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
@@ -17,35 +18,6 @@ const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { rep
     reviews(last: 50) { pageInfo { hasPreviousPage } nodes { ...comment state } } } } } \
     fragment comment on Comment { id author { __typename login } createdAt body viewerDidAuthor ...hidden } \
     fragment hidden on Minimizable { isMinimized }";
-
-#[derive(Serialize)]
-struct Question<'a> {
-    query: &'a str,
-    variables: Variables<'a>,
-}
-
-#[derive(Serialize)]
-struct Variables<'a> {
-    owner: &'a str,
-    name: &'a str,
-    number: u64,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    data: Data,
-}
-
-#[derive(Deserialize)]
-struct Data {
-    repository: Option<Repository>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Repository {
-    pull_request: Option<Facts>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,13 +109,7 @@ struct ShownPermission {
 impl Gh {
     /// The reviews and open threads of a pull request.
     pub fn discussion(&self, url: &str) -> Result<Discussion> {
-        let PullRequestAddress { host, owner, name, number } = place(url)?;
-        let question = Question { query: QUERY, variables: Variables { owner, name, number } };
-        let question = serde_json::to_vec(&question).map_err(|cause| {
-            Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}"))
-        })?;
-        let call = self.call(&["api", "graphql", "--hostname", host, "--input", "-"]);
-        let answer = asked(call.input(&question))?;
+        let answer = asked(self.graphql_about(url, QUERY)?)?;
         parse(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
@@ -183,7 +149,7 @@ fn permission(json: &[u8]) -> Option<Permission> {
 }
 
 fn parse(json: &[u8]) -> Option<Discussion> {
-    let facts = serde_json::from_slice::<Answer>(json).ok()?.data.repository?.pull_request?;
+    let facts = of_pull_request::<Facts>(json)?;
     let review = facts.review();
     let Facts { head_ref_oid, mergeable, review_threads, comments, reviews, .. } = facts;
     let has_more = review_threads.page_info.has_previous_page

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use orange_journal::event::Checks;
 
 use super::super::{Glance, Glances};
+use super::graphql::data;
 use super::{Gh, check_url, checked, pr_state, unclear};
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 
 /// The most pull requests of one question: GitHub bounds its size.
 const MOST: usize = 50;
@@ -43,18 +44,6 @@ struct Commit {
 #[derive(Deserialize)]
 struct Rollup {
     state: String,
-}
-
-/// A question in GraphQL.
-#[derive(Serialize)]
-struct Question<'a> {
-    query: String,
-    variables: BTreeMap<String, &'a str>,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    data: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -97,11 +86,8 @@ impl Gh {
         let mut found = Glances::default();
         for (host, urls) in by_host {
             for urls in urls.chunks(MOST) {
-                let call = self.call(&["api", "graphql", "--hostname", host, "--input", "-"]);
-                let question = serde_json::to_vec(&question(urls)).map_err(|cause| {
-                    Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}"))
-                })?;
-                let answer = call.input(&question).run()?;
+                let (query, variables) = question(urls);
+                let answer = self.graphql(host, &query, &variables)?.run()?;
                 // It fails, too, if it does not know one of them, and has the others all the same.
                 let Some(glances) = parse(&answer.stdout, urls) else {
                     return Err(unclear(&checked(answer)?));
@@ -114,7 +100,8 @@ impl Gh {
     }
 }
 
-fn question<'a>(urls: &[&'a str]) -> Question<'a> {
+/// The query about these, with its variables.
+fn question<'a>(urls: &[&'a str]) -> (String, BTreeMap<String, &'a str>) {
     let variables = urls.iter().enumerate().map(|(index, url)| (format!("u{index}"), *url)).collect();
     let declared: Vec<String> = (0..urls.len()).map(|index| format!("$u{index}: URI!")).collect();
     let asked: String =
@@ -125,11 +112,11 @@ fn question<'a>(urls: &[&'a str]) -> Question<'a> {
         "query({}) {{ rateLimit {{ limit remaining }}{asked} }} fragment facts on PullRequest {{ {facts} }}",
         declared.join(", ")
     );
-    Question { query, variables }
+    (query, variables)
 }
 
 fn parse(json: &[u8], urls: &[&str]) -> Option<Glances> {
-    let mut data = serde_json::from_slice::<Answer>(json).ok()?.data;
+    let mut data = data::<BTreeMap<String, Value>>(json)?;
     let limit = data.remove("rateLimit").and_then(|it| serde_json::from_value::<RateLimit>(it).ok());
     let one = |(index, url): (usize, &&str)| {
         let facts = serde_json::from_value::<Facts>(data.remove(&format!("p{index}"))?).ok()?;
@@ -164,16 +151,15 @@ mod tests {
 
     #[test]
     fn addresses_are_values_of_a_question_and_no_part_of_its_text() {
-        let question = question(&URLS);
-        let query = &question.query;
+        let (query, variables) = question(&URLS);
         assert!(
             query.starts_with("query($u0: URI!, $u1: URI!) { rateLimit { limit remaining } p0:"),
             "{query}"
         );
         assert!(query.contains(" p1: resource(url: $u1) { ...facts } }"), "{query}");
         assert!(!query.contains("github.com"), "{query}");
-        let variables = [("u0".to_owned(), URLS[0]), ("u1".to_owned(), URLS[1])];
-        assert_eq!(question.variables, BTreeMap::from(variables));
+        let expect = [("u0".to_owned(), URLS[0]), ("u1".to_owned(), URLS[1])];
+        assert_eq!(variables, BTreeMap::from(expect));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::super::issues::{MOST_PAGES, millis};
 use super::super::{AppliedLabel, Author, Issue, LabelledIssue, LabelledIssues};
+use super::graphql::{json, of_repository};
 use super::{Gh, asked, checked, unclear};
 use crate::{Error, ErrorKind, Result};
 
@@ -20,12 +21,6 @@ struct Repository<'a> {
     host: &'a str,
     owner: &'a str,
     name: &'a str,
-}
-
-#[derive(Serialize)]
-struct Question<'a> {
-    query: &'a str,
-    variables: Variables<'a>,
 }
 
 #[derive(Serialize)]
@@ -48,16 +43,6 @@ struct NewComment<'a> {
 #[derive(Deserialize)]
 struct ShownRepository {
     url: String,
-}
-
-#[derive(Deserialize)]
-struct Answer<T> {
-    data: Data<T>,
-}
-
-#[derive(Deserialize)]
-struct Data<T> {
-    repository: Option<T>,
 }
 
 #[derive(Deserialize)]
@@ -171,7 +156,7 @@ impl Gh {
             let Repository { host, owner, name } = place;
             let variables =
                 Variables { owner, name, label: Some(label), after: after.as_deref(), number: None };
-            let answer = self.graphql(host, &Question { query: &query, variables })?.run()?;
+            let answer = self.graphql(host, &query, &variables)?.run()?;
             if !answer.success() && !blockers.is_empty() && answer.complaint().contains("'blockedBy'") {
                 blockers = "";
                 continue;
@@ -198,7 +183,7 @@ impl Gh {
             "query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{{asked} }} }}"
         );
         let variables = Variables { owner, name, label: None, after: None, number: None };
-        let answer = self.graphql(host, &Question { query: &query, variables })?.run()?;
+        let answer = self.graphql(host, &query, &variables)?.run()?;
         // It fails, too, if it does not know one of them, and has the others all the same.
         match closed(&answer.stdout) {
             Some(closed) => Ok(closed),
@@ -212,10 +197,9 @@ impl Gh {
             issue(number: $number) { comments(last: 100) { nodes { body viewerDidAuthor } } } } }";
         let Repository { host, owner, name } = place(repository)?;
         let variables = Variables { owner, name, label: None, after: None, number: Some(number) };
-        let answer = asked(self.graphql(host, &Question { query: QUERY, variables })?)?;
-        let found: Answer<Commented> =
-            serde_json::from_slice(&answer.stdout).map_err(|_| unclear(&answer))?;
-        let issue = found.data.repository.and_then(|it| it.issue).ok_or_else(|| unclear(&answer))?;
+        let answer = asked(self.graphql(host, QUERY, &variables)?)?;
+        let issue = of_repository::<Commented>(&answer.stdout).and_then(|it| it.issue);
+        let issue = issue.ok_or_else(|| unclear(&answer))?;
         Ok(issue.comments.nodes.iter().any(|it| it.viewer_did_author && it.body.contains(mark)))
     }
 
@@ -239,16 +223,6 @@ impl Gh {
         let Repository { host, owner, name } = place(repository)?;
         self.account(host, owner, name, login)
     }
-
-    fn graphql(&self, host: &str, question: &Question<'_>) -> Result<orange_system::exec::ProgramCall> {
-        let call = self.call(&["api", "graphql", "--hostname", host, "--input", "-"]);
-        Ok(call.input(&json(question)?))
-    }
-}
-
-fn json(value: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(value)
-        .map_err(|cause| Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}")))
 }
 
 /// Takes `github.com/owner/name` apart.
@@ -289,8 +263,7 @@ type Issues = (Vec<LabelledIssue>, Option<String>);
 
 /// The issues, and where the next answer begins; `None` if a part is missing or a word is not known.
 fn parse(json: &[u8], repository: Repository<'_>, label: &str) -> Option<Issues> {
-    let Page { page_info, nodes } =
-        serde_json::from_slice::<Answer<Listed>>(json).ok()?.data.repository?.issues;
+    let Page { page_info, nodes } = of_repository::<Listed>(json)?.issues;
     let next = if page_info.has_next_page { Some(page_info.end_cursor?) } else { None };
     let issues = nodes.into_iter().map(|node| node.read(repository, label)).collect::<Option<_>>()?;
     Some((issues, next))
@@ -301,7 +274,7 @@ fn closed(json: &[u8]) -> Option<Vec<u64>> {
     struct State {
         state: String,
     }
-    let issues = serde_json::from_slice::<Answer<BTreeMap<String, Value>>>(json).ok()?.data.repository?;
+    let issues = of_repository::<BTreeMap<String, Value>>(json)?;
     let one = |(key, value): (String, Value)| {
         let state: State = serde_json::from_value(value).ok()?;
         (state.state == "CLOSED").then(|| key.strip_prefix('i')?.parse().ok()).flatten()

@@ -5,8 +5,9 @@ use orange_core::merge::Strategy;
 use serde::{Deserialize, Serialize};
 
 use super::super::{ForgeMerge, ForgeMergeState, MergeRules, PrState, PullRequestText};
+use super::graphql::{json, of_repository};
 use super::{Gh, PullRequestAddress, asked, check_url, checked, place, pr_state, unclear};
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 
 /// The version of the interface that has asynchronous merges.
 const VERSION: &str = "X-GitHub-Api-Version: 2026-03-10";
@@ -19,30 +20,6 @@ struct Text {
     state: String,
     title: String,
     body: String,
-}
-
-/// A question in GraphQL.
-#[derive(Serialize)]
-struct Question<'a> {
-    query: String,
-    variables: Variables<'a>,
-}
-
-#[derive(Serialize)]
-struct Variables<'a> {
-    owner: &'a str,
-    name: &'a str,
-    number: u64,
-}
-
-#[derive(Deserialize)]
-struct RulesAnswer {
-    data: RulesData,
-}
-
-#[derive(Deserialize)]
-struct RulesData {
-    repository: Option<Repository>,
 }
 
 #[derive(Deserialize)]
@@ -100,15 +77,13 @@ impl Gh {
 
     /// The rules of the repository for merges of this pull request.
     pub fn merge_rules(&self, url: &str) -> Result<MergeRules> {
-        let PullRequestAddress { host, owner, name, number } = place(url)?;
         let ask = |more: &str| {
             let query = format!(
                 "query($owner: String!, $name: String!, $number: Int!) {{ repository(owner: $owner, name: $name) {{ \
                  viewerDefaultMergeMethod mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed \
                  pullRequest(number: $number) {{ number {more} }} }} }}"
             );
-            let question = json(&Question { query, variables: Variables { owner, name, number } })?;
-            self.call(&["api", "graphql", "--hostname", host, "--input", "-"]).input(&question).run()
+            self.graphql_about(url, &query)?.run()
         };
         let mut answer = ask(QUEUE)?;
         if !answer.success() && answer.complaint().contains("isMergeQueueEnabled") {
@@ -192,18 +167,13 @@ fn endpoint(url: &str) -> Result<(String, &str)> {
     Ok((format!("repos/{owner}/{name}/pulls/{number}/merge-async"), host))
 }
 
-fn json(question: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(question)
-        .map_err(|cause| Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}")))
-}
-
 fn parse_text(json: &[u8]) -> Option<PullRequestText> {
     let Text { state, title, body } = serde_json::from_slice(json).ok()?;
     Some(PullRequestText { state: pr_state(&state)?, title, body })
 }
 
 fn parse_rules(json: &[u8]) -> Option<MergeRules> {
-    let repository = serde_json::from_slice::<RulesAnswer>(json).ok()?.data.repository?;
+    let repository = of_repository::<Repository>(json)?;
     let usual = match repository.viewer_default_merge_method.as_str() {
         "MERGE" => Some(Strategy::Merge),
         "SQUASH" => Some(Strategy::Squash),

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::graphql::data;
 use super::{Gh, PullRequestAddress, asked, place, unclear};
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 
 const REPLY: &str = "mutation($thread: ID!, $body: String!) { addPullRequestReviewThreadReply(input: \
     {pullRequestReviewThreadId: $thread, body: $body}) { comment { id } } }";
@@ -12,21 +13,10 @@ const RESOLVE: &str =
     "mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { isResolved } } }";
 
 #[derive(Serialize)]
-struct Mutation<'a> {
-    query: &'a str,
-    variables: Variables<'a>,
-}
-
-#[derive(Serialize)]
 struct Variables<'a> {
     thread: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'a str>,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    data: Changed,
 }
 
 /// A part of the answer is there for each mutation, and null if it has failed.
@@ -40,27 +30,23 @@ struct Changed {
 impl Gh {
     /// Adds a comment to a thread of a pull request.
     pub fn reply(&self, thread: &str, url: &str, body: &str) -> Result<()> {
-        self.change(url, &Mutation { query: REPLY, variables: Variables { thread, body: Some(body) } })
+        self.change(url, REPLY, &Variables { thread, body: Some(body) })
     }
 
     /// Resolves a thread of a pull request.
     pub fn resolve(&self, thread: &str, url: &str) -> Result<()> {
-        self.change(url, &Mutation { query: RESOLVE, variables: Variables { thread, body: None } })
+        self.change(url, RESOLVE, &Variables { thread, body: None })
     }
 
-    fn change(&self, url: &str, mutation: &Mutation<'_>) -> Result<()> {
+    fn change(&self, url: &str, mutation: &str, variables: &Variables<'_>) -> Result<()> {
         let PullRequestAddress { host, .. } = place(url)?;
-        let json = serde_json::to_vec(mutation).map_err(|cause| {
-            Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}"))
-        })?;
-        let call = self.call(&["api", "graphql", "--hostname", host, "--input", "-"]);
-        let answer = asked(call.input(&json))?;
+        let answer = asked(self.graphql(host, mutation, variables)?)?;
         if is_changed(&answer.stdout) { Ok(()) } else { Err(unclear(&answer)) }
     }
 }
 
 fn is_changed(json: &[u8]) -> bool {
-    serde_json::from_slice::<Answer>(json).is_ok_and(|Answer { data }| {
+    data::<Changed>(json).is_some_and(|data| {
         data.add_pull_request_review_thread_reply.is_some() || data.resolve_review_thread.is_some()
     })
 }

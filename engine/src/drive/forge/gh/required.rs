@@ -1,10 +1,11 @@
 //! The required checks of a pull request on GitHub, which gh's own list does not mark.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::super::{CheckedCommit, check_commit};
 use super::checks::{self, CheckEntry};
-use super::{Gh, PullRequestAddress, asked, place, unclear};
+use super::graphql::of_pull_request;
+use super::{Gh, asked, unclear};
 use crate::{Error, ErrorKind, Result};
 
 /// The checks of the newest commit, the first hundred.
@@ -14,35 +15,6 @@ const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { rep
     ... on CheckRun { name conclusion startedAt completedAt detailsUrl isRequired(pullRequestNumber: $number) \
     checkSuite { workflowRun { workflow { name } } } } \
     ... on StatusContext { context state targetUrl createdAt isRequired(pullRequestNumber: $number) } } } } } } } } } }";
-
-#[derive(Serialize)]
-struct Question<'a> {
-    query: &'a str,
-    variables: Variables<'a>,
-}
-
-#[derive(Serialize)]
-struct Variables<'a> {
-    owner: &'a str,
-    name: &'a str,
-    number: u64,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    data: Data,
-}
-
-#[derive(Deserialize)]
-struct Data {
-    repository: Option<Repository>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Repository {
-    pull_request: Option<Facts>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,13 +109,7 @@ impl Gh {
     }
 
     fn required(&self, url: &str) -> Result<RequiredChecks> {
-        let PullRequestAddress { host, owner, name, number } = place(url)?;
-        let question = Question { query: QUERY, variables: Variables { owner, name, number } };
-        let question = serde_json::to_vec(&question).map_err(|cause| {
-            Error::new(ErrorKind::Environment, format!("a question has no JSON: {cause}"))
-        })?;
-        let call = self.call(&["api", "graphql", "--hostname", host, "--input", "-"]);
-        let answer = asked(call.input(&question))?;
+        let answer = asked(self.graphql_about(url, QUERY)?)?;
         let found = parse(&answer.stdout).ok_or_else(|| unclear(&answer))?;
         if found.has_more {
             let message = "the pull request has more than 100 checks, so its required checks are not known";
@@ -155,7 +121,7 @@ impl Gh {
 }
 
 fn parse(json: &[u8]) -> Option<RequiredChecks> {
-    let facts = serde_json::from_slice::<Answer>(json).ok()?.data.repository?.pull_request?;
+    let facts = of_pull_request::<Facts>(json)?;
     let newest =
         facts.commits.nodes.into_iter().map(|it| it.commit).find(|it| it.oid == facts.head_ref_oid)?;
     let contexts = newest.status_check_rollup.map(|it| it.contexts);
