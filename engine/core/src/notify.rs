@@ -85,7 +85,12 @@ impl ChannelRules {
         let mut due = Due::default();
         let mut ready = Vec::new();
         for (place, fact) in facts.iter().enumerate() {
-            match self.wait(fact.kind, fact.noted, clock).map(|wait| wait.max(fact.unproven())) {
+            if !fact.kind.needs_person() || !self.kinds.contains(&fact.kind) {
+                continue;
+            }
+            let quiet = if self.urgent.contains(&fact.kind) { 0 } else { self.quiet_for(clock) };
+            let wait = fact.noted.map_or(Some(0), |noted| noted.waits(clock.now));
+            match wait.map(|wait| wait.max(quiet).max(fact.unproven())) {
                 None => {}
                 Some(0) => ready.push(place),
                 Some(wait) => due.later(wait),
@@ -100,16 +105,6 @@ impl ChannelRules {
             None => due.messages.extend(ready.into_iter().map(|place| Vec::from([place]))),
         }
         due
-    }
-
-    /// Seconds until a message about a fact of this kind; `None` if there is none.
-    pub fn wait(&self, kind: NeedKind, noted: Option<&Noted>, clock: Clock) -> Option<u64> {
-        if !kind.needs_person() || !self.kinds.contains(&kind) {
-            return None;
-        }
-        let quiet = if self.urgent.contains(&kind) { 0 } else { self.quiet_for(clock) };
-        let wait = noted.map_or(Some(0), |noted| noted.waits(clock.now))?;
-        Some(wait.max(quiet))
     }
 
     /// For how many seconds it is quiet; 0 if it is not.

@@ -224,7 +224,7 @@ mod tests {
     use orange_core::phone::{Received, Reply, code_in};
 
     use super::*;
-    use crate::flow::notify::message::{MessageFormat, tests::seen};
+    use crate::flow::notify::message::{MessageFormat, NeedItem, tests::seen};
     use crate::flow::notify::settings::ReplyTopic;
     use crate::store::tests::home;
 
@@ -277,7 +277,7 @@ mod tests {
     }
 
     fn answers(channel: &Channel, seen: &[&SeenNeed]) -> (Vec<PhoneAnswer>, NeedMessage) {
-        let mut message = NeedMessage::about(seen);
+        let mut message = NeedMessage::about(seen.iter().map(|it| NeedItem::of(it)).collect());
         let offers = offers(channel, seen, &mut message);
         (offers.iter().map(PhoneCommand::answer).collect(), message)
     }
@@ -304,7 +304,7 @@ mod tests {
         let mut paused = seen("fix", "", "pause 3");
         paused.need.actions =
             vec![action(ActionName::Continue, &["mission", "continue", "t1", "--pause", "3"])];
-        let mut message = NeedMessage::about(&[&paused]);
+        let mut message = NeedMessage::about(vec![NeedItem::of(&paused)]);
         let command = PhoneCommand::Continue { mission: "t1".to_owned(), pause: 3 };
         assert_eq!(offers(&channel(None), &[&paused], &mut message), [command]);
         let mut called = SeenNeed { call: Some("push failed".to_owned()), ..seen("fix", "", "push failed") };

@@ -53,11 +53,12 @@ pub enum Button {
 /// A need in a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NeedItem {
-    /// The task's or the mission's id.
+    /// The task's or the mission's id; empty for an issue.
     pub id: String,
     pub project: String,
+    /// Branch, or `issue 42`.
     pub branch: String,
-    /// Summary of the task or mission.
+    /// Summary of the task or mission, or title of the issue.
     pub summary: String,
     /// The kind of the need.
     pub need: String,
@@ -114,8 +115,7 @@ const FIELDS: [(&str, MessageField); 10] = [
 
 impl NeedMessage {
     /// The message about these needs.
-    pub fn about(needs: &[&SeenNeed]) -> NeedMessage {
-        let needs: Vec<NeedItem> = needs.iter().map(|seen| NeedItem::of(seen)).collect();
+    pub fn about(needs: Vec<NeedItem>) -> NeedMessage {
         if let [one] = &needs[..] {
             let title = format!("{}: {} ({})", one.need, one.branch, one.project);
             let text = [&one.why, &one.summary].map(String::as_str).into_iter().filter(|it| !it.is_empty());
@@ -128,14 +128,6 @@ impl NeedMessage {
         let more = (left > 0).then(|| format!("and {left} more"));
         let text = shown.chain(more).collect::<Vec<_>>().join(" · ");
         NeedMessage { title, text, needs, ..NeedMessage::default() }
-    }
-
-    /// The message about a labelled issue that waits for a person.
-    pub fn of_issue(project: &str, issue: &WaitingIssue) -> NeedMessage {
-        let title =
-            format!("{}: issue {} ({})", NeedKind::Stuck.as_str(), issue.number, plain(project, LONGEST));
-        let text = format!("{} · {}", issue.rule(), plain(&issue.title, LONGEST));
-        NeedMessage { title, text, ..NeedMessage::default() }
     }
 
     /// The message of `orange notify test`.
@@ -177,7 +169,21 @@ impl NeedMessage {
 }
 
 impl NeedItem {
-    fn of(seen: &SeenNeed) -> NeedItem {
+    /// A labelled issue that waits for a person.
+    pub fn of_issue(project: &str, issue: &WaitingIssue) -> NeedItem {
+        NeedItem {
+            project: plain(project, LONGEST),
+            branch: format!("issue {}", issue.number),
+            summary: plain(&issue.title, LONGEST),
+            need: NeedKind::Stuck.as_str().to_owned(),
+            why: issue.rule().to_owned(),
+            command: "orange intake".to_owned(),
+            ..NeedItem::default()
+        }
+    }
+
+    /// A need of a task or mission.
+    pub fn of(seen: &SeenNeed) -> NeedItem {
         let SeenNeed { dir, name, branch, summary, need, .. } = seen;
         let Need { kind, why, since, .. } = need;
         NeedItem {
@@ -295,18 +301,18 @@ pub(super) mod tests {
 
     #[test]
     fn a_message_says_what_is_needed_and_why() {
-        let message = NeedMessage::about(&[&seen("fix", "Mend it", "agent 1 is gone")]);
+        let message = NeedMessage::about(vec![NeedItem::of(&seen("fix", "Mend it", "agent 1 is gone"))]);
         assert_eq!(message.title, "stuck: fix (toy)");
         assert_eq!(message.text, "agent 1 is gone · Mend it");
         let many: Vec<SeenNeed> = (0..12).map(|at| seen(&format!("b{at}"), "", "w")).collect();
-        let message = NeedMessage::about(&many.iter().collect::<Vec<_>>());
+        let message = NeedMessage::about(many.iter().map(NeedItem::of).collect());
         assert_eq!((message.title.as_str(), message.needs.len()), ("12 tasks need you", 12));
         assert!(message.text.starts_with("b0: stuck: w · b1") && message.text.ends_with("and 2 more"));
     }
 
     #[test]
     fn no_text_of_an_agent_is_more_than_text() {
-        let message = NeedMessage::about(&[&seen(HOSTILE, HOSTILE, HOSTILE)]);
+        let message = NeedMessage::about(vec![NeedItem::of(&seen(HOSTILE, HOSTILE, HOSTILE))]);
         let all = message.written().unwrap();
         assert!(message.fields().all(|(_, value)| !value.chars().any(char::is_control)), "{all}");
         assert!(!all.contains("\\u00") && !all.contains('\u{202e}'), "{all}");
@@ -318,7 +324,7 @@ pub(super) mod tests {
 
     #[test]
     fn fields_are_replaced_once() {
-        let message = NeedMessage::about(&[&seen("fix", "Mend {id}", "w")]);
+        let message = NeedMessage::about(vec![NeedItem::of(&seen("fix", "Mend {id}", "w"))]);
         assert_eq!(replaced("{{{branch}}} {summary} {count}{", &message), "{fix} Mend {id} 1{");
         for fit in ["", "plain", "{title}: {text}", "{{}}", "{{{id}}}"] {
             assert_eq!(flaw(fit), None, "{fit}");

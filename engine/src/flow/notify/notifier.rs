@@ -11,10 +11,11 @@ use orange_core::notify::{Clock, NeedFact};
 use orange_core::phone::PhoneCommand;
 
 use super::codes::{self, CLOSED, LEAKED, seconds};
+use super::message::{NeedItem, NeedMessage};
 use super::seen::{self, SeenNeed};
+use super::send;
 use super::sent::SentMessages;
 use super::settings::{self, Channel};
-use super::{NeedMessage, send};
 use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Tmux;
@@ -84,28 +85,25 @@ impl Notifier {
         if channels.is_empty() {
             return Ok(None);
         }
-        let seen: Vec<SeenNeed> = seen::all(app)?;
-        let issues = Notice::of_issues(app)?;
+        let mut seen: Vec<MessageSubject> = seen::all(app)?.into_iter().map(MessageSubject::Need).collect();
+        seen.extend(MessageSubject::issues(app)?);
         let shared = self.shared(app)?;
         let lasted = self.lasted(&seen);
         self.running.retain(|_, thread| !thread.is_finished());
         let clock = clock_for(&channels);
-        let facts = seen.iter().map(SeenNeed::mark).chain(issues.iter().map(|issue| issue.fact.clone()));
-        shared.forget(&channels, &facts.collect(), clock.now)?;
+        shared.forget(&channels, &seen, clock.now)?;
         shared.end_codes(&seen, clock.now)?;
         let closed = codes::closed(&app.home)?;
-        let notices: Vec<Notice> =
-            closed.iter().map(|(name, until)| Notice::closed(name, *until)).chain(issues).collect();
         let mut again: Option<u64> = None;
         for channel in channels {
             if self.running.contains_key(&channel.name) {
                 continue;
             }
             let due = shared.due(&channel, &seen, &lasted, clock);
-            let (ready, later) = shared.due_notices(&channel, &notices, clock);
-            again = [again, due.again, later].into_iter().flatten().min();
+            again = [again, due.again].into_iter().flatten().min();
+            let notices = shared.notices(&channel, &closed, clock.now);
             let needs = due.messages.iter().map(|places| Batch::of(&channel, &seen, places));
-            let batches: Vec<Batch> = ready.into_iter().chain(needs).collect();
+            let batches: Vec<Batch> = notices.into_iter().chain(needs).collect();
             if batches.is_empty() {
                 continue;
             }
@@ -121,9 +119,9 @@ impl Notifier {
     }
 
     /// For how long each fact has been seen.
-    fn lasted(&mut self, seen: &[SeenNeed]) -> Vec<Duration> {
+    fn lasted(&mut self, seen: &[MessageSubject]) -> Vec<Duration> {
         let now = Instant::now();
-        let marks: Vec<String> = seen.iter().map(SeenNeed::mark).collect();
+        let marks: Vec<String> = seen.iter().map(MessageSubject::mark).collect();
         self.since.retain(|mark, _| marks.contains(mark));
         let since = marks.into_iter().map(|mark| *self.since.entry(mark).or_insert(now));
         since.map(|since| now.duration_since(since)).collect()
@@ -153,6 +151,56 @@ impl Notifier {
     }
 }
 
+/// Something that a person gets a message about.
+enum MessageSubject {
+    Need(SeenNeed),
+    /// A labelled issue that waits for a person.
+    Issue {
+        project: String,
+        issue: WaitingIssue,
+    },
+}
+
+impl MessageSubject {
+    /// The issues of all projects. `orange doctor` reports a file that cannot be read.
+    fn issues(app: &App) -> Result<impl Iterator<Item = MessageSubject>> {
+        let waiting = WaitingIssue::of_projects(&projects::read(&app.home)?, &app.home, None);
+        Ok(waiting.into_iter().flatten().map(|(project, issue)| MessageSubject::Issue { project, issue }))
+    }
+
+    /// Its identity in messages.
+    fn mark(&self) -> String {
+        match self {
+            MessageSubject::Need(seen) => seen.mark(),
+            MessageSubject::Issue { project, issue } => {
+                let source = issue.source.as_deref().unwrap_or_default();
+                format!("issue {project} {} {} {source}", issue.number, issue.verdict)
+            }
+        }
+    }
+
+    fn kind(&self) -> NeedKind {
+        match self {
+            MessageSubject::Need(seen) => seen.need.kind,
+            MessageSubject::Issue { .. } => NeedKind::Stuck,
+        }
+    }
+
+    fn item(&self) -> NeedItem {
+        match self {
+            MessageSubject::Need(seen) => NeedItem::of(seen),
+            MessageSubject::Issue { project, issue } => NeedItem::of_issue(project, issue),
+        }
+    }
+
+    fn need(&self) -> Option<&SeenNeed> {
+        match self {
+            MessageSubject::Need(seen) => Some(seen),
+            MessageSubject::Issue { .. } => None,
+        }
+    }
+}
+
 /// One message and the facts that it is about.
 struct Batch {
     message: NeedMessage,
@@ -162,47 +210,20 @@ struct Batch {
 }
 
 impl Batch {
-    fn of(channel: &Channel, seen: &[SeenNeed], places: &[usize]) -> Batch {
-        let seen: Vec<&SeenNeed> = places.iter().filter_map(|place| seen.get(*place)).collect();
-        let mut message = NeedMessage::about(&seen);
-        let offers = codes::offers(channel, &seen, &mut message);
+    fn of(channel: &Channel, seen: &[MessageSubject], places: &[usize]) -> Batch {
+        let seen: Vec<&MessageSubject> = places.iter().filter_map(|place| seen.get(*place)).collect();
+        let mut message = NeedMessage::about(seen.iter().map(|it| it.item()).collect());
+        let needs: Option<Vec<&SeenNeed>> = seen.iter().map(|it| it.need()).collect();
+        let offers = needs.map_or_else(Vec::new, |needs| codes::offers(channel, &needs, &mut message));
         Batch { facts: seen.iter().map(|it| it.mark()).collect(), message, offers }
     }
-}
 
-/// A message about something else than a task or mission.
-struct Notice {
-    message: NeedMessage,
-    fact: String,
-    /// Kind of need as which channels get it; `None` for all channels, also in quiet hours.
-    kind: Option<NeedKind>,
-}
-
-impl Notice {
     /// The message that a channel takes no answers until this time.
-    fn closed(name: &str, until: u64) -> Notice {
+    fn closed(name: &str, until: u64) -> Batch {
         let title = format!("orange: answers of {name} are closed");
         let text = format!("{CLOSED} · {LEAKED}");
         let message = NeedMessage { title, text, ..NeedMessage::default() };
-        Notice { message, fact: format!("answers {name} {until}"), kind: None }
-    }
-
-    /// The messages about labelled issues that wait for a person. The monitor reports a file that cannot be read.
-    fn of_issues(app: &App) -> Result<Vec<Notice>> {
-        let waiting = WaitingIssue::of_projects(&projects::read(&app.home)?, &app.home, None);
-        let notice = |(project, issue): (String, WaitingIssue)| {
-            let source = issue.source.as_deref().unwrap_or_default();
-            Notice {
-                message: NeedMessage::of_issue(&project, &issue),
-                fact: format!("issue {project} {} {} {source}", issue.number, issue.verdict),
-                kind: Some(NeedKind::Stuck),
-            }
-        };
-        Ok(waiting.into_iter().flatten().map(notice).collect())
-    }
-
-    fn batch(&self) -> Batch {
-        Batch { message: self.message.clone(), facts: vec![self.fact.clone()], offers: Vec::new() }
+        Batch { message, facts: vec![format!("answers {name} {until}")], offers: Vec::new() }
     }
 }
 
@@ -214,15 +235,14 @@ impl NotifierState {
     fn due(
         &self,
         channel: &Channel,
-        seen: &[SeenNeed],
+        seen: &[MessageSubject],
         lasted: &[Duration],
         clock: Clock,
     ) -> orange_core::notify::Due {
         let sent = self.sent();
         let noted: Vec<_> = seen.iter().map(|it| sent.noted(&channel.name, &it.mark())).collect();
-        let kind = |seen: &SeenNeed| NeedKind::ALL.into_iter().find(|kind| *kind == seen.need.kind);
         let facts = seen.iter().zip(&noted).zip(lasted).map(|((seen, noted), lasted)| NeedFact {
-            kind: kind(seen).unwrap_or(NeedKind::Working),
+            kind: seen.kind(),
             lasted: *lasted,
             noted: noted.as_ref(),
         });
@@ -230,36 +250,31 @@ impl NotifierState {
         channel.rules.due(&facts.collect::<Vec<_>>(), last, clock)
     }
 
-    /// The messages of these that a channel gets now, and after how many seconds it may get others.
-    fn due_notices(&self, channel: &Channel, notices: &[Notice], clock: Clock) -> (Vec<Batch>, Option<u64>) {
+    /// The messages about channels that take no answers. A person gets them on every channel, also in quiet hours.
+    fn notices(&self, channel: &Channel, closed: &[(String, u64)], now: u64) -> Vec<Batch> {
         let sent = self.sent();
-        let wait = |notice: &Notice| {
-            let noted = sent.noted(&channel.name, &notice.fact);
-            match notice.kind {
-                Some(kind) => channel.rules.wait(kind, noted.as_ref(), clock),
-                None => noted.map_or(Some(0), |noted| noted.waits(clock.now)),
-            }
+        let is_due = |batch: &Batch| {
+            let noted = batch.facts.first().and_then(|fact| sent.noted(&channel.name, fact));
+            noted.is_none_or(|noted| noted.waits(now) == Some(0))
         };
-        let waits: Vec<Option<u64>> = notices.iter().map(wait).collect();
-        let ready = notices.iter().zip(&waits).filter(|(_, wait)| **wait == Some(0));
-        let later = waits.iter().flatten().filter(|wait| **wait > 0).min();
-        (ready.map(|(notice, _)| notice.batch()).collect(), later.copied())
+        closed.iter().map(|(name, until)| Batch::closed(name, *until)).filter(is_due).collect()
     }
 
-    fn forget(&self, channels: &[Channel], facts: &BTreeSet<String>, now: u64) -> Result<()> {
+    fn forget(&self, channels: &[Channel], seen: &[MessageSubject], now: u64) -> Result<()> {
         let names: BTreeSet<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
+        let facts: BTreeSet<String> = seen.iter().map(MessageSubject::mark).collect();
         let mut sent = self.sent();
         let before = sent.clone();
-        sent.forget(&names, facts, now);
+        sent.forget(&names, &facts, now);
         if *sent == before { Ok(()) } else { sent.write(&self.home) }
     }
 
     /// Ends the codes of buttons whose needs are over.
-    fn end_codes(&self, seen: &[SeenNeed], now: u64) -> Result<()> {
+    fn end_codes(&self, seen: &[MessageSubject], now: u64) -> Result<()> {
         if !self.home.answers_json().exists() {
             return Ok(());
         }
-        let needs: BTreeSet<String> = seen.iter().map(SeenNeed::mark).collect();
+        let needs: BTreeSet<String> = seen.iter().map(MessageSubject::mark).collect();
         codes::change(&self.home, |book| book.tidy(&needs, now))
     }
 
