@@ -24,7 +24,7 @@ pub struct WrittenBudget {
 pub struct WrittenLimit {
     /// The kind, and the key and its value.
     pub kind: Spanned<BudgetKind>,
-    /// Its amount.
+    /// Millionths of a dollar, tokens, seconds, or starts, by its kind.
     pub value: u64,
 }
 

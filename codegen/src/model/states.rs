@@ -58,9 +58,7 @@ fn timeout(
 ) -> Option<ExitRule> {
     let (timeout, then) = (fields.get("timeout"), fields.get("on_timeout"));
     let Some(timeout) = timeout else {
-        let then = then?;
-        let found = Diagnostic::new(&S09, then.key, "`on_timeout` says what follows, and no `timeout` when");
-        decoder.report(found.help("add `timeout: 2h`, or delete `on_timeout`"));
+        report_lonely(decoder, &then?, "timeout", "timeout: 2h");
         return None;
     };
     let after = duration(decoder, &timeout);
@@ -74,6 +72,13 @@ fn timeout(
     Some(ExitRule { span, status, condition: Condition::Ended(ending), outcome })
 }
 
+/// Reports `on_timeout` or `on_budget` without the key that says when.
+fn report_lonely(decoder: &mut Decoder<'_>, then: &Field<'_>, when: &str, example: &str) {
+    let key = then.name;
+    let found = Diagnostic::new(&S09, then.key, format!("`{key}` says what follows, and no `{when}` when"));
+    decoder.report(found.help(format!("add `{example}`, or delete `{key}`")));
+}
+
 /// The exit rule that `on_budget` stands for.
 fn spent(
     decoder: &mut Decoder<'_>,
@@ -84,8 +89,7 @@ fn spent(
 ) -> Option<ExitRule> {
     let then = fields.get("on_budget")?;
     if fields.get("budget").is_none() {
-        let found = Diagnostic::new(&S09, then.key, "`on_budget` says what follows, and no `budget` when");
-        decoder.report(found.help("add `budget: {cost: 5.00}`, or delete `on_budget`"));
+        report_lonely(decoder, &then, "budget", "budget: {cost: 5.00}");
         return None;
     }
     let span = then.key.to(then.value.span);

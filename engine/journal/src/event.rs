@@ -360,7 +360,7 @@ events! {
         /// Kind of the fact.
         #[serde(skip_serializing_if = "Option::is_none")]
         cause: Option<String>,
-        /// Its word.
+        /// Word of the fact, such as `red-early`.
         #[serde(skip_serializing_if = "Option::is_none")]
         value: Option<String>,
     },

@@ -79,7 +79,7 @@ pub struct RequestedRerun {
 pub struct WaitingFact {
     /// Kind of the fact.
     pub cause: String,
-    /// Its word.
+    /// Word of the fact, such as `red-early`.
     pub value: String,
     /// Time since when it is known to wait, RFC 3339 UTC.
     pub since: String,
