@@ -116,6 +116,10 @@ pub struct RunMonitor<'p> {
     pub started: u64,
     /// The agents that were started again after a crash since then.
     pub restarted: u64,
+    /// By state: the stays whose first agent was started since then.
+    pub stays: BTreeMap<usize, u64>,
+    /// True if no agent was started in the present stay.
+    is_new_stay: bool,
     /// The transitions since then, by their place in the plan, and how often each was taken.
     pub taken: BTreeMap<usize, u64>,
     /// True if the task has come back, without a person, to a state that it had left.
@@ -160,6 +164,8 @@ impl<'p> RunMonitor<'p> {
             unattended: 0,
             started: 0,
             restarted: 0,
+            stays: BTreeMap::new(),
+            is_new_stay: true,
             taken: BTreeMap::new(),
             has_returned: false,
             left: BTreeSet::new(),
@@ -216,6 +222,7 @@ impl<'p> RunMonitor<'p> {
     /// Counts from here on.
     fn begin_unattended(&mut self) {
         (self.unattended, self.started, self.restarted) = (0, 0, 0);
+        self.stays.clear();
         self.taken.clear();
         self.left.clear();
         self.has_returned = false;
@@ -303,6 +310,7 @@ impl<'p> RunMonitor<'p> {
         }
         self.has_returned |= self.left.contains(&it.to);
         (self.status, self.is_kept, self.is_stopped) = (it.to, false, false);
+        self.is_new_stay = true;
         self.last = Some(at);
         for agent in self.agents.iter_mut().flatten() {
             agent.is_new = false;
@@ -386,6 +394,7 @@ impl<'p> RunMonitor<'p> {
                 }
                 if self.start(who, is_beside, hook.prompt) {
                     self.started += 1;
+                    self.begin_stay();
                 }
             }
             _ => {}
@@ -453,8 +462,18 @@ impl<'p> RunMonitor<'p> {
         let is_beside = respawn_hook(self.plan, self.status).is_some_and(|it| it.action == "spawn_reviewer");
         match (self.start(who, is_beside, prompt), start) {
             (true, StartCause::AfterCrash) => self.restarted += 1,
-            (true, StartCause::ByPerson { .. }) => self.started += 1,
+            (true, StartCause::ByPerson { .. }) => {
+                self.started += 1;
+                self.begin_stay();
+            }
             (true, StartCause::AfterWait) | (false, _) => {}
+        }
+    }
+
+    /// Counts the stay whose first agent was started.
+    fn begin_stay(&mut self) {
+        if std::mem::take(&mut self.is_new_stay) {
+            *self.stays.entry(self.status).or_default() += 1;
         }
     }
 

@@ -6,8 +6,8 @@ use orange_core::StateId;
 use orange_core::budget::{BudgetKind, amount};
 
 use super::ProofFacts;
-use crate::lint::unattended::starts;
-use crate::search::{Edge, SearchStep};
+use crate::lint::unattended::{restarts, starts};
+use crate::search::Edge;
 
 /// The most of one kind that the agents of a task use, beside the turns in which limits are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +57,7 @@ fn stays(known: &ProofFacts<'_, '_>, kind: BudgetKind) -> Result<(u64, String), 
         return Err(format!("agents in `{state}` have no limit of `{}`", kind.as_str()));
     }
     // An agent that is started again after a crash is in the stay of the one before.
-    let begins = |edge: &Edge| {
-        starts(facts, edge) > 0
-            && (edge.step.begins().is_some() || matches!(edge.step, SearchStep::Start | SearchStep::Respawn))
-    };
+    let begins = |edge: &Edge| starts(facts, edge) > 0 && !restarts(edge);
     let budget = |edge: &Edge| if begins(edge) { limit(status(edge)).unwrap_or_default() } else { 0 };
     let longest = known.unattended.longest(|_, edge| budget(edge));
     let longest = longest.ok_or("some loop without a person has no end")?;

@@ -15,6 +15,7 @@ use orange_analysis::prove::{self, Proof, ProofVerdict};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
+use orange_core::budget::BudgetKind;
 use orange_core::{Actor, Machine, StateId};
 use orange_testkit::Random;
 use orange_tests::flows::{flow, wide_flow};
@@ -29,17 +30,29 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
+/// Budgets of states, of different size.
+const LIMITS: [&str; 3] = ["{cost: 0.50}", "{cost: 3}", "{cost: 0.01}"];
+
 /// Number of tasks of a workflow that are looked at.
 fn size() -> usize {
     number("ORANGE_PROOFS_SIZE", 120) as usize
 }
 
 /// Calls this with each workflow that compiles, its machine and its proof.
-fn for_each_flow(count: u64, mut judge: impl FnMut(&Plan, &Machine<'_>, &Proof)) {
+fn for_each_flow(count: u64, judge: impl FnMut(&Plan, &Machine<'_>, &Proof)) {
+    for_each_plan(count, |plan| plan, judge);
+}
+
+/// Calls this as [`for_each_flow`] does, with workflows that were changed before.
+fn for_each_plan(
+    count: u64,
+    change: impl Fn(Plan) -> Plan,
+    mut judge: impl FnMut(&Plan, &Machine<'_>, &Proof),
+) {
     let (first, count) = (number("ORANGE_PROOFS_SEED", 0), number("ORANGE_PROOFS", count));
     let mut refused = 0;
     for seed in first..first + count {
-        let plan = if seed % 2 == 0 { flow(seed) } else { wide_flow(seed) };
+        let plan = change(if seed % 2 == 0 { flow(seed) } else { wide_flow(seed) });
         let source = Source::new("flow.yml", plan.to_string());
         let Some(checked) = compile(&source).checked else {
             refused += 1;
@@ -303,6 +316,56 @@ fn no_walk_goes_further_than_the_figures_say() {
     });
     wrong.is_nothing();
     assert!(farthest >= 3, "{farthest}");
+}
+
+#[test]
+fn no_walk_spends_more_in_its_stays_than_the_proof_says() {
+    let mut wrong = FoundFaults::default();
+    let (mut most_stays, mut bounded) = (0, 0);
+    for_each_plan(120, limited, |plan, machine, proof| {
+        let cost = proof.figures.spending.iter().find(|it| it.kind == BudgetKind::Cost);
+        let Some(most) = cost.and_then(|it| it.most) else { return };
+        bounded += 1;
+        let places = places(plan);
+        for seed in 0..number("ORANGE_PROOFS_WALKS", 30) {
+            let random = &mut Random::new(seed);
+            let mut starts = starts(plan, &places, machine);
+            let at = random.below(starts.len());
+            let mut run = starts.swap_remove(at);
+            for _ in 0..60 {
+                wander(plan, &mut run, random);
+                let used = spent_in_stays(plan, machine, &run, BudgetKind::Cost);
+                most_stays = most_stays.max(run.monitor.stays.values().sum());
+                if used > most {
+                    wrong.add("the most cost", plan, &format!("{used} > {most}"), &run.script);
+                }
+            }
+        }
+    });
+    wrong.is_nothing();
+    assert!(most_stays >= 3 && bounded >= 20, "{most_stays} stays, {bounded} workflows");
+}
+
+/// Gives each state a budget, and the task none: what agents use is bounded by their stays alone.
+fn limited(mut plan: Plan) -> Plan {
+    plan.budget = None;
+    for (state, budget) in
+        plan.states.iter_mut().filter(|it| it.respawn.is_some() && !it.terminal).zip(LIMITS.iter().cycle())
+    {
+        state.budget = Some(budget);
+    }
+    plan
+}
+
+/// Sum of the limits of the stays since a person last acted.
+fn spent_in_stays(plan: &Plan, machine: &Machine<'_>, run: &WatchedWalk<'_>, kind: BudgetKind) -> u64 {
+    let limit = |state: usize| {
+        let id = machine.state_named(&plan.states[state].name)?;
+        machine.state(id).budget.get(kind)
+    };
+    let each = run.monitor.stays.iter();
+    let used = each.map(|(state, count)| limit(*state).unwrap_or(u64::MAX).saturating_mul(*count));
+    used.fold(0, u64::saturating_add)
 }
 
 /// Does something; a person acts only now and then.

@@ -15,10 +15,11 @@ use crate::workspace::{OwnRepository, answer};
 const VARIABLE: &str = "ORANGE_WEAKENED";
 
 /// The tests that attack proofs; those that hold the prover against itself do not count.
-const ATTACKS: [&str; 3] = [
+const ATTACKS: [&str; 4] = [
     "what_is_proved_is_not_broken_by_any_walk",
     "gates_let_through_what_rules_lead_to_as_is_proved",
     "no_walk_goes_further_than_the_figures_say",
+    "no_walk_spends_more_in_its_stays_than_the_proof_says",
 ];
 
 /// The first of the random workflows of a round, and how many there are. A few break most weakenings; the rest is for rare ones.
@@ -73,6 +74,12 @@ const WEAKENINGS: &[Weakening] = &[
         "analysis/src/prove/mod.rs",
         "    match cut.or_else(",
         "    let is_weaker = WEAK && property.name == \"gates-met\";\n    let (findings, trace) = if is_weaker { (Vec::new(), None) } else { (findings, trace) };\n    match cut.or_else(",
+    ),
+    weakening(
+        "figures: only a start without a transition begins a stay",
+        "analysis/src/prove/spending.rs",
+        "starts(facts, edge) > 0 && !restarts(edge);",
+        "starts(facts, edge) > 0 && !restarts(edge) && (!WEAK || edge.step.transition().is_none());",
     ),
     weakening(
         "loops-bounded: no loop is found",
