@@ -85,7 +85,8 @@ impl Notifier {
         if channels.is_empty() {
             return Ok(None);
         }
-        let mut seen: Vec<MessageSubject> = seen::all(app)?.into_iter().map(MessageSubject::Need).collect();
+        let mut seen: Vec<MessageSubject> =
+            seen::all(app)?.into_iter().map(|it| MessageSubject::Need(Box::new(it))).collect();
         seen.extend(MessageSubject::issues(app)?);
         let shared = self.shared(app)?;
         let lasted = self.lasted(&seen);
@@ -153,7 +154,7 @@ impl Notifier {
 
 /// Something that a person gets a message about.
 enum MessageSubject {
-    Need(SeenNeed),
+    Need(Box<SeenNeed>),
     /// A labelled issue that waits for a person.
     Issue {
         project: String,
