@@ -393,8 +393,7 @@ impl<'p> RunMonitor<'p> {
                     self.breach("one-agent", format!("a hook is to start a second {who:?}"));
                 }
                 if self.start(who, is_beside, hook.prompt) {
-                    self.started += 1;
-                    self.begin_stay();
+                    self.count_start();
                 }
             }
             _ => {}
@@ -462,16 +461,14 @@ impl<'p> RunMonitor<'p> {
         let is_beside = respawn_hook(self.plan, self.status).is_some_and(|it| it.action == "spawn_reviewer");
         match (self.start(who, is_beside, prompt), start) {
             (true, StartCause::AfterCrash) => self.restarted += 1,
-            (true, StartCause::ByPerson { .. }) => {
-                self.started += 1;
-                self.begin_stay();
-            }
+            (true, StartCause::ByPerson { .. }) => self.count_start(),
             (true, StartCause::AfterWait) | (false, _) => {}
         }
     }
 
-    /// Counts the stay whose first agent was started.
-    fn begin_stay(&mut self) {
+    /// Counts an agent that was started, and the stay whose first one it is.
+    fn count_start(&mut self) {
+        self.started += 1;
         if std::mem::take(&mut self.is_new_stay) {
             *self.stays.entry(self.status).or_default() += 1;
         }
