@@ -92,7 +92,8 @@ impl<'s> ComparedWorkflow<'s> {
     }
 
     fn keys(&self, other: &Self) -> ComparedKeys {
-        let Plan { name, version, description, policy, notices, roles, order, budget, .. } = self.plan;
+        let Plan { name, version, description, policy, notices, roles, order, budget, max_attempts, .. } =
+            self.plan;
         let is_in_both = |it: &&StepId| other.plan.step_named(self.plan.step(**it).id).is_some();
         let order: Vec<StepId> = order.iter().filter(is_in_both).copied().collect();
         vec![
@@ -103,6 +104,7 @@ impl<'s> ComparedWorkflow<'s> {
             ("intervene", policy.intervene.as_str().to_owned()),
             ("notices", notices.to_string()),
             ("budget", budget.words()),
+            ("max_attempts", max_attempts.map(|it| it.to_string()).unwrap_or_default()),
             ("roles", roles.join(", ")),
             ("order", self.names(&order)),
         ]
@@ -121,10 +123,13 @@ impl<'s> ComparedWorkflow<'s> {
             ("requeue", self.names(step.requeue)),
             ("on_fail", step.on_fail.map(|it| self.plan.step(it).id.to_owned()).unwrap_or_default()),
             ("harness", step.harness.unwrap_or_default().to_owned()),
+            ("model", step.model.unwrap_or_default().to_owned()),
+            ("effort", step.effort.map(|it| it.as_str().to_owned()).unwrap_or_default()),
             ("permissions", format!("{:?}", step.permissions).to_lowercase()),
             ("timeout", number(step.timeout.unwrap_or(0).into())),
             ("stuck_after", number(step.stuck_after.into())),
             ("prompt", format!("{:?}", step.prompt)),
+            ("run", step.run.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(", ")),
         ]
     }
 

@@ -142,6 +142,10 @@ catalogue! {
     B19 "unknown-template-var" Error Steps;
     B26 "handler-misplaced" Error Steps;
     B27 "requeue-not-upstream" Error Steps;
+    B32 "output-unknown" Error Steps;
+    B33 "fan-out-shape" Error Steps;
+    B40 "value-in-shell" Error Steps;
+    B47 "condition-type" Error Steps;
     C40 "exit-target-illegal" Deny Machines;
     C46 "crash-no-stuck" Warn Machines;
     C4D "bad-threshold" Deny Machines;

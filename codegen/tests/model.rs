@@ -139,12 +139,14 @@ fn a_step_workflow_keeps_what_its_file_says() {
     assert_eq!(ids, ["plan", "implement", "review", "fix", "pr"]);
     let roles: Vec<_> = steps.roles.iter().map(|it| it.value.as_str()).collect();
     assert_eq!(roles, ["any", "planner", "worker", "reviewer"]);
-    let files: Vec<_> = steps.steps.iter().filter_map(|it| it.prompt.file.as_deref()).collect();
+    let files: Vec<_> =
+        steps.steps.iter().flat_map(|it| &it.prompt.files).map(|it| it.name.as_str()).collect();
     assert_eq!(files, ["do/plan.md", "do/implement.md", "do/review.md", "do/implement.md", "do/pr.md"]);
     let fix = &steps.steps[3];
     let condition = fix.condition.as_ref().expect("a condition");
-    assert_eq!((condition.step.value, condition.value.value.as_str()), (StepId(2), "FAIL"));
-    assert_eq!(&text[condition.value.span.range()], "FAIL");
+    let compared = condition.equality().expect("a comparison");
+    assert_eq!((compared.step.value, compared.value.value), (StepId(2), "FAIL"));
+    assert_eq!(&text[compared.value.span.range()], "FAIL");
     assert_eq!(fix.max_retries.map(|it| it.value), Some(3));
     assert_eq!(fix.requeue.iter().map(|it| it.value).collect::<Vec<_>>(), [StepId(2)]);
     assert_eq!(steps.version.as_deref(), Some("1.0.0"));

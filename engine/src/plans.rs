@@ -42,10 +42,7 @@ mod tests {
         source_hash: "0",
         policy: Policy::DEFAULT,
         notices: true,
-        roles: &["any"],
-        steps: &[],
-        order: &[],
-        budget: orange_core::Budget::NONE,
+        ..Plan::EMPTY
     };
 
     static PLANS: &[&Plan<'static>] = &[&PLAN];

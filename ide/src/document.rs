@@ -139,7 +139,7 @@ impl Document {
         match self.compilation.definition() {
             Some(Definition::Machine(it)) => it.prompts.iter().filter_map(|it| it.file.as_deref()).collect(),
             Some(Definition::Steps(it)) => {
-                it.steps.iter().filter_map(|it| it.prompt.file.as_deref()).collect()
+                it.steps.iter().flat_map(|it| &it.prompt.files).map(|it| it.name.as_str()).collect()
             }
             None => Vec::new(),
         }

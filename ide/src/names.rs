@@ -103,7 +103,9 @@ fn named<'p>(project: &'p Project<'_>, document: &Document, offset: u32) -> Resu
         | NameKind::Reviewers
         | NameKind::Sections
         | NameKind::Roles
-        | NameKind::Results => None,
+        | NameKind::Results
+        | NameKind::Inputs
+        | NameKind::Outputs => None,
     };
     if let Some(what) = built_in {
         return Err(format!("`{}` names {what}", occurrence.name));

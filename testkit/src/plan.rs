@@ -23,49 +23,31 @@ pub const PLAN: Plan<'static> = Plan {
             prompt: StepPrompt {
                 pieces: &[StepPiece::Text("Do "), StepPiece::Value(StepValue::MissionPrompt)],
             },
-            ..STEP
+            ..Step::EMPTY
         },
         Step {
             id: "fix",
             title: "Fix",
             depends_on: &[StepId(0)],
-            condition: Some(StepCondition { step: StepId(0), field: Field::Result, value: "FAIL" }),
+            condition: Some(StepCondition::equal(StepId(0), Field::Result, "FAIL")),
             max_retries: 2,
             requeue: &[StepId(0)],
-            ..STEP
+            ..Step::EMPTY
         },
         Step {
             id: "report",
             title: "Report",
             role: RoleId(1),
             depends_on: &[StepId(0)],
-            condition: Some(StepCondition { step: StepId(0), field: Field::Result, value: "PASS" }),
+            condition: Some(StepCondition::equal(StepId(0), Field::Result, "PASS")),
             on_fail: Some(StepId(3)),
             harness: Some("codex"),
             permissions: Permissions::Reduced,
             timeout: Some(60),
-            ..STEP
+            ..Step::EMPTY
         },
-        Step { id: "rescue", title: "Rescue", handles: Some(StepId(2)), ..STEP },
+        Step { id: "rescue", title: "Rescue", handles: Some(StepId(2)), ..Step::EMPTY },
     ],
     order: &[StepId(0), StepId(1), StepId(2), StepId(3)],
-    budget: orange_core::Budget::NONE,
-};
-
-const STEP: Step<'static> = Step {
-    id: "",
-    title: "",
-    role: RoleId(0),
-    prompt: StepPrompt { pieces: &[] },
-    depends_on: &[],
-    condition: None,
-    results: &[],
-    max_retries: 0,
-    requeue: &[],
-    on_fail: None,
-    handles: None,
-    harness: None,
-    permissions: Permissions::Full,
-    timeout: None,
-    stuck_after: 2,
+    ..Plan::EMPTY
 };

@@ -27,6 +27,8 @@ pub struct PlannedSteps {
     pub notices: bool,
     /// `budget`, as it is written.
     pub budget: Option<&'static str>,
+    /// `max_attempts`
+    pub max_attempts: Option<u32>,
     /// In source order.
     pub steps: Vec<PlannedStep>,
 }
@@ -56,6 +58,10 @@ pub struct PlannedStep {
     pub on_fail: Option<usize>,
     /// `harness`
     pub harness: Option<&'static str>,
+    /// `model`
+    pub model: Option<&'static str>,
+    /// `effort`
+    pub effort: Option<&'static str>,
     /// `permissions`
     pub permissions: &'static str,
     /// `timeout`
@@ -88,6 +94,13 @@ fn steps_of(seed: u64, most: usize) -> PlannedSteps {
         steps.push(step);
     }
     handlers(random, &mut steps);
+    // From a stream of its own, so that everything else stays as it is without these keys.
+    let mut more = Random::new(seed ^ 0x00ca_9000);
+    let max_attempts = more.chance(30).then(|| 1 + more.below(2 * count) as u32);
+    for step in &mut steps {
+        step.model = more.chance(20).then_some("gpt-5.5");
+        step.effort = more.chance(20).then(|| *more.pick(&["low", "medium", "high", "max"]));
+    }
     PlannedSteps {
         name: format!("steps-{seed}"),
         description: (*random.pick(&TEXTS)).to_owned(),
@@ -95,6 +108,7 @@ fn steps_of(seed: u64, most: usize) -> PlannedSteps {
         intervene: random.pick::<&str>(&["never", "on-warning", "on-error", "always"]),
         notices: random.chance(50),
         budget: random.chance(30).then_some("{cost = 5.00, starts = 40}"),
+        max_attempts,
         steps,
     }
 }
@@ -125,6 +139,8 @@ fn step(random: &mut Random, before: &[PlannedStep], at: usize) -> PlannedStep {
         requeue,
         on_fail: None,
         harness: random.chance(20).then_some("codex"),
+        model: None,
+        effort: None,
         permissions: random.pick::<&str>(&["full", "reduced"]),
         timeout: random.chance(20).then(|| 1 + random.below(100_000) as u32),
         stuck_after: 1 + random.below(5) as u16,
@@ -181,12 +197,15 @@ fn handlers(random: &mut Random, steps: &mut Vec<PlannedStep>) {
 
 impl Display for PlannedSteps {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { name, description, execution, intervene, notices, budget, steps } = self;
+        let Self { name, description, execution, intervene, notices, budget, max_attempts, steps } = self;
         writeln!(f, "[workflow]\nname = {}\ndescription = {}", text(name), text(description))?;
         if steps.len().is_multiple_of(2) {
             writeln!(f, "version = 3\nroles = [\"worker\", \"self\"]")?;
         }
         writeln!(f, "execution = \"{execution}\"\nintervene = \"{intervene}\"\nnotices = {notices}")?;
+        if let Some(most) = max_attempts {
+            writeln!(f, "max_attempts = {most}")?;
+        }
         if let Some(budget) = budget {
             writeln!(f, "budget = {budget}")?;
         }
@@ -230,6 +249,8 @@ impl PlannedSteps {
             step.title.map(|it| format!("title = {}", text(it))),
             step.on_fail.map(|it| format!("on_fail = {}", name(&it))),
             step.harness.map(|it| format!("harness = {}", text(it))),
+            step.model.map(|it| format!("model = {}", text(it))),
+            step.effort.map(|it| format!("effort = {}", text(it))),
             step.timeout.map(|it| format!("timeout = {it}")),
             (self.steps.len() == 1).then(|| "independent = true".to_owned()),
         ];

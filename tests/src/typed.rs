@@ -53,12 +53,15 @@ macro_rules! check_plan {
             assert!(table.depends_on.iter().copied().eq(step.depends_on().iter().map(|it| it.id())));
             assert_eq!(table.on_fail, step.on_fail().map(Step::id));
             assert_eq!(PLAN.results_of(step.id()), step.results());
-            for said in [table.condition.map_or("", |it| it.value), "nothing that a condition reads"] {
+            for said in [
+                table.condition.and_then(|it| it.equality()).map_or("", |it| it.2),
+                "nothing that a condition reads",
+            ] {
                 for it in Step::ALL {
                     for field in [orange_core::plan::Field::Result, orange_core::plan::Field::Summary] {
                         let typed =
                             step.condition_holds(|of, part| ((of, part) == (it, field)).then_some(said));
-                        let read = orange_core::plan::StepCondition { step: it.id(), field, value: said };
+                        let read = orange_core::plan::StepCondition::equal(it.id(), field, said);
                         assert_eq!(
                             typed,
                             table.condition.is_none_or(|condition| condition == read),

@@ -73,19 +73,23 @@ fn same_step(plan: &orange_core::plan::Plan<'_>, id: StepId, planned: &PlannedSt
     let prompt = step.prompt.pieces.iter().map(|piece| match piece {
         StepPiece::Text(text) => (*text).to_owned(),
         StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
+        StepPiece::Read(operand) => format!("{{{{{}}}}}", plan.operand_text(*operand)),
     });
     assert_eq!(prompt.collect::<String>(), expect.prompt);
     assert_eq!(places(step.depends_on), expect.depends_on);
-    let condition = step.condition.map(|it| (it.step.index(), it.field.as_str(), it.value.to_owned()));
+    let condition = step.condition.and_then(|it| it.equality());
+    let condition =
+        condition.map(|(of, field, value)| (of.index(), plan.field_name(of, field), value.to_owned()));
     assert_eq!(condition, expect.condition);
     assert_eq!(step.results, expect.results);
     assert_eq!((step.max_retries, places(step.requeue)), (expect.max_retries, expect.requeue.clone()));
     let handled = planned.steps.iter().position(|it| it.on_fail == Some(id.index()));
     assert_eq!((step.on_fail.map(StepId::index), step.handles.map(StepId::index)), (expect.on_fail, handled));
     assert_eq!(
-        (step.harness, step.timeout, step.stuck_after),
-        (expect.harness, expect.timeout, expect.stuck_after)
+        (step.harness, step.model, step.effort.map(|it| it.as_str())),
+        (expect.harness, expect.model, expect.effort)
     );
+    assert_eq!((step.timeout, step.stuck_after), (expect.timeout, expect.stuck_after));
     assert_eq!(format!("{:?}", step.permissions).to_lowercase(), expect.permissions);
 }
 

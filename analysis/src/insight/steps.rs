@@ -2,7 +2,8 @@
 
 use orange_codegen::Span;
 use orange_codegen::diag::Trace;
-use orange_codegen::model::{Field, StepId, StepPiece, StepValue};
+use orange_codegen::model::{StepId, StepPiece, StepValue};
+use orange_core::plan::Operand;
 
 use crate::lint::StepFacts;
 use crate::plan_proof::PlanProof;
@@ -33,7 +34,7 @@ pub struct StepReader {
     /// The condition that does, or the prompt.
     pub span: Span,
     /// The part of the report.
-    pub field: &'static str,
+    pub field: String,
     /// The value for which the step runs; absent where its prompt has the part.
     pub value: Option<String>,
 }
@@ -60,13 +61,19 @@ pub(super) fn all(facts: &StepFacts<'_>, proof: &PlanProof) -> Vec<StepInsight> 
 fn readers(facts: &StepFacts<'_>, id: StepId) -> Vec<StepReader> {
     let mut readers = Vec::new();
     for step in &facts.steps.steps {
-        if let Some(condition) = step.condition.as_ref().filter(|it| it.step.value == id) {
-            readers.push(StepReader {
+        for test in step.condition.iter().flat_map(|it| it.tests()) {
+            let Operand::Step(read, field) = test.of else { continue };
+            let words = test.words();
+            let values: Vec<Option<String>> = match words.is_empty() {
+                true => vec![None],
+                false => words.iter().map(|it| Some(it.value.to_owned())).collect(),
+            };
+            readers.extend(values.into_iter().filter(|_| read == id).map(|value| StepReader {
                 step: step.id.value.clone(),
-                span: condition.span,
-                field: condition.field.as_str(),
-                value: Some(condition.value.value.clone()),
-            });
+                span: step.condition.as_ref().map_or(test.span, |it| it.span),
+                field: facts.plan.field_name(read, field).to_owned(),
+                value,
+            }));
         }
         // The context of a prompt is the summaries of the dependencies.
         let has_context = step.prompt.pieces.contains(&StepPiece::Value(StepValue::Context));
@@ -74,7 +81,7 @@ fn readers(facts: &StepFacts<'_>, id: StepId) -> Vec<StepReader> {
             readers.push(StepReader {
                 step: step.id.value.clone(),
                 span: step.prompt.span,
-                field: Field::Summary.as_str(),
+                field: "summary".to_owned(),
                 value: None,
             });
         }

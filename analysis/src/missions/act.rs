@@ -1,11 +1,9 @@
 //! Acts that can happen to a mission, named without numbers of attempts and pauses.
 
-use std::collections::BTreeSet;
-
 use orange_core::mission::{Event, Mission, MissionStatus, Pause, Report};
-use orange_core::plan::{Execution, Field, Intervene, Plan, StepId};
+use orange_core::plan::{Execution, Intervene, Plan, StepId};
 
-use super::{Failures, SearchScope};
+use super::{Failures, SearchScope, report};
 
 /// Something that happens to a mission: to the current attempt of a step, or to the mission itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,9 +89,12 @@ impl MissionAct {
     /// Words for what the actor does, as in a trace.
     pub(super) fn does(&self) -> String {
         match self {
-            MissionAct::Complete(_, Report { result, warning, .. }) => {
-                let result =
-                    result.as_ref().map_or("completes".to_owned(), |it| format!("reports {}", word(it)));
+            MissionAct::Complete(_, Report { result, warning, outputs, .. }) => {
+                let result = match (result, outputs.is_empty()) {
+                    (None, true) => "completes".to_owned(),
+                    (None, false) => format!("reports{}", report::words(outputs)),
+                    (Some(it), _) => format!("reports {}{}", word(it), report::words(outputs)),
+                };
                 let warning = warning.as_ref().map_or("", |_| " with a warning");
                 format!("{result}{warning}")
             }
@@ -113,8 +114,9 @@ impl MissionAct {
             if text.is_empty() { String::new() } else { format!(": {}", text.replace('\n', "\\n")) }
         };
         match self {
-            MissionAct::Complete(step, Report { result, summary, warning }) => {
+            MissionAct::Complete(step, Report { result, summary, warning, outputs }) => {
                 let result = result.as_ref().map_or(String::new(), |it| format!(" {}", word(it)));
+                let result = format!("{result}{}", report::words(outputs));
                 match warning {
                     None => format!("complete {}{result}{}", of(*step), after(summary)),
                     Some(warning) => format!("warn {}{result}{}", of(*step), after(warning)),
@@ -138,7 +140,7 @@ impl MissionAct {
             MissionAct::Continue(it) => {
                 let meant = |open: &&Pause| it.pause.is_none_or(|number| number == open.number);
                 let question = mission.questions.iter().find(meant);
-                !it.accept_failure && question.is_some_and(|it| mission.asks_about(it).is_some())
+                !it.accept_failure && question.is_some_and(|it| mission.offers_acceptance(it))
             }
             MissionAct::Retry(_) => true,
             MissionAct::Complete(..) | MissionAct::Fail(..) | MissionAct::Lose(_) | MissionAct::Cancel => {
@@ -153,15 +155,6 @@ fn word(result: &str) -> &str {
     if result.is_empty() { "OTHER" } else { result }
 }
 
-/// A text that is none of these.
-fn other(words: &BTreeSet<&str>) -> String {
-    let mut other = String::new();
-    while words.contains(other.as_str()) {
-        other.push('…');
-    }
-    other
-}
-
 /// The acts that a search tries. One step runs at a time, and none while the mission is paused, so that one question is open at
 /// most.
 pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<MissionAct> {
@@ -169,55 +162,20 @@ pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<
     if let Some((step, _)) = mission.next() {
         let fails = scope.failures == Failures::All || plan.step(step).on_fail.is_some();
         acts.extend(
-            reports(plan, step, scope.policy.intervene).into_iter().map(|it| MissionAct::Complete(step, it)),
+            report::all(plan, step, scope.policy.intervene)
+                .into_iter()
+                .map(|it| MissionAct::Complete(step, it)),
         );
         acts.extend(fails.then(|| MissionAct::Fail(step, String::new())));
+        acts.extend(scope.losses.then_some(MissionAct::Lose(step)));
     }
     if mission.status == MissionStatus::Paused {
-        acts.extend(mission.asked().map(|_| MissionAct::ACCEPT));
-        acts.extend(
-            (mission.asked().is_none() || scope.by_hand).then(|| MissionAct::Continue(PauseReply::default())),
-        );
+        let offers = mission.pause().is_some_and(|it| mission.offers_acceptance(it));
+        acts.extend(offers.then_some(MissionAct::ACCEPT));
+        acts.extend((!offers || scope.by_hand).then(|| MissionAct::Continue(PauseReply::default())));
     }
     if mission.status == MissionStatus::Failed && scope.by_hand {
         acts.push(MissionAct::Retry(None));
     }
     acts
-}
-
-/// Every report of a step that decisions distinguish.
-fn reports(plan: &Plan<'_>, id: StepId, intervene: Intervene) -> Vec<Report> {
-    let stands_for = plan.step(id).handles.unwrap_or(id);
-    let read = |field: Field| -> BTreeSet<&str> {
-        let conditions = plan.steps.iter().filter_map(|it| it.condition);
-        let of_it = conditions.filter(|it| (it.step == id || it.step == stands_for) && it.field == field);
-        of_it.map(|it| it.value).collect()
-    };
-    let with_other = |words: BTreeSet<&str>| -> Vec<String> {
-        let other = other(&words);
-        words.into_iter().map(str::to_owned).chain([other]).collect()
-    };
-    let results: Vec<Option<String>> = match (plan.results_of(id), plan.needs_result(id)) {
-        ([], false) => vec![None],
-        ([], true) => with_other(read(Field::Result)).into_iter().map(Some).collect(),
-        (declared, _) => declared.iter().map(|it| Some((*it).to_owned())).collect(),
-    };
-    let warnings = match intervene {
-        Intervene::OnWarning => vec![None, Some(String::new())],
-        Intervene::Never | Intervene::OnError | Intervene::Always => vec![None],
-    };
-    let summaries = with_other(read(Field::Summary));
-    let mut reports = Vec::new();
-    for result in &results {
-        for summary in &summaries {
-            for warning in &warnings {
-                reports.push(Report {
-                    result: result.clone(),
-                    summary: summary.clone(),
-                    warning: warning.clone(),
-                });
-            }
-        }
-    }
-    reports
 }

@@ -1,15 +1,20 @@
 //! A breadth-first search of every run of a plan. The core decides what follows each act; nothing here has rules of its own.
 
 mod act;
+mod report;
+pub(crate) mod worlds;
 
 pub use act::{MissionAct, PauseReply};
+pub(crate) use report::start_with;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use orange_codegen::diag::{Trace, TraceStep};
-use orange_core::mission::{Effect, Event, Mission, MissionStatus, StepFailure, StepStatus};
-use orange_core::plan::{Plan, Policy, StepId};
+use orange_core::mission::{
+    Attempt, AttemptEnd, Effect, Event, Mission, MissionStatus, Report, StepFailure, StepStatus,
+};
+use orange_core::plan::{Inputs, Plan, Policy, StepId};
 
 use crate::search::SearchLimits;
 
@@ -25,6 +30,8 @@ pub struct SearchScope {
     pub failures: Failures,
     /// True if a person tries failed steps again, and retries failed missions.
     pub by_hand: bool,
+    /// True if agents end without a word. The other searches leave that out, since it changes nothing but the number of attempts.
+    pub losses: bool,
 }
 
 /// Steps that fail in a search.
@@ -71,6 +78,8 @@ pub struct MissionSearch<'p> {
     agents: Vec<u32>,
     /// Configuration in which a second agent may start beside the first one.
     second_agent: Option<MissionConfigurationId>,
+    /// Number of the first configurations, which differ in their inputs alone.
+    starts: usize,
     is_cut: bool,
 }
 
@@ -90,16 +99,22 @@ impl<'p> MissionSearch<'p> {
             first: Vec::new(),
             agents: vec![0; plan.steps.len()],
             second_agent: None,
+            starts: 0,
             is_cut: false,
         };
-        let mut mission = Mission::new(plan, scope.policy);
-        if mission.apply(plan, Event::Begin).is_err() {
-            return search;
-        }
+        let rounds: Vec<i64> = plan.step_ids().map(|it| report::rounds_read(plan, it)).collect();
+        let distinguished = |mission: &Mission| distinguished(plan, &rounds, mission);
         let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
         let mut known = HashMap::new();
         let mut open = VecDeque::new();
-        open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
+        for inputs in report::starts(plan) {
+            let mut mission = Mission::with_inputs(plan, scope.policy, inputs);
+            if mission.apply(plan, Event::Begin).is_err() {
+                return search;
+            }
+            open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
+        }
+        search.starts = open.len();
         while let Some((from, mission)) = open.pop_front() {
             if limits.is_stopped() {
                 search.is_cut = true;
@@ -148,7 +163,7 @@ impl<'p> MissionSearch<'p> {
             self.second_agent = Some(at);
         }
         if self.agents[step.index()] == 0 {
-            let mut lost = mission.clone();
+            let mut lost = Mission { cap: None, ..mission.clone() };
             let mut agents = 0;
             while lost.step(step).status.is_active()
                 && lost.apply(self.plan, MissionAct::Lose(step).event(&lost)).is_ok()
@@ -178,6 +193,11 @@ impl<'p> MissionSearch<'p> {
     pub fn configurations(&self) -> impl DoubleEndedIterator<Item = (MissionConfigurationId, &Mission)> {
         let all = self.configurations.iter().map(Rc::as_ref).enumerate();
         all.map(|(index, mission)| (MissionConfigurationId(index as u32), mission))
+    }
+
+    /// The configurations in which missions begin, which differ in their inputs alone.
+    pub fn starts(&self) -> impl Iterator<Item = MissionConfigurationId> + use<> {
+        (0..self.starts as u32).map(MissionConfigurationId)
     }
 
     pub fn configuration(&self, id: MissionConfigurationId) -> &Mission {
@@ -227,15 +247,24 @@ impl<'p> MissionSearch<'p> {
             Some(step) => self.plan.step(step).id.to_owned(),
             None => self.configuration(id).status.as_str().to_owned(),
         };
-        let steps = self.run_to(to).into_iter().map(|edge| TraceStep {
+        let run = self.run_to(to);
+        let start = run.first().map_or(to, |edge| edge.from);
+        let mut start_line = self.start_line(start);
+        let steps = run.into_iter().map(|edge| TraceStep {
             by: edge.act.actor(self.plan).to_owned(),
             does: edge.act.does(),
             to: stand(edge.to),
             hooks: Vec::new(),
             span: None,
-            script: vec![edge.act.script(self.plan)],
+            script: start_line.take().into_iter().chain([edge.act.script(self.plan)]).collect(),
         });
-        Trace { start: stand(MissionConfigurationId(0)), steps: steps.collect(), end }
+        Trace { start: stand(start), steps: steps.collect(), end }
+    }
+
+    /// The line of a script that begins a mission with the inputs of this configuration, where others begin it otherwise.
+    fn start_line(&self, at: MissionConfigurationId) -> Option<String> {
+        let inputs = &self.configuration(at).inputs;
+        (*inputs != start_with(self.plan, Inputs::new())).then(|| format!("start{}", report::words(inputs)))
     }
 
     /// True if runs are left that were not looked at.
@@ -271,7 +300,10 @@ impl<'p> MissionSearch<'p> {
                 state.status == StepStatus::Skipped && state.latest.is_none()
             };
             let alternative = move |it: StepId| {
-                let read = |id: StepId| self.plan.step(id).condition.map(|it| (it.step, it.field));
+                let read = |id: StepId| {
+                    let tests = self.plan.step(id).condition?.tests();
+                    Some(tests.into_iter().map(|it| it.of).collect::<BTreeSet<_>>())
+                };
                 let ran = dependencies.iter().filter(|other| mission.step(**other).latest.is_some());
                 ran.clone().any(|other| read(*other).is_some() && read(*other) == read(it))
             };
@@ -284,13 +316,18 @@ impl<'p> MissionSearch<'p> {
     }
 }
 
-/// Parts of a mission that decisions can distinguish: no attempts, no texts that nothing compares, no numbers of pauses.
-fn distinguished(mission: &Mission) -> Mission {
+/// Parts of a mission that decisions can distinguish: of attempts the number of completions up to the largest that a condition
+/// names, no texts that nothing compares, no numbers of pauses.
+fn distinguished(plan: &Plan<'_>, rounds: &[i64], mission: &Mission) -> Mission {
     let mut key = mission.clone();
+    for (id, most) in plan.step_ids().zip(rounds) {
+        let completion = Attempt { end: Some(AttemptEnd::Completed(Report::default())) };
+        let number = mission.rounds(plan, id).min(*most).max(0) as usize;
+        key.steps[id.index()].attempts = vec![completion; number];
+    }
     key.pauses = 0;
     key.questions.iter_mut().for_each(|it| it.number = 0);
     for step in &mut key.steps {
-        step.attempts = Vec::new();
         // A round that a person grants counts like one that was left.
         step.completions = step.completions.saturating_sub(step.granted);
         step.granted = 0;

@@ -6,7 +6,7 @@ use orange_codegen::diag::Trace;
 use orange_core::mission::{Mission, MissionStatus, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
-use super::unaided;
+use super::{PlanBound, unaided};
 use crate::missions::{MissionEdge, MissionSearch};
 
 /// Numbers of attempts of steps, and ends of missions.
@@ -18,6 +18,8 @@ pub struct PlanFigures {
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; absent where there is none or the search was cut.
     pub attempts: Option<u32>,
+    /// The most attempts that follow from the plan without a search, restarted agents included.
+    pub bound: u64,
     /// The most attempts at each step, and its most agents, in source order.
     pub by_step: Vec<Attempts>,
     /// Every end, a nearer one first.
@@ -52,7 +54,7 @@ pub struct MissionEnd {
 }
 
 impl PlanFigures {
-    pub(super) fn of(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Self {
+    pub(super) fn of(plan: &Plan<'_>, search: &MissionSearch<'_>, bound: &PlanBound) -> Self {
         let order = order(search).filter(|_| !search.is_cut());
         let most = |counts: &dyn Fn(&MissionEdge) -> bool| Some(longest(search, order.as_ref()?, counts));
         let by_step = plan.step_ids().map(|id| Attempts {
@@ -64,6 +66,7 @@ impl PlanFigures {
             configurations: search.configurations().count(),
             acts: search.edges().len(),
             attempts: most(&|edge| edge.act.step().is_some()),
+            bound: bound.attempts(),
             by_step: by_step.collect(),
             ends: ends(plan, search),
             is_cut: search.is_cut(),

@@ -1,10 +1,12 @@
 //! Proofs about a step workflow: each property with its argument, or with a run that breaks it, and the figures.
 
+mod bound;
 mod figures;
 mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use bound::PlanBound;
 pub use figures::{Attempts, MissionEnd, PlanFigures};
 pub use properties::PROPERTIES;
 
@@ -34,6 +36,8 @@ pub struct PlanProperty {
     broken: fn(&PlanProofFacts<'_>) -> Option<Trace>,
     /// Argument for the claim, in one line.
     argument: fn(&PlanProofFacts<'_>) -> String,
+    /// Part of the claim that holds although a search was cut.
+    without_search: fn(&PlanProofFacts<'_>) -> Option<String>,
 }
 
 /// Assumptions of a proof of a plan.
@@ -52,6 +56,9 @@ struct PlanProofFacts<'k> {
     search: MissionSearch<'k>,
     /// Every run with a pause after each step.
     stepwise: MissionSearch<'k>,
+    /// Every run without pauses and without persons, with agents that end without a word; absent of a plan without a cap.
+    capped: Option<MissionSearch<'k>>,
+    bound: PlanBound,
     figures: PlanFigures,
 }
 
@@ -73,13 +80,19 @@ pub fn of_plan(plan: &Plan<'_>) -> PlanProof {
 pub(crate) fn of(plan: &Plan<'_>, found: &[Diagnostic], limits: &SearchLimits<'_>) -> PlanProof {
     let search = |execution, intervene| {
         let policy = Policy { execution, intervene };
-        let scope = SearchScope { policy, failures: Failures::All, by_hand: true };
+        let scope = SearchScope { policy, failures: Failures::All, by_hand: true, losses: false };
         MissionSearch::within(plan, scope, limits)
     };
     let search_all = search(Execution::Auto, Intervene::Never);
     let stepwise = search(Execution::Step, Intervene::Always);
-    let figures = PlanFigures::of(plan, &search_all);
-    let known = PlanProofFacts { plan, search: search_all, stepwise, figures };
+    let capped = plan.max_attempts.map(|_| {
+        let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
+        let scope = SearchScope { policy, failures: Failures::All, by_hand: false, losses: true };
+        MissionSearch::within(plan, scope, limits)
+    });
+    let bound = PlanBound::of(plan);
+    let figures = PlanFigures::of(plan, &search_all, &bound);
+    let known = PlanProofFacts { plan, search: search_all, stepwise, capped, bound, figures };
     let judge = |property: &PlanProperty| Judged {
         name: property.name,
         claim: property.claim,
@@ -101,7 +114,8 @@ fn judge(property: &PlanProperty, known: &PlanProofFacts<'_>, found: &[Diagnosti
         _ if !findings.is_empty() || trace.is_some() => ProofVerdict::Refuted { findings, trace },
         Some(search) => {
             let cut = format!("it found more than {} configurations", search.configurations().count());
-            ProofVerdict::Undecided { cut }
+            let known = (property.without_search)(known).map_or(String::new(), |it| format!("; {it}"));
+            ProofVerdict::Undecided { cut: cut + &known }
         }
         None => ProofVerdict::Proved { argument: (property.argument)(known) },
     }
@@ -114,7 +128,7 @@ fn unaided(search: &MissionSearch<'_>) -> Vec<bool> {
     for edge in search.unaided_edges() {
         next[edge.from.index()].push(edge.to);
     }
-    let mut open: Vec<MissionConfigurationId> = search.configurations().take(1).map(|(id, _)| id).collect();
+    let mut open: Vec<MissionConfigurationId> = search.starts().collect();
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut reached[id.index()], true) {
             open.extend(&next[id.index()]);

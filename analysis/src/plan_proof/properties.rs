@@ -1,7 +1,7 @@
 //! The properties: what each claims, which run breaks it, and why it holds where none does.
 
 use orange_codegen::diag::Trace;
-use orange_core::mission::{Mission, MissionStatus, StepStatus};
+use orange_core::mission::{Mission, MissionStatus, StepFailure, StepStatus};
 use orange_core::plan::{Plan, StepId, StepSet};
 
 use super::figures::order;
@@ -16,6 +16,7 @@ pub static PROPERTIES: &[PlanProperty] = &[
         watched_by: &[],
         broken: endless,
         argument: ends,
+        without_search: |_| None,
     },
     PlanProperty {
         name: "attempts-bounded",
@@ -23,6 +24,7 @@ pub static PROPERTIES: &[PlanProperty] = &[
         watched_by: &[],
         broken: too_often,
         argument: attempts,
+        without_search: |known| Some(known.bound.words()),
     },
     PlanProperty {
         name: "one-agent",
@@ -30,6 +32,7 @@ pub static PROPERTIES: &[PlanProperty] = &[
         watched_by: &[],
         broken: second_agent,
         argument: one_agent,
+        without_search: |_| None,
     },
     PlanProperty {
         name: "no-silent-success",
@@ -37,6 +40,7 @@ pub static PROPERTIES: &[PlanProperty] = &[
         watched_by: &["B09"],
         broken: silent,
         argument: no_silence,
+        without_search: |_| None,
     },
     PlanProperty {
         name: "every-step-runs",
@@ -44,6 +48,7 @@ pub static PROPERTIES: &[PlanProperty] = &[
         watched_by: &["B08", "B11"],
         broken: left_out,
         argument: |known| format!("a run was found for each of the {} steps", known.plan.steps.len()),
+        without_search: |_| None,
     },
 ];
 
@@ -99,9 +104,25 @@ fn attempts(known: &PlanProofFacts<'_>) -> String {
     });
     let each = same.map_or(String::new(), |(agents, _)| format!(", each at most {agents} agents"));
     format!(
-        "at most {most} attempts beside retries by hand{each}; by step: {}",
-        by_step.collect::<Vec<_>>().join(", ")
+        "at most {most} attempts beside retries by hand{each}; by step: {}{}",
+        by_step.collect::<Vec<_>>().join(", "),
+        cap(known).map_or(String::new(), |it| format!("; {it}"))
     )
+}
+
+/// Sentence on the cap: whether a mission can reach it, with the run.
+fn cap(known: &PlanProofFacts<'_>) -> Option<String> {
+    let (most, search) = (known.plan.max_attempts?, known.capped.as_ref()?);
+    let has_reached = |it: &Mission| it.steps.iter().any(|it| it.failure == Some(StepFailure::Cap));
+    Some(match search.find(has_reached) {
+        Some(at) => format!("the cap of {most} attempts can be reached: {}", search.trace(at, None)),
+        None if known.bound.without_cap() <= u64::from(most) || !search.is_cut() => {
+            format!("no run reaches the cap of {most} attempts")
+        }
+        None => {
+            format!("no run was found that reaches the cap of {most} attempts, and not all were looked at")
+        }
+    })
 }
 
 fn second_agent(known: &PlanProofFacts<'_>) -> Option<Trace> {

@@ -160,3 +160,39 @@ fn a_search_that_was_cut_bounds_nothing() {
     assert!(figures.is_cut && figures.attempts.is_none(), "{figures:#?}");
     assert!(figures.by_step.iter().all(|it| it.most.is_none()), "{figures:#?}");
 }
+
+#[test]
+fn a_proof_says_whether_the_cap_is_reached() {
+    let capped =
+        |most: u32| DEV_TASK.replace("[workflow]\n", &format!("[workflow]\nmax_attempts = {most}\n"));
+    let cut = proof(&capped(3));
+    let argument_of = |it: &PlanProof| argument(it, "attempts-bounded").to_owned();
+    assert!(
+        argument_of(&cut).starts_with("at most 3 attempts beside retries by hand"),
+        "{}",
+        argument_of(&cut)
+    );
+    let reached = "the cap of 3 attempts can be reached: plan ─";
+    assert!(argument_of(&cut).contains(reached), "{}", argument_of(&cut));
+    assert_eq!((cut.figures.attempts, cut.figures.bound), (Some(3), 3));
+    let wide = proof(&capped(99));
+    assert!(argument_of(&wide).ends_with("no run reaches the cap of 99 attempts"), "{}", argument_of(&wide));
+    assert_eq!(wide.figures.bound, proof(DEV_TASK).figures.bound);
+}
+
+/// Ten attempts without losses, and at worst each is lost once.
+#[test]
+fn a_cap_counts_agents_that_end_without_a_word() {
+    let text = DEV_TASK.replace("[workflow]\n", "[workflow]\nmax_attempts = 10\n");
+    let proof = proof(&text);
+    let argument = argument(&proof, "attempts-bounded");
+    assert!(argument.contains("can be reached") && argument.contains("ends without a word"), "{argument}");
+}
+
+/// Not a search: the sum over the steps of their rounds, times the agents of one round.
+#[test]
+fn the_bound_follows_from_the_plan_alone() {
+    let proof = proof(DEV_TASK);
+    assert_eq!(proof.figures.bound, 2 * (1 + 1 + 4 + 4 + 4));
+    assert!(proof.figures.attempts.is_some_and(|it| u64::from(it) <= proof.figures.bound));
+}

@@ -24,6 +24,8 @@ pub struct PlanScenario {
     pub execution: Option<Execution>,
     /// Setting for when it pauses; the plan's by default.
     pub intervene: Option<Intervene>,
+    /// Inputs of the mission, as `NAME=VALUE`; of a list, one for each item.
+    pub inputs: Vec<String>,
     /// Acts, in order.
     pub acts: Vec<ScenarioAct>,
 }
@@ -54,6 +56,8 @@ pub enum NamedAct {
         summary: String,
         /// Note that a person should look at.
         warning: Option<String>,
+        /// Its outputs, as `NAME=VALUE`; of a list, one for each item.
+        outputs: Vec<String>,
     },
     /// An agent reports a failure.
     Fail { step: Spanned<String>, reason: String },

@@ -23,6 +23,7 @@ pub static FILE: Object = Object {
     keys: &[WORKFLOW, required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios.")],
 };
 
+const VALUES: Takes = Takes::Map(MapKeys::Known(NameKind::Outputs), &Takes::OneOrList(&Takes::Scalar));
 const STEP: Takes = Takes::Name(NameKind::Steps);
 const MISSION_STATUSES: [&str; 6] = {
     let mut words = [""; 6];
@@ -52,6 +53,7 @@ static SCENARIO: Object = Object {
         required("name", Takes::Text, "What it shows."),
         key("execution", EXECUTIONS, "How far the mission goes by itself; the workflow's by default."),
         key("intervene", INTERVENTIONS, "After what it pauses; the workflow's by default."),
+        key("inputs", VALUES, "What the mission is started with; by default the defaults."),
         required("steps", Takes::List(&Takes::Object(&ACT)), "What happens, in order."),
     ],
 };
@@ -63,6 +65,7 @@ static ACT: Object = Object {
         key("result", Takes::Name(NameKind::Results), "The word that it reports."),
         key("summary", Takes::Scalar, "What it has done."),
         key("warning", Takes::Scalar, "What a person should look at."),
+        key("outputs", VALUES, "The outputs that it reports."),
         key("fail", STEP, "The agent of this step reports a failure."),
         key("reason", Takes::Scalar, "Why."),
         key("lose", STEP, "The agent of this step ends without a word."),
@@ -113,7 +116,25 @@ fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<PlanScenario> {
     let name = fields.get("name").and_then(|it| decoder.string(&it));
     let (execution, intervene) = policy(decoder, &fields);
     let acts = items(decoder, &fields, "steps", scenario_act);
-    Some(PlanScenario { name: name?, execution, intervene, acts })
+    let inputs = values(decoder, &fields, "inputs");
+    Some(PlanScenario { name: name?, execution, intervene, inputs, acts })
+}
+
+/// Values by name as `NAME=VALUE`; of a list, one for each item, and of an empty one `NAME=`.
+fn values(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<String> {
+    let Some(field) = fields.get(key) else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in decoder.names(&field) {
+        let name = entry.name.value;
+        let value = Field { name: field.name, key: entry.name.span, value: entry.value };
+        let items: Vec<_> = decoder.one_or_list(&value);
+        if items.is_empty() {
+            found.push(format!("{name}="));
+        }
+        let texts = items.iter().filter_map(|it| decoder.scalar(it)).map(|it| format!("{name}={}", it.value));
+        found.extend(texts.collect::<Vec<_>>());
+    }
+    found
 }
 
 fn policy(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> (Option<Execution>, Option<Intervene>) {
@@ -134,7 +155,8 @@ fn scenario_act(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioAct> {
 }
 
 /// Keys that may stand beside acts, each with those acts.
-const BESIDE: [(&str, &[&str]); 11] = [
+const BESIDE: [(&str, &[&str]); 12] = [
+    ("outputs", &["complete"]),
     ("result", &["complete"]),
     ("summary", &["complete"]),
     ("warning", &["complete"]),
@@ -156,6 +178,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<NamedAct>
     let messages = ["nothing happens in this step", "several things happen in this step"];
     let one = &one_act(decoder, fields, &ACTS, messages)?;
     only_beside(decoder, fields, one, &BESIDE);
+    let outputs = values(decoder, fields, "outputs");
     let mut text = |key: &str| fields.get(key).and_then(|it| decoder.scalar(&it)).map(|it| it.value);
     let (result, summary, warning, reason) =
         (text("result"), text("summary"), text("warning"), text("reason"));
@@ -165,6 +188,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<NamedAct>
             result,
             summary: summary.unwrap_or_default(),
             warning,
+            outputs,
         }),
         "fail" => Some(NamedAct::Fail { step: decoder.string(one)?, reason: reason.unwrap_or_default() }),
         "lose" => decoder.string(one).map(NamedAct::Lose),

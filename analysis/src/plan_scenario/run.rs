@@ -6,7 +6,7 @@ use orange_core::plan::{Plan, Policy, StepId};
 
 use super::{NamedAct, PlanExpectation, PlanScenario, PlanScenarioResult, ScenarioAct};
 use crate::missions::MissionAct;
-use crate::plan_walk::{PlanWalk, command, pause_name, refusal_name};
+use crate::plan_walk::{Coverage, PlanWalk, command, pause_name, refusal_name};
 use crate::scenario::FailedExpectation;
 
 /// Runs one scenario.
@@ -15,7 +15,16 @@ pub fn run(plan: &Plan<'_>, scenario: &PlanScenario) -> PlanScenarioResult {
         execution: scenario.execution.unwrap_or(plan.policy.execution),
         intervene: scenario.intervene.unwrap_or(plan.policy.intervene),
     };
-    let mut walk = PlanWalk::new(plan, policy);
+    let inputs: Vec<&str> = scenario.inputs.iter().map(String::as_str).collect();
+    let declared: Vec<_> = plan.inputs.iter().map(|it| (it.name, it.kind)).collect();
+    let inputs = match command::given(&declared, &inputs, "input") {
+        Ok(inputs) => inputs,
+        Err(message) => {
+            let failed = vec![FailedExpectation { span: scenario.name.span, message }];
+            return PlanScenarioResult { failed, coverage: Coverage::default() };
+        }
+    };
+    let mut walk = PlanWalk::with_inputs(plan, policy, inputs);
     let mut failed = Vec::new();
     for item in &scenario.acts {
         failed = match resolved(plan, item) {
@@ -38,10 +47,19 @@ fn named(plan: &Plan<'_>, name: &Spanned<String>) -> Result<StepId, FailedExpect
 
 fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<MissionAct, FailedExpectation> {
     let act = match &item.act {
-        NamedAct::Complete { step, result, summary, warning } => {
-            let report =
-                Report { result: result.clone(), summary: summary.clone(), warning: warning.clone() };
-            MissionAct::Complete(named(plan, step)?, report)
+        NamedAct::Complete { step, result, summary, warning, outputs } => {
+            let id = named(plan, step)?;
+            let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+            let declared: Vec<_> = plan.outputs_of(id).iter().map(|it| (it.name, it.kind)).collect();
+            let outputs = command::given(&declared, &outputs, "output")
+                .map_err(|message| FailedExpectation { span: step.span, message })?;
+            let report = Report {
+                result: result.clone(),
+                summary: summary.clone(),
+                warning: warning.clone(),
+                outputs,
+            };
+            MissionAct::Complete(id, report)
         }
         NamedAct::Fail { step, reason } => MissionAct::Fail(named(plan, step)?, reason.clone()),
         NamedAct::Lose(step) => MissionAct::Lose(named(plan, step)?),

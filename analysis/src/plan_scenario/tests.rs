@@ -160,3 +160,128 @@ fn an_act_that_is_refused_says_where_its_step_stands() {
     );
     check("    steps: [{complete: d}]\n", &["there is no step `d`"]);
 }
+
+/// A workflow whose steps report outputs, with the condition of its last step.
+fn with_outputs(condition: &str) -> String {
+    format!(
+        "[workflow]\nname = 'flow'\n\
+         [inputs.target]\nwords = ['web', 'api']\ndefault = 'web'\n[inputs.most]\ntype = 'number'\nmin = 1\n\
+         [[steps]]\nid = 'plan'\nprompt = 'For {{{{inputs.target}}}}.'\n\
+         outputs = {{ risk = {{ words = ['low', 'high'] }}, score = {{ type = 'number', min = 0, max = 10 }} }}\n\
+         [[steps]]\nid = 'test'\nprompt = 't'\nresults = ['PASS', 'FAIL']\ndepends_on = ['plan']\n\
+         condition = \"plan.score >= 3\"\n\
+         [[steps]]\nid = 'fix'\nprompt = 'f'\ndepends_on = ['test']\ncondition = \"test.result == 'FAIL'\"\nmax_retries = 2\n\
+         [[steps]]\nid = 'pr'\nprompt = 'p'\ndepends_on = ['test']\ncondition = \"{condition}\"\n"
+    )
+}
+
+#[track_caller]
+fn check_outputs(condition: &str, scenario: &str, expect: &[&str]) {
+    let text = format!("scenarios:\n  - name: a\n{scenario}");
+    assert_eq!(failures_of("flow.toml", &with_outputs(condition), &text), expect, "{condition}");
+}
+
+const SKIPPED_TEST: &str =
+    "    inputs: {most: 3}\n    steps:\n      - {complete: plan, outputs: {risk: low, score: 2}, ";
+
+#[test]
+fn a_value_that_is_absent_is_neither_equal_nor_unequal() {
+    for condition in ["test.result != 'FAIL'", "!(test.result == 'FAIL')", "test.result == 'FAIL'"] {
+        let expect = "expect: {steps: {test: skipped, pr: skipped}, status: completed}}\n";
+        check_outputs(condition, &format!("{SKIPPED_TEST}{expect}"), &[]);
+    }
+    let runs = format!("{SKIPPED_TEST}expect: {{steps: {{test: skipped, pr: running}}}}}}\n");
+    check_outputs("!test.ran || test.result != 'FAIL'", &runs, &[]);
+}
+
+#[test]
+fn a_step_waits_while_a_loop_may_change_its_condition() {
+    let begin = |risk: &str| {
+        format!(
+            "    inputs: {{most: 3}}\n    steps:\n      - {{complete: plan, outputs: {{risk: {risk}, score: 3}}}}\n"
+        )
+    };
+    let condition = "test.result == 'PASS' && plan.risk == 'low'";
+    let low = "      - {complete: test, result: FAIL, expect: {steps: {pr: blocked, fix: running}}}
+      - {complete: fix, expect: {steps: {pr: blocked, test: running}}}
+      - {complete: test, result: PASS, expect: {steps: {pr: running}}}\n";
+    check_outputs(condition, &format!("{}{low}", begin("low")), &[]);
+    let high = "      - {complete: test, result: FAIL, expect: {steps: {pr: blocked, fix: running}}}
+      - {complete: fix}
+      - {complete: test, result: PASS, expect: {steps: {pr: skipped}, status: completed}}\n";
+    check_outputs(condition, &format!("{}{high}", begin("high")), &[]);
+    let rounds = "      - {complete: test, result: FAIL, expect: {steps: {pr: blocked}}}
+      - {complete: fix}
+      - {complete: test, result: FAIL, expect: {steps: {fix: running, pr: queued}}}\n";
+    check_outputs("test.rounds >= 2", &format!("{}{rounds}", begin("low")), &[]);
+}
+
+#[test]
+fn a_report_with_a_wrong_output_is_refused_and_given_again() {
+    check_outputs(
+        "inputs.target == 'web'",
+        "    inputs: {most: 3}
+    steps:
+      - {complete: plan, outputs: {risk: low}, expect: {refusal: output, steps: {plan: running}}}
+      - {complete: plan, outputs: {risk: low, score: 7}, expect: {steps: {plan: completed, test: running}}}
+      - {complete: test, result: PASS, expect: {steps: {pr: running}, context: {pr: ''}}}\n",
+        &[],
+    );
+    for (value, takes) in [("high", "`score`"), ("11", "`score`"), ("7.5", "`score`")] {
+        let scenario = format!(
+            "    inputs: {{most: 3}}\n    steps:\n      - {{complete: plan, outputs: {{risk: low, score: '{value}'}}}}\n"
+        );
+        check_outputs(
+            "plan.ran",
+            &scenario,
+            &[&format!("the output {takes} takes a whole number from 0 to 10")],
+        );
+    }
+}
+
+#[test]
+fn inputs_are_fixed_when_a_mission_starts() {
+    let script = |inputs: &str, pr: &str| {
+        format!(
+            "    inputs: {inputs}\n    steps:\n      - {{complete: plan, outputs: {{risk: low, score: 3}}}}\n      \
+             - {{complete: test, result: PASS, expect: {{steps: {{pr: {pr}}}}}}}\n"
+        )
+    };
+    let condition = "inputs.target == 'api' && inputs.most < 3";
+    check_outputs(condition, &script("{most: 2, target: api}", "running"), &[]);
+    check_outputs(condition, &script("{most: 2}", "skipped"), &[]);
+    check_outputs(condition, &script("{most: 3, target: api}", "skipped"), &[]);
+    check_outputs(
+        condition,
+        &script("{most: 2, target: app}", "skipped"),
+        &["the input `target` takes `web` or `api`"],
+    );
+}
+
+#[test]
+fn conditions_whose_types_do_not_fit_are_refused() {
+    let found = |condition: &str| -> Vec<String> {
+        let compilation = compile(&Source::new("flow.toml", &*with_outputs(condition)));
+        compilation.diagnostics.iter().map(|it| it.code().to_owned()).collect()
+    };
+    for (condition, code) in [
+        ("plan.score < 'x'", "B47"),
+        ("test.result < 'P'", "B47"),
+        ("test.ran > true", "B47"),
+        ("plan.score", "B47"),
+        ("'a' in plan.risk", "B47"),
+        ("plan.score in ['1']", "B47"),
+        ("plan.risk == 'mid'", "B47"),
+        ("plan.risk in ['low', 'mid']", "B47"),
+        ("inputs.target == 'app'", "B47"),
+        ("all test.result == 'P'", "B33"),
+        ("plan.rsk == 'low'", "B32"),
+        ("inputs.tarjet == 'web'", "B32"),
+        ("test.verdict == 'x'", "B06"),
+        ("tset.result == 'PASS'", "B05"),
+        ("plan.risk = 'low'", "B04"),
+        ("pr.result == 'x' || test.ran", "B07"),
+    ] {
+        assert_eq!(found(condition), [code], "{condition}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use orange_codegen::suggest;
 use orange_core::mission::Report;
-use orange_core::plan::{Plan, StepId};
+use orange_core::plan::{self, Inputs, Plan, StepId, ValueType};
 
 use crate::missions::{MissionAct, PauseReply};
 
@@ -11,6 +11,8 @@ use crate::missions::{MissionAct, PauseReply};
 pub enum Command {
     /// Something that happens.
     Act(MissionAct),
+    /// Begin another mission, with these inputs.
+    Start(Inputs),
     /// Show what can happen now.
     Next,
     /// Show the mission.
@@ -26,7 +28,9 @@ pub enum Command {
 
 /// Help text that lists the commands.
 pub const HELP: &str = "\
-complete STEP [RESULT][: SUMMARY]  the agent of a step completes it; \\n begins a new line
+start [NAME=VALUE]...              begin another mission, with these inputs
+complete STEP [RESULT] [NAME=VALUE]...[: SUMMARY]
+                                   the agent of a step completes it, with outputs; \\n begins a new line
 warn STEP [RESULT]: WARNING        the same, with a warning
 fail STEP[: REASON]                the agent of a step reports a failure
 lose STEP                          the agent of a step ends without a word
@@ -47,14 +51,31 @@ impl Command {
         if line.is_empty() || line.starts_with('#') {
             return Ok(None);
         }
-        let (head, text) = line.split_once(':').unwrap_or((line, ""));
+        let (head, text) = parts(line);
         let text = text.trim().replace("\\n", "\n");
-        let words: Vec<&str> = head.split_whitespace().collect();
+        let all = words(head);
+        let words: Vec<&str> = all.iter().map(String::as_str).collect();
         let command = match &words[..] {
-            ["complete", step] => Command::Act(complete(named(plan, step)?, None, text)),
-            ["complete", step, result] => Command::Act(complete(named(plan, step)?, Some(result), text)),
-            ["warn", step] => Command::Act(warn(named(plan, step)?, None, text)),
-            ["warn", step, result] => Command::Act(warn(named(plan, step)?, Some(result), text)),
+            ["start", values @ ..] => {
+                let declared: Vec<_> = plan.inputs.iter().map(|it| (it.name, it.kind)).collect();
+                Command::Start(given(&declared, values, "input")?)
+            }
+            ["complete" | "warn", step, said @ ..] => {
+                let step = named(plan, step)?;
+                let (values, results): (Vec<&str>, Vec<&str>) = said.iter().partition(|it| it.contains('='));
+                let result = match &results[..] {
+                    [] => None,
+                    [result] => Some((*result).to_owned()),
+                    [..] => return Err(format!("`{head}` has two results; an output is `NAME=VALUE`")),
+                };
+                let declared: Vec<_> = plan.outputs_of(step).iter().map(|it| (it.name, it.kind)).collect();
+                let outputs = given(&declared, &values, "output")?;
+                let (summary, warning) = match words[0] {
+                    "warn" => (String::new(), Some(text)),
+                    _ => (text, None),
+                };
+                Command::Act(MissionAct::Complete(step, Report { result, summary, warning, outputs }))
+            }
             ["fail", step] => Command::Act(MissionAct::Fail(named(plan, step)?, text)),
             ["lose", step] => Command::Act(MissionAct::Lose(named(plan, step)?)),
             ["continue"] => Command::Act(MissionAct::Continue(PauseReply::default())),
@@ -94,11 +115,39 @@ fn answer(pause: &str, accept_failure: bool) -> Result<MissionAct, String> {
     Ok(MissionAct::Continue(PauseReply { pause: Some(pause), accept_failure, ..PauseReply::default() }))
 }
 
-fn complete(step: StepId, result: Option<&str>, summary: String) -> MissionAct {
-    MissionAct::Complete(step, Report { result: result.map(str::to_owned), summary, warning: None })
+/// The values of `NAME=VALUE` words.
+pub(crate) fn given(
+    declared: &[(&str, ValueType<'_>)],
+    words: &[&str],
+    kind: &str,
+) -> Result<Inputs, String> {
+    let pairs = words.iter().map(|it| it.split_once('=').ok_or_else(|| format!("`{it}` is not NAME=VALUE")));
+    let pairs: Vec<(&str, &str)> = pairs.collect::<Result<_, String>>()?;
+    let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.replace("\\n", "\n")));
+    plan::given(declared, pairs).map_err(|fault| fault.words(kind))
 }
 
-fn warn(step: StepId, result: Option<&str>, warning: String) -> MissionAct {
-    let report = Report { result: result.map(str::to_owned), summary: String::new(), warning: Some(warning) };
-    MissionAct::Complete(step, report)
+/// A line before its first colon outside of quotes, and what follows.
+fn parts(line: &str) -> (&str, &str) {
+    let mut is_quoted = false;
+    let colon = line.char_indices().find(|(_, it)| {
+        is_quoted ^= *it == '\'';
+        *it == ':' && !is_quoted
+    });
+    colon.map_or((line, ""), |(at, _)| (&line[..at], &line[at + 1..]))
+}
+
+/// The words of a text. A blank between single quotes ends no word, and the quotes are left out.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for next in text.chars() {
+        match next {
+            '\'' => is_quoted = !is_quoted,
+            _ if next.is_whitespace() && !is_quoted => words.push(String::new()),
+            _ => words.iter_mut().last().into_iter().for_each(|it| it.push(next)),
+        }
+    }
+    words.retain(|it| !it.is_empty());
+    words
 }

@@ -8,9 +8,9 @@ pub use coverage::{Coverage, PlanPart};
 pub use names::{PAUSES, REFUSALS, pause_name, refusal_name};
 
 use orange_core::mission::{Effect, Event, Mission, Refusal, StepStatus};
-use orange_core::plan::{Plan, Policy, StepId};
+use orange_core::plan::{Inputs, Plan, Policy, StepId};
 
-use crate::missions::MissionAct;
+use crate::missions::{self, MissionAct};
 
 /// A mission that acts take through a plan.
 #[derive(Clone, Debug)]
@@ -31,9 +31,15 @@ pub struct ActResult {
 }
 
 impl<'p> PlanWalk<'p> {
-    /// A mission that has begun.
+    /// A mission that has begun, with the defaults of inputs, and the first value of those that have none.
     pub fn new(plan: &'p Plan<'p>, policy: Policy) -> Self {
-        let mut walk = Self { plan, mission: Mission::new(plan, policy), coverage: Coverage::default() };
+        Self::with_inputs(plan, policy, Inputs::new())
+    }
+
+    /// A mission that has begun with these inputs; others have their defaults, or the first value.
+    pub fn with_inputs(plan: &'p Plan<'p>, policy: Policy, inputs: Inputs) -> Self {
+        let mission = Mission::with_inputs(plan, policy, missions::start_with(plan, inputs));
+        let mut walk = Self { plan, mission, coverage: Coverage::default() };
         // A mission that waits for its slot begins when it has one.
         _ = walk.apply(Event::Begin);
         walk

@@ -3,10 +3,10 @@
 use orange_core::mission::{PauseReason, Refusal};
 
 /// Names of the reasons for a pause; `none` stands for the lack of a pause.
-pub const PAUSES: [&str; 6] = ["none", "boundary", "warning", "error", "exhausted", "obstacle"];
+pub const PAUSES: [&str; 7] = ["none", "boundary", "warning", "error", "exhausted", "cap", "obstacle"];
 
 /// Names of the reasons for which an act can be refused.
-pub const REFUSALS: [&str; 17] = [
+pub const REFUSALS: [&str; 18] = [
     "closed",
     "has_begun",
     "pending",
@@ -19,6 +19,7 @@ pub const REFUSALS: [&str; 17] = [
     "busy",
     "result_needed",
     "result_undeclared",
+    "output",
     "not_paused",
     "other_pause",
     "nothing_to_accept",
@@ -34,6 +35,7 @@ pub fn pause_name(reason: Option<&PauseReason>) -> &'static str {
         Some(PauseReason::Warning(_)) => "warning",
         Some(PauseReason::Error(_)) => "error",
         Some(PauseReason::Exhausted(_)) => "exhausted",
+        Some(PauseReason::Cap(_)) => "cap",
         Some(PauseReason::Obstacle(_)) => "obstacle",
     }
 }
@@ -53,6 +55,7 @@ pub fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::Busy(_) => "busy",
         Refusal::ResultNeeded => "result_needed",
         Refusal::ResultUndeclared => "result_undeclared",
+        Refusal::Output(_) => "output",
         Refusal::NotPaused => "not_paused",
         Refusal::OtherPause { .. } => "other_pause",
         Refusal::NothingToAccept => "nothing_to_accept",

@@ -149,8 +149,8 @@ impl Checked {
                 prompts.filter_map(|it| Some((it.file.as_deref()?, it.text.value.clone()))).collect()
             }
             Definition::Steps(it) => {
-                let prompts = it.steps.iter().map(|step| &step.prompt);
-                prompts.filter_map(|it| Some((it.file.as_deref()?, hash::written(it)))).collect()
+                let files = it.steps.iter().flat_map(|step| &step.prompt.files);
+                files.map(|it| (it.name.as_str(), it.text.clone())).collect()
             }
         }
     }

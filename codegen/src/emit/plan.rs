@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use orange_core::Permissions;
 use orange_core::plan::{
-    Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
-    StepValue,
+    self, Comparison, Effort, Execution, Field, Input, Intervene, Items, Operand, Output, Plan, Policy,
+    Relation, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt, StepTest, StepValue, ValueType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -103,7 +103,7 @@ impl<'e> PlanEmission<'e> {
                 None => quote!(&[]),
             }
         });
-        let holds = self.by_step(|_, step| step.condition.as_ref().map_or(quote!(true), |it| self.holds(it)));
+        let condition_holds = self.condition_holds();
         quote! {
             impl Step {
                 /// The role that may take it.
@@ -126,23 +126,44 @@ impl<'e> PlanEmission<'e> {
                     #results
                 }
 
-                /// True if its condition holds, given the part of a step's latest report that `latest` finds; a step without a
-                /// condition runs always.
-                #[allow(unused_variables)]
-                pub fn condition_holds<'r>(
-                    self,
-                    latest: impl Fn(Self, orange::plan::Field) -> Option<&'r str>,
-                ) -> bool {
-                    #holds
-                }
+                #condition_holds
             }
         }
     }
 
-    fn holds(&self, condition: &StepCondition<'_>) -> TokenStream {
-        let (step, value) = (self.step(condition.step), text::lines(condition.value));
-        let field = field(condition.field);
-        quote!(latest(Self::#step, #field) == Some(#value))
+    /// The conditions as a function of what they read: of results and summaries where they read nothing else.
+    fn condition_holds(&self) -> TokenStream {
+        if self.plan.steps.iter().filter_map(|it| it.condition.as_ref()).any(|it| equality(it).is_none()) {
+            return quote! {
+                /// True if its condition holds, given the value that `value` finds; a step without a condition runs always. A test of
+                /// a value that is not there is not true.
+                pub fn condition_holds<'r>(
+                    self,
+                    value: &dyn Fn(orange::plan::Operand) -> Option<orange::plan::ValueRef<'r>>,
+                ) -> bool {
+                    PLAN.step(self.id()).condition.is_none_or(|it| it.holds(value))
+                }
+            };
+        }
+        let holds = self.by_step(|_, step| match step.condition.as_ref().and_then(equality) {
+            None => quote!(true),
+            Some((step, part, value)) => {
+                let (step, value) = (self.step(step), text::lines(value));
+                let field = field(part);
+                quote!(latest(Self::#step, #field) == Some(#value))
+            }
+        });
+        quote! {
+            /// True if its condition holds, given the part of a step's latest report that `latest` finds; a step without a
+            /// condition runs always.
+            #[allow(unused_variables)]
+            pub fn condition_holds<'r>(
+                self,
+                latest: impl Fn(Self, orange::plan::Field) -> Option<&'r str>,
+            ) -> bool {
+                #holds
+            }
+        }
     }
 
     /// A match with one arm for all steps of one value.
@@ -169,6 +190,12 @@ impl<'e> PlanEmission<'e> {
         let count = text::number(self.plan.steps.len());
         let order = self.ids(self.plan.order);
         let budget = tables::budget(self.plan.budget);
+        let inputs = self.plan.inputs.iter().map(input);
+        let inputs = optional("inputs", (!self.plan.inputs.is_empty()).then(|| quote!(&[#(#inputs),*])));
+        let max_attempts = self.plan.max_attempts.map(|it| {
+            let most = Literal::u32_unsuffixed(it);
+            quote!(max_attempts: Some(#most),)
+        });
         quote! {
             /// The tables of the workflow.
             pub static PLAN: orange::plan::Plan<'static> = orange::plan::Plan {
@@ -182,6 +209,9 @@ impl<'e> PlanEmission<'e> {
                 steps: &STEPS,
                 order: #order,
                 budget: #budget,
+                #inputs
+                #max_attempts
+                ..orange::plan::Plan::EMPTY
             };
 
             static STEPS: [orange::plan::Step<'static>; #count] = [#(#steps),*];
@@ -192,24 +222,39 @@ impl<'e> PlanEmission<'e> {
         let Step { id, results, .. } = step;
         let title = text::lines(step.title);
         let role = self.role(step.role);
-        let prompt = prompt(&step.prompt);
+        let prompt = self.prompt(&step.prompt);
         let (depends_on, requeue) = (self.ids(step.depends_on), self.ids(step.requeue));
         let condition = option(step.condition.as_ref().map(|it| self.condition(it)));
         let max_retries = Literal::u16_unsuffixed(step.max_retries);
         let [on_fail, handles] = [step.on_fail, step.handles].map(|it| option(it.map(|it| self.id(it))));
         let harness = option(step.harness.map(text::lines));
+        let run = step.is_program().then(|| {
+            let argv = step.run.iter().map(|it| self.prompt(it));
+            quote!(run: &[#(#argv),*],)
+        });
+        let model = step.model.map(|it| {
+            let model = text::lines(it);
+            quote!(model: Some(#model),)
+        });
+        let effort = step.effort.map(|it| {
+            let effort = effort(it);
+            quote!(effort: Some(orange::plan::Effort::#effort),)
+        });
         let permissions = match step.permissions {
             Permissions::Full => quote!(Full),
             Permissions::Reduced => quote!(Reduced),
         };
         let timeout = option(step.timeout.map(Literal::u32_unsuffixed));
         let stuck_after = Literal::u16_unsuffixed(step.stuck_after);
+        let outputs = step.outputs.iter().map(output);
+        let outputs = optional("outputs", (!step.outputs.is_empty()).then(|| quote!(&[#(#outputs),*])));
         quote! {
             orange::plan::Step {
                 id: #id,
                 title: #title,
                 role: #role,
                 prompt: #prompt,
+                #run
                 depends_on: #depends_on,
                 condition: #condition,
                 results: &[#(#results),*],
@@ -218,17 +263,101 @@ impl<'e> PlanEmission<'e> {
                 on_fail: #on_fail,
                 handles: #handles,
                 harness: #harness,
+                #model
+                #effort
                 permissions: orange::Permissions::#permissions,
                 timeout: #timeout,
                 stuck_after: #stuck_after,
+                #outputs
+                ..orange::plan::Step::EMPTY
             }
         }
     }
 
     fn condition(&self, condition: &StepCondition<'_>) -> TokenStream {
-        let (step, value) = (self.id(condition.step), text::lines(condition.value));
-        let field = field(condition.field);
-        quote!(orange::plan::StepCondition { step: #step, field: #field, value: #value })
+        if let Some((step, part, value)) = condition.equality() {
+            let (step, field, value) = (self.id(step), field(part), text::lines(value));
+            return quote!(orange::plan::StepCondition::equal(#step, #field, #value));
+        }
+        match condition {
+            StepCondition::Or(parts) => {
+                let parts = parts.iter().map(|it| self.condition(it));
+                quote!(orange::plan::StepCondition::Or(&[#(#parts),*]))
+            }
+            StepCondition::And(parts) => {
+                let parts = parts.iter().map(|it| self.condition(it));
+                quote!(orange::plan::StepCondition::And(&[#(#parts),*]))
+            }
+            StepCondition::Not(part) => {
+                let part = self.condition(part);
+                quote!(orange::plan::StepCondition::Not(&#part))
+            }
+            StepCondition::Test(test) => self.test(test),
+        }
+    }
+
+    fn test(&self, StepTest { of, items, is }: &StepTest<'_>) -> TokenStream {
+        let of = self.operand(*of);
+        let items = option(items.map(|it| match it {
+            Items::All => quote!(orange::plan::Items::All),
+            Items::Any => quote!(orange::plan::Items::Any),
+        }));
+        let is = match is {
+            Comparison::Is(relation, value) => {
+                let relation = match relation {
+                    Relation::Equal => quote!(Equal),
+                    Relation::Unequal => quote!(Unequal),
+                    Relation::Less => quote!(Less),
+                    Relation::AtMost => quote!(AtMost),
+                    Relation::Greater => quote!(Greater),
+                    Relation::AtLeast => quote!(AtLeast),
+                };
+                let value = literal(value);
+                quote!(orange::plan::Comparison::Is(orange::plan::Relation::#relation, #value))
+            }
+            Comparison::In(words) => {
+                let words = words.iter().map(|it| text::lines(it));
+                quote!(orange::plan::Comparison::In(&[#(#words),*]))
+            }
+            Comparison::Has(word) => {
+                let word = text::lines(word);
+                quote!(orange::plan::Comparison::Has(#word))
+            }
+        };
+        quote! {
+            orange::plan::StepCondition::Test(orange::plan::StepTest { of: #of, items: #items, is: #is })
+        }
+    }
+
+    fn operand(&self, operand: Operand) -> TokenStream {
+        match operand {
+            Operand::Step(step, part) => {
+                let (step, field) = (self.id(step), field(part));
+                quote!(orange::plan::Operand::Step(#step, #field))
+            }
+            Operand::Input(input) => {
+                let number = Literal::u16_unsuffixed(input.0);
+                quote!(orange::plan::Operand::Input(orange::plan::InputId(#number)))
+            }
+        }
+    }
+
+    fn prompt(&self, prompt: &StepPrompt<'_>) -> TokenStream {
+        let pieces = prompt.pieces.iter().map(|piece| match piece {
+            StepPiece::Text(it) => {
+                let lines = text::lines(it);
+                quote!(orange::plan::StepPiece::Text(#lines))
+            }
+            StepPiece::Value(it) => {
+                let value = value(*it);
+                quote!(orange::plan::StepPiece::Value(orange::plan::StepValue::#value))
+            }
+            StepPiece::Read(it) => {
+                let operand = self.operand(*it);
+                quote!(orange::plan::StepPiece::Read(#operand))
+            }
+        });
+        quote!(orange::plan::StepPrompt { pieces: &[#(#pieces),*] })
     }
 
     fn ids(&self, steps: &[StepId]) -> TokenStream {
@@ -260,20 +389,6 @@ fn result(step: &Step<'_>) -> Ident {
     format_ident!("{}", names::result(step.id))
 }
 
-fn prompt(prompt: &StepPrompt<'_>) -> TokenStream {
-    let pieces = prompt.pieces.iter().map(|piece| match piece {
-        StepPiece::Text(it) => {
-            let lines = text::lines(it);
-            quote!(orange::plan::StepPiece::Text(#lines))
-        }
-        StepPiece::Value(it) => {
-            let value = value(*it);
-            quote!(orange::plan::StepPiece::Value(orange::plan::StepValue::#value))
-        }
-    });
-    quote!(orange::plan::StepPrompt { pieces: &[#(#pieces),*] })
-}
-
 fn value(value: StepValue) -> TokenStream {
     match value {
         StepValue::MissionPrompt => quote!(MissionPrompt),
@@ -286,11 +401,81 @@ fn value(value: StepValue) -> TokenStream {
     }
 }
 
+fn effort(effort: Effort) -> TokenStream {
+    match effort {
+        Effort::Low => quote!(Low),
+        Effort::Medium => quote!(Medium),
+        Effort::High => quote!(High),
+        Effort::Max => quote!(Max),
+    }
+}
+
 fn field(field: Field) -> TokenStream {
     match field {
         Field::Result => quote!(orange::plan::Field::Result),
         Field::Summary => quote!(orange::plan::Field::Summary),
+        Field::Output(output) => {
+            let number = Literal::u16_unsuffixed(output.0);
+            quote!(orange::plan::Field::Output(orange::plan::OutputId(#number)))
+        }
+        Field::Ran => quote!(orange::plan::Field::Ran),
+        Field::Rounds => quote!(orange::plan::Field::Rounds),
     }
+}
+
+/// The parts of `step.result == 'PASS'`, and of the same with a summary.
+fn equality<'a>(condition: &StepCondition<'a>) -> Option<(StepId, Field, &'a str)> {
+    condition.equality().filter(|(_, field, _)| matches!(field, Field::Result | Field::Summary))
+}
+
+fn output(Output { name, kind }: &Output<'_>) -> TokenStream {
+    let kind = value_type(kind);
+    quote!(orange::plan::Output { name: #name, kind: #kind })
+}
+
+fn input(Input { name, kind, default }: &Input<'_>) -> TokenStream {
+    let (kind, default) = (value_type(kind), option(default.as_ref().map(literal)));
+    quote!(orange::plan::Input { name: #name, kind: #kind, default: #default })
+}
+
+fn value_type(kind: &ValueType<'_>) -> TokenStream {
+    match kind {
+        ValueType::Words(words) => quote!(orange::plan::ValueType::Words(&[#(#words),*])),
+        ValueType::Text => quote!(orange::plan::ValueType::Text),
+        ValueType::Number { min, max } => {
+            let [min, max] = [*min, *max].map(Literal::i64_unsuffixed);
+            quote!(orange::plan::ValueType::Number { min: #min, max: #max })
+        }
+        ValueType::Bool => quote!(orange::plan::ValueType::Bool),
+        ValueType::List { max_items } => {
+            let max_items = Literal::u16_unsuffixed(*max_items);
+            quote!(orange::plan::ValueType::List { max_items: #max_items })
+        }
+    }
+}
+
+fn literal(value: &plan::Literal<'_>) -> TokenStream {
+    match value {
+        plan::Literal::Text(it) => {
+            let lines = text::lines(it);
+            quote!(orange::plan::Literal::Text(#lines))
+        }
+        plan::Literal::Number(it) => {
+            let number = Literal::i64_unsuffixed(*it);
+            quote!(orange::plan::Literal::Number(#number))
+        }
+        plan::Literal::Bool(it) => quote!(orange::plan::Literal::Bool(#it)),
+        plan::Literal::List(items) => {
+            let items = items.iter().map(|it| text::lines(it));
+            quote!(orange::plan::Literal::List(&[#(#items),*]))
+        }
+    }
+}
+
+/// A field of a table that is left out where it has nothing.
+fn optional(name: &str, value: Option<TokenStream>) -> TokenStream {
+    let name = format_ident!("{name}");
+    value.map_or_else(TokenStream::new, |value| quote!(#name: #value,))
 }
 
 fn tokens_of(Policy { execution, intervene }: Policy) -> TokenStream {

@@ -4,22 +4,31 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use orange_core::Budget;
-use orange_core::plan::{self, Plan, StepId};
+use orange_core::plan::{self, Operand, Plan, StepId};
 
 use super::arena::Pool;
 use crate::Checked;
-use crate::model::{Definition, Field, Step, StepCondition, StepPiece, Steps};
+use crate::model::{
+    Compared, ConditionTest, Definition, Expression, Field, Step, StepPiece, Steps, TypedValue, ValueKind,
+};
 
 /// Results of a step that declares none, if conditions ask for nothing else of it.
 const VERDICTS: [&str; 2] = ["PASS", "FAIL"];
+
+/// The seconds that a program has which says nothing else.
+const PROGRAM_TIMEOUT: u32 = 600;
 
 /// The lists that a lowered plan borrows besides its steps.
 #[derive(Debug, Default)]
 pub struct PlanArena<'a> {
     steps: Pool<plan::Step<'a>>,
     pieces: Pool<plan::StepPiece<'a>>,
+    prompts: Pool<plan::StepPrompt<'a>>,
     ids: Pool<StepId>,
     words: Pool<&'a str>,
+    conditions: Pool<plan::StepCondition<'a>>,
+    outputs: Pool<plan::Output<'a>>,
+    inputs: Pool<plan::Input<'a>>,
 }
 
 /// The plan of a checked step workflow; `None` of a state machine workflow.
@@ -44,6 +53,12 @@ pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<
         ),
         order: arena.ids.keep(order(steps)),
         budget: steps.budget.as_ref().map_or(Budget::NONE, |it| it.limits()),
+        inputs: arena.inputs.keep(steps.inputs.iter().map(|it| plan::Input {
+            name: &it.name.value,
+            kind: kind(arena, &it.kind),
+            default: it.default.as_ref().map(|it| literal(arena, &it.value)),
+        })),
+        max_attempts: steps.max_attempts.map(|it| it.value),
     })
 }
 
@@ -59,16 +74,26 @@ fn step<'a>(
         title: step.title.as_deref().unwrap_or(&step.id.value),
         role: step.role.value,
         prompt: plan::StepPrompt { pieces: arena.pieces.keep(step.prompt.pieces.iter().map(piece)) },
+        run: arena.prompts.keep(
+            step.run
+                .iter()
+                .map(|it| plan::StepPrompt { pieces: arena.pieces.keep(it.pieces.iter().map(piece)) }),
+        ),
         depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
-        condition: step.condition.as_ref().map(condition),
+        condition: step.condition.as_ref().map(|it| condition(arena, &it.expression)),
         results: arena.words.keep(results),
+        outputs: arena.outputs.keep(
+            step.outputs.iter().map(|it| plan::Output { name: &it.name.value, kind: kind(arena, &it.kind) }),
+        ),
         max_retries: retries,
         requeue: arena.ids.keep(step.requeue.iter().map(|it| it.value)),
         on_fail: step.on_fail.map(|it| it.value),
         handles,
         harness: step.harness.as_ref().map(|it| it.value.as_str()),
+        model: step.model.as_ref().map(|it| it.value.as_str()),
+        effort: step.effort.map(|it| it.value),
         permissions: step.permissions,
-        timeout: step.timeout,
+        timeout: step.timeout.or(step.is_program().then_some(PROGRAM_TIMEOUT)),
         stuck_after: step.stuck_after,
     }
 }
@@ -77,22 +102,66 @@ fn piece(piece: &StepPiece) -> plan::StepPiece<'_> {
     match piece {
         StepPiece::Text(text) => plan::StepPiece::Text(text),
         StepPiece::Value(value) => plan::StepPiece::Value(*value),
+        StepPiece::Input(input, _) => plan::StepPiece::Read(Operand::Input(*input)),
     }
 }
 
-fn condition(condition: &StepCondition) -> plan::StepCondition<'_> {
-    let StepCondition { step, field, value, .. } = condition;
-    plan::StepCondition { step: step.value, field: *field, value: &value.value }
+fn condition<'a>(arena: &'a PlanArena<'a>, expression: &'a Expression) -> plan::StepCondition<'a> {
+    let all = |parts: &'a [Expression]| arena.conditions.keep(parts.iter().map(|it| condition(arena, it)));
+    match expression {
+        Expression::Or(parts) => plan::StepCondition::Or(all(parts)),
+        Expression::And(parts) => plan::StepCondition::And(all(parts)),
+        Expression::Not(part) => match all(std::slice::from_ref(part)) {
+            [part, ..] => plan::StepCondition::Not(part),
+            [] => plan::StepCondition::Or(&[]),
+        },
+        Expression::Test(ConditionTest { of, is, .. }) => plan::StepCondition::Test(plan::StepTest {
+            of: *of,
+            items: None,
+            is: match is {
+                Compared::Is(relation, value) => {
+                    plan::Comparison::Is(*relation, literal(arena, &value.value))
+                }
+                Compared::In(words) => {
+                    plan::Comparison::In(arena.words.keep(words.iter().map(|it| it.value.as_str())))
+                }
+                Compared::Has(word) => plan::Comparison::Has(&word.value),
+            },
+        }),
+    }
+}
+
+fn literal<'a>(arena: &'a PlanArena<'a>, value: &'a TypedValue) -> plan::Literal<'a> {
+    match value {
+        TypedValue::Text(it) => plan::Literal::Text(it),
+        TypedValue::Number(it) => plan::Literal::Number(*it),
+        TypedValue::Bool(it) => plan::Literal::Bool(*it),
+        TypedValue::List(items) => plan::Literal::List(arena.words.keep(items.iter().map(String::as_str))),
+    }
+}
+
+fn kind<'a>(arena: &'a PlanArena<'a>, kind: &'a ValueKind) -> plan::ValueType<'a> {
+    match kind {
+        ValueKind::Words(words) => {
+            plan::ValueType::Words(arena.words.keep(words.iter().map(|it| it.value.as_str())))
+        }
+        ValueKind::Text => plan::ValueType::Text,
+        ValueKind::Number { min, max } => plan::ValueType::Number { min: *min, max: *max },
+        ValueKind::Bool => plan::ValueType::Bool,
+        ValueKind::List { max_items } => plan::ValueType::List { max_items: *max_items },
+    }
 }
 
 /// By step, the words that it may report. One that declares none reports `PASS` or `FAIL`, if conditions ask for nothing else.
 fn results(steps: &Steps) -> Vec<Vec<&str>> {
     let mut is_verdict: Vec<Option<bool>> = vec![None; steps.steps.len()];
     let conditions = steps.steps.iter().filter_map(|it| it.condition.as_ref());
-    for condition in conditions.filter(|it| it.field == Field::Result) {
-        let is_known = VERDICTS.contains(&condition.value.value.as_str());
-        let before = &mut is_verdict[condition.step.value.index()];
-        *before = Some(before.unwrap_or(true) && is_known);
+    for test in conditions.flat_map(|it| it.tests()) {
+        if let Operand::Step(step, Field::Result) = test.of {
+            let is_known = test.words().iter().all(|it| VERDICTS.contains(&it.value));
+            let before = &mut is_verdict[step.index()];
+            *before = Some(before.unwrap_or(true) && is_known);
+        }
     }
     let results = steps.steps.iter().zip(is_verdict).map(|(step, is_verdict)| {
         match step.results.is_empty() && is_verdict == Some(true) {
@@ -173,7 +242,7 @@ mod tests {
         assert_eq!((step("fix").max_retries, ids(step("fix").requeue)), (3, "review".to_owned()));
         assert_eq!((step("review").results, step("plan").results), (&["PASS", "FAIL"][..], &[][..]));
         assert_eq!(
-            step("pr").condition.map(|it| (it.step, it.value)),
+            step("pr").condition.and_then(|it| it.equality()).map(|it| (it.0, it.2)),
             plan.step_named("review").zip(Some("PASS"))
         );
         assert_eq!(plan.role(step("pr").role), "any");

@@ -9,9 +9,13 @@ pub use gates::{
     ALL_FIELDS, ALL_GATES, CHECKS_GATE, CHILDREN_GATE, COMMAND_GATE, GATE, GATE_PROGRAM, GREEN, MERGE,
     WRITERS,
 };
+pub use roles::ROLE;
+pub use steps::{INPUT, OUTPUT, STEP, STEP_HEADER, STEP_WORKFLOW};
 pub use takes::{Key, MapKeys, NameKind, Object, PromptKind, Takes, key, required};
 
 mod gates;
+mod roles;
+mod steps;
 mod takes;
 
 use gates::{GATES, NAMED_GATE};
@@ -458,96 +462,6 @@ pub static CLAUSE: Object = Object {
     keys: &[
         required("when", Takes::Guard, "The condition."),
         required("then", STATE_NAME, "The state it leads to."),
-    ],
-};
-
-/// A step workflow: the whole file.
-pub static STEP_WORKFLOW: Object = Object {
-    what: "a step workflow",
-    keys: &[
-        required("workflow", Takes::Object(&STEP_HEADER), "Its name and what it is for."),
-        required("steps", Takes::List(&Takes::Object(&STEP)), "The steps."),
-    ],
-};
-
-/// `[workflow]` of a step workflow.
-pub static STEP_HEADER: Object = Object {
-    what: "`workflow`",
-    keys: &[
-        required(
-            "name",
-            Takes::NewName(NameKind::Workflows),
-            "The workflow's name, the same as the file's stem.",
-        ),
-        key("description", Takes::Text, "What the workflow is for."),
-        key("version", Takes::Scalar, "The author's own version of it."),
-        key(
-            "execution",
-            Takes::Word(&["step", "auto"]),
-            "Whether a mission pauses after every step; auto by default.",
-        ),
-        key(
-            "intervene",
-            Takes::Word(&["never", "on-warning", "on-error", "always"]),
-            "At which ends of steps a mission pauses; on-error by default.",
-        ),
-        key(
-            "notices",
-            Takes::Boolean,
-            "Whether the one who starts a mission gets messages; true by default.",
-        ),
-        key("budget", Takes::Object(&BUDGET), "Limits of a mission for all its agents."),
-        key(
-            "roles",
-            Takes::List(&Takes::NewName(NameKind::Roles)),
-            "The roles that steps may name; by default those that they name.",
-        ),
-    ],
-};
-
-const STEP_NAME: Takes = Takes::Name(NameKind::Steps);
-const STEP_NAMES: Takes = Takes::List(&STEP_NAME);
-
-/// A step.
-pub static STEP: Object = Object {
-    what: "a step",
-    keys: &[
-        required("id", Takes::NewName(NameKind::Steps), "Its name among the steps."),
-        key("title", Takes::Text, "A line for people; the id by default."),
-        key("role", Takes::Name(NameKind::Roles), "Who may take it; any by default."),
-        key(
-            "prompt_file",
-            Takes::Name(NameKind::Files),
-            "The file with its prompt, in the folder of the workflow.",
-        ),
-        key("prompt", Takes::Prompt(PromptKind::Step), "Its prompt, in the place of a file."),
-        key("depends_on", STEP_NAMES, "The steps that end before it is decided."),
-        key("condition", Takes::Condition, "When it runs: `review.result == 'PASS'`."),
-        key(
-            "results",
-            Takes::List(&Takes::NewName(NameKind::Results)),
-            "What an attempt may report; any word by default.",
-        ),
-        key("max_retries", Takes::Integer(0), "How often it may complete and send steps back, up to 1000."),
-        key(
-            "requeue",
-            STEP_NAMES,
-            "The steps that it sends back; by default the one that its condition reads.",
-        ),
-        key("on_fail", STEP_NAME, "The step that handles its failure."),
-        key(
-            "harness",
-            Takes::Name(NameKind::Harnesses),
-            "The harness of its agent; the project's by default.",
-        ),
-        key(
-            "permissions",
-            Takes::Word(&["full", "reduced"]),
-            "What its agent may do without asking; full by default.",
-        ),
-        key("timeout", Takes::Integer(1), "The seconds that an attempt may take."),
-        key("stuck_after", Takes::Integer(1), "How many ends without a word in a row fail it; 2 by default."),
-        key("independent", Takes::Boolean, "Whether it is meant to have no edges."),
     ],
 };
 

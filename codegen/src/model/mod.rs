@@ -23,8 +23,12 @@ mod scope;
 mod shapes;
 mod states;
 mod step_condition;
+mod step_expression;
+mod step_program;
 mod step_prompt;
+mod step_roles;
 mod step_scope;
+mod step_values;
 mod steps;
 mod transitions;
 pub mod visit;
@@ -36,11 +40,17 @@ pub use gate::{ChecksGate, ChildrenGate, CommandGate};
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use reviewers::{AnySection, Verdicts};
 pub use states::StateDelegates;
+pub use step_expression::{Compared, ConditionTest, Equality, Expression, StepCondition};
+pub use step_program::ProgramArgument;
+pub use step_prompt::{StepPrompt, StepPromptFile};
+pub use step_values::{DeclaredValue, ValueKind};
 pub use steps::ANY;
 pub use transitions::Ends;
 pub use watch::{WatchRule, watched_fact};
 
-pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
+pub use orange_core::plan::{
+    Effort, Execution, Field, InputId, Intervene, Policy, RoleId, StepId, StepValue, Value as TypedValue,
+};
 pub use orange_core::{
     Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, DelegateInto,
     Fact, FactKind, MAX_ACTORS, MAX_RESUME_AFTER, OnFailure, OpenChildren, Permissions, PromptId,
@@ -513,6 +523,10 @@ pub struct Steps {
     pub notices: bool,
     /// Limits of a mission.
     pub budget: Option<WrittenBudget>,
+    /// Values that a mission is started with.
+    pub inputs: Vec<DeclaredValue>,
+    /// The most attempts of a mission.
+    pub max_attempts: Option<Spanned<u32>>,
     /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
     pub roles: Vec<Spanned<String>>,
     /// In source order; a [`StepId`] is an index here.
@@ -530,22 +544,30 @@ pub struct Step {
     pub title: Option<String>,
     /// Role of the agents that may take it.
     pub role: Spanned<RoleId>,
-    /// Prompt of its agent.
+    /// Prompt of its agent; empty of a program.
     pub prompt: StepPrompt,
+    /// The program that does its work, and its arguments; empty of an agent.
+    pub run: Vec<ProgramArgument>,
     /// The steps that end before it is decided.
     pub depends_on: Vec<Spanned<StepId>>,
     /// Condition under which it runs; without one it runs always.
     pub condition: Option<StepCondition>,
     /// Results that an attempt may report; empty when any word may be.
     pub results: Vec<Spanned<String>>,
+    /// Values that a completion reports besides result and summary.
+    pub outputs: Vec<DeclaredValue>,
     /// Largest number of times that it may complete and send steps back, in 0..=1000.
     pub max_retries: Option<Spanned<u16>>,
-    /// The steps that it sends back; where it names none, the one that its condition reads.
+    /// The steps that it sends back; where it names none, those that its condition reads.
     pub requeue: Vec<Spanned<StepId>>,
     /// The step that handles its failure.
     pub on_fail: Option<Spanned<StepId>>,
     /// The harness of its agent.
     pub harness: Option<Spanned<String>>,
+    /// The model of its agent.
+    pub model: Option<Spanned<String>>,
+    /// The effort of its agent.
+    pub effort: Option<Spanned<Effort>>,
     /// Permissions that its agent has without asking.
     pub permissions: Permissions,
     /// The seconds that an attempt may take.
@@ -556,32 +578,6 @@ pub struct Step {
     pub independent: bool,
 }
 
-/// `step.field == 'value'`
-#[derive(Clone, Debug)]
-pub struct StepCondition {
-    /// As it is written.
-    pub text: String,
-    /// Place of the condition in the file.
-    pub span: Span,
-    /// The step whose report it reads.
-    pub step: Spanned<StepId>,
-    /// The part of the report.
-    pub field: Field,
-    /// The value that the part is compared with.
-    pub value: Spanned<String>,
-}
-
-/// The prompt of a step.
-#[derive(Clone, Debug)]
-pub struct StepPrompt {
-    /// Place at which the workflow has it, or names its file.
-    pub span: Span,
-    /// The file; absent where the workflow has the text itself.
-    pub file: Option<String>,
-    /// The text in pieces; joined in order they are the prompt.
-    pub pieces: Vec<StepPiece>,
-}
-
 /// A piece of the prompt of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepPiece {
@@ -589,4 +585,6 @@ pub enum StepPiece {
     Text(String),
     /// A placeholder: put in once and never looked at again.
     Value(StepValue),
+    /// `{{inputs.target}}`, with the name of the input.
+    Input(InputId, String),
 }

@@ -111,10 +111,11 @@ fn value(found: &mut Vec<Occurrence>, ancestors: &[Ancestor<'_>], scalar: &Scala
 }
 
 fn condition(found: &mut Vec<Occurrence>, text: &Text) {
-    let Some((step, value)) = step_condition::names(&text.value) else { return };
-    let of = text.value[step.clone()].to_owned();
-    found.push(part(NameKind::Steps, text, step, None));
-    found.extend(value.map(|it| part(NameKind::Results, text, it, Some(of))));
+    for step_condition::NamedStep { step, results } in step_condition::names(&text.value) {
+        let of = text.value[step.clone()].to_owned();
+        found.push(part(NameKind::Steps, text, step, None));
+        found.extend(results.into_iter().map(|it| part(NameKind::Results, text, it, Some(of.clone()))));
+    }
 }
 
 /// The step that the mapping with a result is about.

@@ -1,33 +1,24 @@
-//! Conditions of steps: `step.field == 'value'`, and nothing else.
+//! Conditions of steps: expressions over what steps report and what a mission is started with. Names are resolved, and types fit.
+
+mod parse;
 
 use std::ops::Range;
 
+use orange_core::plan::{InputId, Operand, OutputId, Relation};
+
+use self::parse::{Parsed, ParsedComparison, ParsedLiteral, ParsedTest};
 use super::decoder::{self, Decoder, shortened};
 use super::step_scope::StepScope;
-use super::{Field, StepCondition, StepId};
-use crate::catalogue::{B04, B05, B06};
+use super::step_values::ValueKind;
+use super::{Compared, ConditionTest, Expression, Field, StepCondition, StepId, TypedValue};
+use crate::catalogue::{B04, B05, B06, B32, B33, B47};
 use crate::diag::Diagnostic;
-use crate::span::Spanned;
+use crate::span::{Span, Spanned};
+use crate::suggest;
 use crate::syntax::Text;
 
-/// Quotes that people and their editors write around a word.
-const QUOTES: [char; 7] = ['\'', '"', '`', '‘', '’', '“', '”'];
-
-const FIELDS: [Field; 2] = [Field::Result, Field::Summary];
-
-/// The parts of a condition, as ranges of its text.
-struct Parts {
-    step: Range<usize>,
-    field: Range<usize>,
-    value: Range<usize>,
-}
-
-/// A mistake that keeps a text from being a condition.
-struct ConditionFault {
-    range: Range<usize>,
-    message: String,
-    help: String,
-}
+/// The word before the name of an input.
+pub(super) const INPUTS: &str = "inputs";
 
 /// The condition that a value holds.
 pub(super) fn condition(
@@ -36,104 +27,259 @@ pub(super) fn condition(
     field: &decoder::Field<'_>,
 ) -> Option<StepCondition> {
     let text = decoder.text(field)?;
-    let written = text.value.as_str();
-    let parts = match parse(written) {
-        Ok(parts) => parts,
+    match parse::parse(&text.value) {
+        Ok(parsed) => {
+            let mut resolver = Resolver { decoder, scope, text };
+            let expression = resolver.expression(&parsed)?;
+            Some(StepCondition { text: text.value.trim().to_owned(), span: text.span, expression })
+        }
         Err(fault) => {
             let span = text.locate(fault.range.start, fault.range.end);
             decoder.report(Diagnostic::new(&B04, span, fault.message).help(fault.help));
+            None
+        }
+    }
+}
+
+/// A step that a condition names, and the words with which its result is compared, as bytes of its text.
+pub(super) struct NamedStep {
+    pub(super) step: Range<usize>,
+    pub(super) results: Vec<Range<usize>>,
+}
+
+/// The steps that a condition names.
+pub(super) fn names(text: &str) -> Vec<NamedStep> {
+    fn collect(parsed: Parsed, found: &mut Vec<ParsedTest>) {
+        match parsed {
+            Parsed::Or(parts) | Parsed::And(parts) => parts.into_iter().for_each(|it| collect(it, found)),
+            Parsed::Not(part) => collect(*part, found),
+            Parsed::Test(test) => found.push(test),
+        }
+    }
+    let mut tests = Vec::new();
+    if let Ok(parsed) = parse::parse(text) {
+        collect(parsed, &mut tests);
+    }
+    let steps = tests.into_iter().filter(|it| &text[it.step.clone()] != INPUTS);
+    let named = steps.map(|ParsedTest { step, field, is, .. }| {
+        let words = match is {
+            ParsedComparison::Is(_, _, ParsedLiteral::Text(word)) | ParsedComparison::Has(word) => vec![word],
+            ParsedComparison::In(words) => words,
+            ParsedComparison::Is(..) | ParsedComparison::Alone => Vec::new(),
+        };
+        let is_result = Some(&text[field]) == Field::Result.word();
+        NamedStep { step, results: if is_result { words } else { Vec::new() } }
+    });
+    named.collect()
+}
+
+struct Resolver<'r, 'd, 's> {
+    decoder: &'r mut Decoder<'d>,
+    scope: &'r StepScope<'s>,
+    text: &'r Text,
+}
+
+/// A value that a condition reads, with its type.
+struct Read {
+    of: Operand,
+    /// Place of the name of the step or input.
+    name: Span,
+    kind: ValueKind,
+}
+
+impl Resolver<'_, '_, '_> {
+    fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
+        // Every part is resolved, so that all faults are reported.
+        let mut all = |parts: &[Parsed]| {
+            let parts: Vec<Option<Expression>> = parts.iter().map(|it| self.expression(it)).collect();
+            parts.into_iter().collect::<Option<Vec<Expression>>>()
+        };
+        match parsed {
+            Parsed::Or(parts) => all(parts).map(Expression::Or),
+            Parsed::And(parts) => all(parts).map(Expression::And),
+            Parsed::Not(part) => self.expression(part).map(|it| Expression::Not(Box::new(it))),
+            Parsed::Test(test) => self.test(test).map(Expression::Test),
+        }
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        self.text.locate(range.start, range.end)
+    }
+
+    fn word(&self, range: &Range<usize>) -> Spanned<String> {
+        Spanned::new(self.text.value[range.clone()].to_owned(), self.span(range))
+    }
+
+    fn test(&mut self, test: &ParsedTest) -> Option<ConditionTest> {
+        let Read { of, name, kind } = self.operand(test)?;
+        let what = &self.text.value[test.operand.clone()];
+        if let Some((items, range)) = &test.items {
+            let message =
+                format!("`{what}` is one value: `{}` ranges over the items of a fan-out", items.as_str());
+            let found = Diagnostic::new(&B33, self.span(range), message);
+            self.decoder.report(found.help(format!("delete `{}`", items.as_str())));
             return None;
         }
-    };
-    let step = step(decoder, scope, text, parts.step);
-    let value = Spanned::new(
-        written[parts.value.clone()].to_owned(),
-        text.locate(parts.value.start, parts.value.end),
-    );
-    Some(StepCondition {
-        text: written.trim().to_owned(),
-        span: text.span,
-        field: part(decoder, text, parts.field)?,
-        step: step?,
-        value,
-    })
-}
-
-fn step(
-    decoder: &mut Decoder<'_>,
-    scope: &StepScope<'_>,
-    text: &Text,
-    range: Range<usize>,
-) -> Option<Spanned<StepId>> {
-    let name = Spanned::new(&text.value[range.clone()], text.locate(range.start, range.end));
-    let id = scope.steps.id(name.value);
-    if id.is_none() {
-        decoder.unknown(&B05, ("step", "steps"), &name, scope.steps.names());
+        let is = match &test.is {
+            ParsedComparison::Alone => match kind {
+                ValueKind::Bool => Compared::Is(
+                    Relation::Equal,
+                    Spanned::new(TypedValue::Bool(true), self.span(&test.operand)),
+                ),
+                ValueKind::Words(_) | ValueKind::Text | ValueKind::Number { .. } | ValueKind::List { .. } => {
+                    let message = format!("`{what}` is {}, and only a yes or no stands alone", kind.what());
+                    return self.mistyped(&test.operand, message, format!("write `{}`", kind.example(what)));
+                }
+            },
+            ParsedComparison::Is(relation, sign, literal) => {
+                self.comparison(what, &kind, *relation, sign, literal)?
+            }
+            ParsedComparison::In(words) => {
+                match &kind {
+                    ValueKind::Words(_) | ValueKind::Text => {}
+                    ValueKind::Number { .. } | ValueKind::Bool | ValueKind::List { .. } => {
+                        let message = format!("`{what}` is {}, and `in [ … ]` looks for words", kind.what());
+                        return self.mistyped(
+                            &test.operand,
+                            message,
+                            format!("write `{}`", kind.example(what)),
+                        );
+                    }
+                }
+                for word in words {
+                    self.declared_word(what, &kind, word)?;
+                }
+                Compared::In(words.iter().map(|it| self.word(it)).collect())
+            }
+            ParsedComparison::Has(word) => match kind {
+                ValueKind::List { .. } => Compared::Has(self.word(word)),
+                ValueKind::Words(_) | ValueKind::Text | ValueKind::Number { .. } | ValueKind::Bool => {
+                    let message = format!("`{what}` is {}, and `'…' in` looks into a list", kind.what());
+                    return self.mistyped(&test.operand, message, format!("write `{}`", kind.example(what)));
+                }
+            },
+        };
+        Some(ConditionTest { span: self.span(&test.range), of, name, is })
     }
-    id.map(|id| Spanned::new(StepId(id), name.span))
-}
 
-fn part(decoder: &mut Decoder<'_>, text: &Text, range: Range<usize>) -> Option<Field> {
-    let name = Spanned::new(&text.value[range.clone()], text.locate(range.start, range.end));
-    let found = FIELDS.into_iter().find(|it| it.as_str() == name.value);
-    if found.is_none() {
-        decoder.unknown(&B06, ("field", "fields"), &name, FIELDS.iter().map(|it| it.as_str()));
+    fn mistyped<T>(&mut self, range: &Range<usize>, message: String, help: String) -> Option<T> {
+        let span = self.span(range);
+        self.decoder.report(Diagnostic::new(&B47, span, message).help(help));
+        None
     }
-    found
-}
 
-/// The step that a condition names, and the value if that is a result of it, as bytes of its text.
-pub(super) fn names(text: &str) -> Option<(Range<usize>, Option<Range<usize>>)> {
-    let Parts { step, field, value } = parse(text).ok()?;
-    Some((step, (text[field] == *Field::Result.as_str()).then_some(value)))
-}
+    fn comparison(
+        &mut self,
+        what: &str,
+        kind: &ValueKind,
+        relation: Relation,
+        sign: &Range<usize>,
+        literal: &ParsedLiteral,
+    ) -> Option<Compared> {
+        let (range, value) = match literal {
+            ParsedLiteral::Text(range) => {
+                (range, TypedValue::Text(self.text.value[range.clone()].to_owned()))
+            }
+            ParsedLiteral::Number(number, range) => (range, TypedValue::Number(*number)),
+            ParsedLiteral::Bool(it, range) => (range, TypedValue::Bool(*it)),
+        };
+        let fits = match (kind, &value) {
+            (ValueKind::Words(_) | ValueKind::Text, TypedValue::Text(_))
+            | (ValueKind::Number { .. }, TypedValue::Number(_))
+            | (ValueKind::Bool, TypedValue::Bool(_)) => true,
+            (
+                ValueKind::Words(_)
+                | ValueKind::Text
+                | ValueKind::Number { .. }
+                | ValueKind::Bool
+                | ValueKind::List { .. },
+                _,
+            ) => false,
+        };
+        if !fits {
+            let other = match value {
+                TypedValue::Text(_) => "a text",
+                TypedValue::Number(_) => "a number",
+                TypedValue::Bool(_) => "a yes or no",
+                TypedValue::List(_) => "a list",
+            };
+            let message = format!("`{what}` is {}, and this is {other}", kind.what());
+            return self.mistyped(range, message, format!("write `{}`", kind.example(what)));
+        }
+        if relation.is_order() && !matches!(kind, ValueKind::Number { .. }) {
+            let message = format!("`{what}` is {}, and only numbers have an order", kind.what());
+            return self.mistyped(sign, message, "compare it with `==`, `!=` or `in [ … ]`".to_owned());
+        }
+        if matches!(literal, ParsedLiteral::Text(_)) {
+            self.declared_word(what, kind, range)?;
+        }
+        Some(Compared::Is(relation, Spanned::new(value, self.span(range))))
+    }
 
-fn parse(text: &str) -> Result<Parts, ConditionFault> {
-    let fault = |range: Range<usize>, message: &str, help: &str| ConditionFault {
-        range,
-        message: message.to_owned(),
-        help: help.to_owned(),
-    };
-    let whole = trimmed(text, 0..text.len());
-    const FORM: &str = "write `step.field == 'value'`: `review.result == 'PASS'`";
-    let Some(at) = text.find("==") else {
-        let operator =
-            ["!=", "=~", "<=", ">=", "<", ">", "="].into_iter().find_map(|it| Some((text.find(it)?, it)));
-        return Err(match operator {
-            Some((at, "=")) => fault(at..at + 1, "`=` compares nothing", "write `==`"),
-            Some((at, operator)) => fault(
-                at..at + operator.len(),
-                &format!("a condition has no `{operator}`"),
-                "write a condition with `==` for each value that is meant, on a step of its own",
-            ),
-            None => fault(whole, "this is not a condition", FORM),
-        });
-    };
-    let (left, right) = (trimmed(text, 0..at), trimmed(text, at + 2..text.len()));
-    let value = &text[right.clone()];
-    let inner = value.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
-    let Some(inner) = inner.filter(|it| !it.contains('\'')) else {
-        let one_word = value.trim_matches(QUOTES);
-        let is_word = !one_word.is_empty() && !one_word.contains(['\'', '"', ' ', '=', '&', '|']);
-        return Err(match is_word {
-            true => fault(
-                right,
-                "the value stands between single quotes",
-                &format!("write `'{}'`", shortened(one_word)),
-            ),
-            false => fault(right, "a condition is one comparison", FORM),
-        });
-    };
-    let name = &text[left.clone()];
-    let Some(dot) = name.rfind('.').filter(|dot| *dot > 0 && dot + 1 < name.len()) else {
-        return Err(fault(left, "a condition reads a field of a step", FORM));
-    };
-    let start = right.start + 1;
-    Ok(Parts {
-        step: left.start..left.start + dot,
-        field: left.start + dot + 1..left.end,
-        value: start..start + inner.len(),
-    })
+    /// Reports a word that a declaration does not have.
+    fn declared_word(&mut self, what: &str, kind: &ValueKind, word: &Range<usize>) -> Option<()> {
+        let ValueKind::Words(words) = kind else { return Some(()) };
+        let written = &self.text.value[word.clone()];
+        if words.iter().any(|it| it.value == *written) {
+            return Some(());
+        }
+        let message = format!("`{what}` is never `{}`", shortened(written));
+        let help = suggest::help(written, "words", words.iter().map(|it| it.value.as_str()));
+        let span = self.span(word);
+        self.decoder.report(Diagnostic::new(&B47, span, message).help_if(help));
+        None
+    }
+
+    fn operand(&mut self, test: &ParsedTest) -> Option<Read> {
+        let (name, field) = (self.word(&test.step), self.word(&test.field));
+        let Some(step) = self.scope.steps.id(&name.value) else {
+            if name.value == INPUTS {
+                return self.input(&field);
+            }
+            self.decoder.unknown(&B05, ("step", "steps"), &name.as_str(), self.scope.steps.names());
+            return None;
+        };
+        let step = StepId(step);
+        let common = Field::OF_ALL.into_iter().find(|(word, _)| *word == field.value).map(|it| it.1);
+        let declared = self.scope.outputs_of(step);
+        let (found, kind) = match common {
+            Some(part @ (Field::Result | Field::Summary | Field::Output(_))) => (part, ValueKind::Text),
+            Some(part @ Field::Ran) => (part, ValueKind::Bool),
+            Some(part @ Field::Rounds) => (part, ValueKind::ANY_NUMBER),
+            None => match declared.iter().position(|it| it.name.value == field.value) {
+                Some(at) => (Field::Output(OutputId(at as u16)), declared[at].kind.clone()),
+                None => {
+                    let known = Field::OF_ALL.map(|it| it.0).into_iter();
+                    let known = known.chain(declared.iter().map(|it| it.name.value.as_str()));
+                    match declared.is_empty() {
+                        true => self.decoder.unknown(&B06, ("field", "fields"), &field.as_str(), known),
+                        false => self.decoder.unknown(&B32, ("output", "fields"), &field.as_str(), known),
+                    }
+                    return None;
+                }
+            },
+        };
+        Some(Read { of: Operand::Step(step, found), name: name.span, kind })
+    }
+
+    fn input(&mut self, name: &Spanned<String>) -> Option<Read> {
+        let at = self.scope.input(self.decoder, name)?;
+        let kind = self.scope.inputs[at].kind.clone();
+        match kind {
+            ValueKind::Words(_) | ValueKind::Number { .. } | ValueKind::Bool => {}
+            ValueKind::Text | ValueKind::List { .. } => {
+                let message = format!(
+                    "the input `{}` is {}, and conditions read words, numbers, and yes or no",
+                    name.value,
+                    kind.what()
+                );
+                let help = format!("declare `words` for `{}`", name.value);
+                self.decoder.report(Diagnostic::new(&B47, name.span, message).help(help));
+                return None;
+            }
+        }
+        Some(Read { of: Operand::Input(InputId(at as u16)), name: name.span, kind })
+    }
 }
 
 /// The range without the blanks at its ends.
@@ -141,44 +287,4 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + part.len() - part.trim_start().len();
     start..start + part.trim().len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expect: Result<(&str, &str, &str), (&str, &str)>) {
-        let found = parse(text);
-        let found = match &found {
-            Ok(parts) => {
-                Ok((&text[parts.step.clone()], &text[parts.field.clone()], &text[parts.value.clone()]))
-            }
-            Err(fault) => Err((&text[fault.range.clone()], fault.message.as_str())),
-        };
-        assert_eq!(found, expect, "{text}");
-    }
-
-    #[test]
-    fn a_condition_is_one_comparison_with_a_value() {
-        check("review.result == 'PASS'", Ok(("review", "result", "PASS")));
-        check("  a-b.summary=='lgtm, almost' ", Ok(("a-b", "summary", "lgtm, almost")));
-        check("a.b.result == ''", Ok(("a.b", "result", "")));
-    }
-
-    #[test]
-    fn everything_else_is_refused_at_its_place() {
-        check("review.result != 'FAIL'", Err(("!=", "a condition has no `!=`")));
-        check("review.result = 'FAIL'", Err(("=", "`=` compares nothing")));
-        check("review.result == PASS", Err(("PASS", "the value stands between single quotes")));
-        check("review.result == \"PASS\"", Err(("\"PASS\"", "the value stands between single quotes")));
-        check("review.result == 'PASS", Err(("'PASS", "the value stands between single quotes")));
-        check(
-            "a.result == 'x' && b.result == 'y'",
-            Err(("'x' && b.result == 'y'", "a condition is one comparison")),
-        );
-        check("review == 'PASS'", Err(("review", "a condition reads a field of a step")));
-        check(" always ", Err(("always", "this is not a condition")));
-        check("", Err(("", "this is not a condition")));
-    }
 }

@@ -2,23 +2,98 @@
 
 use std::ops::Range;
 
-use super::decoder::{Decoder, ObjectFields, shortened};
+use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::prompt_file::{self, WRITE};
-use super::{StepPiece, StepPrompt, StepValue, prompts};
+use super::step_scope::StepScope;
+use super::{InputId, StepPiece, StepValue, prompts};
 use crate::catalogue::{B19, S04, S09};
 use crate::diag::Diagnostic;
-use crate::prompt_files::PromptFiles;
 use crate::span::{Span, Spanned};
 use crate::suggest;
-use crate::syntax::Text;
+use crate::syntax::{NodeKind, Text};
 
-/// The prompt of a step. One that is not there is reported, and empty.
+/// The prompt of a step.
+#[derive(Clone, Debug)]
+pub struct StepPrompt {
+    /// Place at which the workflow has it, or names its file.
+    pub span: Span,
+    /// The files, those of its role first; none where the workflow has the text itself.
+    pub files: Vec<StepPromptFile>,
+    /// The text in pieces; joined in order they are the prompt.
+    pub pieces: Vec<StepPiece>,
+}
+
+/// A file of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepPromptFile {
+    /// As the workflow names it.
+    pub name: String,
+    /// Its text, with placeholders.
+    pub text: String,
+}
+
+/// The files of a prompt, and their text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PromptParts {
+    files: Vec<StepPromptFile>,
+    pieces: Vec<StepPiece>,
+}
+
+impl PromptParts {
+    /// Adds a text, after a blank line if another one stands before it.
+    fn add(&mut self, pieces: Vec<StepPiece>) {
+        if pieces.is_empty() {
+            return;
+        }
+        if let Some(StepPiece::Text(text)) = self.pieces.last_mut() {
+            text.truncate(text.trim_end_matches('\n').len());
+        }
+        if !self.pieces.is_empty() {
+            self.add_text("\n\n");
+        }
+        for piece in pieces {
+            match piece {
+                StepPiece::Text(text) => self.add_text(&text),
+                value @ (StepPiece::Value(_) | StepPiece::Input(..)) => self.pieces.push(value),
+            }
+        }
+    }
+
+    fn add_text(&mut self, more: &str) {
+        match self.pieces.last_mut() {
+            Some(StepPiece::Text(text)) => text.push_str(more),
+            Some(StepPiece::Value(_) | StepPiece::Input(..)) | None => {
+                self.pieces.push(StepPiece::Text(more.to_owned()))
+            }
+        }
+    }
+}
+
+/// The text of a `prompt_file`: one file, or several.
+pub(super) fn parts(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, field: &Field<'_>) -> PromptParts {
+    let mut parts = PromptParts::default();
+    for item in decoder.one_or_list(field) {
+        let Some(name) = decoder.string(&item) else { continue };
+        let Some(text) = prompt_file::read(decoder, scope.files, &name) else { continue };
+        let pieces = pieces(decoder, scope, &text);
+        look_alikes(decoder, &text);
+        parts.add(pieces);
+        parts.files.push(StepPromptFile { name: name.value, text: text.value });
+    }
+    parts
+}
+
+/// The prompt of a step, which begins with that of its role. One that is not there is reported, and empty.
 pub(super) fn prompt(
     decoder: &mut Decoder<'_>,
-    files: &PromptFiles,
+    scope: &StepScope<'_>,
     fields: &ObjectFields<'_>,
     step: &Spanned<String>,
+    of_role: &PromptParts,
 ) -> StepPrompt {
+    if let Some(program) = fields.get("run") {
+        return empty(program.value.span);
+    }
     match (fields.get("prompt"), fields.get("prompt_file")) {
         (Some(_), Some(file)) => {
             let message = format!("the step `{}` has a prompt here and in a file", shortened(&step.value));
@@ -31,17 +106,21 @@ pub(super) fn prompt(
                 let message = format!("the prompt of the step `{}` is empty", shortened(&step.value));
                 decoder.report(Diagnostic::new(&S09, text.span, message).help(WRITE));
             }
-            let pieces = pieces(decoder, &text);
+            let pieces = pieces(decoder, scope, &text);
             look_alikes(decoder, &text);
-            StepPrompt { span: text.span, file: None, pieces }
+            joined(text.span, of_role, PromptParts { files: Vec::new(), pieces })
         }
-        (None, Some(file)) => match decoder.string(&file) {
-            Some(name) => from_file(decoder, files, name),
-            None => empty(file.value.span),
-        },
+        (None, Some(file)) => {
+            let own = parts(decoder, scope, &file);
+            if matches!(&file.value.kind, NodeKind::Sequence(items) if items.is_empty()) {
+                let message = format!("the step `{}` has no prompt", shortened(&step.value));
+                decoder.report(Diagnostic::new(&S09, file.value.span, message).help(WRITE));
+            }
+            joined(file.value.span, of_role, own)
+        }
         (None, None) => {
             let message = format!("the step `{}` has no prompt", shortened(&step.value));
-            let help = "add `prompt_file = \"do/….md\"` or `prompt = \"\"\"…\"\"\"`";
+            let help = "add `prompt_file = \"do/….md\"` or `prompt = \"\"\"…\"\"\"`, or `run = [\"…\"]` for a program";
             decoder.report(Diagnostic::new(&S09, step.span, message).help(help));
             empty(step.span)
         }
@@ -49,14 +128,14 @@ pub(super) fn prompt(
 }
 
 fn empty(span: Span) -> StepPrompt {
-    StepPrompt { span, file: None, pieces: Vec::new() }
+    StepPrompt { span, files: Vec::new(), pieces: Vec::new() }
 }
 
-fn from_file(decoder: &mut Decoder<'_>, files: &PromptFiles, name: Spanned<String>) -> StepPrompt {
-    let Some(text) = prompt_file::read(decoder, files, &name) else { return empty(name.span) };
-    let pieces = pieces(decoder, &text);
-    look_alikes(decoder, &text);
-    StepPrompt { span: name.span, pieces, file: Some(name.value) }
+fn joined(span: Span, of_role: &PromptParts, own: PromptParts) -> StepPrompt {
+    let mut all = of_role.clone();
+    all.add(own.pieces);
+    all.files.extend(own.files);
+    StepPrompt { span, files: all.files, pieces: all.pieces }
 }
 
 /// Reports what other programs or prompts of tasks write for a placeholder of steps: `{branch}`, `${branch}`, `$branch`, `<branch>`, and
@@ -76,19 +155,27 @@ fn look_alikes(decoder: &mut Decoder<'_>, text: &Text) {
 }
 
 /// Cuts a text at its placeholders.
-fn pieces(decoder: &mut Decoder<'_>, source: &Text) -> Vec<StepPiece> {
+pub(super) fn pieces(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, source: &Text) -> Vec<StepPiece> {
     let text = source.value.as_str();
     let mut pieces = Vec::new();
     let mut taken = 0;
     for word in placeholders(text) {
         let (at, end) = (word.start - 2, word.end + 2);
         let word = &text[word];
-        match StepValue::ALL.iter().find(|it| it.name() == word.trim()) {
-            Some(value) => {
+        let value = StepValue::ALL.iter().find(|it| it.name() == word.trim()).copied().map(StepPiece::Value);
+        let input = word.trim().strip_prefix("inputs.").map(|name| {
+            let name = Spanned::new(name.to_owned(), source.locate(at, end));
+            let found = scope.input(decoder, &name)?;
+            Some(StepPiece::Input(InputId(found as u16), name.value))
+        });
+        match value.map(Some).or(input) {
+            // An unknown input has its finding.
+            Some(None) => {}
+            Some(Some(piece)) => {
                 if at > taken {
                     pieces.push(StepPiece::Text(text[taken..at].to_owned()));
                 }
-                pieces.push(StepPiece::Value(*value));
+                pieces.push(piece);
                 taken = end;
             }
             None => {
@@ -119,13 +206,21 @@ pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
 fn placeholder(text: &str) -> Option<&str> {
     let (word, _) = text.strip_prefix("{{")?.split_once("}}")?;
     let name = word.trim();
-    let is_word = !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    let is_part = |it: u8| it.is_ascii_alphanumeric() || it == b'_';
+    let is_word = !name.is_empty()
+        && match name.strip_prefix("inputs.") {
+            Some(input) => !input.is_empty() && input.bytes().all(|it| is_part(it) || it == b'-'),
+            None => name.bytes().all(is_part),
+        };
     is_word.then_some(word)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::scope::NameTable;
+    use crate::model::{DeclaredValue, ValueKind};
+    use crate::prompt_files::PromptFiles;
     use crate::source::Source;
 
     #[track_caller]
@@ -133,9 +228,32 @@ mod tests {
         let source = Source::new("flow.toml", text);
         let mut decoder = Decoder::new(&source);
         let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
-        assert_eq!(pieces(&mut decoder, &decoded), expect, "{text}");
+        let scope = scope();
+        assert_eq!(pieces(&mut decoder, &scope, &decoded), expect, "{text}");
         let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
         assert_eq!(found, unknown, "{text}");
+    }
+
+    /// The input `target`, and no steps.
+    fn scope() -> StepScope<'static> {
+        let target = Spanned::new("target".to_owned(), Span::new(0, 0));
+        StepScope {
+            steps: NameTable::default(),
+            roles: Vec::new(),
+            has_declared_roles: false,
+            files: &PromptFiles::Nowhere,
+            inputs: vec![DeclaredValue { name: target, kind: ValueKind::Text, default: None }],
+            outputs: Vec::new(),
+            handles: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn inputs_are_placeholders_and_unknown_ones_reported() {
+        let target = StepPiece::Input(InputId(0), "target".to_owned());
+        check("for {{ inputs.target }}", &[text("for "), target], &[]);
+        check("{{inputs.tarjet}}", &[text("{{inputs.tarjet}}")], &["{{inputs.tarjet}}"]);
+        check("{{inputs.}} {{output.x}}", &[text("{{inputs.}} {{output.x}}")], &[]);
     }
 
     fn text(text: &str) -> StepPiece {

@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 
 use super::budget;
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
-use super::hooks::PERMISSIONS;
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
 use super::scope::NameTable;
+use super::step_roles::{AgentKeys, RoleDefaults};
 use super::step_scope::StepScope;
 use super::{
-    Execution, Intervene, Permissions, Policy, RoleId, Step, StepId, Steps, header, step_condition,
-    step_prompt,
+    Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header,
+    step_condition, step_program, step_prompt, step_roles, step_values,
 };
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
@@ -27,6 +27,9 @@ pub const ANY: &str = "any";
 
 /// The most completions of a loop step, and ends without a word.
 const MAX_TIMES: u16 = 1_000;
+
+/// The most attempts that a cap may allow.
+const MAX_ATTEMPTS: u32 = 100_000;
 
 /// The ends without a word that fail a step which does not say how many: as many as the crashes that escalate a task.
 const DEFAULT_STUCK_AFTER: u16 = orange_core::DEFAULT_STUCK_AFTER as u16;
@@ -43,6 +46,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     let policy = policy(decoder, &header);
     let notices = header.get("notices").is_none_or(|it| decoder.boolean(&it).unwrap_or(true));
     let budget = header.get("budget").and_then(|it| budget::budget(decoder, &it));
+    let max_attempts = header.get("max_attempts").and_then(|it| number(decoder, &it, 1..=MAX_ATTEMPTS));
     let declared = header.get("roles").map(|it| words(decoder, &it, "role"));
 
     let tables: Vec<ObjectFields<'_>> = nodes.iter().filter_map(|it| decoder.object(it, &STEP)).collect();
@@ -51,14 +55,59 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
         has_declared_roles: declared.is_some(),
         roles: declared.unwrap_or_default(),
         files,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        handles: Vec::new(),
     };
     if !scope.roles.iter().any(|it| it.value == ANY) {
         scope.roles.push(Spanned::new(ANY.to_owned(), header.span));
     }
     let tables: Vec<_> = tables.iter().filter(|it| add_name(decoder, &mut scope.steps, it)).collect();
-    let steps =
-        tables.iter().zip(0..).filter_map(|(it, id)| step(decoder, &mut scope, it, StepId(id))).collect();
-    Some(Steps { name: name?, version, description, policy, notices, budget, roles: scope.roles, steps })
+    declare(decoder, &mut scope, &fields, &tables);
+    let of_roles = fields.get("roles").map(|it| step_roles::roles(decoder, &scope, &it)).unwrap_or_default();
+    let mut step =
+        |(table, id): (&&ObjectFields<'_>, u16)| step(decoder, &mut scope, &of_roles, table, StepId(id));
+    let steps = tables.iter().zip(0..).filter_map(&mut step).collect();
+    step_roles::check(decoder, &of_roles, &scope.roles);
+    Some(Steps {
+        name: name?,
+        version,
+        description,
+        policy,
+        notices,
+        budget,
+        inputs: scope.inputs,
+        max_attempts,
+        roles: scope.roles,
+        steps,
+    })
+}
+
+/// Adds what conditions and prompts of any step refer to: inputs, outputs, and which step handles which.
+fn declare(
+    decoder: &mut Decoder<'_>,
+    scope: &mut StepScope<'_>,
+    workflow: &ObjectFields<'_>,
+    tables: &[&ObjectFields<'_>],
+) {
+    scope.inputs = workflow.get("inputs").map(|it| step_values::inputs(decoder, &it)).unwrap_or_default();
+    scope.handles = vec![None; tables.len()];
+    for (table, at) in tables.iter().zip(0..) {
+        let outputs = table.get("outputs").map(|it| step_values::outputs(decoder, &it));
+        scope.outputs.push(outputs.unwrap_or_default());
+        let handler = table.get("on_fail").and_then(|it| scope.steps.id(it.value.text()?));
+        if let Some(handled) = handler.and_then(|it| scope.handles.get_mut(usize::from(it))) {
+            *handled = Some(StepId(at));
+        }
+    }
+    for (table, handled) in tables.iter().zip(&scope.handles) {
+        if let (Some(field), Some(handled)) = (table.get("outputs"), handled) {
+            let name = scope.steps.name(handled.0);
+            let message = format!("this step handles `{name}`, and reports its outputs");
+            let found = Diagnostic::new(&S04, field.key, message);
+            decoder.report(found.help(format!("declare them at `{name}`, and delete `outputs` here")));
+        }
+    }
 }
 
 fn policy(decoder: &mut Decoder<'_>, header: &ObjectFields<'_>) -> Policy {
@@ -103,7 +152,7 @@ fn add_name<'n>(decoder: &mut Decoder<'_>, steps: &mut NameTable<'n>, fields: &O
 }
 
 /// A list of different words.
-fn words(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: &str) -> Vec<Spanned<String>> {
+pub(super) fn words(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: &str) -> Vec<Spanned<String>> {
     let mut items = decoder.list(field);
     if items.len() > MAX_PROMPTS {
         decoder.report(exceeded(field.name, MAX_PROMPTS, field.key));
@@ -137,11 +186,23 @@ fn different<T: Clone + Eq + Hash>(
 fn step(
     decoder: &mut Decoder<'_>,
     scope: &mut StepScope<'_>,
+    of_roles: &[RoleDefaults],
     fields: &ObjectFields<'_>,
     id: StepId,
 ) -> Option<Step> {
     let name = fields.get("id").and_then(|it| decoder.string(&it))?;
     let role = role(decoder, scope, fields);
+    let of_role = scope
+        .roles
+        .get(usize::from(role.value.0))
+        .and_then(|role| of_roles.iter().find(|it| it.name.value == role.value));
+    let (keys, parts) = of_role.map(|it| (it.agent.clone(), it.parts.clone())).unwrap_or_default();
+    let run = step_program::program(decoder, scope, fields, &name);
+    let agent = if fields.get("run").is_some() {
+        AgentKeys::default()
+    } else {
+        AgentKeys::of(decoder, fields).with_those_of(&keys)
+    };
     let condition = fields.get("condition").and_then(|it| step_condition::condition(decoder, scope, &it));
     let sends_back = fields.get("requeue").is_some();
     let retries = fields.get("max_retries");
@@ -149,24 +210,25 @@ fn step(
     let refused = retries.as_ref().filter(|_| sends_back).map(|it| Spanned::new(1, it.value.span));
     let max_retries = retries.and_then(|it| number(decoder, &it, 0..=MAX_TIMES)).or(refused);
     let requeue = fields.get("requeue").map(|it| names(decoder, scope, &it, &B27));
-    let reads = condition.iter().map(|it| it.step);
+    let reads = condition.iter().flat_map(StepCondition::steps);
     let is_loop = max_retries.is_some_and(|it| it.value > 0);
     Some(Step {
         span: fields.span,
         title: fields.get("title").and_then(|it| decoder.string(&it)).map(|it| it.value),
         role,
-        prompt: step_prompt::prompt(decoder, scope.files, fields, &name),
+        prompt: step_prompt::prompt(decoder, scope, fields, &name, &parts),
+        run,
         depends_on: fields.get("depends_on").map(|it| names(decoder, scope, &it, &B02)).unwrap_or_default(),
+        outputs: scope.outputs.get(id.index()).cloned().unwrap_or_default(),
         results: fields.get("results").map(|it| words(decoder, &it, "result")).unwrap_or_default(),
         requeue: requeue.unwrap_or_else(|| reads.filter(|it| is_loop && it.value != id).collect()),
         condition,
         max_retries,
         on_fail: fields.get("on_fail").and_then(|it| reference(decoder, scope, &it, &B26)),
-        harness: fields.get("harness").and_then(|it| decoder.string(&it)),
-        permissions: fields
-            .get("permissions")
-            .and_then(|it| decoder.word(&it, &PERMISSIONS))
-            .map_or(Permissions::Full, |it| it.value),
+        harness: agent.harness,
+        model: agent.model,
+        effort: agent.effort,
+        permissions: agent.permissions.unwrap_or(Permissions::Full),
         timeout: fields.get("timeout").and_then(|it| number(decoder, &it, 1..=u32::MAX)).map(|it| it.value),
         stuck_after: fields
             .get("stuck_after")

@@ -1,7 +1,12 @@
 //! `orange attempt`: one attempt at a step of a mission that another program keeps.
 
+use std::collections::BTreeMap;
+
 use orange_core::Permissions;
+use orange_core::plan::{Effort, Value};
 use serde::{Deserialize, Serialize};
+
+use crate::DeclaredValue;
 
 /// Input of `orange attempt run`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,9 +27,19 @@ pub struct NewAttempt {
     pub attempt: u32,
     /// The prompt of the agent.
     pub prompt: String,
+    /// The program that does the work in the place of an agent, and its arguments; none for an agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run: Vec<String>,
     /// The harness of the agent; that of the project for this role if none is named.
     #[serde(default)]
     pub harness: Option<String>,
+    /// The model of the agent, in the harness's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The effort of the agent: `low`, `medium`, `high` or `max`.
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// `full` or `reduced`: permissions that the agent has without asking.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub permissions: Permissions,
@@ -34,6 +49,9 @@ pub struct NewAttempt {
     /// True if it has to report one.
     #[serde(default)]
     pub needs_result: bool,
+    /// The outputs that it has to report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<DeclaredValue>,
     /// The seconds that the attempt may take.
     #[serde(default)]
     pub timeout: Option<u32>,
@@ -77,6 +95,10 @@ pub enum AttemptState {
         summary: String,
         /// Call for a person's attention.
         warning: Option<String>,
+        /// The outputs that it reports, by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, serde_json::Value>"))]
+        outputs: BTreeMap<String, Value>,
     },
     /// The step has failed. The agent is gone, and its worktree stays until `orange mission cancel`.
     Failed {

@@ -79,6 +79,20 @@ pub struct Replied {
     pub resolve: bool,
 }
 
+/// The answer of `orange task verdict`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Judged {
+    /// Always `true`: the command has done its work.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// Heading of the section that has the verdict.
+    pub section: String,
+    /// The verdict, `PASS` or `FAIL`.
+    pub verdict: String,
+}
+
 /// The decision of a pull request's reviewers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

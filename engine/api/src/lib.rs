@@ -9,6 +9,7 @@ mod agent;
 mod attempt;
 mod common;
 pub mod contract;
+mod declared;
 mod diff;
 mod doctor;
 mod error;
@@ -40,12 +41,13 @@ pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent, TakenB
 pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
 pub use attempt::{AttemptState, NewAttempt, ShownAttempt};
 pub use common::{Refusal, Text, Version};
+pub use declared::DeclaredValue;
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use feedback::{
-    CheckLog, Comment, Conflict, CreatedTask, FailedCheck, Feedback, MOST_CHECKS, Permission, Replied,
-    ReviewDecision, TaskFeedback, TaskStanding, Thread, end_of_log,
+    CheckLog, Comment, Conflict, CreatedTask, FailedCheck, Feedback, Judged, MOST_CHECKS, Permission,
+    Replied, ReviewDecision, TaskFeedback, TaskStanding, Thread, end_of_log,
 };
 pub use gc::Removal;
 pub use harness::ListedHarness;
@@ -65,8 +67,8 @@ pub use notify::{ChannelFailure, ListedChannel, RevokedCodes, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{
     ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
-    SetupProgram, SharedBudgetSettings, SharedFeedbackSettings, SharedMergeSettings, SharedSettings,
-    ShownProject, TrustState, TrustedFile,
+    SetupProgram, SharedBudgetSettings, SharedFeedbackSettings, SharedMergeSettings, SharedSandboxSettings,
+    SharedSettings, ShownProject, TrustState, TrustedFile,
 };
 pub use report::{UnreadableUsage, UsageGroup, UsageReport};
 pub use schedule::{ScheduleRow, Schedules};
@@ -184,6 +186,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("task-refresh", schema::<Changing<Refreshed>>()),
         ("task-pane", schema::<ShownPane<'_>>()),
         ("task-reply", schema::<Changing<Replied>>()),
+        ("task-verdict", schema::<Changing<Judged>>()),
         ("task-respawn", schema::<OneOrEach<Changing<Respawned>>>()),
         ("task-restart", schema::<OneOrEach<Changing<Restarted>>>()),
         ("task-restore", schema::<Restored>()),

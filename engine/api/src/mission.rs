@@ -1,10 +1,12 @@
 //! `orange mission` and `orange step`.
 
+use std::collections::BTreeMap;
+
 use orange_core::mission::{MissionStatus, StepStatus};
-use orange_core::plan::{Execution, Intervene};
+use orange_core::plan::{Execution, Intervene, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Agent, Need, SessionState, Success};
+use super::{Agent, DeclaredValue, Need, SessionState, Success};
 use crate::error::Failure;
 use orange_journal::{Record, event};
 
@@ -46,7 +48,7 @@ pub struct ChangedMission {
 pub struct MissionPause {
     /// Its number within the mission, from 1.
     pub number: u32,
-    /// `boundary`, `warning`, `error`, `exhausted` or `obstacle`.
+    /// `boundary`, `warning`, `error`, `exhausted`, `cap` or `obstacle`.
     pub reason: String,
     /// The step that it is about; null for an obstacle.
     pub step: Option<String>,
@@ -123,6 +125,10 @@ pub struct ShownMission {
     pub branch: String,
     /// Prompt of the mission.
     pub prompt: String,
+    /// The values of its inputs, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, serde_json::Value>"))]
+    pub inputs: BTreeMap<String, Value>,
     /// Status of the mission.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: MissionStatus,
@@ -266,6 +272,10 @@ pub struct MissionAttempt {
     pub summary: Option<String>,
     /// Call for a person's attention.
     pub warning: Option<String>,
+    /// The outputs that it reports, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, serde_json::Value>"))]
+    pub outputs: BTreeMap<String, Value>,
     /// Reason of its failure.
     pub reason: Option<String>,
 }
@@ -311,6 +321,9 @@ pub struct ShownStep {
     pub results: Vec<String>,
     /// True if it must report one.
     pub needs_result: bool,
+    /// The outputs that it must report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<DeclaredValue>,
     /// Reports of the steps before it.
     pub context: String,
     /// The file with its prompt.

@@ -107,6 +107,8 @@ pub struct SharedSettings {
     pub budget: SharedBudgetSettings,
     /// The variables that agents of foreign tasks do not get, beside the tokens of forges.
     pub env_deny: SettingSource<Vec<String>>,
+    /// Confinement of agents.
+    pub sandbox: SharedSandboxSettings,
     /// The labels whose issues become tasks.
     pub intake: SettingSource<Vec<String>>,
     /// The names of the schedules.
@@ -140,6 +142,22 @@ pub struct SharedBudgetSettings {
     /// The limits of all agents of a month in UTC.
     #[cfg_attr(feature = "schemas", schemars(with = "SettingSource<BTreeMap<String, u64>>"))]
     pub month: SettingSource<Budget>,
+}
+
+/// The confinement of agents that `projects.json` and `orange.toml` share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SharedSandboxSettings {
+    /// The least confinement: `off` or `wall`.
+    pub level: SettingSource<String>,
+    /// Paths that walled agents can read.
+    pub read: SettingSource<Vec<String>>,
+    /// Paths that walled agents can write to.
+    pub write: SettingSource<Vec<String>>,
+    /// Variables that walled agents get.
+    pub env: SettingSource<Vec<String>>,
+    /// Hosts that walled agents reach.
+    pub hosts: SettingSource<Vec<String>>,
 }
 
 /// The settings of merges and syncs that `projects.json` and `orange.toml` share.

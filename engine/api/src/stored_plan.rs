@@ -1,14 +1,16 @@
 //! Plans as programs store them: the plan with which a mission was started, its prompts included. Later edits of the workflow do not
 //! reach it.
 
+mod condition;
+
 use orange_core::plan::{
-    Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
-    StepValue,
+    Effort, Execution, Intervene, Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue,
 };
 use orange_core::{Budget, Permissions};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, ErrorKind, Result};
+use self::condition::{StoredCondition, StoredOperand};
+use crate::{DeclaredValue, Error, ErrorKind, Result};
 
 /// A plan as it is written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +27,10 @@ struct StoredPlan {
     order: Vec<u16>,
     #[serde(default, skip_serializing_if = "Budget::is_empty")]
     budget: Budget,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<DeclaredValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_attempts: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,14 +39,22 @@ struct StoredStep {
     title: String,
     role: u16,
     prompt: Vec<StoredPiece>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    run: Vec<Vec<StoredPiece>>,
     depends_on: Vec<u16>,
     condition: Option<StoredCondition>,
     results: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outputs: Vec<DeclaredValue>,
     max_retries: u16,
     requeue: Vec<u16>,
     on_fail: Option<u16>,
     handles: Option<u16>,
     harness: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effort: Option<String>,
     full_permissions: bool,
     timeout: Option<u32>,
     stuck_after: u16,
@@ -51,13 +65,7 @@ struct StoredStep {
 enum StoredPiece {
     Text(String),
     Value(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct StoredCondition {
-    step: u16,
-    reads_summary: bool,
-    value: String,
+    Read(StoredOperand),
 }
 
 /// The plan as JSON.
@@ -95,6 +103,8 @@ impl StoredPlan {
             steps: plan.steps.iter().map(StoredStep::of).collect(),
             order: numbers(plan.order),
             budget: plan.budget,
+            inputs: plan.inputs.iter().map(DeclaredValue::of_input).collect(),
+            max_attempts: plan.max_attempts,
         }
     }
 
@@ -125,6 +135,13 @@ impl StoredPlan {
                 .leak(),
             order: ids(self.order, steps)?,
             budget: self.budget,
+            inputs: self
+                .inputs
+                .into_iter()
+                .map(DeclaredValue::leak_input)
+                .collect::<Option<Vec<_>>>()?
+                .leak(),
+            max_attempts: self.max_attempts,
         };
         Some(Box::leak(Box::new(plan)))
     }
@@ -138,18 +155,18 @@ impl StoredStep {
             title: step.title.to_owned(),
             role: step.role.0,
             prompt: step.prompt.pieces.iter().map(StoredPiece::of).collect(),
+            run: step.run.iter().map(|it| it.pieces.iter().map(StoredPiece::of).collect()).collect(),
             depends_on: numbers(step.depends_on),
-            condition: step.condition.map(|it| StoredCondition {
-                step: it.step.0,
-                reads_summary: it.field == Field::Summary,
-                value: it.value.to_owned(),
-            }),
+            condition: step.condition.as_ref().map(StoredCondition::of),
             results: owned(step.results),
+            outputs: step.outputs.iter().map(DeclaredValue::of_output).collect(),
             max_retries: step.max_retries,
             requeue: numbers(step.requeue),
             on_fail: step.on_fail.map(number),
             handles: step.handles.map(number),
             harness: step.harness.map(str::to_owned),
+            model: step.model.map(str::to_owned),
+            effort: step.effort.map(|it| it.as_str().to_owned()),
             full_permissions: step.permissions == Permissions::Full,
             timeout: step.timeout,
             stuck_after: step.stuck_after,
@@ -160,27 +177,41 @@ impl StoredStep {
         let id = |number: u16| (usize::from(number) < steps).then_some(StepId(number));
         let optional = |number: Option<u16>| number.map_or(Some(None), |it| id(it).map(Some));
         let condition = match self.condition {
-            Some(it) => Some(StepCondition {
-                step: id(it.step)?,
-                field: if it.reads_summary { Field::Summary } else { Field::Result },
-                value: it.value.leak(),
-            }),
+            Some(it) => Some(it.leak(&id)?),
             None => None,
         };
-        let pieces = self.prompt.into_iter().map(StoredPiece::leak).collect::<Option<Vec<_>>>()?;
+        let effort = match self.effort {
+            Some(word) => Some(Effort::from_name(&word)?),
+            None => None,
+        };
+        let prompt_of = |it: Vec<StoredPiece>| {
+            let pieces = it.into_iter().map(|it| it.leak(&id)).collect::<Option<Vec<_>>>()?;
+            Some(StepPrompt { pieces: pieces.leak() })
+        };
+        let prompt = prompt_of(self.prompt)?;
+        let run = self.run.into_iter().map(prompt_of).collect::<Option<Vec<_>>>()?;
         Some(Step {
             id: self.id.leak(),
             title: self.title.leak(),
             role: (usize::from(self.role) < roles).then_some(RoleId(self.role))?,
-            prompt: StepPrompt { pieces: pieces.leak() },
+            prompt,
+            run: run.leak(),
             depends_on: ids(self.depends_on, steps)?,
             condition,
             results: words(self.results),
+            outputs: self
+                .outputs
+                .into_iter()
+                .map(DeclaredValue::leak_output)
+                .collect::<Option<Vec<_>>>()?
+                .leak(),
             max_retries: self.max_retries,
             requeue: ids(self.requeue, steps)?,
             on_fail: optional(self.on_fail)?,
             handles: optional(self.handles)?,
             harness: self.harness.map(|it| &*it.leak()),
+            model: self.model.map(|it| &*it.leak()),
+            effort,
             permissions: if self.full_permissions { Permissions::Full } else { Permissions::Reduced },
             timeout: self.timeout,
             stuck_after: self.stuck_after,
@@ -193,15 +224,17 @@ impl StoredPiece {
         match piece {
             StepPiece::Text(text) => StoredPiece::Text((*text).to_owned()),
             StepPiece::Value(value) => StoredPiece::Value(value.name().to_owned()),
+            StepPiece::Read(operand) => StoredPiece::Read(StoredOperand::of(*operand)),
         }
     }
 
-    fn leak(self) -> Option<StepPiece<'static>> {
+    fn leak(self, id: &dyn Fn(u16) -> Option<StepId>) -> Option<StepPiece<'static>> {
         match self {
             StoredPiece::Text(text) => Some(StepPiece::Text(text.leak())),
             StoredPiece::Value(name) => {
                 StepValue::ALL.into_iter().find(|value| value.name() == name).map(StepPiece::Value)
             }
+            StoredPiece::Read(operand) => operand.leak(id).map(StepPiece::Read),
         }
     }
 }
@@ -225,6 +258,10 @@ fn words(words: Vec<String>) -> &'static [&'static str] {
 
 #[cfg(test)]
 mod tests {
+    use orange_core::plan::{
+        Comparison, Field, Input, InputId, Literal, Operand, Output, OutputId, Relation, StepCondition,
+        StepTest, ValueType,
+    };
     use orange_testkit::plan::PLAN;
 
     use super::*;
@@ -235,6 +272,55 @@ mod tests {
         let read = read(&text).unwrap();
         assert_eq!(format!("{read:?}"), format!("{PLAN:?}"));
         assert_eq!(write(read).unwrap(), text);
+    }
+
+    #[test]
+    fn a_plan_without_outputs_is_written_as_before_there_were_any() {
+        let text = String::from_utf8(write(&PLAN).unwrap()).unwrap();
+        assert!(
+            text.contains("\"condition\": {\n        \"step\": 0,\n        \"reads_summary\": false,"),
+            "{text}"
+        );
+        assert!(!text.contains("outputs") && !text.contains("inputs"), "{text}");
+    }
+
+    #[test]
+    fn conditions_inputs_and_outputs_are_read_as_they_were_written() {
+        let outputs = [
+            Output { name: "risk", kind: ValueType::Words(&["low", "high"]) },
+            Output { name: "score", kind: ValueType::Number { min: -3, max: 10 } },
+            Output { name: "count", kind: ValueType::ANY_NUMBER },
+            Output { name: "parts", kind: ValueType::List { max_items: 6 } },
+            Output { name: "ok", kind: ValueType::Bool },
+            Output { name: "note", kind: ValueType::Text },
+        ];
+        let of = |output| Operand::Step(StepId(0), Field::Output(OutputId(output)));
+        let test = |of, is| StepCondition::Test(StepTest { of, items: None, is });
+        let parts = [
+            test(of(1), Comparison::Is(Relation::AtMost, Literal::Number(3))),
+            test(of(4), Comparison::Is(Relation::Equal, Literal::Bool(true))),
+            test(Operand::Input(InputId(0)), Comparison::In(&["web"])),
+        ];
+        let inner = [test(of(3), Comparison::Has("a")), StepCondition::And(&parts)];
+        let not = StepCondition::Or(&inner);
+        let pieces = [StepPiece::Read(Operand::Input(InputId(0)))];
+        let steps = [
+            Step { id: "a", outputs: &outputs, prompt: StepPrompt { pieces: &pieces }, ..Step::EMPTY },
+            Step { id: "b", condition: Some(StepCondition::Not(&not)), ..Step::EMPTY },
+        ];
+        let kind = ValueType::Words(&["web", "api"]);
+        let inputs = [Input { name: "target", kind, default: Some(Literal::Text("web")) }];
+        let order = [StepId(0), StepId(1)];
+        let plan = Plan { steps: &steps, inputs: &inputs, order: &order, ..Plan::EMPTY };
+        let text = write(&plan).unwrap();
+        assert_eq!(format!("{:?}", read(&text).unwrap()), format!("{plan:?}"));
+    }
+
+    #[test]
+    fn a_cap_is_kept_and_without_one_nothing_is_written() {
+        let capped = Plan { max_attempts: Some(4), ..PLAN };
+        assert_eq!(read(&write(&capped).unwrap()).unwrap().max_attempts, Some(4));
+        assert!(!String::from_utf8(write(&PLAN).unwrap()).unwrap().contains("max_attempts"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use orange_core::plan::{Execution, Intervene};
 use serde::{Deserialize, Serialize};
 
+use crate::DeclaredValue;
 use crate::error::Failure;
 
 /// A workflow that tasks or missions can follow, or that cannot be compiled.
@@ -106,6 +107,9 @@ pub struct ShownPlan {
     pub notices: bool,
     /// Names of its roles.
     pub roles: Vec<String>,
+    /// Values that a mission is started with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<DeclaredValue>,
     /// Its steps, in the order in which they can run.
     pub step_list: Vec<PlanStep>,
 }
@@ -126,6 +130,9 @@ pub struct PlanStep {
     pub condition: Option<String>,
     /// The words that an attempt may report; empty when any word may be.
     pub results: Vec<String>,
+    /// Values that a completion reports besides result and summary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<DeclaredValue>,
     /// Limit of completions that send steps back; 0 for a step without a loop.
     pub max_retries: u16,
     /// The steps that it sends back.

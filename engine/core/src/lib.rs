@@ -29,6 +29,7 @@ mod gate;
 mod guard;
 mod hash;
 mod hook;
+pub mod host;
 pub mod intake;
 mod life;
 mod machine;
@@ -50,6 +51,8 @@ pub mod schedule;
 pub mod scheduler;
 mod section;
 mod unknown;
+pub mod verdict;
+pub mod wall;
 mod watch;
 mod workflow;
 pub mod zone;
@@ -90,7 +93,7 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 17;
+pub const ABI: u32 = 18;
 
 #[cfg(feature = "serde")]
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

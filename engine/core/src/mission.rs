@@ -2,9 +2,12 @@
 
 mod again;
 mod apply;
+mod cap;
 mod cascade;
 mod context;
+mod program;
 mod questions;
+mod read;
 mod refused;
 mod still;
 #[cfg(test)]
@@ -13,7 +16,9 @@ pub(crate) mod tests;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::plan::{Execution, Intervene, Plan, Policy, StepId};
+pub use self::cap::Cap;
+pub use self::program::{ProgramOutcome, ProgramOutput, ProgramReport};
+use crate::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId, ValueFault};
 
 /// Number of lost workers of a step in a row after which the step has failed.
 pub const MOST_ABANDONED: u16 = 5;
@@ -42,6 +47,12 @@ pub struct Mission {
     /// Number of pauses so far.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub pauses: u32,
+    /// Values that it was started with.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub inputs: Inputs,
+    /// Attempts that are left under the `max_attempts` of its plan; `None` of a plan without.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub cap: Option<Cap>,
 }
 
 /// Status of a mission.
@@ -162,6 +173,9 @@ pub struct Report {
     /// Call for a person's attention.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub warning: Option<String>,
+    /// The declared outputs of the step, or of the step that it handles.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub outputs: Inputs,
 }
 
 /// Reason for the failure of a step.
@@ -176,6 +190,8 @@ pub enum StepFailure {
     Abandoned(u16),
     /// Its condition held once more after it had completed this often.
     Exhausted(u16),
+    /// It needed an attempt, and the mission has none left.
+    Cap,
     /// A step on which it depends has failed.
     Because(StepId),
 }
@@ -205,6 +221,8 @@ pub enum PauseReason {
     Error(StepId),
     /// The loop of this step is exhausted; nothing follows from that before the answer.
     Exhausted(StepId),
+    /// This step needs an attempt, and the mission has none left.
+    Cap(StepId),
     /// The mission cannot go on, whatever its policy: no worktree, no harness, a damaged plan.
     Obstacle(String),
 }
@@ -325,6 +343,10 @@ pub enum AnswerEffect {
     Granted(StepId),
     /// The failure of the step counts.
     Accepted(StepId),
+    /// The mission has as many attempts again.
+    Extended,
+    /// No attempt is given out any more.
+    Capped,
 }
 
 /// Reason for which an event is refused. A refused event changes nothing.
@@ -361,6 +383,8 @@ pub enum Refusal {
     ResultNeeded,
     /// The result is none of those that the step declares.
     ResultUndeclared,
+    /// An output is missing, not declared or of another type.
+    Output(ValueFault),
     /// The mission is not paused.
     NotPaused,
     /// The question has been answered, or was never asked.
@@ -377,10 +401,24 @@ pub enum Refusal {
 }
 
 impl Mission {
-    /// A mission that waits for a slot.
+    /// A mission that waits for a slot, without inputs.
     pub fn new(plan: &Plan<'_>, policy: Policy) -> Mission {
+        Mission::with_inputs(plan, policy, Inputs::new())
+    }
+
+    /// A mission that waits for a slot. [`Plan::start_inputs`] has checked its inputs.
+    pub fn with_inputs(plan: &Plan<'_>, policy: Policy, inputs: Inputs) -> Mission {
         let steps = plan.steps.iter().map(|_| StepState::default()).collect();
-        Mission { status: MissionStatus::Pending, policy, steps, questions: Vec::new(), pauses: 0 }
+        let cap = Cap::of(plan);
+        Mission {
+            status: MissionStatus::Pending,
+            policy,
+            steps,
+            questions: Vec::new(),
+            pauses: 0,
+            inputs,
+            cap,
+        }
     }
 
     /// State of a step.
@@ -427,19 +465,6 @@ impl StepState {
     pub fn standing(&self) -> StepStatus {
         let has_completed = self.attempts.iter().any(|it| matches!(it.end, Some(AttemptEnd::Completed(_))));
         if self.status == StepStatus::Skipped && has_completed { StepStatus::Completed } else { self.status }
-    }
-}
-
-impl StepFailure {
-    /// True if the step itself has failed, and not another one on which it depends.
-    pub fn is_own(&self) -> bool {
-        match self {
-            StepFailure::Reported(_)
-            | StepFailure::Stuck(_)
-            | StepFailure::Abandoned(_)
-            | StepFailure::Exhausted(_) => true,
-            StepFailure::Because(_) => false,
-        }
     }
 }
 

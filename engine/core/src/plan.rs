@@ -1,13 +1,20 @@
 //! The plan: the compiled, immutable tables of one step workflow.
 
+mod condition;
 mod prompt;
+mod start;
+mod text;
+mod value;
 
-use alloc::format;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+pub use self::condition::{Comparison, Field, Items, Operand, Relation, StepCondition, StepTest};
 pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
+pub use self::start::{Inputs, ValueFault, check_outputs, given};
+pub use self::value::{
+    Input, InputId, LARGEST_NUMBER, Literal, MOST_ITEMS, Output, OutputId, Value, ValueRef, ValueType,
+};
 use crate::{Budget, Permissions};
 
 /// The number of a step, in source order.
@@ -42,6 +49,10 @@ pub struct Plan<'a> {
     pub order: &'a [StepId],
     /// Limits of a mission for all its agents.
     pub budget: Budget,
+    /// By [`InputId`]: what a mission is started with.
+    pub inputs: &'a [Input<'a>],
+    /// The most attempts of a mission, beside those that persons ask for.
+    pub max_attempts: Option<u32>,
 }
 
 /// One step: a job for an agent.
@@ -53,14 +64,18 @@ pub struct Step<'a> {
     pub title: &'a str,
     /// Role of the crab or agent that may take it.
     pub role: RoleId,
-    /// Prompt of its agent.
+    /// Prompt of its agent; empty of a program.
     pub prompt: StepPrompt<'a>,
+    /// The program that does its work, and its arguments, with placeholders; empty of an agent.
+    pub run: &'a [StepPrompt<'a>],
     /// The steps that end before it is decided, in source order.
     pub depends_on: &'a [StepId],
     /// Without one, it runs when its dependencies have ended.
     pub condition: Option<StepCondition<'a>>,
     /// Results that an attempt may report; empty when any word may be.
     pub results: &'a [&'a str],
+    /// By [`OutputId`]: the values that a completion reports besides result and summary.
+    pub outputs: &'a [Output<'a>],
     /// Limit of completions before its loop is exhausted, in 1..=1000; 0 for a step that is not a loop step.
     pub max_retries: u16,
     /// The steps that run again when it completes; empty when it is not a loop step.
@@ -71,6 +86,10 @@ pub struct Step<'a> {
     pub handles: Option<StepId>,
     /// The harness of its agent, where it is not the project's.
     pub harness: Option<&'a str>,
+    /// The model of its agent, in the harness's own words, where it is not the mission's.
+    pub model: Option<&'a str>,
+    /// The effort of its agent, where it is not the mission's.
+    pub effort: Option<Effort>,
     /// The permissions of its agent.
     pub permissions: Permissions,
     /// The seconds that an attempt may take.
@@ -79,24 +98,18 @@ pub struct Step<'a> {
     pub stuck_after: u16,
 }
 
-/// `step.field == 'value'`: compares exactly what the latest completed attempt of a step has reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepCondition<'a> {
-    /// The step, a direct or indirect dependency.
-    pub step: StepId,
-    /// Part of its report.
-    pub field: Field,
-    /// Value that it is compared with.
-    pub value: &'a str,
-}
-
-/// A part of what an attempt reports.
+/// Effort of an agent, from the least on. Harnesses have words of their own for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
-    /// Result of a report, one word.
-    Result,
-    /// Summary of a report, any text.
-    Summary,
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum Effort {
+    /// As little as the work allows.
+    Low,
+    /// The usual effort.
+    Medium,
+    /// More than usual.
+    High,
+    /// As much as the harness has.
+    Max,
 }
 
 /// Policy of a mission's pauses.
@@ -151,6 +164,26 @@ impl Execution {
     }
 }
 
+impl Effort {
+    /// Every value, from the least on.
+    pub const ALL: [Effort; 4] = [Effort::Low, Effort::Medium, Effort::High, Effort::Max];
+
+    /// Its name in workflows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+            Effort::Max => "max",
+        }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Effort> {
+        Effort::ALL.into_iter().find(|it| it.as_str() == name)
+    }
+}
+
 impl Intervene {
     /// Every value, from never to always.
     pub const ALL: [Intervene; 4] =
@@ -172,16 +205,6 @@ impl Intervene {
     }
 }
 
-impl Field {
-    /// Its name in conditions.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Field::Result => "result",
-            Field::Summary => "summary",
-        }
-    }
-}
-
 impl Policy {
     /// The policy of a plan that names none.
     pub const DEFAULT: Policy = Policy { execution: Execution::Auto, intervene: Intervene::OnError };
@@ -191,6 +214,24 @@ impl Default for Policy {
     fn default() -> Policy {
         Policy::DEFAULT
     }
+}
+
+impl Plan<'_> {
+    /// A plan without steps, from which others take what they do not name.
+    pub const EMPTY: Plan<'static> = Plan {
+        name: "",
+        version: "",
+        description: "",
+        source_hash: "",
+        policy: Policy::DEFAULT,
+        notices: true,
+        roles: &["any"],
+        steps: &[],
+        order: &[],
+        budget: Budget::NONE,
+        inputs: &[],
+        max_attempts: None,
+    };
 }
 
 impl<'a> Plan<'a> {
@@ -209,12 +250,6 @@ impl<'a> Plan<'a> {
         self.step_ids().find(|id| self.step(*id).id == name)
     }
 
-    /// A condition of this plan as an author writes it.
-    pub fn condition_text(&self, condition: &StepCondition<'_>) -> String {
-        let StepCondition { step, field, value } = condition;
-        format!("{}.{} == '{value}'", self.step(*step).id, field.as_str())
-    }
-
     /// The name of a role.
     pub fn role(&self, id: RoleId) -> &'a str {
         self.roles[usize::from(id.0)]
@@ -228,13 +263,21 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The values that a completion reports besides result and summary: the step's own outputs, or those of the step that it handles.
+    pub fn outputs_of(&self, id: StepId) -> &'a [Output<'a>] {
+        self.step(self.step(id).handles.unwrap_or(id)).outputs
+    }
+
+    /// The input with this name.
+    pub fn input_named(&self, name: &str) -> Option<InputId> {
+        (0..).map(InputId).zip(self.inputs).find(|(_, it)| it.name == name).map(|(id, _)| id)
+    }
+
     /// True if an attempt must report a result: it is declared, or a condition reads it.
     pub fn needs_result(&self, id: StepId) -> bool {
         let is_read = |id: StepId| {
-            self.steps
-                .iter()
-                .filter_map(|step| step.condition)
-                .any(|it| it.step == id && it.field == Field::Result)
+            let tests = self.steps.iter().filter_map(|step| step.condition).flat_map(|it| it.tests());
+            tests.into_iter().any(|it| it.of == Operand::Step(id, Field::Result))
         };
         !self.results_of(id).is_empty() || is_read(id) || self.step(id).handles.is_some_and(is_read)
     }
@@ -263,6 +306,34 @@ impl<'a> Plan<'a> {
 }
 
 impl Step<'_> {
+    /// A step without a name, from which others take what they do not name.
+    pub const EMPTY: Step<'static> = Step {
+        id: "",
+        title: "",
+        role: RoleId(0),
+        prompt: StepPrompt { pieces: &[] },
+        run: &[],
+        depends_on: &[],
+        condition: None,
+        results: &[],
+        outputs: &[],
+        max_retries: 0,
+        requeue: &[],
+        on_fail: None,
+        handles: None,
+        harness: None,
+        model: None,
+        effort: None,
+        permissions: Permissions::Full,
+        timeout: None,
+        stuck_after: crate::DEFAULT_STUCK_AFTER as u16,
+    };
+
+    /// True if a program does its work, and no agent.
+    pub fn is_program(&self) -> bool {
+        !self.run.is_empty()
+    }
+
     /// True if it sends others back when it completes.
     pub fn is_loop(&self) -> bool {
         self.max_retries > 0

@@ -9,19 +9,22 @@ pub(crate) mod sample;
 mod spent;
 mod words;
 
+use std::collections::BTreeMap;
+
 use orange_core::budget::Budget;
+use orange_core::plan::Value;
 
 use self::declare::{EventFields, events, take};
 
 pub use self::declare::EventType;
 pub use self::objects::{
     AcceptedMerge, Answer, AskedForMerge, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited,
-    MergeUndo, Pass, PlannedHook, PostedAnswer, Preparation, Question, RefusedMerge, Report, Spawn,
+    MergeUndo, Pass, PlannedHook, PostedAnswer, Preparation, Question, RefusedMerge, Report, Sandbox, Spawn,
     ThreadAnswer, Transition, Waiting,
 };
 pub use self::spent::Spent;
 pub use self::words::{
-    Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy, Via,
+    Activity, Actor, Cause, Checks, Ending, GoesOn, Level, PauseReason, Permissions, StepEnd, Strategy, Via,
 };
 
 events! {
@@ -61,6 +64,9 @@ events! {
         /// Attempts of its steps that were made elsewhere before; its agents count them, too.
         #[serde(default)]
         attempts_before: u32,
+        /// The values of its inputs, by name.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        inputs: BTreeMap<String, Value>,
     },
     /// A transition is decided; its `set` has the new status. It is open until `status.changed`.
     "transition.started" TransitionStarted(Transition),

@@ -4,9 +4,10 @@ use std::io;
 
 use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
-use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
+use crate::cmd::args::{AgentCommand, EndedArgs, InsideArgs, SpawnName};
 use crate::cmd::relayed;
-use crate::flow::{ended, mission, run, serve, waiting};
+use crate::doctor;
+use crate::flow::{ended, inside, mission, run, serve, waiting};
 use crate::store::event::Exited;
 use crate::store::{WorkItemDir, WorkItemKind, environment, find};
 use crate::{Error, Result, caller};
@@ -72,8 +73,22 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<CommandAnswer> {
             };
             Ok(answer(&dir, story))
         }
-        AgentCommand::Event { .. } => Ok(CommandAnswer::default()),
+        AgentCommand::Attack { targets } => doctor::wall::attack(targets).map(CommandAnswer::text),
+        AgentCommand::Event { .. } | AgentCommand::Inside(_) => Ok(CommandAnswer::default()),
     }
+}
+
+/// Leads to the proxy and becomes the harness, in a wall, where there is no store. Returns only on failure.
+pub fn inside(args: &InsideArgs) -> Error {
+    if args.bridge {
+        return inside::bridge(&args.proxy, ready);
+    }
+    inside::become_harness(&args.proxy, &args.words)
+}
+
+/// One byte tells the process that started this one that it is ready.
+fn ready() -> io::Result<()> {
+    rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from)
 }
 
 /// Answer that says what was done, if anything was.
@@ -91,7 +106,6 @@ fn dir_of(app: &App, task: &str, spawn: u32) -> Result<WorkItemDir> {
 
 /// Answers the requests of an agent. One byte tells the wrapper that it is ready.
 fn answer_requests(app: &App, dir: &WorkItemDir, spawn: u32) -> Result<CommandAnswer> {
-    let ready = || rustix::io::write(rustix::stdio::stdout(), b"\n").map(drop).map_err(io::Error::from);
     serve::serve(app, dir, spawn, relayed::check, ready).map(|()| CommandAnswer::default())
 }
 

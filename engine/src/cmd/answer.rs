@@ -88,27 +88,41 @@ pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String 
 
 /// Adds the lines of a row; a cell may have several.
 fn add_row<const N: usize>(text: &mut String, row: &[&str; N], widths: &[usize; N]) {
+    let mut cells = row.map(str::lines);
+    let mut line = cells.each_mut().map(Iterator::next);
+    loop {
+        add_line(text, &line.map(Option::unwrap_or_default), widths);
+        line = cells.each_mut().map(Iterator::next);
+        if line.iter().all(Option::is_none) {
+            return;
+        }
+        text.push('\n');
+    }
+}
+
+fn add_line<const N: usize>(text: &mut String, line: &[&str; N], widths: &[usize; N]) {
     const BETWEEN: usize = 2;
-    let height = row.iter().map(|cell| cell.lines().count()).max().unwrap_or_default().max(1);
-    for number in 0..height {
-        let (mut column, mut filled) = (0, 0);
-        if number > 0 {
-            text.push('\n');
+    let (mut column, mut filled) = (0, 0);
+    for (cell, width) in line.iter().zip(widths) {
+        let cell = cell.trim_end();
+        if !cell.is_empty() {
+            text.extend(std::iter::repeat_n(' ', column - filled));
+            text.push_str(cell);
+            filled = column + cell.width();
         }
-        for (cell, width) in row.iter().zip(widths) {
-            let line = cell.lines().nth(number).unwrap_or_default().trim_end();
-            if !line.is_empty() {
-                text.extend(std::iter::repeat_n(' ', column - filled));
-                text.push_str(line);
-                filled = column + line.width();
-            }
-            column += width + BETWEEN;
-        }
+        column += width + BETWEEN;
     }
 }
 
 /// The text on one line, free of control characters and of those that change the direction of a line, cut to `width` characters.
 pub fn one_line(text: &str, width: usize) -> String {
+    // Most texts are so, and a list has thousands.
+    let is_flat = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && !text.contains("  ")
+        && text.trim_ascii().len() == text.len();
+    if is_flat && text.len() <= width {
+        return text.to_owned();
+    }
     let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     let flat: String = text.chars().map(|c| if c.is_control() || turns(c) { ' ' } else { c }).collect();
     let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -140,6 +154,7 @@ mod tests {
     fn a_cell_is_one_short_line() {
         assert_eq!(one_line("a\n\n\tb\u{1b}[31m", 80), "a b [31m");
         assert_eq!(one_line("abcdef", 4), "abc…");
+        assert_eq!([" a b", "a  b", "a b ", "a b"].map(|text| one_line(text, 3)), ["a b"; 4]);
         assert_eq!(one_line("exe\u{202E}txt.", 80), "exe txt.");
     }
 }

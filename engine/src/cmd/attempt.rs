@@ -100,6 +100,7 @@ fn completed(step: &MissionStep) -> AttemptState {
         result: step.result.clone(),
         summary: step.summary.clone().unwrap_or_default(),
         warning: step.attempts.last().and_then(|it| it.warning.clone()),
+        outputs: step.attempts.last().map(|it| it.outputs.clone()).unwrap_or_default(),
     }
 }
 

@@ -6,9 +6,9 @@ use crate::doctor::{self, CheckFinding, FindingLevel};
 use crate::{ErrorKind, Result};
 use orange_api::Diagnosis;
 
-/// Runs every check. A broken requirement gives the exit status of the environment.
-pub fn run(app: &App) -> Result<CommandAnswer> {
-    let findings = doctor::examine(app);
+/// Runs every check, or attacks a wall. A broken requirement gives the exit status of the environment.
+pub fn run(app: &App, wall: bool) -> Result<CommandAnswer> {
+    let findings = if wall { doctor::wall::examine(app) } else { doctor::examine(app) };
     let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(FindingLevel::Fine);
     let is_broken = worst == FindingLevel::Broken;
     let diagnosis =

@@ -57,6 +57,9 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
         event::run(*hold, || App::open(built, Caller::Engine));
         return ExitCode::SUCCESS;
     }
+    if let Command::Agent(CommandGroup(AgentCommand::Inside(args))) = command {
+        return fail(&agent::inside(args), as_json);
+    }
     if command.is_detached() {
         return match become_independent().and_then(|()| run(built, command, as_json)) {
             // A person who calls it in place of the engine reads the answer; the engine itself is not refused.
@@ -120,7 +123,7 @@ fn run(built: CompiledParts, command: &Command, as_json: bool) -> Result<Command
         Command::Schedule(args) => schedule::run(&open()?, args),
         Command::Notify(command) => notify::run(&open()?, command),
         Command::Log(args) => log::run(&open()?, args),
-        Command::Doctor => doctor::run(&open()?),
+        Command::Doctor { wall } => doctor::run(&open()?, *wall),
         Command::Gc(args) => gc::run(&open()?, args),
         Command::Usage(args) => usage::run(&open()?, args),
         Command::Agent(CommandGroup(command @ AgentCommand::Run(_))) => {

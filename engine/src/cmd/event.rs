@@ -6,8 +6,10 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cmd::answer::written;
+use crate::cmd::relayed;
 use crate::flow::asked::RequestAnswer;
 use crate::flow::event::note;
+use crate::relay::RelayReply;
 use crate::{Error, ErrorKind, Result};
 
 /// The longest input of a hook; no event that matters is longer.
@@ -39,6 +41,13 @@ struct HookDecision<'l> {
 pub fn run(hold: bool, open: impl FnOnce() -> Result<App>) {
     let given = given()
         .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot read the event: {cause}")));
+    let relayed = given.as_ref().ok().and_then(|given| relayed::reported(&String::from_utf8_lossy(given)));
+    if let Some(reply) = relayed {
+        if let Err(error) = reply.and_then(pass_on) {
+            log::error!(target: "event", "{}", error.one_line());
+        }
+        return;
+    }
     let answered = given.and_then(|given| note(&given, hold, open));
     if let Err(error) = answered.and_then(|answer| answer.as_ref().map_or(Ok(()), reply)) {
         log::error!(target: "event", "{}", error.one_line());
@@ -52,6 +61,16 @@ fn given() -> io::Result<Vec<u8>> {
     input.by_ref().take(LONGEST_INPUT).read_to_end(&mut given)?;
     io::copy(&mut input, &mut io::sink())?;
     Ok(given)
+}
+
+/// Passes on the answer that the companion of a walled agent has got for its harness.
+fn pass_on(reply: RelayReply) -> Result<()> {
+    match reply {
+        RelayReply::Ran { stdout, .. } => io::stdout().write_all(stdout.as_bytes()).map_err(|cause| {
+            Error::new(ErrorKind::Environment, format!("the answer to a request cannot be written: {cause}"))
+        }),
+        RelayReply::Failed(error) => Err(error),
+    }
 }
 
 /// Answers the harness, which asked its hook for a permission.

@@ -4,25 +4,41 @@ use std::borrow::Cow;
 
 use crate::caller::Caller;
 use crate::cmd::args::{
-    Command, CommandGroup, CompleteArgs, MissionCommand, ParsedCommand, StepCommand, TaskCommand, parse,
+    AgentCommand, Command, CommandGroup, CompleteArgs, CreateArgs, MissionCommand, MissionName,
+    ParsedCommand, StepCommand, TaskCommand, parse,
 };
 use crate::cmd::stdin;
 use crate::relay::{RelayReply, SandboxAsker, only_some};
-use crate::store::Home;
+use crate::store::{Home, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
-/// Passes this command to the companion if an agent in a sandbox calls it and the companion runs such commands.
+/// Passes this command to the companion if an agent in a sandbox calls it and the companion runs such commands. Refuses one that would
+/// answer from an empty store, since the agent's wall hides the real one.
 pub fn asked(command: &Command) -> Option<Result<RelayReply>> {
     if !is_relayed(command) {
-        return None;
+        let is_blind = needs_store(command) && with_asker(|asker| !asker.sees_store).unwrap_or_default();
+        return is_blind.then(|| Err(not_relayed(&words()?)));
     }
     with_asker(|asker| asker.ask(words()?, input(command)?))
+}
+
+/// The answer of the companion to the event of a hook with this input, if an agent in a wall reports it.
+pub fn reported(input: &str) -> Option<Result<RelayReply>> {
+    with_asker(|asker| asker.ask(words()?, input.to_owned()))
 }
 
 /// Standard input of a command that reads it, which the companion does not have.
 fn input(command: &Command) -> Result<String> {
     let (given, what) = if let Command::Task(CommandGroup(TaskCommand::Reply(args))) = command {
         (&args.text, "the answer")
+    } else if let Command::Task(CommandGroup(TaskCommand::Verdict(args))) = command {
+        (&args.text, "the review")
+    } else if let Command::Task(CommandGroup(TaskCommand::Create(CreateArgs {
+        context: Some(context),
+        ..
+    }))) = command
+    {
+        (context, "the context")
     } else if let Command::Step(command) = command {
         match &command.0 {
             StepCommand::Complete(CompleteArgs { summary, .. }) => (summary, "the report"),
@@ -41,23 +57,50 @@ pub fn explain(error: Error) -> Error {
     if is_confined { only_some(error) } else { error }
 }
 
-/// Checks that the companion runs the command with these words.
+/// Checks that the companion runs the command with these words, for a walled agent only about its `own` task or mission.
 ///
 /// # Errors
 /// `not_allowed` for any other command; `usage` for words that are not a command.
-pub fn check(words: &[String]) -> Result<()> {
+pub fn check(words: &[String], own: Option<&WorkItemDir>) -> Result<()> {
     match parse(words.iter().map(Into::into))? {
-        ParsedCommand::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),
-        ParsedCommand::Cli(_) | ParsedCommand::Help(_) | ParsedCommand::Version(_) => {
-            Err(only_some(Error::new(
-                ErrorKind::NotAllowed,
-                format!("an agent in a sandbox may not ask for `orange {}`", words.join(" ")),
-            )))
+        ParsedCommand::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => {
+            let other = cli.command.as_ref().zip(own).and_then(|(command, own)| other_than(command, &own.id));
+            other.map_or(Ok(()), |other| {
+                let message =
+                    format!("an agent in a wall may ask about its own work only, and not about `{other}`");
+                Err(Error::new(ErrorKind::NotAllowed, message)
+                    .help("leave out the name, or give the whole id"))
+            })
         }
+        ParsedCommand::Cli(_) | ParsedCommand::Help(_) | ParsedCommand::Version(_) => Err(not_relayed(words)),
     }
 }
 
+fn not_relayed(words: &[String]) -> Error {
+    let message = format!("an agent in a sandbox may not ask for `orange {}`", words.join(" "));
+    only_some(Error::new(ErrorKind::NotAllowed, message))
+}
+
+/// True if the answer is made of what the store has.
+fn needs_store(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Project(_)
+            | Command::Task(_)
+            | Command::Mission(_)
+            | Command::Attempt(_)
+            | Command::Workspace(_)
+            | Command::Ls(_)
+            | Command::Doctor { .. }
+            | Command::Usage(_)
+    )
+}
+
 fn is_relayed(command: &Command) -> bool {
+    if let Command::Task(CommandGroup(TaskCommand::Create(args))) = command {
+        // Another project, an editor and the forge are a person's.
+        return args.project.is_none() && args.issue.is_none() && !args.edit;
+    }
     matches!(
         command,
         Command::Task(CommandGroup(
@@ -67,9 +110,44 @@ fn is_relayed(command: &Command) -> bool {
                 | TaskCommand::Show { .. }
                 | TaskCommand::Feedback(_)
                 | TaskCommand::Reply(_)
+                | TaskCommand::Verdict(_)
         )) | Command::Step(_)
             | Command::Mission(CommandGroup(MissionCommand::Show(_)))
+            | Command::Agent(CommandGroup(AgentCommand::Event { .. }))
     )
+}
+
+/// The first name in a command that is not this id.
+fn other_than<'c>(command: &'c Command, own: &str) -> Option<&'c str> {
+    named(command).into_iter().find(|name| *name != own)
+}
+
+/// The tasks and missions that a relayed command names.
+fn named(command: &Command) -> Vec<&str> {
+    if let Command::Mission(CommandGroup(MissionCommand::Show(MissionName { name }))) = command {
+        return name.iter().map(String::as_str).collect();
+    }
+    let Command::Task(CommandGroup(command)) = command else { return Vec::new() };
+    if let TaskCommand::Update(args) = command {
+        let filter = args.task.filter.as_ref().map(|_| "--where");
+        return args.task.names.iter().map(String::as_str).chain(filter).collect();
+    }
+    if let TaskCommand::Reply(args) = command {
+        return args.task.iter().map(String::as_str).collect();
+    }
+    if let TaskCommand::Verdict(args) = command {
+        return args.task.iter().map(String::as_str).collect();
+    }
+    let one = if let TaskCommand::Complete(task) | TaskCommand::Next(task) | TaskCommand::Show { task, .. } =
+        command
+    {
+        Some(task)
+    } else if let TaskCommand::Feedback(args) = command {
+        Some(&args.task)
+    } else {
+        None
+    };
+    one.and_then(|task| task.name.as_deref()).into_iter().collect()
 }
 
 fn with_asker<T>(run: impl FnOnce(&SandboxAsker<'_>) -> T) -> Option<T> {
@@ -88,4 +166,75 @@ fn words() -> Result<Vec<String>> {
         })
     };
     std::env::args_os().skip(1).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Home;
+
+    #[track_caller]
+    fn check_words(words: &str, walled: bool, expect: Option<&str>) {
+        let own = Home::at("/orange").task("toy", "t1");
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let found = check(&words, walled.then_some(&own));
+        assert_eq!(found.err().map(|error| error.message.clone()).as_deref(), expect, "{words:?}");
+    }
+
+    #[test]
+    fn a_walled_agent_asks_about_its_own_work_only() {
+        for words in [
+            "task show",
+            "task show t1 --all",
+            "task next t1",
+            "task complete t1",
+            "task update t1 --summary x",
+            "task feedback t1",
+            "task reply x --task t1 --text y",
+            "task verdict PASS - --task t1",
+            "mission show t1",
+            "step show",
+            "task create part Do-it --context -",
+            "agent event --hold",
+        ] {
+            check_words(words, true, None);
+            check_words(words, false, None);
+        }
+        let other = "an agent in a wall may ask about its own work only, and not about `t2`";
+        for words in [
+            "task show t2",
+            "task show t2 --all",
+            "task next t2",
+            "task complete t2",
+            "task update t1 t2 --summary x",
+            "task feedback t2",
+            "task reply x --task t2 --text y",
+            "task verdict PASS - --task t2",
+            "mission show t2",
+        ] {
+            check_words(words, true, Some(other));
+            check_words(words, false, None);
+        }
+        let all = "an agent in a wall may ask about its own work only, and not about `--where`";
+        check_words("task update --where status=working --summary x", true, Some(all));
+    }
+
+    #[test]
+    fn other_commands_are_refused_in_a_wall_and_in_a_sandbox() {
+        for words in [
+            "task cancel t1",
+            "task merge t1",
+            "project token ci",
+            "agent ended --task t1 --spawn 1",
+            "ls",
+            "task create part --project other",
+            "task create --issue 7",
+            "task create part --edit",
+        ] {
+            let refusal = format!("an agent in a sandbox may not ask for `orange {words}`");
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            let error = check(&words, None).unwrap_err();
+            assert!(error.message == refusal || error.kind == ErrorKind::Usage, "{error}");
+        }
+    }
 }

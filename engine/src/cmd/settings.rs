@@ -9,7 +9,8 @@ use crate::store::settings::{Ports, WorktreeProgram};
 use crate::store::trust::{self, Trust};
 use orange_api::{
     OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedBudgetSettings,
-    SharedFeedbackSettings, SharedMergeSettings, SharedSettings, ShownProject, TrustState,
+    SharedFeedbackSettings, SharedMergeSettings, SharedSandboxSettings, SharedSettings, ShownProject,
+    TrustState,
 };
 
 /// The settings of a project that apply now.
@@ -30,6 +31,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         feedback,
         budget,
         env_deny,
+        sandbox,
         intake,
         schedule,
         trust,
@@ -66,6 +68,13 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
             month: with(budget.month.value, &budget.month),
         },
         env_deny: with(env_deny.value.clone(), &env_deny),
+        sandbox: SharedSandboxSettings {
+            level: with(sandbox.level.value.as_str().to_owned(), &sandbox.level),
+            read: with(sandbox.read.value.clone(), &sandbox.read),
+            write: with(sandbox.write.value.clone(), &sandbox.write),
+            env: with(sandbox.env.value.clone(), &sandbox.env),
+            hosts: with(sandbox.hosts.value.clone(), &sandbox.hosts),
+        },
         intake: with(intake.value.iter().map(|it| it.label.clone()).collect(), &intake),
         schedule: with(schedule.value.iter().map(|it| it.name.clone()).collect(), &schedule),
     })
@@ -126,6 +135,11 @@ pub fn text(shown: &ShownProject) -> String {
         row("budget.day", it.budget.day.value.words(), it.budget.day.source),
         row("budget.month", it.budget.month.value.words(), it.budget.month.source),
         row("agent.env_deny", it.env_deny.value.join(", "), it.env_deny.source),
+        row("sandbox.level", it.sandbox.level.value.clone(), it.sandbox.level.source),
+        row("sandbox.read", it.sandbox.read.value.join(", "), it.sandbox.read.source),
+        row("sandbox.write", it.sandbox.write.value.join(", "), it.sandbox.write.source),
+        row("sandbox.env", it.sandbox.env.value.join(", "), it.sandbox.env.source),
+        row("sandbox.hosts", it.sandbox.hosts.value.join(", "), it.sandbox.hosts.source),
         row("intake", it.intake.value.join(", "), it.intake.source),
         row("schedule", it.schedule.value.join(", "), it.schedule.source),
     ];

@@ -1,6 +1,7 @@
 //! `orange step`: what the agent of a step asks and reports.
 
 use orange_core::mission::Report;
+use orange_core::plan::{self, Inputs};
 
 use crate::app::App;
 use crate::cmd::answer::CommandAnswer;
@@ -10,7 +11,7 @@ use crate::flow::mission::Projection;
 use crate::flow::mission::attempt::{AttemptReport, Claim, OwnAttempt, ReportEffect, own, report};
 use crate::store::{WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
-use orange_api::{ReportedStep, ShownStep, Success};
+use orange_api::{DeclaredValue, ReportedStep, ShownStep, Success};
 
 /// Runs a command.
 pub fn run(app: &App, command: &StepCommand) -> Result<CommandAnswer> {
@@ -24,12 +25,15 @@ pub fn run(app: &App, command: &StepCommand) -> Result<CommandAnswer> {
     })?;
     match command {
         StepCommand::Show => show(app, &dir),
-        StepCommand::Complete(CompleteArgs { result, summary, warning }) => {
+        StepCommand::Complete(args) => {
+            let outputs = outputs(app, &dir, args)?;
+            let CompleteArgs { result, summary, warning, .. } = args;
             let summary = text(summary, "the summary")?;
             let report = Report {
                 result: result.clone(),
                 summary,
                 warning: warning.clone().filter(|it| !it.trim().is_empty()),
+                outputs,
             };
             reported(app, &dir, AttemptReport::Completed(report))
         }
@@ -37,6 +41,39 @@ pub fn run(app: &App, command: &StepCommand) -> Result<CommandAnswer> {
             reported(app, &dir, AttemptReport::Failed(text(reason, "the reason")?))
         }
     }
+}
+
+/// The outputs that an agent reports.
+fn outputs(app: &App, dir: &WorkItemDir, args: &CompleteArgs) -> Result<Inputs> {
+    if let Some(given) = &args.outputs_json {
+        if given == "-" && args.summary == "-" {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "the summary and the outputs cannot both come from standard input",
+            )
+            .help("give one of the two as an argument"));
+        }
+        let text = stdin::or_text(given, "the outputs")?;
+        return serde_json::from_str(&text).map_err(|cause| {
+            Error::new(ErrorKind::Usage, format!("the outputs are not as expected: {cause}")).help(
+                "give a JSON object of texts, whole numbers, true or false, and lists of texts: {\"risk\": \"low\"}",
+            )
+        });
+    }
+    if args.outputs.is_empty() {
+        return Ok(Inputs::new());
+    }
+    let (task, journal) = WorkItem::read_last(&app.home, dir, 0)?;
+    let history = journal.history();
+    let spawn = app.caller.check_step(&app.home, &app.folder, &task)?;
+    let OwnAttempt { step, .. } = own(&history, spawn, &Claim::from_env())?;
+    let projection = Projection::of(dir, &history)?;
+    let declared = projection.plan.step_named(&step).map_or(&[][..], |id| projection.plan.outputs_of(id));
+    let declared: Vec<_> = declared.iter().map(|it| (it.name, it.kind)).collect();
+    plan::given(&declared, args.outputs.iter().cloned()).map_err(|fault| {
+        Error::new(ErrorKind::Usage, fault.words("output"))
+            .help("`orange step show` lists what the step reports: correct it and report again")
+    })
 }
 
 /// A text that somebody is going to read.
@@ -86,6 +123,7 @@ fn show(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
         is_current: state.attempt() == attempt && state.status.is_active(),
         needs_result: projection.plan.needs_result(id),
         results,
+        outputs: projection.plan.outputs_of(id).iter().map(DeclaredValue::of_output).collect(),
         context: projection.mission.context(projection.plan, id),
         prompt: dir.prompt(spawn).display().to_string(),
         branch: task.branch,
@@ -102,6 +140,8 @@ fn shown_text(step: &ShownStep) -> String {
         [] => String::new(),
         words => format!(" --result {}", words.join("|")),
     };
+    let outputs: String = step.outputs.iter().map(|it| format!(" --output {}=VALUE", it.name)).collect();
+    let results = format!("{results}{outputs}");
     let current = if step.is_current { "" } else { "; it is over, stop here" };
     let mut lines = vec![
         format!("{}  step {} ({}), attempt {}{current}", step.mission, step.step, step.title, step.attempt),

@@ -14,7 +14,8 @@ use crate::cmd::args::WorkflowCommand;
 use crate::machines::WorkflowEntry;
 use orange_api::contract::{self, askers, gate_words};
 use orange_api::{
-    self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition, WatchRule,
+    self, DeclaredValue, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition,
+    WatchRule,
 };
 
 pub fn run(app: &App, command: &WorkflowCommand) -> Result<CommandAnswer> {
@@ -90,6 +91,7 @@ fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
             depends_on: names(step.depends_on),
             condition: step.condition.map(|it| plan.condition_text(&it)),
             results: owned(plan.results_of(*id)),
+            outputs: plan.outputs_of(*id).iter().map(DeclaredValue::of_output).collect(),
             max_retries: step.max_retries,
             requeue: names(step.requeue),
             on_fail: step.on_fail.map(|it| plan.step(it).id).map(Into::into),
@@ -101,6 +103,7 @@ fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
         intervene: plan.policy.intervene,
         notices: plan.notices,
         roles: owned(plan.roles),
+        inputs: plan.inputs.iter().map(DeclaredValue::of_input).collect(),
         step_list: plan.order.iter().map(step).collect(),
     };
     let orange_api::Plan { name, version, description, source_hash, .. } = &shown.plan;
@@ -109,6 +112,10 @@ fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
     if !description.is_empty() {
         text.push(description.to_owned());
     }
+    text.extend(shown.inputs.iter().map(|it| {
+        let default = it.default.as_ref().map(|it| format!(", {} by default", it.text())).unwrap_or_default();
+        format!("input {}: {}{default}", it.name, it.takes())
+    }));
     text.push(format!("A mission pauses as `execution: {execution}` and `intervene: {intervene}` say."));
     text.extend(shown.step_list.iter().flat_map(|it| step_lines(plan, it)));
     (ShownWorkflow::Plan(shown), text)
@@ -119,7 +126,8 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 fn step_lines(plan: &Plan<'_>, step: &PlanStep) -> Vec<String> {
-    let PlanStep { id, title, role, depends_on, condition, results, max_retries, requeue, on_fail } = step;
+    let PlanStep { id, title, role, depends_on, condition, results, outputs, max_retries, requeue, on_fail } =
+        step;
     let about = if title == id { String::new() } else { format!(": {title}") };
     let mut lines = vec![format!("\n{id} ({role}){about}")];
     if !depends_on.is_empty() {
@@ -131,6 +139,7 @@ fn step_lines(plan: &Plan<'_>, step: &PlanStep) -> Vec<String> {
     if !results.is_empty() {
         lines.push(format!("  reports {}", results.join(" or ")));
     }
+    lines.extend(outputs.iter().map(|it| format!("  reports {}: {}", it.name, it.takes())));
     if *max_retries > 0 {
         let times = if *max_retries == 1 { "once".to_owned() } else { format!("{max_retries} times") };
         lines.push(format!("  sends back {}, at most {times}", requeue.join(", ")));

@@ -8,6 +8,7 @@ mod programs;
 mod tasks;
 #[cfg(test)]
 mod tests;
+pub mod wall;
 mod worktrees;
 
 use std::cell::OnceCell;
@@ -20,7 +21,7 @@ use crate::flow::garbage;
 use crate::flow::session::Panes;
 use crate::store::index::Idle;
 use crate::store::index::fine::FineTasks;
-use crate::store::list::{Brevity, ListedTask, SortedTasks};
+use crate::store::list::{BriefTask, ListedTask, SortedTasks};
 use crate::store::pool::{SavedPool, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, list};
@@ -123,6 +124,11 @@ pub const CHECKS: &[DoctorCheck] = &[
         name: "identity",
         remedy: "run `git config --global user.name \"…\"` and `git config --global user.email …`",
         look: programs::identity,
+    },
+    DoctorCheck {
+        name: "walls",
+        remedy: "`orange project update --sandbox-level off` starts agents without a wall",
+        look: wall::walls,
     },
     DoctorCheck {
         name: "intake",
@@ -281,10 +287,12 @@ impl CheckData<'_> {
             others.extend(unknown.iter().map(|task| task.dir.clone()));
             let journals = list::checked_journals(others);
             slots = saved.and_then(|saved| saved.slots(&journals));
-            let examined = list::each_briefly(journals, is_done, |listed, brevity| {
-                let idle = if let Brevity::Brief(idle) = brevity { Some(idle) } else { None };
+            let brief = |listed: BriefTask| {
+                let (listed, idle) = listed.into_entry();
                 Some(Examined { listed, idle })
-            });
+            };
+            let whole = |listed| Some(Examined { listed, idle: None });
+            let examined = list::each_briefly(journals, is_done, brief, whole);
             wrong_lists = tasks::note_fine(&examined, &unknown, looked);
             examined
         });

@@ -71,9 +71,11 @@ fn soon() -> String {
     time::rfc3339(fault::now() + Duration::from_secs(60))
 }
 
-/// Checks a task's folder for what is neither a file nor a folder, and never opened.
+/// Checks a task's folder for what is neither a file nor a folder, and never opened. What its walled agents have for themselves can be
+/// anything.
 fn never_opened(dir: &WorkItemDir) -> Result<Vec<CheckFinding>> {
-    let found = nofollow::unfit(&dir.path).map_err(|cause| Error::io("look at", &dir.path, &cause))?;
+    let found =
+        nofollow::unfit(&dir.path, &dir.wall()).map_err(|cause| Error::io("look at", &dir.path, &cause))?;
     let tell = |(path, why): (PathBuf, Unfit)| {
         CheckFinding::of(FindingLevel::Broken, &Error::io("open", &path, &why.into()))
     };

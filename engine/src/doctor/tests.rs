@@ -427,3 +427,15 @@ fn an_index_changes_no_finding() {
     drop(ward.found("tasks"));
     assert!(!proof.exists());
 }
+
+#[test]
+fn a_project_with_walls_needs_bubblewrap() {
+    let ward = DoctorWard::new();
+    assert_eq!(ward.found("walls"), [""; 0]);
+    let mut settings = crate::store::settings::Settings::default();
+    settings.sandbox.level = Some(orange_core::wall::Level::Wall);
+    let path = ward.folder.path().to_owned();
+    projects::add(ward.home(), Project { name: "coffee".to_owned(), path, settings, ..Project::default() })
+        .unwrap();
+    ward.check("walls", "Broken no agent of coffee can start: `bwrap` is not installed or not on PATH");
+}

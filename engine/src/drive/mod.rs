@@ -17,3 +17,4 @@ pub mod prices;
 pub(crate) mod testing;
 pub mod tmux;
 pub mod transcript;
+pub mod wall;

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::drive::git::{CommitComparison, Git, Mergeable};
+use crate::hooks::imported;
 pub use crate::hooks::sync::{begun_merge, check_restored, undone_merge};
 use crate::store::effective::{EffectiveMerge, effective};
 use crate::store::projects::Project;
@@ -30,6 +31,7 @@ pub fn size(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Option<Cha
 /// # Errors
 /// `refused` without a branch; `environment` when git fails.
 pub fn compare(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<CommitComparison> {
+    imported::look(app, task);
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     if let Some(worktree) = task.worktree() {
@@ -60,6 +62,7 @@ fn nothing(task: &WorkItem) -> Error {
 /// # Errors
 /// `not_found` without a branch; `environment` when git fails.
 pub fn mergeable(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<Mergeable> {
+    imported::look(app, task);
     let project = app.project_of(task)?;
     let worktree = task.worktree().map(|name| app.home.workspace(name));
     let target = merge_target(task, &project, &effective(&app.home, &project)?.merge)?;

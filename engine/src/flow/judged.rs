@@ -5,6 +5,7 @@ use orange_core::{Machine, SectionGate, WorkSince, fingerprint, section};
 use crate::Result;
 use crate::app::App;
 use crate::drive::git::{self, Git};
+use crate::hooks::imported;
 use crate::store::event::Pass;
 use crate::store::{WorkItem, WorkItemHistory};
 
@@ -62,6 +63,7 @@ fn since_pass(app: &App, task: &WorkItem, pass: &Pass) -> Result<WorkSince> {
 }
 
 fn tip(app: &App, git: &Git, task: &WorkItem) -> Result<Option<String>> {
+    imported::look(app, task);
     match task.worktree() {
         Some(name) => git::stands_on(&app.home.workspace(name)),
         None => git.branch_tip(&task.branch),

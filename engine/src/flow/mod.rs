@@ -22,11 +22,13 @@ pub mod snapshot;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod usage;
+pub mod verdict;
 mod watch;
 
 pub use agent::ended::{ended, judge_exited};
 pub use agent::{
-    activity, asked, attach, doing, event, limit, observed, pane, run, serve, session, transcript, waiting,
+    activity, asked, attach, doing, event, inside, limit, observed, pane, run, serve, session, transcript,
+    waiting,
 };
 pub use person::budget as person_budget;
 pub use person::cancel::{cancel, would_cancel};

@@ -45,6 +45,8 @@ pub struct NeedFacts<'k> {
     pub has_room: bool,
     /// Questions to git about work that is ready for a person.
     pub git: AskGit,
+    /// False where no action is shown, as in a list in words: their texts take most of the time of a need.
+    pub has_actions: bool,
 }
 
 /// Questions to git about work that is ready for a person. Each question takes processes.
@@ -74,7 +76,13 @@ impl<'k> NeedFacts<'k> {
             forbidden: None,
             has_room: true,
             git,
+            has_actions: true,
         }
+    }
+
+    /// The actions that a need offers.
+    fn offers<'f>(&self, facts: &TaskFacts<'f>, kind: NeedKind) -> Vec<Offer<'f>> {
+        if self.has_actions { facts.actions(kind) } else { Vec::new() }
     }
 
     /// The task or mission with the facts that the words of its actions need.
@@ -135,7 +143,9 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
         let agents = agents_of(known.agents, history);
         let facts =
             TaskFacts { lost: Some(Lost { why, can_cancel: *can_cancel }), ..facts(app, known, &agents) };
-        return facts.need().map(|need| answer(known.about(None, None), &need, facts.actions(need.kind)));
+        return facts
+            .need()
+            .map(|need| answer(known.about(None, None), &need, known.offers(&facts, need.kind)));
     }
     let machine = machine.ok()?;
     let snapshot = Snapshot::of(app, machine, task, history).ok()?;
@@ -180,7 +190,7 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
         let is_ready = need.kind == NeedKind::ReviewReady && known.git >= AskGit::Merge;
         let may_be_forced = known.git == AskGit::Force && facts.is_forcible();
         if !is_ready && !may_be_forced {
-            return Some(answer(about, &need, facts.actions(need.kind)));
+            return Some(answer(about, &need, known.offers(&facts, need.kind)));
         }
         // Only now git is asked, since that takes processes.
         let mergeable = changed::mergeable(app, task, history)
@@ -199,7 +209,7 @@ pub fn of_task(app: &App, known: &NeedFacts<'_>) -> Option<Need> {
         let need = facts.need()?;
         let is_sized = is_ready && known.git >= AskGit::Size;
         let change = is_sized.then(|| changed::size(app, task, history)).flatten();
-        Some(Need { change, ..answer(about, &need, facts.actions(need.kind)) })
+        Some(Need { change, ..answer(about, &need, known.offers(&facts, need.kind)) })
     })
 }
 

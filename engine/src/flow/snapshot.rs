@@ -8,6 +8,7 @@ use orange_core::{
 use crate::app::App;
 use crate::drive::git::{Git, WorktreeContent};
 use crate::flow::{delegation, judged};
+use crate::hooks::imported;
 use crate::store::event::{self, Pass};
 use crate::store::{WorkItem, WorkItemHistory, suggest};
 use crate::{Error, ErrorKind, Result};
@@ -155,6 +156,7 @@ fn answers<'t>(
 /// The content of the task's worktree, if it has one.
 pub fn work(app: &App, task: &WorkItem) -> Result<Option<WorktreeContent>> {
     let Some(name) = task.worktree() else { return Ok(None) };
+    imported::look(app, task);
     Git::at(&app.project_of(task)?.path).work(&app.home.workspace(name)).map(Some)
 }
 
@@ -164,6 +166,7 @@ pub fn checks_of(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Resul
     let Some(seen) = history.branch.checks.as_ref().filter(|seen| seen.url == *url) else {
         return Ok(Checks::Unseen);
     };
+    imported::look(app, task);
     let git = Git::at(&app.project_of(task)?.path);
     let tip = match task.worktree() {
         Some(name) => git.head(&app.home.workspace(name))?,

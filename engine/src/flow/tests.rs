@@ -18,6 +18,7 @@ use crate::{Error, ErrorKind};
 use orange_api::TransitionResult;
 
 mod finish;
+mod verdict;
 
 const PENDING: StateId = StateId(0);
 const WORKING: StateId = StateId(1);

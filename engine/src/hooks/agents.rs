@@ -13,7 +13,7 @@ use crate::drive::git::Git;
 use crate::drive::harness::shell_word;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
-use crate::hooks::{prepare, trace, workspace};
+use crate::hooks::{prepare, trace, wall, workspace};
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{Event, LockedWorkItem, Seat, Set, WorkItem, WorkItemHistory, WorkItemKind, secret};
 use crate::{Error, ErrorKind, Result};
@@ -455,7 +455,8 @@ fn record(
     };
     let seat = Seat { actor: spawn.actor().into(), name: spawn.reviewer.map(str::to_owned) };
     let resumes = occasion == Occasion::Respawn;
-    let beginning = trace::beginning(app, locked, &harness, &seat, resumes)?;
+    let sandbox = wall::decide(app, task, &harness)?;
+    let beginning = trace::beginning(app, locked, &harness, &seat, resumes, sandbox.is_some())?;
     let before = locked.history().agents.here.get(&seat);
     let session = task.owned.tmux_session.clone();
     Ok(Spawn {
@@ -488,6 +489,7 @@ fn record(
         step: None,
         role: None,
         attempt: None,
+        sandbox,
     })
 }
 

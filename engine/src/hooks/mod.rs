@@ -7,6 +7,7 @@ pub mod agent_processes;
 pub mod agents;
 pub mod answers;
 pub mod given;
+pub mod imported;
 pub mod merge_result;
 pub mod prepare;
 pub mod program;
@@ -16,6 +17,7 @@ pub mod saved;
 pub mod steps;
 pub mod sync;
 pub mod trace;
+pub mod wall;
 pub mod workspace;
 
 mod other;

@@ -7,7 +7,7 @@ use orange_core::section;
 use crate::app::App;
 use crate::drive::forge::{Forge, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, PullRequestTemplate, REMOTE};
-use crate::hooks::answers;
+use crate::hooks::{answers, imported};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedWorkItem, Set, WorkItem};
 use crate::{Error, ErrorKind, Result};
@@ -68,6 +68,7 @@ pub fn known(app: &App, task: &WorkItem) -> Result<Option<PullRequest>> {
             .help(format!("add the one on {}: `git remote add origin URL`", forge.name())));
     }
     forge.check(app.path())?;
+    imported::take(app, task)?;
     let worktree = task.worktree().map(|name| app.home.workspace(name));
     if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
         git.check_all_committed(&worktree, &task.branch)?;

@@ -2,13 +2,14 @@
 
 use orange_core::Actor;
 use orange_core::mission::Mission;
-use orange_core::plan::{Plan, Step, StepId, StepValue, StepValues};
+use orange_core::plan::{Plan, Step, StepId, StepPrompt, StepValue, StepValues};
 
 use crate::app::App;
 use crate::drive::git::Git;
+use crate::drive::harness::Harness;
 use crate::drive::tmux;
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::hooks::{agents, trace, workspace};
+use crate::hooks::{agents, trace, wall, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Spawn};
 use crate::store::{Event, LockedWorkItem, Seat, Set, WorkItem};
@@ -16,7 +17,7 @@ use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, process};
 
 /// The role whose steps get the harness of reviewers.
-const REVIEWER: &str = "reviewer";
+pub const REVIEWER: &str = "reviewer";
 
 /// One attempt at a step of a mission.
 #[derive(Clone, Copy, Debug)]
@@ -55,10 +56,23 @@ impl StepAttempt<'_> {
 pub fn preflight(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<()> {
     let is_full = attempt.step().permissions == orange_core::Permissions::Full;
     process::check()?;
+    if attempt.step().is_program() {
+        return Ok(());
+    }
     app.tmux.check()?;
     let harness = app.harness(attempt.harness(task))?;
     harness.check(app.path())?;
+    check_switches(&harness, attempt.step())?;
     setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
+}
+
+/// Refuses a step whose model or effort the harness has no option for.
+///
+/// # Errors
+/// `refused`.
+pub fn check_switches(harness: &Harness, step: &Step<'_>) -> Result<()> {
+    harness.check_option("model", &harness.model, step.model)?;
+    step.effort.map_or(Ok(()), |it| harness.effort_word(it).map(drop))
 }
 
 /// Starts the agent of an attempt, in the mission's worktree. `with` is journaled in the same write, before the agent.
@@ -113,8 +127,14 @@ fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_agai
     let task = locked.task();
     let harness = app.harness(attempt.harness(task))?;
     let seat = Seat { actor: event::Actor::Worker, name: None };
-    let beginning = trace::beginning(app, locked, &harness, &seat, is_again)?;
+    let sandbox = wall::decide(app, task, &harness)?;
+    let beginning = trace::beginning(app, locked, &harness, &seat, is_again, sandbox.is_some())?;
     let step = attempt.step();
+    let effort = match step.effort {
+        Some(effort) => Some(harness.effort_word(effort)?.to_owned()),
+        None => task.effort.clone().filter(|_| step.harness.is_none()),
+    };
+    let of_mission = || task.model.clone().filter(|_| step.harness.is_none());
     Ok(Spawn {
         spawn: locked.history().agents.last_spawn + 1,
         actor: event::Actor::Worker,
@@ -123,32 +143,53 @@ fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_agai
         session: tmux::session_name(&task.project, &task.branch),
         window: format!("{}-{}", step.id, attempt.number),
         permissions: step.permissions.into(),
-        model: task.model.clone().filter(|_| step.harness.is_none()),
-        effort: task.effort.clone().filter(|_| step.harness.is_none()),
+        model: step.model.map(str::to_owned).or_else(of_mission),
+        effort,
         conversation: beginning.conversation,
         resumed: beginning.resumed,
         not_resumed: beginning.not_resumed,
         step: Some(step.id.to_owned()),
         role: Some(attempt.plan.role(step.role).to_owned()),
         attempt: Some(attempt.number),
+        sandbox,
         ..Spawn::default()
     })
 }
 
+/// The program of a step and its arguments, with their values.
+///
+/// # Errors
+/// `refused` without a worktree; `environment` when git fails.
+pub fn argv(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<Vec<String>> {
+    attempt.step().run.iter().map(|it| filled(app, task, attempt, it, StepPrompt::fill)).collect()
+}
+
 fn prompt(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<String> {
+    let prompt = filled(app, task, attempt, &attempt.step().prompt, StepPrompt::render)?;
+    Ok(prompt + &attempt.plan.outputs_text(attempt.step))
+}
+
+/// A text of a step, with its values.
+fn filled(
+    app: &App,
+    task: &WorkItem,
+    attempt: &StepAttempt<'_>,
+    text: &StepPrompt<'static>,
+    fill: impl Fn(&StepPrompt<'static>, &StepValues<'_>) -> String,
+) -> Result<String> {
     let step = attempt.step();
     let Some(name) = &task.owned.workspace else {
         return Err(Error::new(ErrorKind::Refused, "the mission has no worktree to start an agent in"));
     };
     let worktree = app.home.workspace(name);
-    let base = match step.prompt.has(StepValue::Base) {
+    let base = match text.has(StepValue::Base) {
         true => {
             let project = app.project_of(task)?;
             Git::at(&project.path).fork_point(&worktree, &project.default_branch)?
         }
         false => String::new(),
     };
-    Ok(step.prompt.render(&StepValues {
+    let values = StepValues {
         mission_prompt: attempt.mission_prompt,
         worktree_path: &worktree.display().to_string(),
         context: &attempt.mission.context(attempt.plan, attempt.step),
@@ -156,5 +197,7 @@ fn prompt(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<Strin
         attempt: attempt.number,
         branch: &task.branch,
         base: &base,
-    }))
+        reads: &attempt.mission.reads(attempt.plan, text),
+    };
+    Ok(fill(text, &values))
 }

@@ -9,6 +9,7 @@ use crate::drive::git::{
     BegunMerge, BegunSync, Git, PlanResult, REMOTE, Strategy, SyncForm, SyncPlan, UndoneMerge,
 };
 use crate::hooks::agent_processes::check_gone;
+use crate::hooks::imported;
 use crate::store::effective::effective;
 use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
@@ -46,6 +47,7 @@ pub fn sync_branch(app: &App, locked: &mut LockedWorkItem, with: &str) -> Result
     }
     check_restored(locked.task(), locked.history())?;
     check_gone(app, locked)?;
+    imported::take(app, locked.task())?;
     if let Some(worktree) = worktree(app, locked.task()) {
         Git::at(&aim.project.path).check_all_committed(&worktree, &branch)?;
     }

@@ -3,13 +3,14 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::drive::harness::Harness;
 use crate::drive::prices::Prices;
 use crate::drive::transcript::{self, FoundConversation, Sought, is_id};
+use crate::hooks::wall;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Exited, Spawn, Spent};
 use crate::store::transcripts::{self, TranscriptForm};
@@ -86,7 +87,8 @@ pub fn own_file(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -
 fn reported_file(dir: &WorkItemDir, record: &Spawn) -> Option<FoundConversation> {
     let Activity { session, transcript, .. } = Activity::of(&activity::read(dir), record.spawn);
     let (id, path) = session.zip(transcript.map(PathBuf::from))?;
-    (is_id(&id) && open_regular(&path).is_ok()).then_some(FoundConversation { id, path })
+    (wall::is_own(dir, record, &path) && is_id(&id) && open_regular(&path).is_ok())
+        .then_some(FoundConversation { id, path })
 }
 
 fn sought_file(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -> Option<FoundConversation> {
@@ -102,7 +104,9 @@ fn sought_file(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) ->
         None => Some((prompt.as_deref()?, file.as_path())),
     };
     let sought = Sought { patterns: &harness.transcripts, id, worktree: &worktree, since, prompt };
-    transcript::find(&sought, &variable)
+    let home = wall::is_walled(record).then(|| wall::private_home(dir, &record.seat()));
+    transcript::find(&sought, &|name| variable(name, home.as_deref()))
+        .filter(|found| wall::is_own(dir, record, &found.path))
 }
 
 /// Beginning of the conversation of an agent, which may replace another agent of its seat.
@@ -112,10 +116,11 @@ pub fn beginning(
     harness: &Harness,
     seat: &Seat,
     resumes: bool,
+    is_walled: bool,
 ) -> Result<Beginning> {
     let mut not_resumed = None;
     if resumes && !harness.resume.is_empty() {
-        match resumable(app, locked, harness, seat) {
+        match resumable(app, locked, harness, seat, is_walled) {
             Ok(conversation) => {
                 return Ok(Beginning { conversation: Some(conversation), resumed: true, not_resumed });
             }
@@ -132,6 +137,7 @@ fn resumable(
     locked: &LockedWorkItem,
     harness: &Harness,
     seat: &Seat,
+    is_walled: bool,
 ) -> std::result::Result<String, String> {
     let known = locked.history().agents.conversations.get(seat);
     let Conversation { spawn, id, harness: name, workspace } =
@@ -148,7 +154,9 @@ fn resumable(
     let worktree = worktree_of(app, locked.task()).ok_or("the task has no worktree")?;
     let patterns = &harness.transcripts;
     let sought = Sought { patterns, id: Some(id), worktree: &worktree, since: None, prompt: None };
-    let is_there = patterns.is_empty() || transcript::find(&sought, &variable).is_some();
+    let home = is_walled.then(|| wall::private_home(locked.dir(), seat));
+    let is_there =
+        patterns.is_empty() || transcript::find(&sought, &|name| variable(name, home.as_deref())).is_some();
     if is_there { Ok(id.clone()) } else { Err(format!("the conversation of agent {spawn} is gone")) }
 }
 
@@ -156,7 +164,11 @@ fn worktree_of(app: &App, task: &WorkItem) -> Option<PathBuf> {
     task.owned.workspace.as_ref().map(|name| app.home.workspace(name))
 }
 
-fn variable(name: &str) -> Option<OsString> {
+/// A variable of an agent's harness. A walled one has a private home, and no variables that name other folders.
+fn variable(name: &str, private_home: Option<&Path>) -> Option<OsString> {
+    if let Some(home) = private_home {
+        return (name == "HOME").then(|| home.as_os_str().to_owned());
+    }
     match name {
         "HOME" => std::env::home_dir().map(PathBuf::into_os_string),
         _ => std::env::var_os(name).filter(|value| !value.is_empty()),

@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::drive::git::{BackupContext, BranchState, Git, REQUEST_FOLDER, TASK_FILE};
 use crate::drive::harness::Harness;
 use crate::hooks::agent_processes::check_gone;
-use crate::hooks::prepare;
 use crate::hooks::saved::with_context;
+use crate::hooks::{imported, prepare};
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
@@ -216,6 +216,7 @@ pub fn release(app: &App, locked: &mut LockedWorkItem) -> Result<Set> {
         pool::read(&app.home)?.iter().any(|slot| slot.name == name && slot.task.as_ref() == Some(&id));
     if is_own {
         check_gone(app, locked)?;
+        imported::last(app, locked.task());
         let worktree = app.home.workspace(&name);
         locked.sync()?;
         prepare::decide_given(app, &project, locked)?;

@@ -1,6 +1,6 @@
 //! The agent's side: decides whether to ask, leaves a request, and waits for its reply.
 
-use orange_system::variables::{MISSION, RELAYED};
+use orange_system::variables::{MISSION, RELAYED, WORKTREE};
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::confinement;
 use super::folder::{RequestFolder, RequestName, RequestPart, open_worktree};
-use super::message::{LONGEST_REPLY, RelayReply, RelayRequest, in_doubt};
+use super::message::{LONGEST_REPLY, RelayReply, RelayRequest, in_doubt, is_held};
 use rustix::fs::OFlags;
 
 use crate::caller::Caller;
 use crate::drive::git::REQUEST_FOLDER;
-use crate::store::{Home, WorkItemKind, list, pool};
+use crate::store::{Home, WorkItemDir, WorkItemKind, list, pool};
 use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
@@ -23,6 +23,9 @@ const TO_CLAIM: Duration = Duration::from_secs(20);
 
 /// The time limit of a claimed command; the companion's own limit is shorter.
 const TO_REPLY: Duration = Duration::from_secs(45 * 60);
+
+/// The time limit of one that waits for a person.
+const TO_PERSON: Duration = Duration::from_secs(86_400);
 
 /// An agent that has to ask because it is in a sandbox.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub struct SandboxAsker<'c> {
     secret: Option<&'c str>,
     folder: &'c Path,
     worktree: Option<PathBuf>,
+    /// False if its task is not in the store that it sees, as in a wall.
+    pub sees_store: bool,
 }
 
 impl<'c> SandboxAsker<'c> {
@@ -46,8 +51,13 @@ impl<'c> SandboxAsker<'c> {
         let worktree = worktree_of(home, task, *spawn, folder);
         // The store may be invisible from here.
         let kind = std::env::var_os(MISSION).map_or(WorkItemKind::Task, |_| WorkItemKind::Mission);
-        let asker = SandboxAsker { task, kind, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
-        (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
+        let secret = secret.as_deref();
+        // A store that cannot be read is as one without the task.
+        let found = list::with_id(home, &WorkItemKind::ALL, None, task).map(|mut dirs| dirs.pop());
+        let dir = found.unwrap_or_default();
+        let sees_store = dir.is_some();
+        let asker = SandboxAsker { task, kind, spawn: *spawn, secret, folder, worktree, sees_store };
+        (asker.is_confined() || is_out_of_reach(home, dir.as_ref())).then_some(asker)
     }
 
     /// Makes the companion run `orange` with these words and this standard input.
@@ -60,6 +70,7 @@ impl<'c> SandboxAsker<'c> {
             words,
             input,
         };
+        let patience = if is_held(&request.words) { TO_PERSON } else { TO_REPLY };
         let bytes = serde_json::to_vec(&request).map_err(|cause| {
             Error::new(ErrorKind::Environment, format!("cannot write the request: {cause}"))
         })?;
@@ -67,17 +78,17 @@ impl<'c> SandboxAsker<'c> {
         let fail = |cause: io::Error| Error::io("leave a request in", &self.place(), &cause);
         let name = RequestName::random()?;
         folder.create(&name, RequestPart::Request, &bytes).map_err(fail)?;
-        self.wait(&folder, &name)
+        self.wait(&folder, &name, patience)
     }
 
-    fn wait(&self, folder: &RequestFolder, name: &RequestName) -> Result<RelayReply> {
+    fn wait(&self, folder: &RequestFolder, name: &RequestName, patience: Duration) -> Result<RelayReply> {
         let asked = Instant::now();
         let mut nap = Nap::default();
         loop {
             if let Some(reply) = taken(folder, name) {
                 return Ok(reply);
             }
-            let late = asked.elapsed() > TO_REPLY
+            let late = asked.elapsed() > patience
                 || asked.elapsed() > TO_CLAIM && folder.has(name, RequestPart::Request);
             if late || nap.has_looked_long() && !folder.is_answered() {
                 return self.withdraw(folder, name);
@@ -130,19 +141,20 @@ fn stop_here(kind: WorkItemKind, id: &str) -> String {
     format!("stop here; {next}; `orange log` may say more")
 }
 
-/// The worktree of the task: the one that it holds, or else the one of this folder.
+/// The worktree of the task: the one that it holds, or else the one of this folder, or else the one that a walled agent is given.
 fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<PathBuf> {
     let held = pool::worktree_of(home, task).unwrap_or_default();
     let bound = held.map(|name| home.workspace(&name));
     let requests = Path::new(REQUEST_FOLDER).join(spawn.to_string());
-    bound.or_else(|| folder.ancestors().find(|above| above.join(&requests).is_dir()).map(Path::to_owned))
+    let named = std::env::var_os(WORKTREE).map(PathBuf::from);
+    let above =
+        || folder.ancestors().map(Path::to_owned).chain(named).find(|above| above.join(&requests).is_dir());
+    bound.or_else(above)
 }
 
 /// True if the store is read-only or invisible.
-fn is_out_of_reach(home: &Home, task: &str) -> bool {
-    let Ok(Some(dir)) = list::with_id(home, &WorkItemKind::ALL, None, task).map(|mut dirs| dirs.pop()) else {
-        return !home.root().is_dir();
-    };
+fn is_out_of_reach(home: &Home, dir: Option<&WorkItemDir>) -> bool {
+    let Some(dir) = dir else { return !home.root().is_dir() };
     let opened = nofollow::open(&dir.lock_file(), OFlags::RDWR);
     let kinds = [io::ErrorKind::ReadOnlyFilesystem, io::ErrorKind::PermissionDenied];
     opened.is_err_and(|cause| kinds.contains(&cause.kind()))
@@ -179,8 +191,9 @@ impl Nap {
 /// The error with what an agent can do about its sandbox.
 pub fn only_some(error: Error) -> Error {
     error.help(
-        "inside its sandbox an agent may ask for `orange task update`, `complete`, `next` and `show`, and for `orange step` and \
-         `orange mission show`, which are run outside; leave anything else to a person",
+        "inside its sandbox an agent may ask for `orange task update`, `complete`, `next`, `show`, `feedback`, `reply`, `verdict` and \
+         `create` (where its state delegates work), and for `orange step` and `orange mission show`, which are run outside; leave anything else \
+         to a person",
     )
 }
 

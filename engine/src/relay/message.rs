@@ -31,6 +31,11 @@ pub(super) struct RelayRequest {
     pub input: String,
 }
 
+/// True for a command that waits for a person: a harness's request for a permission.
+pub(super) fn is_held(words: &[String]) -> bool {
+    words.iter().map(String::as_str).eq(["agent", "event", "--hold"])
+}
+
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -37,11 +37,12 @@ pub fn serve(
     look: impl Fn(bool),
 ) -> Result<()> {
     let (task, journal) = WorkItem::read(&app.home, dir)?;
-    let Some(actor) = journal.history().agents.alive.get(&spawn).map(|record| record.actor.clone()) else {
+    let Some(record) = journal.history().agents.alive.get(&spawn).cloned() else {
         return Err(Error::new(ErrorKind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
-    let mut counter = RequestCounter::new(app, dir, spawn, actor, check);
+    let wall = record.sandbox.is_some().then(|| place.path.clone());
+    let mut counter = RequestCounter::new(app, dir, spawn, record.actor, wall, check);
     let folder = place.open()?;
     counter.reply_to_interrupted(&folder);
     // Before the agent begins, so that nothing that it saves is older.

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use orange_core::budget::Budget;
+use orange_core::plan::Inputs;
 use orange_core::{Actor, fnv1a};
 
 use crate::store::frontmatter::Document;
@@ -93,6 +94,8 @@ pub struct NewMission {
     pub notices: bool,
     /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,
+    /// The values of its inputs.
+    pub inputs: Inputs,
     /// The spawn of the agent that creates it.
     pub creator_spawn: Option<u32>,
 }
@@ -243,6 +246,7 @@ fn created(branch: &str, draft: &WorkItemDraft) -> (Event, Set) {
             intervene: mission.intervene.clone(),
             notices: mission.notices,
             attempts_before: mission.attempts_before,
+            inputs: mission.inputs.clone(),
         },
     };
     (created, set)

@@ -5,6 +5,7 @@ use orange_core::budget::Budget;
 use orange_core::feedback::{Authors, Resolve};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
+use orange_core::wall::{Grants, Level};
 
 use crate::Result;
 use crate::store::Home;
@@ -50,6 +51,8 @@ pub struct Effective {
     pub budget: EffectiveBudget,
     /// As in [`Settings`], with those of the content that was agreed to last: what was denied stays so while the file changes.
     pub env_deny: Sourced<Vec<String>>,
+    /// As in [`Settings`]: the level is the strictest, and that of the content that was agreed to last stays while the file changes.
+    pub sandbox: EffectiveSandbox,
     /// As in [`Settings`].
     pub intake: Sourced<Vec<IntakeSettings>>,
     /// As in [`Settings`].
@@ -66,6 +69,27 @@ pub struct EffectiveBudget {
     pub task: Sourced<Budget>,
     pub day: Sourced<Budget>,
     pub month: Sourced<Budget>,
+}
+
+/// The confinement of agents that applies now, as in [`SandboxSettings`].
+///
+/// [`SandboxSettings`]: crate::store::settings::SandboxSettings
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectiveSandbox {
+    pub level: Sourced<Level>,
+    pub read: Sourced<Vec<String>>,
+    pub write: Sourced<Vec<String>>,
+    pub env: Sourced<Vec<String>>,
+    pub hosts: Sourced<Vec<String>>,
+}
+
+impl EffectiveSandbox {
+    /// The grants alone.
+    pub fn grants(&self) -> Grants {
+        let EffectiveSandbox { read, write, env, hosts, .. } = self;
+        let [read, write, env, hosts] = [read, write, env, hosts].map(|list| list.value.clone());
+        Grants { read, write, env, hosts }
+    }
 }
 
 /// The settings of merges and syncs that apply now, as in [`MergeSettings`].
@@ -113,6 +137,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
     let (trust, file) = trust::of(home, project)?;
     let last = if file.is_some() { None } else { trust::last(home, project)? };
     let file = file.unwrap_or_default();
+    let level = file.sandbox.level.or(last.as_ref().and_then(|it| it.sandbox.level));
     let denied = Settings {
         env_deny: file.env_deny.clone().or(last.and_then(|it| it.env_deny)),
         ..Settings::default()
@@ -149,10 +174,28 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
             month: first(own, &file, |it| it.budget.month),
         },
         env_deny: first(own, &denied, |it| it.env_deny.clone()),
+        sandbox: EffectiveSandbox {
+            level: strictest(own.sandbox.level, level),
+            read: first(own, &file, |it| it.sandbox.read.clone()),
+            write: first(own, &file, |it| it.sandbox.write.clone()),
+            env: first(own, &file, |it| it.sandbox.env.clone()),
+            hosts: first(own, &file, |it| it.sandbox.hosts.clone()),
+        },
         intake: first(own, &file, |it| it.intake.clone()),
         schedule: first(own, &file, |it| it.schedule.clone()),
         trust,
     })
+}
+
+/// The strictest of both levels: neither source takes away what the other demands.
+fn strictest(own: Option<Level>, file: Option<Level>) -> Sourced<Level> {
+    let (value, source) = match (own, file) {
+        (Some(own), Some(file)) if file > own => (file, SettingOrigin::File),
+        (Some(own), _) => (own, SettingOrigin::Project),
+        (None, Some(file)) => (file, SettingOrigin::File),
+        (None, None) => (Level::default(), SettingOrigin::Default),
+    };
+    Sourced { value, source }
 }
 
 fn first<T: Default>(own: &Settings, file: &Settings, of: impl Fn(&Settings) -> Option<T>) -> Sourced<T> {
@@ -169,5 +212,50 @@ fn first_or<T>(
         (Some(value), _) => Sourced { value, source: SettingOrigin::Project },
         (None, Some(value)) => Sourced { value, source: SettingOrigin::File },
         (None, None) => Sourced { value: default, source: SettingOrigin::Default },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::settings::{FILE, SandboxSettings};
+    use crate::store::tests;
+
+    #[test]
+    fn the_stricter_level_applies() {
+        let (off, wall) = (Some(Level::Off), Some(Level::Wall));
+        for (own, file, expect, source) in [
+            (None, None, Level::Off, SettingOrigin::Default),
+            (off, wall, Level::Wall, SettingOrigin::File),
+            (wall, off, Level::Wall, SettingOrigin::Project),
+            (None, wall, Level::Wall, SettingOrigin::File),
+            (off, off, Level::Off, SettingOrigin::Project),
+        ] {
+            assert_eq!(strictest(own, file), Sourced { value: expect, source }, "{own:?} {file:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_file_takes_no_wall_away_and_grants_nothing() {
+        let (_folder, home) = tests::home();
+        let repository = tempfile::tempdir().unwrap();
+        let project = Project { path: repository.path().to_owned(), ..Project::default() };
+        let write = |text: &str| std::fs::write(repository.path().join(FILE), text).unwrap();
+        let now = || effective(&home, &project).unwrap().sandbox;
+        let text = "[sandbox]\nlevel = 'wall'\nread = ['/a']\n";
+        write(text);
+        assert_eq!(now().level.value, Level::Off, "no person has agreed to it");
+        trust::agree(&home, &project.name, Some(text)).unwrap();
+        assert_eq!((now().level.value, now().read.value), (Level::Wall, vec!["/a".to_owned()]));
+        write("[sandbox]\nlevel = 'off'\nread = ['/']\n");
+        assert_eq!((now().level.value, now().grants()), (Level::Wall, Grants::default()));
+        write("[sandbox]\nlevel = 'off'\nread = ['/b']\n");
+        assert_eq!((now().level.value, now().grants()), (Level::Wall, Grants::default()));
+        std::fs::remove_file(repository.path().join(FILE)).unwrap();
+        assert_eq!(now().level.value, Level::Wall);
+        let own = SandboxSettings { read: Some(vec!["/c".to_owned()]), ..SandboxSettings::default() };
+        let settings = Settings { sandbox: own, ..Settings::default() };
+        let asked = effective(&home, &Project { settings, ..project.clone() }).unwrap().sandbox;
+        assert_eq!((asked.level.value, asked.read.value), (Level::Wall, vec!["/c".to_owned()]));
     }
 }

@@ -339,7 +339,17 @@ impl WorkItemDir {
         self.path.join(".lock")
     }
 
-    /// The file that carries the lock of a program that a gate asks. It exists while one runs, and after the process was killed
+    /// The folder of its agents' walls: what is private to them, and what comes out.
+    pub fn wall(&self) -> PathBuf {
+        self.path.join("wall")
+    }
+
+    /// The file into which the program of a step writes its report.
+    pub fn program_output(&self) -> PathBuf {
+        self.path.join(".program.json")
+    }
+
+    /// The file that carries the lock of a program that a gate asks, or that does the work of a step. It exists while one runs, and after the process was killed
     /// that ran it.
     pub fn program_lock(&self) -> PathBuf {
         self.path.join(".program.lock")

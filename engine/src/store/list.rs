@@ -251,51 +251,70 @@ pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<WorkItemEntry>
 /// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
 /// texts of thousands of tasks are never in memory together.
 pub fn each<R: Send>(known: Vec<KnownTask>, make: impl Fn(WorkItemEntry) -> Option<R> + Sync) -> Vec<R> {
-    in_their_order(known.into_iter().map(|known| (known, None)).collect(), &|listed, _| make(listed))
+    in_their_order(made_in_parallel(known, &make))
 }
 
-/// As [`each`], of which a idle task whose values `is_brief` admits may come without its body. `make` learns whether it does.
+/// As [`each`], but an idle task whose values `is_brief` admits may come without its body, to `brief`. This thread maps those: no file
+/// of them is read, and two threads would wait for each other for memory.
 pub fn each_briefly<R: Send>(
     known: Vec<KnownTask>,
     is_brief: impl Fn(WorkItemKind, &Owned) -> bool,
-    make: impl Fn(WorkItemEntry, Brevity) -> Option<R> + Sync,
+    mut brief: impl FnMut(BriefTask) -> Option<R>,
+    make: impl Fn(WorkItemEntry) -> Option<R> + Sync,
 ) -> Vec<R> {
     let is_brief = |one: &KnownTask| {
         one.idle.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
     };
-    let (brief, whole): (Vec<KnownTask>, Vec<KnownTask>) = known.into_iter().partition(is_brief);
+    let (known, mut whole): (Vec<KnownTask>, Vec<KnownTask>) = known.into_iter().partition(is_brief);
     let (dirs, journals): (Vec<WorkItemDir>, Vec<_>) =
-        brief.into_iter().map(|KnownTask { dir, owned, idle }| (dir, (owned, idle))).unzip();
-    let texts = index::facts(&dirs, AskedTasks::Some).into_iter().map(Some);
-    let brief = dirs.into_iter().zip(journals).map(|(dir, (owned, idle))| KnownTask { dir, owned, idle });
-    let all = brief.zip(texts).chain(whole.into_iter().map(|known| (known, None)));
-    in_their_order(all.collect(), &make)
-}
-
-/// Extent to which a task has been read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Brevity {
-    /// All but its body: its journal is idle.
-    Brief(Idle),
-    Whole,
-}
-
-fn in_their_order<R: Send>(
-    all: Vec<(KnownTask, Option<TextFacts>)>,
-    make: &(dyn Fn(WorkItemEntry, Brevity) -> Option<R> + Sync),
-) -> Vec<R> {
-    let made = in_parallel(all, &|(known, text), buffer| {
-        let task = text.and_then(|text| text.task(&known.dir, known.owned.as_deref()?.clone()));
-        let (listed, brevity) = match (task, known) {
-            (Some(task), KnownTask { dir, idle: Some(idle), .. }) => {
-                (WorkItemEntry { dir, task: Ok(task) }, Brevity::Brief(idle))
+        known.into_iter().map(|KnownTask { dir, owned, idle }| (dir, (owned, idle))).unzip();
+    let texts: Vec<TextFacts> = index::facts(&dirs, AskedTasks::Some);
+    let mut made = Vec::with_capacity(dirs.len());
+    for ((dir, (owned, idle)), text) in dirs.into_iter().zip(journals).zip(texts) {
+        let task = owned.as_deref().and_then(|owned| text.task(&dir, owned.clone()));
+        match (task, idle) {
+            (Some(task), Some(idle)) => {
+                let key = key_of(&task);
+                made.extend(brief(BriefTask { dir, task, idle }).map(|new| (key, new)));
             }
-            (_, known) => (read(known, buffer), Brevity::Whole),
-        };
+            (_, idle) => whole.push(KnownTask { dir, owned, idle }),
+        }
+    }
+    made.extend(made_in_parallel(whole, &make));
+    in_their_order(made)
+}
+
+/// A task of which all but the body is known: its journal is idle.
+#[derive(Debug)]
+pub struct BriefTask {
+    pub dir: WorkItemDir,
+    pub task: WorkItem,
+    pub idle: Idle,
+}
+
+impl BriefTask {
+    /// The task as one of a list, and that it is idle.
+    pub fn into_entry(self) -> (WorkItemEntry, Option<Idle>) {
+        let BriefTask { dir, task, idle } = self;
+        (WorkItemEntry { dir, task: Ok(task) }, Some(idle))
+    }
+}
+
+/// Results of `make` for these tasks, each with its place in a list.
+fn made_in_parallel<R: Send>(
+    known: Vec<KnownTask>,
+    make: &(dyn Fn(WorkItemEntry) -> Option<R> + Sync),
+) -> Vec<(String, R)> {
+    let made = in_parallel(known, &|known, buffer| {
+        let listed = read(known, buffer);
         let key = sort_key(&listed);
-        make(listed, brevity).map(|new| (key, new))
+        make(listed).map(|new| (key, new))
     });
-    let made = made.into_iter().flatten().enumerate();
+    made.into_iter().flatten().collect()
+}
+
+fn in_their_order<R>(made: Vec<(String, R)>) -> Vec<R> {
+    let made = made.into_iter().enumerate();
     let (mut keys, mut made): (Vec<_>, Vec<_>) =
         made.map(|(place, (key, new))| ((key, place), Some(new))).unzip();
     keys.sort_unstable();
@@ -488,7 +507,11 @@ fn folders(path: &Path) -> Result<Vec<(String, u64)>> {
 fn sort_key(listed: &WorkItemEntry) -> String {
     const BEHIND_ALL: &str = "\u{10FFFF}";
     match &listed.task {
-        Ok(task) => [&task.created_at, "\0", &task.id].concat(),
+        Ok(task) => key_of(task),
         Err(_) => [BEHIND_ALL, &listed.dir.id].concat(),
     }
+}
+
+fn key_of(task: &WorkItem) -> String {
+    [&task.created_at, "\0", &task.id].concat()
 }

@@ -40,6 +40,8 @@ pub enum LockRank {
     Pool,
     /// A project's default branch, while a task is merged into it.
     Merge,
+    /// The private repository of a task's agents, while their commits are taken over.
+    Import,
     /// The list of projects. It is the last, so that its holder never waits.
     Projects,
 }

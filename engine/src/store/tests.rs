@@ -54,6 +54,7 @@ pub(crate) fn mission_draft(branch: &str) -> WorkItemDraft {
         intervene: "on-error".to_owned(),
         notices: true,
         attempts_before: 0,
+        inputs: BTreeMap::new(),
         creator_spawn: None,
     };
     WorkItemDraft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }

@@ -6,7 +6,7 @@ mod gather;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IsTerminal, PipeReader, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -40,6 +40,8 @@ pub struct ProgramCall {
     most: usize,
     ends: Option<usize>,
     copy: Option<OutputCopy>,
+    /// Open files that it gets under their numbers here.
+    passed: Vec<OwnedFd>,
 }
 
 /// The writer of a program's standard input.
@@ -124,6 +126,7 @@ impl ProgramCall {
             most: usize::MAX,
             ends: None,
             copy: None,
+            passed: Vec::new(),
         }
     }
 
@@ -173,6 +176,28 @@ impl ProgramCall {
         self.command.env_clear();
         self.command.envs(std::env::vars_os().filter(|(name, _)| is_kept(name)));
         self
+    }
+
+    /// Passes on an open file, such as one of [`readable`], which stays open here until it was started.
+    pub fn passing(mut self, file: OwnedFd) -> ProgramCall {
+        self.passed.push(file);
+        self
+    }
+
+    /// The call of another program that runs this one: this program and its arguments are the last arguments of that call. It has
+    /// the environment of that call, and of this one only the variables that were set or removed.
+    pub fn within(self, outer: ProgramCall) -> ProgramCall {
+        let changed = |(name, value): (&OsStr, Option<&OsStr>)| (name.to_owned(), value.map(OsStr::to_owned));
+        let variables: Vec<_> = self.command.get_envs().map(changed).collect();
+        let program = self.command.get_program().to_owned();
+        let mut call = outer.arg(program).args(self.command.get_args());
+        for (name, value) in variables {
+            match value {
+                Some(value) => drop(call.command.env(name, value)),
+                None => drop(call.command.env_remove(name)),
+            }
+        }
+        call
     }
 
     /// Sets the bytes on its standard input, which is empty otherwise.
@@ -300,6 +325,12 @@ impl ProgramCall {
     pub fn companion(mut self, log: &Path) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(log)?);
         fault::step("start", "a companion");
+        self.command.spawn().map_err(|cause| self.cannot_start(&cause))
+    }
+
+    /// Starts it in a process group of its own without a terminal; its standard output is a pipe of this process.
+    pub fn beside(mut self) -> Result<Child> {
+        self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
@@ -450,6 +481,14 @@ pub fn not_installed(program: &str) -> Error {
         .help(how_to_install(program))
 }
 
+/// An open file with these bytes, at most a page of them, which a program gets by [`ProgramCall::passing`].
+pub fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let (read, mut write) = io::pipe()?;
+    write.write_all(bytes)?;
+    rustix::io::fcntl_setfd(&read, rustix::io::FdFlags::empty())?;
+    Ok(read.into())
+}
+
 /// The file of a program on a `PATH`.
 pub fn find_on_path(program: &str, path: &OsStr) -> Option<PathBuf> {
     if program.contains('/') {
@@ -486,6 +525,9 @@ pub fn how_to_install(program: &str) -> &'static str {
         "tmux" => "install tmux 3.2 or newer (`apt install tmux`, `dnf install tmux`, `brew install tmux`)",
         "git" => "install git 2.38 or newer (`apt install git`, `dnf install git`, `brew install git`)",
         "gh" => "install the GitHub command line (https://cli.github.com) and run `gh auth login`",
+        "bwrap" => {
+            "install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
+        }
         "glab" => {
             "install the GitLab command line (https://gitlab.com/gitlab-org/cli) and run `glab auth login`"
         }

@@ -89,13 +89,15 @@ pub fn unfit_for_file(path: &Path) -> Option<Unfit> {
     }
 }
 
-/// Everything in this folder and below it that cannot be opened: links, pipes, sockets and devices.
-pub fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
+/// Everything in this folder and below it that cannot be opened: links, pipes, sockets and devices. The folder `left_out` is not
+/// looked into.
+pub fn unfit(path: &Path, left_out: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
     let mut found = Vec::new();
     for entry in entries(path)? {
         match entry.file_type()? {
             kind if kind.is_symlink() => found.push((entry.path(), Unfit::Link)),
-            kind if kind.is_dir() => found.extend(unfit(&entry.path())?),
+            kind if kind.is_dir() && entry.path() == left_out => {}
+            kind if kind.is_dir() => found.extend(unfit(&entry.path(), left_out)?),
             kind if !kind.is_file() => found.push((entry.path(), Unfit::NoFile)),
             _ => {}
         }
@@ -471,13 +473,15 @@ mod tests {
         assert_eq!(["file", "nothing", "folder/inner"].map(why), [None; 3]);
         assert_eq!(["link", "dangling", "linked/inner"].map(why), [Some(Unfit::Link); 3]);
         assert_eq!(["folder", "pipe", "socket"].map(why), [Some(Unfit::NoFile); 3]);
-        let mut found = unfit(&root).unwrap();
+        let mut found = unfit(&root, &root.join("nothing")).unwrap();
         found.sort_by(|one, other| one.0.cmp(&other.0));
         let names: Vec<_> =
             found.iter().map(|(path, _)| path.strip_prefix(&root).unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["dangling", "folder/deep", "link", "linked", "pipe", "socket"]);
         let links = found.iter().filter(|(_, why)| *why == Unfit::Link).count();
         assert_eq!(links, 4);
+        let others = unfit(&root, &root.join("folder")).unwrap();
+        assert!(others.len() == 5 && others.iter().all(|(path, _)| !path.starts_with(root.join("folder"))));
     }
 
     fn folder_error(path: &Path) -> Option<Unfit> {

@@ -16,8 +16,12 @@ pub const MISSION: &str = "ORANGE_MISSION";
 pub const STEP: &str = "ORANGE_STEP";
 /// The number of its attempt at that step.
 pub const ATTEMPT: &str = "ORANGE_ATTEMPT";
+/// The file into which the program of a step writes its report, as JSON.
+pub const OUTPUT: &str = "ORANGE_OUTPUT";
 /// Set by the companion for commands that it runs for an agent: these are not relayed again.
 pub const RELAYED: &str = "ORANGE_RELAYED";
+/// The worktree of a walled agent, whose requests it finds from every folder.
+pub const WORKTREE: &str = "ORANGE_WORKTREE";
 /// The program that an agent's harness reports to: `orange` itself, as an absolute path.
 pub const PROGRAM: &str = "ORANGE_PROGRAM";
 /// Set for a process of the engine that carries out a command: `person` or `agent`, whichever asked. It has the environment of
@@ -32,7 +36,7 @@ pub const ENGINE: &str = "engine";
 
 /// The variables by which a process belongs to an agent, or says for whom it acts.
 pub const IDENTITY: &[&str] =
-    &[TASK, ACTOR, SPAWN, SECRET, MISSION, STEP, ATTEMPT, RELAYED, PROGRAM, GATE, ASKED, OVERRIDES];
+    &[TASK, ACTOR, SPAWN, SECRET, MISSION, STEP, ATTEMPT, RELAYED, WORKTREE, PROGRAM, GATE, ASKED, OVERRIDES];
 
 /// The variables that name git's repository, index and configuration for one call. Inside a git hook they name another
 /// repository.

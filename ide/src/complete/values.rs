@@ -164,6 +164,8 @@ impl Asked<'_> {
             | NameKind::Actors
             | NameKind::Reviewers
             | NameKind::Values
+            | NameKind::Inputs
+            | NameKind::Outputs
             | NameKind::Workflows => self.project.names(kind),
         };
         let rank = |it: &str| (self.rank(found, kind, it), Reverse(self.project.uses(kind, it)));

@@ -54,6 +54,8 @@ pub(super) fn described(
         | NameKind::Reviewers
         | NameKind::Roles
         | NameKind::Results
+        | NameKind::Inputs
+        | NameKind::Outputs
         | NameKind::Actions
         | NameKind::Values
         | NameKind::Files => None,

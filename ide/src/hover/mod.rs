@@ -110,6 +110,8 @@ fn described(
             NameKind::Reviewers => format!("**reviewer** `{name}`"),
             NameKind::Roles => format!("**role** `{name}`"),
             NameKind::Results => format!("**result** `{name}`"),
+            NameKind::Inputs => format!("**input** `{name}`"),
+            NameKind::Outputs => format!("**output** `{name}`"),
             NameKind::States => format!("**state** `{name}`"),
             NameKind::Prompts => format!("**prompt** `{name}`"),
             NameKind::Gates => format!("**gate** `{name}`"),

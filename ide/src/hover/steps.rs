@@ -40,6 +40,8 @@ pub(super) fn described(
         | NameKind::Sections
         | NameKind::Actions
         | NameKind::Values
+        | NameKind::Inputs
+        | NameKind::Outputs
         | NameKind::Files => None,
     }
 }

@@ -45,7 +45,12 @@ struct State {
 impl Model {
     /// Starts a model on this port of the loopback interface; 0 means any free port.
     pub fn start(port: u16) -> io::Result<Model> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        Model::start_at(Ipv4Addr::LOCALHOST, port)
+    }
+
+    /// Starts a model on this port of another address of this machine.
+    pub fn start_at(address: Ipv4Addr, port: u16) -> io::Result<Model> {
+        let listener = TcpListener::bind((address, port))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(ServedState::default());
         let served = Arc::clone(&shared);
@@ -61,7 +66,7 @@ impl Model {
         Ok(Model { shared, address })
     }
 
-    /// Its address: `http://127.0.0.1:PORT`.
+    /// Its address, as `http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -1,6 +1,7 @@
 //! A world of its own for each life: a user's home, a repository with a bare origin, a tmux server, a model.
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -34,19 +35,36 @@ pub(crate) struct World {
 impl World {
     /// A home in which somebody has logged in to every harness and done nothing else; a project that `orange` knows.
     pub(crate) fn fresh(suite: &'static LifeSuite) -> World {
-        World::with(suite, &suite.bin)
+        World::with(suite, &suite.bin, Ipv4Addr::LOCALHOST)
+    }
+
+    /// A home in which the person has agreed once to what agents need, and a wall around those of the project. Programs in a wall ask
+    /// its proxy for every address but those by which they mean themselves.
+    pub(crate) fn walled(suite: &'static LifeSuite) -> World {
+        const NOT_THEIR_OWN: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+        let world = World::with(suite, &suite.bin, NOT_THEIR_OWN);
+        world.ok(&["setup", "--yes"]);
+        let address = world.model.url();
+        let host = address.trim_start_matches("http://");
+        let mut words =
+            vec!["project", "update", PROJECT, "--sandbox-level", "wall", "--sandbox-hosts", host];
+        let variables = harnesses::variables(&address);
+        let own = variables.iter().map(|(name, _)| *name).filter(|name| !name.ends_with("_PROXY"));
+        words.extend(own.flat_map(|name| ["--sandbox-env", name]));
+        world.ok(&words);
+        world
     }
 
     /// A home in which the person has agreed once to what agents need, with `orange-mcp` beside `orange`.
     pub(crate) fn with_server(suite: &'static LifeSuite) -> World {
-        let world = World::with(suite, &suite.bin_with_server);
+        let world = World::with(suite, &suite.bin_with_server, Ipv4Addr::LOCALHOST);
         world.ok(&["setup", "--yes"]);
         world
     }
 
-    fn with(suite: &'static LifeSuite, bin: &Path) -> World {
+    fn with(suite: &'static LifeSuite, bin: &Path, model: Ipv4Addr) -> World {
         let root = tempfile::Builder::new().prefix("orange-agents-").tempdir_in(OUTSIDE).unwrap();
-        let model = Model::start(0).unwrap();
+        let model = Model::start_at(model, 0).unwrap();
         let world = World { root, suite, bin: bin.to_owned(), model, plans: std::cell::Cell::new(0) };
         for (file, text) in harnesses::files(&world.model.url()) {
             let file = world.path("home").join(file);

@@ -38,6 +38,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange mcp", GivenWorld::OnlyParsed("it holds a conversation; the conversations have tests")),
     ("orange demo", GivenWorld::OnlyParsed("it has tests")),
     ("orange doctor", GivenWorld::Working),
+    ("orange doctor --wall", GivenWorld::OnlyParsed("a system may have no walls; they have tests")),
     ("orange uninstall", GivenWorld::Project),
     ("orange gc", GivenWorld::Working),
     ("orange usage", GivenWorld::Working),
@@ -94,6 +95,10 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange task diff", GivenWorld::Working),
     ("orange task edit", GivenWorld::Pending),
     ("orange task feedback", GivenWorld::OnlyParsed("it needs a pull request; feedback has tests")),
+    (
+        "orange task verdict",
+        GivenWorld::OnlyParsed("only a reviewer that is alive asks; verdicts have tests"),
+    ),
     ("orange task reply", GivenWorld::OnlyParsed("it needs a pull request; answers have tests")),
     ("orange task list", GivenWorld::Working),
     ("orange task logs", GivenWorld::Died),

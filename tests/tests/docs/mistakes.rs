@@ -181,7 +181,7 @@ const IN_DEV_TASK: &[Mistake] = &[
     (
         "a condition has another operator",
         "condition = \"review.result == 'FAIL'\"",
-        "condition = \"review.result != 'PASS'\"",
+        "condition = \"review.result = 'FAIL'\"",
     ),
     (
         "a condition has a result that is not declared",

@@ -23,6 +23,7 @@ const PAGES: &[(&str, GivenWorld)] = &[
     ("docs/needs.md", GivenWorld::Reviewing),
     ("docs/notifications.md", GivenWorld::Repository),
     ("docs/projects.md", GivenWorld::Project),
+    ("docs/wall.md", GivenWorld::Project),
     ("docs/storage.md", GivenWorld::Project),
     ("docs/usage.md", GivenWorld::Project),
 ];

@@ -84,8 +84,16 @@ fn the_tools_are_the_commands() {
     let listed = talk.ask("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let of_tasks =
-        ["task_list", "task_show", "task_next", "task_update", "task_create", "task_feedback", "task_reply"];
+    let of_tasks = [
+        "task_list",
+        "task_show",
+        "task_next",
+        "task_update",
+        "task_create",
+        "task_feedback",
+        "task_reply",
+        "task_verdict",
+    ];
     let of_missions = ["step_show", "step_complete", "mission_start", "mission_show", "mission_continue"];
     assert_eq!(names, [&of_tasks[..], &of_missions].concat());
     assert_eq!(tools[3]["inputSchema"]["properties"]["status"]["type"], "string");

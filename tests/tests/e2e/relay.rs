@@ -266,7 +266,7 @@ fn a_sandboxed_agent_is_refused_anything_else() {
     assert!(text(&said.stderr).contains("inside its sandbox"), "{}", text(&said.stderr));
     for words in [
         &["task", "cancel", "--yes"][..],
-        &["task", "create", "x", "y"],
+        &["task", "create", "x", "y", "--project", "toy"],
         &["project", "list"],
         &["agent", "ended", "--task", &task.id, "--spawn", "1", "--reason", "x"],
         &["task", "next", "--help"],

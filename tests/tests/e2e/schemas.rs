@@ -82,6 +82,17 @@ fn keep_house(world: &World) {
     world.ok(&["project", "remove", "other"]);
 }
 
+/// A reviewer judges by request.
+fn judge(world: &World) {
+    let task = world.create("judged", "Judge it [agents: work hang]", &[]);
+    world.ok(&["task", "wait", &task.id, "--status", "agent-review", "--timeout", "180"]);
+    task.agent(2).begun();
+    let mut command = task.as_agent("reviewer", "2");
+    command.current_dir(task.worktree()).args(["task", "verdict", "FAIL", "It breaks."]);
+    world.said(&mut command).ok();
+    task.ok("cancel", &["--yes"]);
+}
+
 /// From the first agent to a merged pull request.
 fn work(world: &World) {
     let task = world.create("fix", "Mend it [agents: work pass]", &[]);
@@ -101,6 +112,7 @@ fn work(world: &World) {
     fs::write(task.folder().join("feedback/1.json"), feedback.to_string()).unwrap();
     task.ok("feedback", &[]);
     world.ok(&["task", "reply", "PRRT_1", "--task", &task.id, "--text", "Done."]);
+    judge(world);
     task.ok("edit", &["--review-harness", "codex"]);
     task.ok("budget", &["--set", "cost=5"]);
     task.ok("sync", &[]);

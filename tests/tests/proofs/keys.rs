@@ -8,6 +8,10 @@ use orange_codegen::syntax::{Node, NodeKind, parse};
 use orange_tests::flows::wide_flow;
 use orange_tests::steps::small_steps;
 
+/// Reason for the values that steps report and missions start with.
+const REPORTED: &str =
+    "`engine/core/src/mission/tests` attacks their decisions with random plans; walks report none yet";
+
 /// The keys that no random workflow has, with the reason.
 const UNUSED: &[(&str, &str)] = &[
     ("a gate: verdicts", "`analysis/tests/panels.rs` attacks random panels of reviewers with names"),
@@ -17,6 +21,29 @@ const UNUSED: &[(&str, &str)] = &[
     ("a state: on_budget", "an end for a used-up budget is decided by tests of values"),
     ("a prompt: include", "no proof reads prompts"),
     ("a step: prompt_file", "as `include`"),
+    ("a step workflow: inputs", REPORTED),
+    ("a step: outputs", REPORTED),
+    ("an input: default", REPORTED),
+    ("an input: max", REPORTED),
+    ("an input: max_items", REPORTED),
+    ("an input: min", REPORTED),
+    ("an input: type", REPORTED),
+    ("an input: words", REPORTED),
+    ("an output: max", REPORTED),
+    ("an output: max_items", REPORTED),
+    ("an output: min", REPORTED),
+    ("an output: type", REPORTED),
+    ("an output: words", REPORTED),
+    (
+        "a step: run",
+        "the search takes the end of a program as that of an agent that reports by its exit code",
+    ),
+    ("a step workflow: roles", "a step has the keys of its role; no proof reads them"),
+    ("a role: effort", "as `roles`"),
+    ("a role: harness", "as `roles`"),
+    ("a role: model", "as `roles`"),
+    ("a role: permissions", "as `roles`"),
+    ("a role: prompt_file", "as `roles`"),
 ];
 
 #[test]

@@ -8,7 +8,7 @@ use orange_analysis::plan_walk::PlanWalk;
 use orange_analysis::prove::ProofVerdict;
 use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::{Source, compile};
-use orange_core::mission::{MissionStatus, Report, StepState, StepStatus};
+use orange_core::mission::{MissionStatus, Report, StepFailure, StepState, StepStatus};
 use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_testkit::Random;
 use orange_tests::steps::{PlannedSteps, small_steps};
@@ -43,7 +43,9 @@ fn what_is_proved_of_steps_is_not_broken_by_any_walk() {
         }
     }
     // An attack that never comes close breaks nothing anywhere.
-    for wanted in ["completed", "failed", "exhausted", "silent", "paused", "most attempts"] {
+    for wanted in
+        ["completed", "failed", "exhausted", "silent", "paused", "most attempts", "capped", "cap used up"]
+    {
         assert!(seen.get(wanted).is_some_and(|it| *it >= 5), "{wanted}: {seen:?}");
     }
 }
@@ -83,7 +85,7 @@ impl<'p> Attack<'p> {
     fn act(&self, random: &mut Random, failing: usize) -> Option<MissionAct> {
         let mission = &self.walk.mission;
         if mission.status == MissionStatus::Paused {
-            let is_asked = mission.asked().is_some();
+            let is_asked = mission.pause().is_some_and(|it| mission.offers_acceptance(it));
             return Some(if is_asked {
                 MissionAct::ACCEPT
             } else {
@@ -112,7 +114,7 @@ impl<'p> Attack<'p> {
         let results = if results.is_empty() { read("result") } else { results };
         let summary = random.pick(&read("summary")).clone();
         let warning = random.chance(20).then(|| "look".to_owned());
-        Report { result: Some(random.pick(&results).clone()), summary, warning }
+        Report { result: Some(random.pick(&results).clone()), summary, warning, ..Report::default() }
     }
 
     fn active(&self) -> Vec<usize> {
@@ -180,6 +182,14 @@ impl<'p> Attack<'p> {
         for (ran, most) in self.ran.iter().zip(&figures.by_step) {
             assert!(most.most.is_none_or(|it| *ran <= it), "{ran} of {most:?}: {}", self.tell());
         }
+        let all: usize = mission.steps.iter().map(|it| it.attempts.len()).sum();
+        let cap = self.planned.max_attempts.map_or(usize::MAX, |it| it as usize);
+        assert!(all <= cap, "{all} attempts, and the cap is {cap}: {}", self.tell());
+        assert!(all as u64 <= figures.bound, "{all} attempts, bound {}: {}", figures.bound, self.tell());
+        let is_capped = mission.steps.iter().any(|it| it.failure == Some(StepFailure::Cap));
+        if is_capped && let Some(argument) = argument(proof, "attempts-bounded") {
+            assert!(!argument.contains("no run reaches"), "{argument}: {}", self.tell());
+        }
         let is_silent = self.broken.iter().any(|(property, _)| *property == "no-silent-success");
         let facts = [
             ("completed", mission.status == MissionStatus::Completed),
@@ -187,6 +197,8 @@ impl<'p> Attack<'p> {
             ("exhausted", mission.steps.iter().any(|it| it.is_exhausted)),
             ("silent", is_silent),
             ("paused", self.has_paused),
+            ("capped", is_capped),
+            ("cap used up", all == cap),
             ("most attempts", figures.attempts == Some(total)),
         ];
         for (what, _) in facts.into_iter().filter(|(_, holds)| *holds) {
@@ -196,6 +208,15 @@ impl<'p> Attack<'p> {
 
     fn tell(&self) -> String {
         format!("{}\n{}", self.script.join("\n"), self.planned)
+    }
+}
+
+/// The argument of a property that is proved.
+fn argument<'p>(proof: &'p PlanProof, name: &str) -> Option<&'p str> {
+    let judged = proof.properties.iter().find(|it| it.name == name)?;
+    match &judged.verdict {
+        ProofVerdict::Proved { argument } => Some(argument),
+        ProofVerdict::Refuted { .. } | ProofVerdict::Undecided { .. } => None,
     }
 }
 

@@ -233,6 +233,8 @@ fn pattern(names: NameKind) -> Option<&'static str> {
         | NameKind::Sections
         | NameKind::Roles
         | NameKind::Results
+        | NameKind::Inputs
+        | NameKind::Outputs
         | NameKind::Actions
         | NameKind::Values
         | NameKind::Files => None,

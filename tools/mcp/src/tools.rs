@@ -193,6 +193,25 @@ pub(crate) const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        name: "task_verdict",
+        about: "Writes the verdict of a reviewer into its section of TASK.md. Only a reviewer of the task has one.",
+        only_reads: false,
+        command: ["task", "verdict"],
+        arguments: &[
+            Argument { name: "verdict", about: "PASS or FAIL.", form: ArgumentForm::Word },
+            Argument {
+                name: "text",
+                about: "What was reviewed and found, in Markdown. Headings have three `#` or more.",
+                form: ArgumentForm::Word,
+            },
+            Argument {
+                name: "task",
+                about: "The task; by default that of the worktree.",
+                form: ArgumentForm::Text("--task"),
+            },
+        ],
+    },
+    Tool {
         name: "step_show",
         about: "Shows the step of a mission at which you work: what it asks, what the steps before it have reported, and \
                 which results you may report.",

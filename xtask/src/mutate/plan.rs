@@ -81,10 +81,11 @@ impl<'m> Maker<'m> {
             return;
         };
         self.leave_out(MutantKind::Condition, "condition", written.span());
-        let steps = upstream.iter().map(|it| StepCondition { step: *it, ..condition });
-        let fields = [Field::Result, Field::Summary].map(|field| StepCondition { field, ..condition });
-        let values = plan.results_of(condition.step).iter().copied().chain(["OTHER"]);
-        let values = values.map(|value| StepCondition { value, ..condition });
+        let Some((read, part, word)) = condition.equality() else { return };
+        let steps = upstream.iter().map(|it| StepCondition::equal(*it, part, word));
+        let fields = [Field::Result, Field::Summary].map(|field| StepCondition::equal(read, field, word));
+        let values = plan.results_of(read).iter().copied().chain(["OTHER"]);
+        let values = values.map(|value| StepCondition::equal(read, part, value));
         for other in steps.chain(fields).chain(values) {
             self.replace(MutantKind::Condition, "condition", written.value, &plan.condition_text(&other));
         }

@@ -7,11 +7,14 @@ use orange_codegen::suggest;
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all(), |(_, step)| {
-        let condition = facts.unknown_value(step)?;
-        let (value, declared) = (&condition.value, facts.plan.results_of(condition.step.value));
-        let read = facts.name(condition.step.value);
-        let message = format!("`{read}` never reports `{}`, so `{}` never runs", value.value, step.id.value);
-        let help = suggest::help(&value.value, "results", declared.iter().copied());
+        let (read, value) = facts.unknown_value(step)?;
+        let (declared, read) = (facts.plan.results_of(read), facts.name(read));
+        let is_whole = step.condition.as_ref().is_some_and(|it| it.equality().is_some());
+        let message = match is_whole {
+            true => format!("`{read}` never reports `{}`, so `{}` never runs", value.value, step.id.value),
+            false => format!("`{read}` never reports `{}`", value.value),
+        };
+        let help = suggest::help(value.value, "results", declared.iter().copied());
         Some(Diagnostic::new(&B08, value.span, message).help_if(help))
     })
 }

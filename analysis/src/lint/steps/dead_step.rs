@@ -27,5 +27,8 @@ fn is_dead(facts: &StepFacts<'_>, id: StepId) -> bool {
 
 /// True if it does not run because another one does not, which has the finding.
 fn follows(facts: &StepFacts<'_>, step: &Step) -> bool {
-    step.condition.as_ref().is_some_and(|it| is_dead(facts, it.step.value))
+    step.condition.as_ref().is_some_and(|it| {
+        let read = it.steps();
+        !read.is_empty() && read.iter().all(|it| is_dead(facts, it.value))
+    })
 }

@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use orange_codegen::diag::{Diagnostic, Trace};
-use orange_codegen::model::{Field, Step, StepCondition, StepId, StepPiece, StepPrompt, Steps};
+use orange_codegen::model::{Field, Step, StepId, StepPiece, StepPrompt, Steps};
+use orange_codegen::span::Spanned;
 use orange_core::Verdict;
-use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
+use orange_core::plan::{self, Execution, Intervene, Operand, Plan, Policy};
 
 use crate::lint::MAX_TRACED;
+use crate::missions::worlds::Worlds;
 use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
 use crate::search::SearchLimits;
 
@@ -42,7 +44,7 @@ impl<'f> StepFacts<'f> {
     /// Gathers what lints ask for, until somebody stops the search.
     pub(crate) fn within(steps: &'f Steps, plan: &'f Plan<'f>, limits: &SearchLimits<'_>) -> Self {
         let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
-        let scope = SearchScope { policy, failures: Failures::Handled, by_hand: false };
+        let scope = SearchScope { policy, failures: Failures::Handled, by_hand: false, losses: false };
         let search = MissionSearch::within(plan, scope, limits);
         let edges =
             || plan.step_ids().flat_map(|id| plan.step(id).depends_on.iter().map(move |it| (id, *it)));
@@ -83,7 +85,9 @@ impl<'f> StepFacts<'f> {
                 .any(|it| ["review", "reviewer"].contains(&it.to_ascii_lowercase().as_str()))
         };
         let judges = || is_called_review() && self.plan.results_of(id).iter().any(is_verdict);
-        !self.plan.step(id).is_loop() && (self.has_role(id, "reviewer") || judges())
+        !self.step(id).is_program()
+            && !self.plan.step(id).is_loop()
+            && (self.has_role(id, "reviewer") || judges())
     }
 
     /// The first run to this mission, as readers see it; none beyond [`MAX_TRACED`] acts of all traces.
@@ -101,11 +105,18 @@ impl<'f> StepFacts<'f> {
         Some(self.search.trace(to, end.into()))
     }
 
-    /// The condition of a step that compares a result with a word which is never reported.
-    pub(super) fn unknown_value(&self, step: &'f Step) -> Option<&'f StepCondition> {
-        let condition = step.condition.as_ref().filter(|it| it.field == Field::Result)?;
-        let declared = self.plan.results_of(condition.step.value);
-        (!declared.is_empty() && !declared.contains(&condition.value.value.as_str())).then_some(condition)
+    /// A word which is never reported, with which the condition of a step compares a result, and the step of that.
+    pub(super) fn unknown_value(&self, step: &'f Step) -> Option<(StepId, Spanned<&'f str>)> {
+        let tests = step.condition.as_ref()?.tests();
+        let mut words = tests.into_iter().filter_map(|test| match test.of {
+            Operand::Step(read, Field::Result) => Some((read, test.words())),
+            Operand::Step(..) | Operand::Input(_) => None,
+        });
+        words.find_map(|(read, words)| {
+            let declared = self.plan.results_of(read);
+            let unknown = |it: &Spanned<&str>| !declared.is_empty() && !declared.contains(&it.value);
+            Some((read, words.into_iter().find(unknown)?))
+        })
     }
 
     /// True if a step waits for no other, no other waits for it, and nothing says that this is meant.
@@ -130,7 +141,7 @@ impl<'f> StepFacts<'f> {
 
     /// True if two steps have equal conditions.
     pub(super) fn is_overlap(&self, a: StepId, b: StepId) -> bool {
-        let condition = |id| self.plan.step(id).condition;
+        let condition = |id: StepId| self.plan.step(id).condition;
         condition(a).is_some() && condition(a) == condition(b)
     }
 
@@ -146,7 +157,9 @@ impl<'f> StepFacts<'f> {
             let conditions = self.conditions(id);
             let mut others =
                 self.before.unrelated(id).filter(|it| !self.waits_for(*it, id) && !is_handler(*it));
-            others.find(|it| !exclude_each_other(&self.conditions(*it), &conditions)).map(|it| (it, id))
+            others
+                .find(|it| !exclude_each_other(self.plan, &self.conditions(*it), &conditions))
+                .map(|it| (it, id))
         });
         pairs.collect()
     }
@@ -158,9 +171,19 @@ impl<'f> StepFacts<'f> {
     }
 }
 
-/// True if no round starts both of two steps: they, or steps for which they wait, want different values of one field.
-fn exclude_each_other(a: &[plan::StepCondition<'_>], b: &[plan::StepCondition<'_>]) -> bool {
-    a.iter().any(|a| b.iter().any(|b| (a.step, a.field) == (b.step, b.field) && a.value != b.value))
+/// True if no round starts both of two steps: their conditions, or those of steps for which they wait, never hold both.
+fn exclude_each_other(plan: &Plan<'_>, a: &[plan::StepCondition<'_>], b: &[plan::StepCondition<'_>]) -> bool {
+    let differ = |a: &plan::StepCondition<'_>, b: &plan::StepCondition<'_>| {
+        if let Some((a, b)) = a.equality().zip(b.equality()) {
+            return (a.0, a.1) == (b.0, b.1) && a.2 != b.2;
+        }
+        let reads_same = a.tests().iter().any(|one| b.tests().iter().any(|other| one.of == other.of));
+        let both = [*a, *b];
+        reads_same
+            && Worlds::of(plan, &both)
+                .is_some_and(|it| it.all().all(|it| !both.iter().all(|both| it.holds(both))))
+    };
+    a.iter().any(|a| b.iter().any(|b| differ(a, b)))
 }
 
 /// For each step those for which it waits, directly or not, a bit each: workflows may have thousands of steps.
@@ -210,6 +233,7 @@ pub(in crate::lint) fn prompt_text(prompt: &StepPrompt) -> String {
     let pieces = prompt.pieces.iter().map(|piece| match piece {
         StepPiece::Text(text) => text.clone(),
         StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
+        StepPiece::Input(_, name) => format!("{{{{inputs.{name}}}}}"),
     });
     pieces.collect()
 }

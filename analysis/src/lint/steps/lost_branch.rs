@@ -15,8 +15,11 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
         let mut between =
             facts.plan.step_ids().filter(|it| after.has(*it) && before.has(*it) && !named.contains(it));
         let name = &step.id.value;
-        let read = step.condition.as_ref().map(|it| it.step.value);
-        if let Some(read) = read.filter(|it| !named.contains(it) && !after.has(*it)) {
+        let mut read = step.condition.iter().flat_map(|it| it.steps()).map(|it| it.value).peekable();
+        let stays = |it: &StepId| !named.contains(it) && !after.has(*it);
+        // Of several steps, one that runs again may change what the condition says.
+        let first_read = read.peek().copied();
+        if let Some(read) = first_read.filter(|_| read.all(|it| stays(&it))) {
             let message = format!("`{name}` reads `{}`, which does not run again", facts.name(read));
             let help =
                 format!("add \"{}\" to `requeue`: its result never changes otherwise", facts.name(read));
@@ -34,7 +37,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
 /// A condition and `max_retries = 0`: the author had a loop in mind.
 fn never_again(facts: &StepFacts<'_>, step: &Step) -> Option<Diagnostic> {
     let retries = step.max_retries.filter(|it| it.value == 0)?;
-    let (name, read) = (&step.id.value, facts.name(step.condition.as_ref()?.step.value));
+    let (name, read) = (&step.id.value, facts.name(step.condition.as_ref()?.steps().first()?.value));
     let message = format!("`{read}` does not run again after `{name}`: `max_retries` is 0");
     let help = format!("write how often `{name}` may send `{read}` back, or delete `max_retries`");
     Some(Diagnostic::new(&B14, retries.span, message).help(help))

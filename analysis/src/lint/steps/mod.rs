@@ -1,7 +1,11 @@
 //! Step workflows: what a mission can do, and what its agents read.
 
+mod absent_value;
 mod branch_not_exhaustive;
 mod branch_overlap;
+mod cap_cuts;
+mod cap_too_low;
+mod condition_constant;
 mod condition_value_unknown;
 mod context_misuse;
 mod dead_step;
@@ -9,6 +13,8 @@ mod disconnected;
 mod duplicate_role_parallel;
 mod exhaustion_silent;
 mod facts;
+mod fail_unread;
+mod input_unused;
 mod lost_branch;
 mod orders;
 mod redundant_dep;
@@ -44,6 +50,12 @@ super::group! {
     B25 "disconnected" Warn disconnected;
     B28 "unknown-command-of-step" Warn unknown_command;
     B29 "unreviewed-fix" Warn unreviewed_fix;
+    B30 "absent-value" Warn absent_value;
+    B31 "fail-unread" Warn fail_unread;
+    B39 "cap-too-low" Deny cap_too_low;
+    B3A "cap-cuts" Info cap_cuts;
+    B42 "input-unused" Warn input_unused;
+    B48 "condition-constant" Warn condition_constant;
 }
 
 /// Findings of every lint of step workflows, and one more if the search was cut.

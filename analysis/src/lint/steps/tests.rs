@@ -225,3 +225,40 @@ fn c87_a_prompt_asks_for_results_that_its_step_has() {
     let call = "orange step complete --result OK";
     check_one("C87", &review(call, VERDICTS), &["\"orange step complete --result OK\""]);
 }
+
+#[test]
+fn b31_a_program_says_no_and_a_step_reads_it() {
+    let program = |rest: &str| format!("[[steps]]\nid = \"test\"\nrun = [\"make\"]\n{rest}\n");
+    let reads = step("fix", "depends_on = [\"test\"]\ncondition = \"test.result == 'FAIL'\"");
+    check_one("B31", &program(VERDICTS), &["\"FAIL\""]);
+    check_one("B31", &(program(VERDICTS) + &reads), &[]);
+    check_one("B31", &program("results = [\"PASS\"]"), &[]);
+    check_one("B31", &step("test", VERDICTS), &[]);
+}
+
+/// A line of three steps under a cap.
+fn capped(most: &str) -> String {
+    let steps = [step("a", ""), step("b", "depends_on = [\"a\"]"), step("c", "depends_on = [\"b\"]")];
+    format!("max_attempts = {most}\n{}", steps.concat())
+}
+
+#[test]
+fn b39_a_cap_is_below_the_shortest_run() {
+    check_one("B39", &capped("2"), &["2"]);
+    check_one("B39", &capped("3"), &[]);
+    check_one("B39", &format!("max_attempts = 2\n{}", capped("3").replace("max_attempts = 3", "")), &["2"]);
+}
+
+#[test]
+fn b3a_a_cap_cuts_some_runs_and_not_all() {
+    let looped = |most: u32| {
+        let review = step("review", VERDICTS);
+        let fix = "depends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 2";
+        let ship = "depends_on = [\"review\"]\ncondition = \"review.result == 'PASS'\"";
+        format!("max_attempts = {most}\n{review}{}{}", step("fix", fix), step("ship", ship))
+    };
+    check_one("B3A", &looped(3), &["3"]);
+    check_one("B39", &looped(1), &["1"]);
+    check_one("B3A", &looped(1), &[]);
+    check_one("B3A", &looped(6), &[]);
+}

@@ -48,8 +48,8 @@ fn upstream(context: &mut StepsContext<'_>, id: StepId) {
     let others: Vec<_> = step.requeue.iter().filter(|it| !above[it.value.index()]).copied().collect();
     let name = step.id.value.clone();
     // A condition on a step that is not upstream has its own finding.
-    let read = step.condition.as_ref().map(|it| it.step.span);
-    for other in others.iter().filter(|it| Some(it.span) != read) {
+    let read: Vec<_> = step.condition.iter().flat_map(|it| it.steps()).map(|it| it.span).collect();
+    for other in others.iter().filter(|it| !read.contains(&it.span)) {
         let message =
             format!("`{name}` does not wait for `{}`, and sends it back", context.name(other.value));
         let help = "send back the step that the condition reads, or one that stands before it";

@@ -171,6 +171,10 @@ pub enum NameKind {
     Roles,
     /// The `results` of a step.
     Results,
+    /// The `inputs` of a step workflow.
+    Inputs,
+    /// The `outputs` of a step.
+    Outputs,
     /// Actions of hooks.
     Actions,
     /// Values of a task or of a step, for which a prompt has placeholders.

@@ -1,7 +1,9 @@
 //! Missions, their steps and their pauses.
 
+use std::collections::BTreeMap;
+
 use orange_core::mission::{MissionStatus, StepStatus};
-use orange_core::plan::{Execution, Intervene};
+use orange_core::plan::{Execution, Intervene, Value};
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -17,6 +19,8 @@ words! {
         Error = "error",
         /// A loop has used up its rounds.
         Exhausted = "exhausted",
+        /// A step needs an attempt, and the mission has used its `max_attempts`.
+        Cap = "cap",
         /// Something outside its steps is in the way.
         Obstacle = "obstacle",
     }
@@ -45,6 +49,10 @@ words! {
         Granted = "granted",
         /// The failure of a step counts.
         Accepted = "accepted",
+        /// The mission has as many attempts again.
+        Extended = "extended",
+        /// No step starts any more.
+        Capped = "capped",
     }
 }
 
@@ -67,6 +75,9 @@ pub struct NewMissionBody {
     /// At which ends of steps it pauses; those of the workflow if none is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervene: Option<String>,
+    /// The values of the workflow's inputs, by name; a text is read as the type that the input declares.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, Value>,
 }
 
 /// The answer to a pause.
@@ -152,6 +163,9 @@ pub struct MissionAnswer {
     pub definition: String,
     /// Description of the work to do.
     pub prompt: String,
+    /// The values of its inputs, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, Value>,
     /// Name of its branch.
     pub branch: String,
     /// Status of the mission.

@@ -1,9 +1,13 @@
 //! Runs: attempts at steps, as crabs get them and report them.
 
+use std::collections::BTreeMap;
+
 use orange_core::Permissions;
+use orange_core::plan::{Effort, Value};
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
+use crate::DeclaredValue;
 
 words! {
     /// Status of an attempt.
@@ -68,6 +72,9 @@ pub struct TaskAssigned {
     pub status: RunStatus,
     /// The prompt of its agent, with `worktree_token` in the place of the worktree's path.
     pub prompt: String,
+    /// The program that does its work in the place of an agent, and its arguments, with `worktree_token` likewise; none for an agent.
+    #[serde(default)]
+    pub run: Vec<String>,
     /// Text that stands in the prompt for the path of the worktree, which only the crab knows.
     pub worktree_token: String,
     /// Reports of the steps before it; the prompt has them, too.
@@ -80,12 +87,21 @@ pub struct TaskAssigned {
     pub base: Option<String>,
     /// The harness that the step names.
     pub harness: Option<String>,
+    /// The model that the step names.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The effort that the step names.
+    #[serde(default)]
+    pub effort: Option<Effort>,
     /// Permissions of its agent, which it has without asking.
     pub permissions: Permissions,
     /// The words that it may report; any if there are none.
     pub results: Vec<String>,
     /// True if it has to report one.
     pub needs_result: bool,
+    /// The outputs that it has to report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<DeclaredValue>,
     /// The seconds that the attempt may take.
     pub timeout: Option<u32>,
     /// Number of ends without a word, in a row, that fail it.
@@ -97,10 +113,19 @@ pub struct TaskAssigned {
 impl TaskAssigned {
     /// The prompt with the path of the worktree.
     pub fn prompt_in(&self, worktree: &str) -> String {
-        if self.worktree_token.is_empty() {
-            return self.prompt.clone();
+        self.placed(&self.prompt, worktree)
+    }
+
+    /// The program and its arguments, with the path of the worktree.
+    pub fn run_in(&self, worktree: &str) -> Vec<String> {
+        self.run.iter().map(|it| self.placed(it, worktree)).collect()
+    }
+
+    fn placed(&self, text: &str, worktree: &str) -> String {
+        match self.worktree_token.is_empty() {
+            true => text.to_owned(),
+            false => text.replace(&self.worktree_token, worktree),
         }
-        self.prompt.replace(&self.worktree_token, worktree)
     }
 }
 
@@ -133,6 +158,9 @@ pub struct CompleteBody {
     /// Call for a person's attention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// Its declared outputs, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, Value>,
     /// The commit of the mission's branch that was pushed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -179,6 +207,9 @@ pub struct RunAnswer {
     pub summary: Option<String>,
     /// Warning that it has reported.
     pub warning: Option<String>,
+    /// The outputs that it has reported, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, Value>,
     /// Reason for its failure.
     pub reason: Option<String>,
     /// The commit that its crab has pushed.

@@ -34,6 +34,7 @@ fn what_a_report_lacks_is_not_sent() {
         result: None,
         summary: "s".to_owned(),
         warning: None,
+        outputs: std::collections::BTreeMap::new(),
         commit: None,
     };
     assert_eq!(text(&body), r#"{"run_id":"m.plan.1","status":"completed","summary":"s"}"#);

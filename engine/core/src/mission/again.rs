@@ -47,7 +47,7 @@ impl Mission {
         plan.step_ids().filter(|it| after.has(*it) && before.has(*it)).for_each(|it| reset.add(it));
         let rerun = reset.clone();
         for id in plan.step_ids() {
-            if plan.step(id).condition.is_some_and(|it| rerun.has(it.step)) {
+            if plan.step(id).condition.is_some_and(|it| it.reads_one_of(&rerun)) {
                 reset.add(id);
             }
         }
@@ -85,11 +85,23 @@ impl Mission {
         if again.is_empty() {
             return Err(Refusal::NothingToRetry);
         }
+        if self.steps.iter().any(|it| it.failure == Some(StepFailure::Cap)) {
+            self.extend_cap(plan);
+        }
+        // Those that were only lost with another one, or that the cap has stopped, take an attempt like any other.
+        let by_hand = |id: StepId| {
+            let state = self.step(id);
+            state.has_failed_itself() && state.failure != Some(StepFailure::Cap)
+        };
+        let by_hand = StepSet::of(
+            plan,
+            &again.iter().copied().filter(|id| by_hand(*id)).collect::<alloc::vec::Vec<_>>(),
+        );
         self.block_what_followed(plan, &again);
         let below = plan.downstream(&StepSet::of(plan, &again));
         for id in again {
-            match below.has(id) || !self.step(id).has_failed_itself() {
-                // It waits for another one that runs again, or failed because of one.
+            match below.has(id) || !by_hand.has(id) {
+                // It waits for another one that runs again, or failed because of one, or takes one of the granted attempts.
                 true => {
                     self.step_mut(id).grant();
                     self.step_mut(id).block();
@@ -168,6 +180,11 @@ impl StepState {
     /// True if it has failed, and not because of another step.
     pub(super) fn has_failed_itself(&self) -> bool {
         self.failure.as_ref().is_some_and(StepFailure::is_own)
+    }
+
+    /// True if it has failed, and its handler takes that.
+    pub(super) fn takes_handler(&self) -> bool {
+        self.failure.as_ref().is_some_and(StepFailure::takes_handler)
     }
 
     fn may_be_retried(&self) -> bool {

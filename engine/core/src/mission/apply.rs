@@ -8,7 +8,7 @@ use super::{
     Attempt, AttemptEnd, Effect, Event, MOST_ABANDONED, Mission, MissionStatus, PauseReason, Refusal, Report,
     StepFailure, StepState, StepStatus,
 };
-use crate::plan::{Execution, Intervene, Plan, StepId};
+use crate::plan::{Execution, Intervene, Plan, StepId, check_outputs};
 
 /// End of a step, after which the mission may pause.
 enum Boundary {
@@ -33,7 +33,7 @@ impl Mission {
             Event::Abandon { step, attempt } => self.abandon(plan, step, attempt)?,
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
-                let answered = self.answer(pause, accept_failure, execution, intervene)?;
+                let answered = self.answer(plan, pause, accept_failure, execution, intervene)?;
                 let mut effects = vec![Effect::Continued(answered)];
                 effects.extend(self.go_on(plan, None));
                 effects
@@ -121,6 +121,7 @@ impl Mission {
             }
             Some(_) | None => {}
         }
+        check_outputs(plan.outputs_of(step), &report.outputs).map_err(Refusal::Output)?;
         let state = self.step_mut(step);
         state.close(end);
         state.status = StepStatus::Completed;
@@ -155,12 +156,13 @@ impl Mission {
         state.close(AttemptEnd::Lost);
         state.abandoned = 0;
         state.lost = state.lost.saturating_add(1);
-        if state.lost < plan.step(step).stuck_after.max(1) {
-            state.queue();
-            return Ok(Vec::new());
+        match state.lost < plan.step(step).stuck_after.max(1) {
+            true => Ok(self.start_again(plan, step)),
+            false => {
+                let failure = StepFailure::Stuck(state.lost);
+                Ok(self.failed(plan, step, failure))
+            }
         }
-        let failure = StepFailure::Stuck(state.lost);
-        Ok(self.failed(plan, step, failure))
     }
 
     fn abandon(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
@@ -170,12 +172,24 @@ impl Mission {
         let state = self.step_mut(step);
         state.close(AttemptEnd::Abandoned);
         state.abandoned = state.abandoned.saturating_add(1);
-        if state.abandoned < MOST_ABANDONED {
-            state.queue();
-            return Ok(Vec::new());
+        match state.abandoned < MOST_ABANDONED {
+            true => Ok(self.start_again(plan, step)),
+            false => {
+                let failure = StepFailure::Abandoned(state.abandoned);
+                Ok(self.failed(plan, step, failure))
+            }
         }
-        let failure = StepFailure::Abandoned(state.abandoned);
-        Ok(self.failed(plan, step, failure))
+    }
+
+    /// Queues a step whose agent or worker was lost; without an attempt for it, it has failed.
+    fn start_again(&mut self, plan: &Plan<'_>, step: StepId) -> Vec<Effect> {
+        match self.take_attempt() {
+            true => {
+                self.step_mut(step).queue();
+                Vec::new()
+            }
+            false => self.failed(plan, step, StepFailure::Cap),
+        }
     }
 
     /// Consequences of the failure of a step itself.
@@ -212,8 +226,8 @@ impl Mission {
 
     /// Decides every step that can be decided, then whether the mission pauses or ends.
     fn go_on(&mut self, plan: &Plan<'_>, boundary: Option<Boundary>) -> Vec<Effect> {
-        if let Some(exhausted) = self.cascade(plan) {
-            return vec![self.ask(PauseReason::Exhausted(exhausted))];
+        if let Some(reason) = self.cascade(plan) {
+            return vec![self.ask(reason)];
         }
         if self.steps.iter().all(|step| step.status.is_terminal()) && self.asked_steps().next().is_none() {
             self.end();

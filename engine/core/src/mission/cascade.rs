@@ -1,7 +1,8 @@
 //! Consequences of the end of a step for the others: each blocked step is queued, skipped, failed, or waits.
 
-use super::{Mission, Report, StepFailure, StepStatus};
-use crate::plan::{Field, Plan, StepCondition, StepId};
+use super::cap::CapVerdict;
+use super::{Mission, PauseReason, StepFailure, StepStatus};
+use crate::plan::{Plan, StepId};
 
 /// Decision about a blocked step.
 enum StepVerdict {
@@ -20,10 +21,12 @@ pub(super) enum DependencyState {
 }
 
 impl Mission {
-    /// Decides blocked steps until nothing changes. Stops at a loop step whose loop is exhausted, if a person is to be asked.
-    pub(super) fn cascade(&mut self, plan: &Plan<'_>) -> Option<StepId> {
+    /// Decides blocked steps until nothing changes. Stops at a loop step whose loop is exhausted, if a person is to be asked. Gives the
+    /// question for a person, if there is one.
+    pub(super) fn cascade(&mut self, plan: &Plan<'_>) -> Option<PauseReason> {
+        let mut waits_for_attempt = None;
         // Handlers are taken first: what they report can turn a condition.
-        plan.step_ids().for_each(|id| self.take_handler(plan, id));
+        plan.step_ids().for_each(|id| self.take_handler(plan, id, &mut waits_for_attempt));
         loop {
             let mut has_changed = false;
             for id in plan.order.iter().copied() {
@@ -33,7 +36,14 @@ impl Mission {
                 match self.decide(plan, id) {
                     StepVerdict::Waits => continue,
                     StepVerdict::Fails(cause) => self.give_up(id, StepFailure::Because(cause)),
-                    StepVerdict::Runs => self.step_mut(id).queue(),
+                    StepVerdict::Runs => match self.take_attempt_or_ask() {
+                        CapVerdict::Given => self.step_mut(id).queue(),
+                        CapVerdict::Fails => self.give_up(id, StepFailure::Cap),
+                        CapVerdict::Waits => {
+                            waits_for_attempt = waits_for_attempt.or(Some(id));
+                            continue;
+                        }
+                    },
                     StepVerdict::Skipped => self.step_mut(id).status = StepStatus::Skipped,
                     StepVerdict::Exhausted if self.pauses_at_errors() && self.has_open_question() => {
                         return None;
@@ -43,15 +53,15 @@ impl Mission {
                         self.give_up(id, StepFailure::Exhausted(completions));
                         self.step_mut(id).is_exhausted = true;
                         if self.pauses_at_errors() {
-                            return Some(id);
+                            return Some(PauseReason::Exhausted(id));
                         }
-                        self.take_handler(plan, id);
+                        self.take_handler(plan, id, &mut waits_for_attempt);
                     }
                 }
                 has_changed = true;
             }
-            if !has_changed && !self.break_standoff(plan) {
-                return None;
+            if !has_changed && (waits_for_attempt.is_some() || !self.break_standoff(plan)) {
+                return self.question_of_cap(waits_for_attempt);
             }
         }
     }
@@ -69,7 +79,7 @@ impl Mission {
         {
             return StepVerdict::Waits;
         }
-        match self.holds(step.condition) {
+        match self.holds(plan, step.condition) {
             true if step.is_loop() && !self.has_rounds_left(plan, id) => StepVerdict::Exhausted,
             true => StepVerdict::Runs,
             false if self.can_still_run(plan, id) => StepVerdict::Waits,
@@ -78,12 +88,20 @@ impl Mission {
     }
 
     /// Queues the handler of a step that has failed, unless a person is asked about that.
-    fn take_handler(&mut self, plan: &Plan<'_>, id: StepId) {
+    fn take_handler(&mut self, plan: &Plan<'_>, id: StepId, waits_for_attempt: &mut Option<StepId>) {
         let Some(handler) = plan.step(id).on_fail.filter(|_| !self.is_asked_about(id)) else { return };
         let state = self.step(id);
-        let is_open = state.status == StepStatus::Failed && state.has_failed_itself() && !state.is_handled;
-        if is_open && matches!(self.step(handler).status, StepStatus::Blocked | StepStatus::Skipped) {
-            self.step_mut(handler).queue();
+        let is_open = state.status == StepStatus::Failed && state.takes_handler() && !state.is_handled;
+        if !is_open || !matches!(self.step(handler).status, StepStatus::Blocked | StepStatus::Skipped) {
+            return;
+        }
+        match self.take_attempt_or_ask() {
+            CapVerdict::Given => self.step_mut(handler).queue(),
+            CapVerdict::Fails => self.give_up(handler, StepFailure::Cap),
+            CapVerdict::Waits => {
+                self.step_mut(handler).status = StepStatus::Blocked;
+                *waits_for_attempt = waits_for_attempt.or(Some(handler));
+            }
         }
     }
 
@@ -116,7 +134,7 @@ impl Mission {
         let (state, handler) = (self.step(id), plan.step(id).on_fail);
         let is_open = |it: StepId| !self.step(it).status.is_terminal() || self.is_asked_about(it);
         state.status == StepStatus::Failed
-            && state.has_failed_itself()
+            && state.takes_handler()
             && !state.is_handled
             && handler.is_some_and(is_open)
     }
@@ -124,17 +142,6 @@ impl Mission {
     /// True if a person is being asked about the failure of this step.
     pub(super) fn is_asked_about(&self, id: StepId) -> bool {
         self.asked_steps().any(|step| step == id)
-    }
-
-    /// True if a condition holds; without one, nothing keeps a step from running.
-    pub(super) fn holds(&self, condition: Option<StepCondition<'_>>) -> bool {
-        condition.is_none_or(|it| {
-            let reported = |report: &Report| match it.field {
-                Field::Result => report.result.as_deref() == Some(it.value),
-                Field::Summary => report.summary == it.value,
-            };
-            self.step(it.step).latest.as_ref().is_some_and(reported)
-        })
     }
 
     /// True if a loop step may complete once more.

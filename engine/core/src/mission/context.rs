@@ -5,13 +5,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Mission, StepFailure};
-use crate::plan::{Plan, StepId};
+use super::{Mission, Report, StepFailure};
+use crate::plan::{Plan, StepId, Value};
 
 impl Mission {
     /// Text that the prompt of a step has under `{{context}}`.
     ///
-    /// It has a heading and the latest summary for each direct dependency that has reported one, then the summary of the loop step
+    /// It has a heading, the latest summary and the outputs for each direct dependency that has reported, then those of the loop step
     /// that sent the step back. A handler gets the reason of the failure.
     pub fn context(&self, plan: &Plan<'_>, id: StepId) -> String {
         if let Some(failed) = plan.step(id).handles {
@@ -21,9 +21,19 @@ impl Mission {
         let dependencies = plan.step(id).depends_on.iter().copied().filter(|it| Some(*it) != sender);
         let parts = dependencies.chain(sender).filter_map(|it| {
             let report = self.step(it).latest.as_ref()?;
-            Some(format!("## {}\n{}\n", plan.step(it).id, report.summary.trim_end()))
+            Some(format!(
+                "## {}\n{}\n{}",
+                plan.step(it).id,
+                report.summary.trim_end(),
+                outputs(plan, it, report)
+            ))
         });
         parts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Description of the question about a step that waits for an attempt.
+    pub fn cap_reached(&self, plan: &Plan<'_>, id: StepId) -> String {
+        format!("step {} waits for an attempt: {}", plan.step(id).id, cap(plan))
     }
 
     /// Reason for the failure of a step, in a sentence; empty if it has not failed.
@@ -34,15 +44,25 @@ impl Mission {
             Some(own @ (StepFailure::Reported(_) | StepFailure::Stuck(_) | StepFailure::Abandoned(_))) => {
                 format!("{name} failed: {}", own.reason().unwrap_or_default())
             }
-            Some(StepFailure::Exhausted(completions)) => match plan.step(id).condition {
-                Some(it) => format!(
-                    "the loop of {name} is exhausted: {} still reports '{}' after {name} has completed {}",
-                    plan.step(it.step).id,
-                    it.value,
-                    often(*completions)
-                ),
-                None => format!("the loop of {name} is exhausted: it has completed {}", often(*completions)),
-            },
+            Some(StepFailure::Exhausted(completions)) => {
+                let condition = plan.step(id).condition;
+                match condition.map(|it| (it, it.equality())) {
+                    Some((_, Some((step, _, value)))) => format!(
+                        "the loop of {name} is exhausted: {} still reports '{value}' after {name} has completed {}",
+                        plan.step(step).id,
+                        often(*completions)
+                    ),
+                    Some((it, None)) => format!(
+                        "the loop of {name} is exhausted: `{}` still holds after {name} has completed {}",
+                        plan.condition_text(&it),
+                        often(*completions)
+                    ),
+                    None => {
+                        format!("the loop of {name} is exhausted: it has completed {}", often(*completions))
+                    }
+                }
+            }
+            Some(StepFailure::Cap) => format!("{name} did not start: {}", cap(plan)),
             Some(StepFailure::Because(step)) => {
                 format!("{name} did not run, because {} failed", plan.step(*step).id)
             }
@@ -51,6 +71,29 @@ impl Mission {
 }
 
 impl StepFailure {
+    /// True if the step itself has failed, and not another one on which it depends.
+    pub fn is_own(&self) -> bool {
+        match self {
+            StepFailure::Reported(_)
+            | StepFailure::Stuck(_)
+            | StepFailure::Abandoned(_)
+            | StepFailure::Exhausted(_)
+            | StepFailure::Cap => true,
+            StepFailure::Because(_) => false,
+        }
+    }
+
+    /// True if the handler of the step takes the failure. At the cap, it would need an attempt, too.
+    pub fn takes_handler(&self) -> bool {
+        match self {
+            StepFailure::Reported(_)
+            | StepFailure::Stuck(_)
+            | StepFailure::Abandoned(_)
+            | StepFailure::Exhausted(_) => true,
+            StepFailure::Cap | StepFailure::Because(_) => false,
+        }
+    }
+
     /// The reason of a step's own failure, without its name; `None` of one that its loop or another step caused.
     pub fn reason(&self) -> Option<String> {
         match self {
@@ -62,9 +105,37 @@ impl StepFailure {
             StepFailure::Abandoned(times) => {
                 Some(format!("the crab at work on it was lost {times} times in a row"))
             }
-            StepFailure::Exhausted(_) | StepFailure::Because(_) => None,
+            StepFailure::Exhausted(_) | StepFailure::Cap | StepFailure::Because(_) => None,
         }
     }
+}
+
+/// The outputs of a report, one a line, the items of a list below it.
+fn outputs(plan: &Plan<'_>, id: StepId, report: &Report) -> String {
+    let mut text = String::new();
+    for (name, value) in
+        plan.outputs_of(id).iter().filter_map(|it| Some((it.name, report.outputs.get(it.name)?)))
+    {
+        let begin = if text.is_empty() { "\n" } else { "" };
+        let value = match value {
+            Value::List(items) if items.is_empty() => " none".to_owned(),
+            Value::List(items) => items.iter().map(|it| format!("\n  - {}", indented(it))).collect(),
+            Value::Text(_) | Value::Number(_) | Value::Bool(_) => format!(" {}", indented(&value.text())),
+        };
+        text.push_str(&format!("{begin}- {name}:{value}\n"));
+    }
+    text
+}
+
+/// A text of several lines within a list.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n  ")
+}
+
+/// The reason for which no step starts any more.
+fn cap(plan: &Plan<'_>) -> String {
+    let most = plan.max_attempts.unwrap_or_default();
+    format!("the mission has used its {most} attempt{} (`max_attempts`)", if most == 1 { "" } else { "s" })
 }
 
 fn often(times: u16) -> String {

@@ -1,7 +1,7 @@
 //! Open questions of a paused mission, and their answers.
 
 use super::{AnswerEffect, Effect, Mission, MissionStatus, Pause, PauseReason, Refusal, StepStatus};
-use crate::plan::{Execution, Intervene, StepId, StepSet};
+use crate::plan::{Execution, Intervene, Plan, StepId, StepSet};
 
 impl Mission {
     /// The oldest open question.
@@ -27,6 +27,11 @@ impl Mission {
         (state.status == StepStatus::Failed && !state.is_handled).then_some(step)
     }
 
+    /// True if a person may take what a question is about as it is: a failure, or the end of the attempts.
+    pub fn offers_acceptance(&self, question: &Pause) -> bool {
+        matches!(question.reason, PauseReason::Cap(_)) || self.asks_about(question).is_some()
+    }
+
     /// Closes the open questions before this one, except these. Journals of versions that kept the newest question alone
     /// have answers that closed them.
     pub fn close_before(&mut self, number: u32, except: &[u32]) {
@@ -45,6 +50,7 @@ impl Mission {
     /// Answers the question with this number, or the oldest. The mission goes on when it was the last one.
     pub(super) fn answer(
         &mut self,
+        plan: &Plan<'_>,
         number: Option<u32>,
         accepts: bool,
         execution: Option<Execution>,
@@ -56,7 +62,8 @@ impl Mission {
         let place = self.questions.iter().position(|it| it.number == number);
         let place = place.ok_or(Refusal::OtherPause { current })?;
         let failed = self.asks_about(&self.questions[place]);
-        if accepts && failed.is_none() {
+        let is_cap = matches!(self.questions[place].reason, PauseReason::Cap(_));
+        if accepts && !self.offers_acceptance(&self.questions[place]) {
             return Err(Refusal::NothingToAccept);
         }
         self.policy.execution = execution.unwrap_or(self.policy.execution);
@@ -66,6 +73,14 @@ impl Mission {
             self.status = MissionStatus::Running;
         }
         let answered = match failed {
+            None if is_cap && accepts => {
+                self.close_cap();
+                AnswerEffect::Capped
+            }
+            None if is_cap => {
+                self.extend_cap(plan);
+                AnswerEffect::Extended
+            }
             None => AnswerEffect::WentOn,
             Some(step) if accepts => AnswerEffect::Accepted(step),
             Some(step) => match self.try_again(step) {
@@ -83,10 +98,10 @@ impl Mission {
         }
     }
 
-    /// True if an obstacle or a failure waits for an answer.
+    /// True if an obstacle, the cap or a failure waits for an answer.
     pub(super) fn has_open_question(&self) -> bool {
-        let is_obstacle = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_));
-        self.questions.iter().any(is_obstacle) || self.asked_steps().next().is_some()
+        let stops = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_) | PauseReason::Cap(_));
+        self.questions.iter().any(stops) || self.asked_steps().next().is_some()
     }
 }
 
@@ -97,7 +112,8 @@ impl PauseReason {
             PauseReason::Boundary(step)
             | PauseReason::Warning(step)
             | PauseReason::Error(step)
-            | PauseReason::Exhausted(step) => Some(*step),
+            | PauseReason::Exhausted(step)
+            | PauseReason::Cap(step) => Some(*step),
             PauseReason::Obstacle(_) => None,
         }
     }
@@ -106,7 +122,10 @@ impl PauseReason {
     fn failed_step(&self) -> Option<StepId> {
         match self {
             PauseReason::Error(step) | PauseReason::Exhausted(step) => Some(*step),
-            PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => None,
+            PauseReason::Boundary(_)
+            | PauseReason::Warning(_)
+            | PauseReason::Cap(_)
+            | PauseReason::Obstacle(_) => None,
         }
     }
 }

@@ -34,6 +34,7 @@ impl Refusal {
             }
             Refusal::ResultNeeded => "a result is missing".to_owned(),
             Refusal::ResultUndeclared => "the step declares no such result".to_owned(),
+            Refusal::Output(fault) => fault.words("output"),
             Refusal::NotPaused => format!("{mission} is not paused"),
             Refusal::OtherPause { current } => {
                 format!("this answers another pause: {mission} is at pause {current}")

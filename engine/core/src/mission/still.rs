@@ -49,7 +49,7 @@ impl Mission {
                         .depends_on
                         .iter()
                         .any(|it| matches!(self.dependency(plan, *it), DependencyState::Failed))
-                    && (self.holds(step.condition) || step.condition.is_some_and(|it| found.has(it.step)))
+                    && self.may_hold(plan, step.condition, found)
             }
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Cancelled => false,
         }

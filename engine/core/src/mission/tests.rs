@@ -2,8 +2,11 @@
 
 extern crate std;
 
+mod cap;
 mod cases;
+pub(crate) mod conditions;
 mod gates;
+mod program;
 mod questions;
 pub(crate) mod random;
 mod reference;

@@ -2,6 +2,8 @@
 
 use alloc::string::{String, ToString};
 
+use super::Operand;
+
 /// The prompt of one step, split into pieces at compile time. Values are data: they are never searched for placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct StepPrompt<'a> {
@@ -16,6 +18,8 @@ pub enum StepPiece<'a> {
     Text(&'a str),
     /// A placeholder.
     Value(StepValue),
+    /// `{{inputs.target}}`: a value that the mission has.
+    Read(Operand),
 }
 
 /// The value that a placeholder names.
@@ -80,6 +84,8 @@ pub struct StepValues<'v> {
     pub branch: &'v str,
     /// `{{base}}`
     pub base: &'v str,
+    /// Values of the operands of the prompt, as [`Mission::reads`](crate::mission::Mission::reads) finds it.
+    pub reads: &'v [(Operand, String)],
 }
 
 impl StepPrompt<'_> {
@@ -88,8 +94,8 @@ impl StepPrompt<'_> {
         self.pieces.contains(&StepPiece::Value(value))
     }
 
-    /// The prompt for one attempt. A context that no placeholder takes follows under `# Context`.
-    pub fn render(&self, values: &StepValues<'_>) -> String {
+    /// The text with the values of one attempt.
+    pub fn fill(&self, values: &StepValues<'_>) -> String {
         let mut text = String::new();
         for piece in self.pieces {
             match piece {
@@ -101,8 +107,18 @@ impl StepPrompt<'_> {
                 StepPiece::Value(StepValue::Attempt) => text.push_str(&values.attempt.to_string()),
                 StepPiece::Value(StepValue::Branch) => text.push_str(values.branch),
                 StepPiece::Value(StepValue::Base) => text.push_str(values.base),
+                StepPiece::Read(operand) => {
+                    let value = values.reads.iter().find(|(it, _)| it == operand);
+                    text.push_str(value.map_or("", |(_, it)| it));
+                }
             }
         }
+        text
+    }
+
+    /// The prompt for one attempt. A context that no placeholder takes follows under `# Context`.
+    pub fn render(&self, values: &StepValues<'_>) -> String {
+        let mut text = self.fill(values);
         if !self.has(StepValue::Context) && !values.context.is_empty() {
             let end = text.trim_end().len();
             text.truncate(end);
@@ -125,6 +141,7 @@ mod tests {
         attempt: 2,
         branch: "b",
         base: "1f2e",
+        reads: &[],
     };
 
     #[test]
@@ -132,6 +149,14 @@ mod tests {
         let pieces = StepValue::ALL.map(|value| [StepPiece::Value(value), StepPiece::Text("|")]).concat();
         let text = StepPrompt { pieces: &pieces }.render(&VALUES);
         assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n{{step}}\n|fix|2|b|1f2e|");
+    }
+
+    #[test]
+    fn an_input_stands_in_the_prompt_as_it_is() {
+        let input = Operand::Input(crate::plan::InputId(1));
+        let prompt = StepPrompt { pieces: &[StepPiece::Text("for "), StepPiece::Read(input)] };
+        let reads = [(input, "{{step}}".to_string())];
+        assert_eq!(prompt.render(&StepValues { context: "", reads: &reads, ..VALUES }), "for {{step}}");
     }
 
     #[test]

@@ -1,7 +1,13 @@
 //! The objects that are parts of events.
 
+use std::collections::BTreeMap;
+
+use orange_core::plan::Value;
+
 use crate::event::declare::{objects, take};
-use crate::event::words::{Activity, Actor, Cause, Checks, Ending, Permissions, StepEnd, Strategy, Via};
+use crate::event::words::{
+    Activity, Actor, Cause, Checks, Ending, Level, Permissions, StepEnd, Strategy, Via,
+};
 
 objects! {
     /// The undo of a merge.
@@ -149,6 +155,18 @@ objects! {
         /// The number of its attempt at that step.
         #[serde(skip_serializing_if = "Option::is_none")]
         attempt: Option<u32>,
+        /// Its confinement by Orange, if it has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sandbox: Option<Sandbox>,
+    }
+
+    /// The confinement of an agent.
+    Sandbox {
+        /// Strictness of the confinement.
+        level: Level,
+        /// A digest of what was granted; equal for equal grants.
+        #[serde(default)]
+        grants: String,
     }
 
     /// Preparation that a worktree is to get.
@@ -184,9 +202,15 @@ objects! {
         /// Call for a person's attention.
         #[serde(skip_serializing_if = "Option::is_none")]
         warning: Option<String>,
+        /// Its declared outputs, by name.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        outputs: BTreeMap<String, Value>,
         /// Reason for the failure.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The commit on which the program of a step ran.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     }
 
     /// An agent that has ended, and what is left of it.

@@ -1,6 +1,9 @@
 //! Values for the fields of events in tests.
 
+use std::collections::BTreeMap;
+
 use orange_core::budget::Budget;
+use orange_core::plan::Value;
 
 /// A type that can make values for tests. Numbers and strings differ from those before; `count` is the last one.
 pub(crate) trait SampleValue {
@@ -35,6 +38,18 @@ impl SampleValue for bool {
 impl SampleValue for Budget {
     fn sample(count: &mut u32) -> Budget {
         Budget { cost: Some(u64::sample(count)), time: Some(u64::sample(count)), ..Budget::default() }
+    }
+}
+
+impl SampleValue for Value {
+    fn sample(count: &mut u32) -> Value {
+        Value::Number(i64::from(u32::sample(count)))
+    }
+}
+
+impl<T: SampleValue> SampleValue for BTreeMap<String, T> {
+    fn sample(count: &mut u32) -> BTreeMap<String, T> {
+        BTreeMap::from([(String::sample(count), T::sample(count))])
     }
 }
 

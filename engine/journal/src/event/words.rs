@@ -47,6 +47,12 @@ words! {
         Reduced = "reduced",
     }
 
+    /// Strictness of an agent's confinement.
+    Level {
+        /// Namespaces of its own, in which everything is invisible that is not granted.
+        Wall = "wall",
+    }
+
     /// Strategy of a merge.
     Strategy {
         /// The default branch was moved to the branch's commit.
@@ -132,6 +138,8 @@ words! {
         Error = "error",
         /// The loop of a step is exhausted.
         Exhausted = "exhausted",
+        /// A step needs an attempt, and the mission has used its `max_attempts`.
+        Cap = "cap",
         /// The mission cannot go on: no worktree, no harness, a damaged plan.
         Obstacle = "obstacle",
     }

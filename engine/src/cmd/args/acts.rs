@@ -1,6 +1,7 @@
 //! The arguments of `orange task create`, `send`, `diff` and `edit`.
 
 use clap::Args;
+use orange_core::Verdict;
 use orange_core::budget::Budget;
 
 use super::filter::TaskFilter;
@@ -47,6 +48,25 @@ pub struct ReplyArgs {
     /// Resolve the thread, too, if the project lets agents do that
     #[arg(long)]
     pub resolve: bool,
+}
+
+/// `orange task verdict …`
+#[derive(Debug, Args)]
+pub struct VerdictArgs {
+    /// The verdict
+    #[arg(value_name = "PASS|FAIL", value_parser = verdict)]
+    pub verdict: Verdict,
+    /// The review; `-` for standard input
+    #[arg(value_name = "-|TEXT", allow_hyphen_values = true)]
+    pub text: String,
+    /// The task's id, the start of its id, or its branch [default: the one of this worktree]
+    #[arg(long = "task", value_name = "ID")]
+    pub task: Option<String>,
+}
+
+fn verdict(text: &str) -> std::result::Result<Verdict, String> {
+    let found = [Verdict::Pass, Verdict::Fail].into_iter().find(|it| it.as_str().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| "a verdict is PASS or FAIL".to_owned())
 }
 
 /// `orange task edit …`

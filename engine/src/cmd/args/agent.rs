@@ -14,6 +14,8 @@ pub enum AgentCommand {
     Serve(SpawnName),
     /// Hold the terminal until the agent starts
     Hold,
+    /// Lead a port inside a wall to the proxy outside, and become the program
+    Inside(InsideArgs),
     /// Run `orange` with these words in a session of its own, detached from its caller
     Detach {
         /// The words
@@ -32,12 +34,32 @@ pub enum AgentCommand {
     Resume(SpawnName),
     /// Let an agent wait that has met a limit
     Limited(SpawnName),
+    /// Attack the wall around this process, for `orange doctor --wall`
+    Attack {
+        /// The targets, as JSON
+        #[arg(value_name = "TARGETS")]
+        targets: String,
+    },
     /// Note what a harness reports of its agent; what it calls itself
     Event {
         /// Wait for a person's answer to a request for a permission
         #[arg(long)]
         hold: bool,
     },
+}
+
+/// `orange agent inside …`
+#[derive(Debug, Args)]
+pub struct InsideArgs {
+    /// The socket of the proxy
+    #[arg(long, value_name = "PATH")]
+    pub proxy: PathBuf,
+    /// Lead the port to the proxy, and become no program
+    #[arg(long, conflicts_with = "words")]
+    pub bridge: bool,
+    /// The program and its arguments
+    #[arg(value_name = "WORD", required_unless_present = "bridge", last = true)]
+    pub words: Vec<OsString>,
 }
 
 /// Names a spawn of a task.

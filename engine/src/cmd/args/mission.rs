@@ -80,8 +80,8 @@ Examples:
   orange mission continue login --accept-failure
   orange mission continue login --execution auto --intervene on-error
 
-After an error it tries the step again, and at an exhausted loop it grants one more round; with --accept-failure the failure
-counts. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
+After an error it tries the step again, at an exhausted loop it grants one more round, and at the cap as many attempts again; with
+--accept-failure the failure counts, and no step starts any more. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
     Continue(ContinueArgs),
     /// Run a failed mission again from its failed steps
     #[command(after_help = "\
@@ -141,6 +141,13 @@ existing branches stay as they are. With several backups, `--backup` selects one
         /// Only say what would happen
         #[arg(long)]
         dry_run: bool,
+    },
+    /// Run the program of the next step; what orange calls itself
+    #[command(hide = true)]
+    RunProgram {
+        /// The mission's id
+        #[arg(value_name = "ID")]
+        id: String,
     },
     /// Bring a mission forward; what orange calls itself
     #[command(hide = true)]
@@ -219,6 +226,9 @@ pub struct StartArgs {
     /// The project [default: the one of the current folder]
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
+    /// The value of an input that the workflow declares; of a list, one item each time
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = named_value)]
+    pub inputs: Vec<(String, String)>,
     /// The branch to work on [default: orange/PROMPT-ID, with the first words of the prompt]
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
@@ -302,4 +312,18 @@ pub struct CompleteArgs {
     /// A call for a person's attention
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub warning: Option<String>,
+    /// The value of an output that the step declares; of a list, one item each time
+    #[arg(long = "output", value_name = "NAME=VALUE", value_parser = named_value)]
+    pub outputs: Vec<(String, String)>,
+    /// Outputs as a JSON object; `-` reads standard input
+    #[arg(long = "outputs", value_name = "JSON|-", conflicts_with = "outputs")]
+    pub outputs_json: Option<String>,
+}
+
+/// `NAME=VALUE`
+fn named_value(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        Some(_) | None => Err("write NAME=VALUE".to_owned()),
+    }
 }

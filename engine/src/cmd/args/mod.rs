@@ -17,7 +17,7 @@ mod workflow;
 mod workspace;
 
 pub use acts::{CreateArgs, DiffArgs, EditArgs, FeedbackArgs, SendArgs};
-pub use agent::{AgentCommand, EndedArgs, SpawnName};
+pub use agent::{AgentCommand, EndedArgs, InsideArgs, SpawnName};
 pub use filter::TaskFilter;
 pub use group::CommandGroup;
 pub use harness::HarnessCommand;
@@ -221,9 +221,14 @@ claude mcp add orange -- orange mcp")]
 Examples:
   orange doctor
   orange doctor --json
+  orange doctor --wall
 
 Every finding has a remedy. Exit status: 0 when nothing is broken, 5 when something is.")]
-    Doctor,
+    Doctor {
+        /// Only make a wall like those around agents, in a folder for temporary files, and attack it from inside
+        #[arg(long)]
+        wall: bool,
+    },
     /// Show what finished tasks and missions have left, and remove it with --yes
     #[command(after_help = "\
 Examples:
@@ -356,7 +361,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
     /// Only lines that this command wrote
-    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "merge-into-parent", "notify", "spawn-next"])]
+    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "merge-into-parent", "notify", "run-program", "spawn-next"])]
     pub component: Option<String>,
     /// Only lines that contain this
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -466,6 +471,7 @@ impl Command {
             Command::Task(CommandGroup(TaskCommand::MergeIntoParent { .. })) => "merge-into-parent",
             Command::Task(_) | Command::Ls(_) => "task",
             Command::Mission(CommandGroup(MissionCommand::Advance { .. })) => "advance",
+            Command::Mission(CommandGroup(MissionCommand::RunProgram { .. })) => "run-program",
             Command::Mission(_) => "mission",
             Command::Attempt(_) => "attempt",
             Command::Step(_) => "step",
@@ -484,7 +490,7 @@ impl Command {
             Command::Demo(_) => "demo",
             Command::Uninstall(_) => "uninstall",
             Command::Mcp => "mcp",
-            Command::Doctor => "doctor",
+            Command::Doctor { .. } => "doctor",
             Command::Gc(_) => "gc",
             Command::Usage(_) => "usage",
             Command::Completions { .. } | Command::Complete { .. } => "completions",
@@ -507,7 +513,9 @@ impl Command {
                     | TaskCommand::Ask { .. }
                     | TaskCommand::MergeIntoParent { .. }
                     | TaskCommand::SpawnNext { .. }
-            )) | Command::Mission(CommandGroup(MissionCommand::Advance { .. }))
+            )) | Command::Mission(CommandGroup(
+                MissionCommand::Advance { .. } | MissionCommand::RunProgram { .. }
+            ))
         )
     }
 }

@@ -8,12 +8,14 @@ use orange_core::budget::Budget;
 use orange_core::feedback::{Authors, Resolve, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
+use orange_core::wall::{Level, flaw_of_host};
 
 use super::merge::{message_form, strategy};
 
 use crate::store::settings::ports::PER_SLOT;
 use crate::store::settings::{
-    MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_path, flaw_of_program, flaw_of_variable,
+    MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, flaw_of_grant, flaw_of_path, flaw_of_program,
+    flaw_of_variable,
 };
 
 /// `orange project …`
@@ -242,13 +244,29 @@ pub struct ProjectSettings {
     /// The limits of all agents of a month in UTC; once they are reached, no agent starts until the next month
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
     pub budget_month: Option<Box<Budget>>,
+    /// The least confinement of its agents: `off`, or `wall` for namespaces in which everything is invisible that is not granted; `off`
+    /// in a new project
+    #[arg(long, value_name = "LEVEL", value_parser = level())]
+    pub sandbox_level: Option<Level>,
+    /// A path that walled agents can read; once for each, or once as '' for none
+    #[arg(long, value_name = "PATH", value_parser = grant)]
+    pub sandbox_read: Option<Vec<String>>,
+    /// A path that walled agents can write to; once for each, or once as '' for none
+    #[arg(long, value_name = "PATH", value_parser = grant)]
+    pub sandbox_write: Option<Vec<String>>,
+    /// A variable that walled agents get; once for each, or once as '' for none
+    #[arg(long, value_name = "NAME", value_parser = variable)]
+    pub sandbox_env: Option<Vec<String>>,
+    /// A host that walled agents reach, such as `registry.npmjs.org:443` or `*.example.org:443`; once for each, or once as '' for none
+    #[arg(long, value_name = "HOST:PORT", value_parser = host)]
+    pub sandbox_hosts: Option<Vec<String>>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 22] = [
+const SHARED: [&str; 27] = [
     "copy",
     "link",
     "setup",
@@ -271,6 +289,11 @@ const SHARED: [&str; 22] = [
     "budget-task",
     "budget-day",
     "budget-month",
+    "sandbox-level",
+    "sandbox-read",
+    "sandbox-write",
+    "sandbox-env",
+    "sandbox-hosts",
 ];
 
 impl ProjectSettings {
@@ -299,6 +322,11 @@ impl ProjectSettings {
                 "budget-task" => settings.budget.task = None,
                 "budget-day" => settings.budget.day = None,
                 "budget-month" => settings.budget.month = None,
+                "sandbox-level" => settings.sandbox.level = None,
+                "sandbox-read" => settings.sandbox.read = None,
+                "sandbox-write" => settings.sandbox.write = None,
+                "sandbox-env" => settings.sandbox.env = None,
+                "sandbox-hosts" => settings.sandbox.hosts = None,
                 _ => settings.reclaim_when_waiting = None,
             }
         }
@@ -330,6 +358,12 @@ impl ProjectSettings {
         settings.budget.day = self.budget_day.as_deref().copied().or(settings.budget.day);
         settings.budget.month = self.budget_month.as_deref().copied().or(settings.budget.month);
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
+        let sandbox = &mut settings.sandbox;
+        sandbox.level = self.sandbox_level.or(sandbox.level);
+        sandbox.read = listed(&self.sandbox_read).or(sandbox.read.take());
+        sandbox.write = listed(&self.sandbox_write).or(sandbox.write.take());
+        sandbox.env = listed(&self.sandbox_env).or(sandbox.env.take());
+        sandbox.hosts = listed(&self.sandbox_hosts).or(sandbox.hosts.take());
     }
 
     fn change_merge(&self, merge: &mut MergeSettings) {
@@ -360,6 +394,19 @@ fn forge() -> impl TypedValueParser<Value = ForgeKind> {
 fn resolve() -> impl TypedValueParser<Value = Resolve> {
     let read = |word: String| Resolve::parse(&word).ok_or("a value without a word");
     PossibleValuesParser::new(Resolve::ALL.map(Resolve::as_str)).try_map(read)
+}
+
+fn level() -> impl TypedValueParser<Value = Level> {
+    let read = |word: String| Level::parse(&word).ok_or("a level without a word");
+    PossibleValuesParser::new(Level::ALL.map(Level::as_str)).try_map(read)
+}
+
+fn grant(text: &str) -> Result<String, String> {
+    none_or(text, flaw_of_grant)
+}
+
+fn host(text: &str) -> Result<String, String> {
+    none_or(text, flaw_of_host)
 }
 
 fn place(text: &str) -> Result<String, String> {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use orange_core::budget::Budget;
 
-use super::acts::{CreateArgs, DiffArgs, EditArgs, FeedbackArgs, ReplyArgs, SendArgs};
+use super::acts::{CreateArgs, DiffArgs, EditArgs, FeedbackArgs, ReplyArgs, SendArgs, VerdictArgs};
 use super::merge::{MergeArgs, strategy};
 use super::names::{TaskName, TaskNames};
 use super::transcripts::{LogsArgs, PaneArgs};
@@ -122,6 +122,18 @@ Examples:
 
 The newest feedback (`orange task feedback`) has the threads. Each gets one answer of at most 2 KiB for each round.")]
     Reply(ReplyArgs),
+    /// Write the verdict of a reviewer into its section of TASK.md
+    #[command(
+        override_usage = "orange task verdict [OPTIONS] <PASS|FAIL> <-|TEXT>",
+        after_help = "\
+Examples:
+  orange task verdict PASS - < review.md                   (a reviewer, in its worktree)
+  orange task verdict FAIL \"The migration drops a column\" --task add-login
+
+The engine writes it under the name of the reviewer that asks, so that no reviewer writes the verdict of another one. `Verdict: PASS` or
+`Verdict: FAIL` is the first line. Headings in the text are below that of the section. Ask for the status that fits afterwards."
+    )]
+    Verdict(VerdictArgs),
     /// Show what an agent's terminal shows now
     #[command(after_help = "\
 Examples:

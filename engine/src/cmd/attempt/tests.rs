@@ -18,6 +18,7 @@ fn mission(status: MissionStatus, session: Option<&str>, step: MissionStep) -> S
         project: "toy".to_owned(),
         branch: "fix".to_owned(),
         prompt: String::new(),
+        inputs: std::collections::BTreeMap::new(),
         status,
         current_step_index: None,
         last_step_result: None,
@@ -71,6 +72,7 @@ fn an_attempt_has_ended_when_its_agent_is_gone() {
         result: Some("PASS".to_owned()),
         summary: "done".to_owned(),
         warning: Some("slow".to_owned()),
+        outputs: std::collections::BTreeMap::new(),
     };
     let over = mission(MissionStatus::Paused, None, step(StepStatus::Completed));
     check(&over, &completed);

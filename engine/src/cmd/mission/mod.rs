@@ -14,7 +14,7 @@ use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
 use crate::cmd::task::{delete, restore};
-use crate::flow::mission::{Projection, advance, answer};
+use crate::flow::mission::{Projection, advance, answer, run_program};
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, find};
@@ -66,6 +66,9 @@ pub fn run(
         MissionCommand::Restore { mission, backup, dry_run } => {
             let found = named_or_here(app, mission);
             restore::run(app, WorkItemKind::Mission, mission.name.as_deref(), found, *backup, *dry_run)
+        }
+        MissionCommand::RunProgram { id } => {
+            run_program::run(app, &find::by_id(&app.home, id)?).map(|()| CommandAnswer::default())
         }
         MissionCommand::Advance { id } => {
             advance::advance(app, &find::by_id(&app.home, id)?).map(|()| CommandAnswer::default())

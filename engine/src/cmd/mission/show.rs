@@ -1,5 +1,7 @@
 //! `orange mission show`
 
+use orange_core::plan::{Inputs, Value};
+
 use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{CommandAnswer, one_line, table};
@@ -55,6 +57,7 @@ pub fn record(app: &App, dir: &WorkItemDir) -> Result<(ShownMission, Projection)
         waiting: history.agents.waiting,
         history: journal.records,
         prompt: projection.prompt.clone(),
+        inputs: projection.mission.inputs.clone(),
         run_id: task.id,
         workflow_id: task.owned.workflow,
         definition: task.owned.definition,
@@ -79,6 +82,9 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     lines.extend(mission.pauses.iter().flat_map(pause_lines));
     lines.extend(ended.iter().map(|command| format!("  {command}")));
     lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
+    if !mission.inputs.is_empty() {
+        lines.push(format!("inputs     {}", values_text(&mission.inputs)));
+    }
     lines.push(format!("project    {}", mission.project));
     lines.push(format!("branch     {}", mission.branch));
     let MissionPolicy { execution, intervene } = mission.policy;
@@ -106,6 +112,8 @@ pub fn pause_lines(pause: &MissionPause) -> Vec<String> {
 fn row(step: &MissionStep) -> [String; 6] {
     let times =
         step.loops.map(|LoopCount { completions, max, .. }| format!(" (loop {completions} of {max})"));
+    let outputs = step.attempts.iter().rev().map(|it| &it.outputs).find(|it| !it.is_empty());
+    let outputs = outputs.map(|it| format!("{}; ", values_text(it))).unwrap_or_default();
     let said = step.failure.as_deref().or(step.summary.as_deref()).unwrap_or_default();
     [
         step.id.clone(),
@@ -113,6 +121,12 @@ fn row(step: &MissionStep) -> [String; 6] {
         step.status.as_str().to_owned(),
         format!("{}{}", step.attempts.len(), times.unwrap_or_default()),
         step.result.clone().unwrap_or_default(),
-        one_line(said, 70),
+        one_line(&format!("{outputs}{said}"), 70),
     ]
+}
+
+/// `risk=low, parts=web api`
+fn values_text(values: &Inputs) -> String {
+    let one = |(name, value): (&String, &Value)| format!("{name}={}", one_line(&value.text(), 60));
+    values.iter().map(one).collect::<Vec<_>>().join(", ")
 }

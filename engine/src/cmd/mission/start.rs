@@ -24,6 +24,7 @@ pub fn run(app: &App, args: &StartArgs) -> Result<CommandAnswer> {
         policy: PolicyWishes { execution: args.policy.execution, intervene: args.policy.intervene },
         notices: !args.no_notices,
         attempts_before: 0,
+        inputs: &args.inputs,
         source: None,
         harness: args.harness.as_deref().unwrap_or(settings.worker()),
         review_harness: args.review_harness.as_deref().unwrap_or(settings.reviewer()),

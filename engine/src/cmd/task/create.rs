@@ -9,10 +9,12 @@ use crate::flow::create::{NewTask, NewlyCreated, create, would_create};
 use crate::flow::issue::{self, FromIssue};
 use crate::flow::parent::Parent;
 use crate::flow::written::WrittenText;
+use crate::relay::only_some;
 use crate::store::effective::effective;
 use crate::store::{WorkItem, WorkItemDraft};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Created, Success};
+use orange_system::variables::RELAYED;
 
 /// Makes the task and starts its agent.
 pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
@@ -31,6 +33,12 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<CommandAnswer> {
     };
     let settings = effective(&app.home, &project)?;
     let parent = Parent::of_caller(app)?;
+    if parent.is_none() && std::env::var_os(RELAYED).is_some() {
+        return Err(only_some(Error::new(
+            ErrorKind::NotAllowed,
+            "an agent in a sandbox creates tasks only where its state delegates work",
+        )));
+    }
     let of_parent = parent.as_ref().map(|parent| &parent.task);
     let warning = settings.trust.warning(&project.name);
     let new = NewTask {

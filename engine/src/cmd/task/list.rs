@@ -18,7 +18,7 @@ use crate::flow::queue::StartQueue;
 use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
 use crate::store::intake::WaitingIssue;
-use crate::store::list::Brevity;
+use crate::store::list::{BriefTask, KnownTask};
 use crate::store::pool::SavedPool;
 use crate::store::{
     Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemKind, list, projects, suggest, work_item,
@@ -50,37 +50,24 @@ pub(super) fn run_at(app: &App, args: &ListArgs, as_json: bool, now: SystemTime)
             |status| owned.status == status,
         )
     };
-    let is_shown = |listed: &WorkItemEntry| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = SavedPool::read(&app.home);
     let is_listed = |kind, owned: &Owned| kind == WorkItemKind::Task && is_wanted(owned);
     let mut known = list::journals(&app.home, &WorkItemKind::ALL, project.as_deref(), &is_listed)?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| StartQueue::of(&app.home, saved, &known)).ok();
-    let around =
-        ListFacts { app, names: KnownNames::of(app), panes: Panes::of(app), queue, git: asked_of(args) };
+    let (names, panes, git) = (KnownNames::of(app), Panes::of(app), asked_of(args));
+    let around = ListFacts { app, names, panes, queue, git, has_actions: as_json };
     known.retain(|one| one.dir.kind == WorkItemKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
-    let observed =
-        |it: WorkItemEntry, brevity: &Brevity| is_shown(&it).then(|| around.observe(it, brevity)).flatten();
-    let is_brief = |_, owned: &Owned| around.is_brief(owned);
     if as_json {
-        let rows = list::each_briefly(known, is_brief, |it, brevity| {
-            let (dir, observed) = observed(it, &brevity)?;
-            let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
-            Some((rank(&row), written(&row)))
-        });
-        let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
+        let written = |row: &ListedTask<'_>| is_asked(row).then(|| written(row));
+        let rows = around.rows(known, &is_wanted, written).into_iter().collect::<Result<Vec<_>>>()?;
         return Ok(CommandAnswer::text(array(&rows)));
     }
     let width = screen::width();
     let has_project = project.is_none() && has_several(app);
     let shape = RowLayout { width, has_project, now };
-    let rows = list::each_briefly(known, is_brief, |it, brevity| {
-        let (dir, observed) = observed(it, &brevity)?;
-        let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
-        Some((rank(&row), shape.row(&row)))
-    });
-    let rows = in_order(rows);
+    let rows = around.rows(known, &is_wanted, |row| is_asked(row).then(|| shape.row(row)));
     let issues = waiting_issues(app, project.as_deref());
     if rows.is_empty() && issues.is_empty() {
         return Ok(CommandAnswer::text(nothing(app, args, project.as_deref())?));
@@ -169,6 +156,8 @@ struct ListFacts<'o> {
     queue: Option<StartQueue>,
     /// Questions to git about each task.
     git: AskGit,
+    /// True if the rows have actions, which only JSON shows.
+    has_actions: bool,
 }
 
 impl ListFacts<'_> {
@@ -186,25 +175,39 @@ impl ListFacts<'_> {
         self.app.machine_of(owned).is_ok_and(is_first)
     }
 
-    /// A task with its agents; `None` if it was deleted meanwhile.
-    fn observe(
+    /// The rows of the wanted tasks as `written` makes them, in the order of the list.
+    fn rows<R: Send>(
         &self,
-        WorkItemEntry { dir, task }: WorkItemEntry,
-        brevity: &Brevity,
-    ) -> Option<(WorkItemDir, Result<Observed>)> {
+        known: Vec<KnownTask>,
+        is_wanted: &(dyn Fn(&Owned) -> bool + Sync),
+        written: impl Fn(&ListedTask<'_>) -> Option<R> + Sync,
+    ) -> Vec<R> {
+        let ranked = |row: &ListedTask<'_>| Some((rank(row), written(row)?));
+        let mut room = None;
+        let brief = |BriefTask { dir, task, idle }: BriefTask| {
+            let observed = Observed::without_agents_in(&mut room, task, &idle.since);
+            ranked(&ListedTask::Readable(Box::new(self.row(&dir, observed))))
+        };
+        let whole = |WorkItemEntry { dir, task }: WorkItemEntry| {
+            let is_shown = task.as_ref().map_or(true, |task| is_wanted(&task.owned));
+            let observed = is_shown.then(|| self.observed(&dir, task)).flatten()?;
+            ranked(&self.listed(&dir, &observed))
+        };
+        in_order(list::each_briefly(known, |_, owned| self.is_brief(owned), brief, whole))
+    }
+
+    /// A task with its agents; `None` if it was deleted meanwhile.
+    fn observed(&self, dir: &WorkItemDir, task: Result<WorkItem>) -> Option<Result<Observed>> {
         let observed = task.and_then(|task| {
-            // A task that waits for its start has no agent and no transition, so its journal is not read: there may be thousands.
-            if let Brevity::Brief(idle) = brevity {
-                return Ok(Observed::without_agents(task, &idle.since));
-            }
+            // A task that waits for its start has no agent and no transition, so its journal is not read.
             if self.is_plain(&task) {
                 return Ok(Observed::without_agents(task, ""));
             }
-            let history = work_item::read_journal_last(&dir, 0)?.history();
-            Observed::of(self.app, &dir, task, history, &self.panes)
+            let history = work_item::read_journal_last(dir, 0)?.history();
+            Observed::of(self.app, dir, task, history, &self.panes)
         });
         let is_gone = observed.as_ref().is_err_and(|error| error.kind == ErrorKind::NotFound);
-        (!is_gone).then_some((dir, observed))
+        (!is_gone).then_some(observed)
     }
 
     fn is_plain(&self, task: &WorkItem) -> bool {
@@ -230,7 +233,7 @@ impl ListFacts<'_> {
         let waits_for = self.waits_for(task);
         let has_room = || self.queue.as_ref().is_none_or(|queue| queue.has_room(self.app, task));
         let has_room = owned.workspace.is_some() || has_room();
-        let known = NeedFacts::of(dir, observed, self.git);
+        let known = NeedFacts { has_actions: self.has_actions, ..NeedFacts::of(dir, observed, self.git) };
         let forbidden = self.queue.as_ref().and_then(|queue| queue.forbids(self.app, task));
         let (queued, forbidden) = (waits_for.as_deref(), forbidden.as_deref());
         let need = need::of_task(self.app, &NeedFacts { queued, forbidden, has_room, ..known });

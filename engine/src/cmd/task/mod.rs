@@ -25,6 +25,7 @@ mod send;
 pub mod show;
 mod undo;
 mod update;
+mod verdict;
 mod wait;
 pub mod watch;
 
@@ -137,6 +138,12 @@ pub fn run(
             let text = stdin::or_text(&args.text, "the answer")?;
             let wish = ReplyWish { thread: &args.thread, text: &text, resolve: args.resolve };
             changing(app, &TaskName { name: args.task.clone() }, |dir| reply::run(app, dir, wish))
+        }
+        TaskCommand::Verdict(args) => {
+            let text = stdin::or_text(&args.text, "the review")?;
+            changing(app, &TaskName { name: args.task.clone() }, |dir| {
+                verdict::run(app, dir, args.verdict, &text)
+            })
         }
         TaskCommand::Open(task) => page::open(app, &named_or_here(app, task)?),
         TaskCommand::Refresh(task) => changing(app, task, |dir| page::refresh(app, dir)),

@@ -50,7 +50,7 @@ impl Patience {
 
 impl Git {
     /// Repeats a call while another git process blocks it.
-    pub(super) fn patiently(&self, call: impl Fn() -> ProgramCall) -> Result<CallOutput> {
+    pub(in crate::drive) fn patiently(&self, call: impl Fn() -> ProgramCall) -> Result<CallOutput> {
         let mut patience = Patience::new();
         loop {
             let output = call().run()?;

@@ -27,7 +27,7 @@ const LONGEST: u64 = 64 * 1024;
 impl Git {
     /// This repository seen from one of its worktrees. Every call names the worktree's own part of the repository, so that later
     /// changes of the worktree's `.git` file have no effect, and the part that all worktrees share, so that its file `commondir` has none.
-    pub(super) fn inside(&self, worktree: &Path) -> Result<Git> {
+    pub(in crate::drive) fn inside(&self, worktree: &Path) -> Result<Git> {
         if is_same(worktree, &self.repo) {
             return Ok(self.clone());
         }
@@ -43,7 +43,7 @@ impl Git {
     }
 
     /// The part of this repository for one worktree; refuses unless the `.git` file of the folder leads to it and it leads back.
-    pub(super) fn own_part(&self, worktree: &Path) -> Result<PathBuf> {
+    pub(in crate::drive) fn own_part(&self, worktree: &Path) -> Result<PathBuf> {
         let is_folder = worktree.symlink_metadata().is_ok_and(|found| found.is_dir());
         let parts = self.shared_part()?.join("worktrees");
         let own = link_of(worktree).filter(|_| is_folder);

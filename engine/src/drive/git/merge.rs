@@ -463,7 +463,7 @@ impl Git {
         .help("a task that has had no worktree has no work to merge; if the branch was renamed, `orange task update --branch NAME` says so"))
     }
 
-    pub(super) fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {
+    pub(in crate::drive) fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {
         let output = self.call().args(["merge-base", "--is-ancestor", one, of]).run()?;
         match output.code() {
             Some(1) => Ok(false),

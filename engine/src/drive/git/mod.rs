@@ -49,6 +49,7 @@ pub use given::given;
 pub use head::{may_have, may_have_repository, stands_on};
 pub use merge::{Merge, Mergeable};
 pub use orange_core::merge::{BegunMerge, BegunSync, Strategy, UndoneMerge};
+pub(in crate::drive) use parse::quoted;
 pub use parse::{ChangedFile, GitVersion, ListedWorktree};
 pub use sync::{SyncForm, SyncPlan};
 pub use template::PullRequestTemplate;
@@ -149,6 +150,17 @@ impl Git {
                     format!("git does not know who commits in {}", self.repo.display()),
                 )
                 .help("run `git config --global user.name \"…\"` and `git config --global user.email …`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the name and the address of commits into another file of settings, and nothing else, since settings may have tokens.
+    pub fn copy_identity(&self, file: &Path) -> Result<()> {
+        for key in ["user.name", "user.email"] {
+            if let Some(value) = self.setting(key)? {
+                let write = self.call().args(["config", "--file"]).arg(file).args([key, &value]);
+                write.run()?.checked()?;
             }
         }
         Ok(())
@@ -372,7 +384,8 @@ impl Git {
             .map_err(|cause| Error::io("write", &file, &cause))
     }
 
-    fn common_dir(&self) -> Result<PathBuf> {
+    /// The part of the repository that all worktrees share.
+    pub(in crate::drive) fn common_dir(&self) -> Result<PathBuf> {
         let call = self.call().args(["rev-parse", "--path-format=absolute", "--git-common-dir"]);
         Ok(PathBuf::from(call.text()?))
     }
@@ -382,6 +395,11 @@ impl Git {
             .patiently(|| self.call().args(["for-each-ref", parse::REF_FORMAT]).args(names))?
             .checked()?;
         Ok(parse::parse_refs(&output.stdout))
+    }
+
+    /// The commits of these refs.
+    pub(in crate::drive) fn commits_of(&self, names: &[&str]) -> Result<Vec<String>> {
+        Ok(self.refs(names)?.into_iter().map(|one| one.commit).collect())
     }
 
     fn symbolic_ref(&self, folder: &Path, name: &str) -> Result<Option<String>> {
@@ -420,7 +438,8 @@ impl Git {
         })
     }
 
-    fn call(&self) -> ProgramCall {
+    /// A call without questions and hooks, in English, that sees this repository only.
+    pub(in crate::drive) fn call(&self) -> ProgramCall {
         self.call_in(&self.repo)
     }
 

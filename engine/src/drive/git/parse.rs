@@ -193,7 +193,7 @@ pub(super) fn parse_attributes(printed: &[u8]) -> Vec<(PathBuf, String, String)>
 }
 
 /// A path as a line, quoted for git.
-pub(super) fn quoted(path: &Path) -> Vec<u8> {
+pub(in crate::drive) fn quoted(path: &Path) -> Vec<u8> {
     let quote = |byte: &u8| match byte {
         b'"' | b'\\' => vec![b'\\', *byte],
         b'\n' => b"\\n".to_vec(),

@@ -1,6 +1,9 @@
 //! The built-in harnesses.
 
-use super::{Harness, reporting};
+use super::{Harness, HarnessSandbox, reporting};
+
+/// Its own sandbox breaks `git add -A`, and the wall is around it.
+const CLAUDE_UNCONFINED: &str = r#"--settings={"sandbox":{"enabled":false}}"#;
 
 const PROMPT: &str = "{prompt}";
 const EFFORT: &str = "{effort}";
@@ -18,6 +21,7 @@ fn claude() -> Harness {
         full: words(&["--permission-mode=bypassPermissions", "--", PROMPT]),
         reduced: words(&["--permission-mode=acceptEdits", CLAUDE_TOOLS, "--", PROMPT]),
         effort: words(&["--effort", EFFORT]),
+        max_effort: "max".to_owned(),
         consent: words(&[r#"--settings={"skipDangerousModePermissionPrompt":true}"#]),
         mcp: words(&[r#"--mcp-config={"mcpServers":{"orange":{"command":"{orange:json}","args":["mcp"]}}}"#]),
         report: words(&[reporting::CLAUDE]),
@@ -30,6 +34,33 @@ fn claude() -> Harness {
             "~/.claude/projects/*/{session}.jsonl",
         ]),
         unset: words(&["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"]),
+        sandbox: HarnessSandbox {
+            hosts: words(&["api.anthropic.com:443"]),
+            env: words(&[
+                "ANTHROPIC_API_KEY",
+                "ANTHROPIC_AUTH_TOKEN",
+                "ANTHROPIC_BASE_URL",
+                "CLAUDE_CODE_OAUTH_TOKEN",
+                "DISABLE_AUTOUPDATER",
+                "IS_SANDBOX",
+            ]),
+            seed: words(&[
+                ".claude.json",
+                ".claude/CLAUDE.md",
+                ".claude/agents",
+                ".claude/commands",
+                ".claude/settings.json",
+                ".claude/skills",
+            ]),
+            full: Some(words(&["--permission-mode=bypassPermissions", CLAUDE_UNCONFINED, "--", PROMPT])),
+            reduced: Some(words(&[
+                "--permission-mode=acceptEdits",
+                CLAUDE_TOOLS,
+                CLAUDE_UNCONFINED,
+                "--",
+                PROMPT,
+            ])),
+        },
         model: words(MODEL),
         install: "`npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in".to_owned(),
         ..Harness::default()
@@ -58,6 +89,7 @@ fn codex() -> Harness {
             PROMPT,
         ]),
         effort: words(&["--config", "model_reasoning_effort={effort}"]),
+        max_effort: "xhigh".to_owned(),
         consent: words(&["--config", r#"projects={"{repo:json}"={trust_level="trusted"}}"#]),
         mcp: words(&["--config", CODEX_MCP]),
         report: words(&["--config", reporting::CODEX]),
@@ -70,6 +102,22 @@ fn codex() -> Harness {
             "$CODEX_HOME/sessions/*/*/*/rollout-????-??-??T??-??-??-{session}.jsonl",
             "~/.codex/sessions/*/*/*/rollout-????-??-??T??-??-??-{session}.jsonl",
         ]),
+        sandbox: HarnessSandbox {
+            hosts: words(&["api.openai.com:443", "auth.openai.com:443", "chatgpt.com:443"]),
+            env: words(&["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"]),
+            seed: words(&[".codex/AGENTS.md", ".codex/config.toml", ".codex/prompts", ".codex/skills"]),
+            full: None,
+            // It cannot make its own sandbox in a wall.
+            reduced: Some(words(&[
+                "--sandbox=danger-full-access",
+                "--ask-for-approval=on-request",
+                KEEP_PATH,
+                NO_UPDATE,
+                NO_OFFER,
+                "--",
+                PROMPT,
+            ])),
+        },
         model: words(MODEL),
         install: "`npm install -g @openai/codex`, then run `codex` once to log in".to_owned(),
         ..Harness::default()
@@ -100,6 +148,7 @@ fn pi() -> Harness {
         full: words(&[PROMPT]),
         reduced: words(&[PROMPT]),
         effort: words(&["--thinking", EFFORT]),
+        max_effort: "xhigh".to_owned(),
         report: words(&["--extension", reporting::PI]),
         resume: words(&["--session", "{session}"]),
         resume_errors: words(&["No session found"]),
@@ -129,6 +178,16 @@ fn gemini() -> Harness {
             "GIT_ASKPASS",
             "SSH_ASKPASS",
         ]),
+        sandbox: HarnessSandbox {
+            hosts: words(&[
+                "cloudcode-pa.googleapis.com:443",
+                "generativelanguage.googleapis.com:443",
+                "oauth2.googleapis.com:443",
+            ]),
+            env: words(&["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
+            seed: words(&[".gemini/GEMINI.md", ".gemini/settings.json"]),
+            ..HarnessSandbox::default()
+        },
         model: words(MODEL),
         install: "`npm install -g @google/gemini-cli`, then run `gemini` once to log in".to_owned(),
         ..Harness::default()
@@ -151,6 +210,7 @@ fn copilot() -> Harness {
             "--interactive={prompt}",
         ]),
         effort: words(&["--reasoning-effort", EFFORT]),
+        max_effort: "xhigh".to_owned(),
         model: words(MODEL),
         install:
             "`npm install -g @github/copilot`, then run `copilot` once to log in and to trust the repository"

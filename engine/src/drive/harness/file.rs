@@ -8,6 +8,7 @@ use toml::de::{DeString, DeTable};
 
 use super::built_in;
 use super::keys::{Harness, KEYS, TableEntry};
+use super::sandbox;
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
 use crate::{Error, ErrorKind, Result};
@@ -87,6 +88,14 @@ impl HarnessSource<'_> {
         }
         for (name, value) in in_order(table) {
             let (at, entry) = (name.span().start, TableEntry { key: name.get_ref(), value: value.get_ref() });
+            if entry.key == sandbox::TABLE {
+                let Some(table) = entry.value.as_table() else {
+                    let name = &harness.name;
+                    return Err(self.0.broken(at, &format!("`sandbox` is a table: [{name}.sandbox]")));
+                };
+                sandbox::apply(table, &mut harness.sandbox).map_err(|(at, flaw)| self.0.broken(at, &flaw))?;
+                continue;
+            }
             let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                 let help = suggest::help(entry.key, &names, "keys");

@@ -2,6 +2,7 @@
 
 use toml::de::DeValue;
 
+use super::needs::HarnessSandbox;
 use super::template::{self, Placeholder};
 
 /// Defines [`Harness`] and [`KEYS`]: a line for each key with its type and the function that reads it.
@@ -12,6 +13,8 @@ macro_rules! keys {
         pub struct Harness {
             /// Its name in tasks.
             pub name: String,
+            /// Its needs inside a wall.
+            pub sandbox: HarnessSandbox,
             $($(#[$doc])* pub $key: $type,)*
         }
 
@@ -37,7 +40,7 @@ pub(super) struct TableEntry<'t> {
 }
 
 /// The value, or why it is invalid.
-type KeyResult<T> = Result<T, String>;
+pub(super) type KeyResult<T> = Result<T, String>;
 
 keys! {
     /// Its program: a name on `PATH`, or a path.
@@ -50,6 +53,8 @@ keys! {
     review: Option<Vec<String>> = |entry| prompted(entry).map(Some),
     /// Its arguments for the effort, before the others; empty if it has none.
     effort: Vec<String> = |entry| with(Placeholder::Effort, "the level: `{effort}`", entry),
+    /// Its word for the effort `max` of step workflows; empty if it has none.
+    max_effort: String = text,
     /// Its arguments for the model, before the others; empty if it chooses one itself.
     model: Vec<String> = |entry| with(Placeholder::Model, "the model's name: `{model}`", entry),
     /// Its arguments after a person has agreed to its first dialogs, before the others.
@@ -105,7 +110,7 @@ fn program(entry: &TableEntry<'_>) -> KeyResult<String> {
         .ok_or_else(|| format!("`{}` is the name or path of a program, in quotes", entry.key))
 }
 
-fn list(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
+pub(super) fn list(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let items =
         entry.value.as_array().and_then(|items| items.iter().map(|item| string(item.get_ref())).collect());
     items.ok_or_else(|| format!("`{}` is a list of strings in quotes: [\"…\", \"…\"]", entry.key))
@@ -116,7 +121,7 @@ fn template(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     args.iter().find_map(|arg| template::flaw(arg)).map_or(Ok(args), Err)
 }
 
-fn prompted(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
+pub(super) fn prompted(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let args = template(entry)?;
     let places = args.iter().flat_map(|arg| {
         [Placeholder::Prompt, Placeholder::PromptFile].map(|name| template::count(arg, name))
@@ -155,7 +160,7 @@ fn variables(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     ))
 }
 
-fn names(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
+pub(super) fn names(entry: &TableEntry<'_>) -> KeyResult<Vec<String>> {
     let names = list(entry)?;
     if names.iter().all(|name| is_variable(name)) {
         return Ok(names);

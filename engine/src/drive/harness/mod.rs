@@ -4,8 +4,10 @@ mod built_in;
 mod file;
 mod keys;
 mod merge;
+mod needs;
 pub mod report;
 pub mod reporting;
+mod sandbox;
 mod template;
 pub mod transcript;
 pub mod until;
@@ -17,12 +19,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
+use orange_core::plan::Effort;
 use orange_system::exec::{ProgramCall, find_on_path};
 use orange_system::nofollow;
 
 pub use built_in::built_in;
 pub use file::{all, named};
 pub use keys::Harness;
+pub use needs::HarnessSandbox;
 use template::{StartValues, fill};
 pub use template::{quoted_names, shell_word};
 
@@ -31,6 +35,8 @@ pub use template::{quoted_names, shell_word};
 pub struct StartOptions<'s> {
     /// True if it may do everything without asking.
     pub full: bool,
+    /// True if it is inside a wall.
+    pub walled: bool,
     /// True for a reviewer.
     pub reviews: bool,
     /// True if a person has agreed to its first dialogs.
@@ -126,6 +132,25 @@ impl Harness {
         )))
     }
 
+    /// Its word for the effort of a step.
+    ///
+    /// # Errors
+    /// `refused` when it has no option for the effort, or no word for this one.
+    pub fn effort_word(&self, effort: Effort) -> Result<&str> {
+        self.check_option("effort", &self.effort, Some(effort.as_str()))?;
+        match effort {
+            Effort::Low | Effort::Medium | Effort::High => Ok(effort.as_str()),
+            Effort::Max if !self.max_effort.is_empty() => Ok(&self.max_effort),
+            Effort::Max => {
+                let Harness { name, .. } = self;
+                let message = format!("the harness {name} has no word for `effort: max`");
+                Err(Error::new(ErrorKind::Refused, message).help(format!(
+                    "write `high` where the workflow says `max`, or give `[{name}]` in harnesses.toml its word: `max_effort = \"…\"`"
+                )))
+            }
+        }
+    }
+
     /// The call that starts it in its worktree.
     pub fn call(&self, start: StartOptions<'_>, places: StartPaths<'_>) -> Result<ProgramCall> {
         let text = nofollow::read(places.prompt, nofollow::LONGEST)
@@ -174,7 +199,7 @@ impl Harness {
 
     /// The templates to fill in: lists of arguments, one after the other.
     fn template(&self, start: StartOptions<'_>) -> impl Iterator<Item = &String> {
-        let by_permission = if start.full { &self.full } else { &self.reduced };
+        let by_permission = self.by_permission(start);
         let last = self.review.as_ref().filter(|_| start.reviews).unwrap_or(by_permission);
         let is_new = matches!(start.conversation, Some(ConversationStart::New(_)));
         let is_resumed = matches!(start.conversation, Some(ConversationStart::Resumed(_)));
@@ -189,6 +214,17 @@ impl Harness {
             (true, last),
         ];
         lists.into_iter().filter(|(applies, _)| *applies).flat_map(|(_, list)| list)
+    }
+}
+
+impl Harness {
+    /// The list of its permissions: inside a wall that of its table `sandbox`, if that has one.
+    fn by_permission(&self, start: StartOptions<'_>) -> &Vec<String> {
+        let (outside, inside) = match start.full {
+            true => (&self.full, &self.sandbox.full),
+            false => (&self.reduced, &self.sandbox.reduced),
+        };
+        inside.as_ref().filter(|_| start.walled).unwrap_or(outside)
     }
 }
 

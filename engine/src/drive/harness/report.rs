@@ -46,6 +46,7 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<ActivityNote> {
         | NoteKind::Answered
         | NoteKind::Idle
         | NoteKind::Reports
+        | NoteKind::Refused
         | NoteKind::Other => (None, false),
     };
     let until_of_text = || until(text.as_ref()?, fault::now()).map(clock::rfc3339);

@@ -26,6 +26,7 @@ fn check(name: &str, start: StartOptions<'_>, prompt: &str, expect: &[&str]) {
 
 const FULL: StartOptions<'static> = StartOptions {
     full: true,
+    walled: false,
     reviews: false,
     consent: false,
     mcp: false,
@@ -93,6 +94,20 @@ fn a_model_and_an_effort_come_first() {
     let refusal = gemini.check_option("effort", &gemini.effort, Some("high")).unwrap_err();
     assert_eq!(refusal.message, "the harness gemini has no option for `effort: high`");
     assert!(refusal.help.ends_with("its `effort`: [\"--effort\", \"{effort}\"]"), "{}", refusal.help);
+}
+
+#[test]
+fn an_effort_of_a_step_is_a_word_of_the_harness() {
+    for harness in built_in().iter().filter(|it| !it.effort.is_empty()) {
+        let words = Effort::ALL.map(|it| harness.effort_word(it).unwrap_or_default().to_owned());
+        assert_eq!(words[..3], ["low", "medium", "high"], "{}", harness.name);
+        assert!(["max", "xhigh"].contains(&words[3].as_str()), "{}: {}", harness.name, words[3]);
+    }
+    let refusal = named("gemini").effort_word(Effort::Low).unwrap_err();
+    assert_eq!(refusal.message, "the harness gemini has no option for `effort: low`");
+    let plain = Harness { name: "own".to_owned(), max_effort: String::new(), ..named("pi") };
+    assert_eq!(plain.effort_word(Effort::High), Ok("high"));
+    assert_eq!(plain.effort_word(Effort::Max).unwrap_err().kind, ErrorKind::Refused);
 }
 
 #[test]

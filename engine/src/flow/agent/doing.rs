@@ -66,6 +66,14 @@ impl AgentFacts<'_> {
 
     /// Assesses the facts.
     pub fn assess(&self) -> Assessment {
+        let assessment = self.by_reports();
+        match refused(self.activity) {
+            Some(refused) => Assessment { reason: format!("{}; {refused}", assessment.reason), ..assessment },
+            None => assessment,
+        }
+    }
+
+    fn by_reports(&self) -> Assessment {
         if let Some(asked) = self.activity.asked.first() {
             return Assessment {
                 request: asked.request.clone(),
@@ -148,6 +156,24 @@ impl AgentFacts<'_> {
                 format!("it is at its prompt, has written what {status} needs, and has not asked for it"),
             ),
         }
+    }
+}
+
+/// The hosts that its wall has refused, if there are any.
+fn refused(activity: &Activity) -> Option<String> {
+    const SHOWN: usize = 3;
+    let mut hosts: Vec<(&String, &u64)> = activity.refused.iter().collect();
+    hosts.sort_by_key(|(host, count)| (std::cmp::Reverse(**count), *host));
+    let more = hosts.len().saturating_sub(SHOWN);
+    let hosts = hosts.iter().take(SHOWN).map(|(host, count)| match count {
+        1 => (*host).clone(),
+        count => format!("{host} ({count} times)"),
+    });
+    let named = hosts.collect::<Vec<_>>().join(", ");
+    match (named.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(format!("its wall refuses {named}")),
+        (false, more) => Some(format!("its wall refuses {named} and {more} more")),
     }
 }
 

@@ -1,14 +1,16 @@
 //! Reports of a harness about its agent: each is noted, and a request for a permission is held until it has an answer.
 
 use orange_system::variables;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::drive::harness::report;
 use crate::flow::asked::{self, RequestAnswer};
 use crate::hooks::agent_processes::AgentProcesses;
+use crate::hooks::wall;
 use crate::store::activity::{self, Activity, ActivityNote, NoteKind};
-use crate::store::{Home, WorkItemDir, find, home};
+use crate::store::{Home, WorkItemDir, find, home, work_item};
 use crate::{Error, Result, caller};
 use orange_system::changes::FolderWatch;
 use orange_system::clock;
@@ -28,6 +30,7 @@ pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Res
     let home = Home::from_env()?;
     let dir = find::by_id(&home, &task)?;
     caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
+    let note = if variable(variables::RELAYED).is_some() { outside(&dir, note)? } else { note };
     if note.kind == NoteKind::Permission && hold {
         return ask(&dir, note);
     }
@@ -36,6 +39,16 @@ pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Res
         wake_up(&open()?, &dir, spawn)?;
     }
     Ok(None)
+}
+
+/// The note of an agent that may be walled, with the path of its transcript outside.
+fn outside(dir: &WorkItemDir, note: ActivityNote) -> Result<ActivityNote> {
+    let agents = work_item::read_journal_last(dir, 0)?.history().agents.alive;
+    let Some(record) = agents.get(&note.spawn).filter(|record| wall::is_walled(record)) else {
+        return Ok(note);
+    };
+    let transcript = note.transcript.as_ref().and_then(|path| wall::outside(dir, record, Path::new(path)));
+    Ok(ActivityNote { transcript: transcript.map(|path| path.to_string_lossy().into_owned()), ..note })
 }
 
 fn append(dir: &WorkItemDir, note: &ActivityNote) -> Result<()> {

@@ -6,6 +6,7 @@ pub mod attach;
 pub mod doing;
 pub mod ended;
 pub mod event;
+pub mod inside;
 pub mod limit;
 pub mod observed;
 pub mod pane;

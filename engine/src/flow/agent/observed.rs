@@ -97,6 +97,23 @@ impl Observed {
         Observed { task, history, session: SessionHealth::Inactive, agents: Vec::new() }
     }
 
+    /// As [`Observed::without_agents`], in the room of an earlier one: a new history for each of thousands of tasks takes longer than
+    /// the rest of a list.
+    pub fn without_agents_in<'r>(
+        room: &'r mut Option<Observed>,
+        task: WorkItem,
+        since: &str,
+    ) -> &'r Observed {
+        match room {
+            Some(observed) => {
+                observed.task = task;
+                since.clone_into(&mut observed.history.since);
+                observed
+            }
+            None => room.insert(Observed::without_agents(task, since)),
+        }
+    }
+
     /// Event that is not recorded yet.
     pub fn unnoticed(&self, dir: &WorkItemDir) -> Option<String> {
         session::unnoticed(dir, &self.history, self.session)

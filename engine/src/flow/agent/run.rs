@@ -13,6 +13,7 @@ use crate::drive::last_lines;
 use crate::drive::transcript::{self, pane};
 use crate::hooks::agent_processes::RecordRoom;
 use crate::hooks::trace;
+use crate::hooks::wall::{self, Wall};
 use crate::relay::Companion;
 use crate::setup::{SetupRecord, mcp};
 use crate::store::activity::{self, ActivityNote, NoteKind};
@@ -82,6 +83,7 @@ fn attend(app: &App, dir: &WorkItemDir, number: u32) -> Result<AgentExit> {
     let report = reports(app, dir, number, &harness);
     let start = StartOptions {
         full: spawn.permissions == event::Permissions::Full,
+        walled: wall::is_walled(&spawn),
         reviews: spawn.actor == event::Actor::Reviewer,
         consent: SetupRecord::read(&app.home)?.has(&spawn.harness, &project.path),
         mcp: mcp::is_installed(app),
@@ -110,6 +112,12 @@ fn attend(app: &App, dir: &WorkItemDir, number: u32) -> Result<AgentExit> {
     let call = of_step(call, dir, &spawn)?;
     let root = ProcessRoot::Agent(dir.id.clone(), number);
     let holder = ProgramCall::new(&app.program).args(["agent", "hold"]);
+    let call = if wall::is_walled(&spawn) {
+        let (worktree, record) = (folder.as_path(), &spawn);
+        Wall { app, dir, task: &task, record, project: &project, harness: &harness, worktree }.around(call)?
+    } else {
+        call
+    };
     let room = RecordRoom::make(dir, number)?;
     let mut companion = Companion::start(app, dir, number);
     let started = |agent| {

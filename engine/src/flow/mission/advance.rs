@@ -6,7 +6,7 @@ use orange_core::plan::StepId;
 
 use super::Projection;
 use super::locked::LockedMission;
-use super::{notices, wait};
+use super::{notices, program, wait};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::{budget, life, queue, waiting};
@@ -18,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// The name of this machine in records of attempts.
-const WORKER: &str = "local";
+pub(super) const WORKER: &str = "local";
 
 /// Brings a mission forward as far as it goes without an agent or a person. If this process is killed, the next one calls it
 /// again.
@@ -28,6 +28,7 @@ const WORKER: &str = "local";
 /// paused, and that is not an error.
 pub fn advance(app: &App, dir: &WorkItemDir) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
+    program::end_over(&mission)?;
     end_agents(app, &mut mission)?;
     begin(app, &mut mission)?;
     start_next(app, &mut mission)?;
@@ -71,7 +72,8 @@ fn is_due(app: &App, dir: &WorkItemDir) -> Result<bool> {
     match mission.status {
         MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
         MissionStatus::Running => {
-            let is_missing = mission.busy().is_some() && history.agents.alive.is_empty();
+            let is_missing =
+                mission.busy().is_some() && history.agents.alive.is_empty() && !program::is_running(dir);
             Ok(!wait::is_early(&history) && (mission.next().is_some() || is_missing))
         }
         MissionStatus::Paused => Ok(false),
@@ -131,6 +133,13 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     if current.is_some() && !mission.locked.history().agents.alive.is_empty() {
         return restart_unbegun(app, mission);
     }
+    let is_program = mission.projection.plan.step(step).is_program();
+    if is_program && (current.is_some() || program::is_running(mission.locked.dir())) {
+        return match program::start(app, mission, step, current.is_some())? {
+            true => start_next(app, mission),
+            false => Ok(()),
+        };
+    }
     if let Some((events, why)) = budget::of_mission(app, &mission.locked, mission.projection.plan.budget) {
         return mission.obstruct(&why, events);
     }
@@ -149,6 +158,9 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     };
     if let Err(error) = make_ready(app, mission, &attempt) {
         return mission.obstruct(&error.one_line(), Vec::new());
+    }
+    if is_program {
+        return program::start(app, mission, step, false).map(drop);
     }
     let name = projection.plan.step(step).id;
     let started = Event::StepStarted {

@@ -79,6 +79,11 @@ fn words(mission: &LockedMission, answered: AnswerEffect, others_are_open: bool)
         AnswerEffect::TriedAgain(step) => format!("step {} is tried again", name(step)),
         AnswerEffect::Granted(step) => format!("the loop of {} has one more round", name(step)),
         AnswerEffect::Accepted(step) => format!("the failure of {} is taken as it is", name(step)),
+        AnswerEffect::Extended => {
+            let most = mission.projection.plan.max_attempts.unwrap_or_default();
+            format!("it may start {most} more attempt{}", if most == 1 { "" } else { "s" })
+        }
+        AnswerEffect::Capped => "no step starts any more".to_owned(),
     }
 }
 

@@ -109,14 +109,25 @@ pub fn own(history: &WorkItemHistory, spawn: u32, claim: &Claim) -> Result<OwnAt
     Ok(own)
 }
 
+/// The event of a report.
 fn event(own: &OwnAttempt, said: AttemptReport) -> Event {
+    Event::StepEnded(ended(own, said))
+}
+
+/// The end of an attempt by its report.
+pub(super) fn ended(own: &OwnAttempt, said: AttemptReport) -> EndedAttempt {
     let ended = EndedAttempt { step: own.step.clone(), attempt: own.attempt, ..EndedAttempt::default() };
-    Event::StepEnded(match said {
-        AttemptReport::Completed(Report { result, summary, warning }) => {
-            EndedAttempt { end: StepEnd::Completed, result, summary: Some(summary), warning, ..ended }
-        }
+    match said {
+        AttemptReport::Completed(Report { result, summary, warning, outputs }) => EndedAttempt {
+            end: StepEnd::Completed,
+            result,
+            summary: Some(summary),
+            warning,
+            outputs,
+            ..ended
+        },
         AttemptReport::Failed(reason) => EndedAttempt { end: StepEnd::Failed, reason: Some(reason), ..ended },
-    })
+    }
 }
 
 /// The event of an attempt whose agent has ended without a word.

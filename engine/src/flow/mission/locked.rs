@@ -7,6 +7,7 @@ use super::projection::{self, Projection};
 use super::refusal;
 use crate::Result;
 use crate::app::App;
+use crate::hooks::imported;
 use crate::store::event::PauseReason;
 use crate::store::{Event, LockedWorkItem, Set, WorkItemDir};
 
@@ -26,6 +27,7 @@ impl LockedMission {
     /// Those of the store; `corrupt` when its plan or its journal cannot be followed.
     pub fn lock(app: &App, dir: &WorkItemDir) -> Result<LockedMission> {
         let mut locked = LockedWorkItem::lock(&app.home, dir)?;
+        imported::look(app, locked.task());
         match Projection::of(dir, locked.history()) {
             Ok(projection) => Ok(LockedMission { locked, projection }),
             Err(error) => {
@@ -122,6 +124,7 @@ fn paused(plan: &Plan<'_>, Pause { number, reason, is_pointless: _ }: &Pause) ->
         Reason::Warning(step) => (PauseReason::Warning, Some(step), None),
         Reason::Error(step) => (PauseReason::Error, Some(step), None),
         Reason::Exhausted(step) => (PauseReason::Exhausted, Some(step), None),
+        Reason::Cap(step) => (PauseReason::Cap, Some(step), None),
         Reason::Obstacle(what) => (PauseReason::Obstacle, None, Some(what.clone())),
     };
     let step = step.map(|id| plan.step(*id).id.to_owned());

@@ -10,8 +10,10 @@ pub mod ended;
 pub mod limit;
 mod locked;
 mod notices;
+mod program;
 mod projection;
 mod refusal;
+pub mod run_program;
 pub mod single;
 pub mod start;
 #[cfg(test)]

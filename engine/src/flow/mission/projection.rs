@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use orange_core::mission::{self, Mission, Report};
-use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
+use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId};
 
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
@@ -35,6 +35,7 @@ struct CreatedMission<'h> {
     policy: Policy,
     notices: bool,
     starter: Option<(String, u32)>,
+    inputs: &'h Inputs,
 }
 
 impl Projection {
@@ -45,7 +46,7 @@ impl Projection {
     pub fn of(dir: &WorkItemDir, history: &WorkItemHistory) -> Result<Projection> {
         let created = CreatedMission::of(dir, history)?;
         let plan = plan_of(dir, created.plan_hash)?;
-        let mut mission = Mission::new(plan, created.policy);
+        let mut mission = Mission::with_inputs(plan, created.policy, created.inputs.clone());
         for record in &history.mission.records {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
         }
@@ -110,10 +111,10 @@ pub(super) fn input(plan: &Plan<'_>, event: &Event) -> Result<Option<mission::Ev
 }
 
 fn ended_input(step: StepId, ended: &EndedAttempt) -> Result<mission::Event> {
-    let EndedAttempt { attempt, result, summary, warning, reason, .. } = ended.clone();
+    let EndedAttempt { attempt, result, summary, warning, outputs, reason, .. } = ended.clone();
     Ok(match ended.end {
         StepEnd::Completed => {
-            let report = Report { result, summary: summary.unwrap_or_default(), warning };
+            let report = Report { result, summary: summary.unwrap_or_default(), warning, outputs };
             mission::Event::Complete { step, attempt, report }
         }
         StepEnd::Failed => mission::Event::Fail { step, attempt, reason: reason.unwrap_or_default() },
@@ -158,6 +159,7 @@ impl CreatedMission<'_> {
             notices,
             creator,
             creator_spawn,
+            inputs,
             ..
         }) = first
         else {
@@ -169,7 +171,7 @@ impl CreatedMission<'_> {
         };
         let policy = Policy { execution: execution_of(execution)?, intervene: intervene_of(intervene)? };
         let starter = creator.clone().zip(*creator_spawn);
-        Ok(CreatedMission { prompt, plan_hash, policy, notices: *notices, starter })
+        Ok(CreatedMission { prompt, plan_hash, policy, notices: *notices, starter, inputs })
     }
 }
 

@@ -34,6 +34,10 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
             (ErrorKind::Usage, format!("say it with `--result`: {}", results(projection)))
         }
         Refusal::ResultUndeclared => (ErrorKind::Usage, format!("`--result` takes: {}", results(projection))),
+        Refusal::Output(_) => (
+            ErrorKind::Usage,
+            "say it with `--output NAME=VALUE` and report again: nothing was recorded".to_owned(),
+        ),
         Refusal::NotPaused => (ErrorKind::Refused, format!("`orange mission show {id}` shows what it does")),
         Refusal::OtherPause { current } => (
             ErrorKind::Refused,

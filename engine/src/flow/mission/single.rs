@@ -1,10 +1,10 @@
 //! A mission with one attempt at one step, for a program that keeps the other steps.
 
-use orange_api::NewAttempt;
+use orange_api::{DeclaredValue, NewAttempt};
 use orange_core::Permissions;
 use orange_core::plan::{
-    Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
-    StepValue,
+    Execution, Field, Intervene, Output, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece,
+    StepPrompt, StepValue,
 };
 
 use super::start::{MissionWishes, PolicyWishes, start};
@@ -16,6 +16,9 @@ use crate::{Error, ErrorKind, Result};
 
 /// A result that no agent can report: a result is one word.
 const NO_RESULT: &str = "no result";
+
+/// The prompt of an agent, which another program has written whole.
+const MISSION_PROMPT: &[StepPiece<'static>] = &[StepPiece::Value(StepValue::MissionPrompt)];
 
 /// Starts an attempt. Returns the mission with its key if there is one.
 ///
@@ -30,7 +33,17 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
     let settings = effective(&app.home, &project)?;
     let results: Vec<&str> = new.results.iter().map(String::as_str).collect();
     let [worked, held, asked] = step_names(&new.step);
-    let steps = steps(new, &results, [&worked, &held, &asked]);
+    let outputs = outputs(new)?;
+    let argv: Vec<[StepPiece<'_>; 1]> = new.run.iter().map(|it| [StepPiece::Text(it)]).collect();
+    let argv: Vec<StepPrompt<'_>> = argv.iter().map(|pieces| StepPrompt { pieces }).collect();
+    let steps: Vec<Step<'_>> = steps(new, &results, &argv, [&worked, &held, &asked])
+        .into_iter()
+        .enumerate()
+        .map(|(at, step)| match at {
+            0 => Step { outputs: &outputs, ..step },
+            _ => step,
+        })
+        .collect();
     let order: Vec<StepId> = (0..).take(steps.len()).map(StepId).collect();
     let plan = Plan {
         name: &new.key,
@@ -42,7 +55,7 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
         roles: &[&new.role, "any"],
         steps: &steps,
         order: &order,
-        budget: orange_core::Budget::NONE,
+        ..Plan::EMPTY
     };
     let started = start(
         app,
@@ -54,6 +67,7 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
             policy: PolicyWishes::default(),
             notices: false,
             attempts_before: new.attempt - 1,
+            inputs: &[],
             source: None,
             harness: settings.worker(),
             review_harness: settings.reviewer(),
@@ -99,41 +113,50 @@ fn step_names(step: &str) -> [String; 3] {
     [step.to_owned(), format!("{step}-worktree"), format!("{step}-result")]
 }
 
+/// The outputs that the attempt has to report.
+fn outputs(new: &NewAttempt) -> Result<Vec<Output<'static>>> {
+    let outputs: Option<Vec<_>> = new.outputs.iter().cloned().map(DeclaredValue::leak_output).collect();
+    outputs.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "an output has a type that this version does not know")
+            .help("install the version of Orange that the gateway has")
+    })
+}
+
 /// The step of the attempt, and steps that never run. The second step keeps the mission at a pause when the first one has ended,
 /// and with it the worktree. Where a result is needed and any word is one, the condition of a third step reads it.
-fn steps<'a>(new: &'a NewAttempt, results: &'a [&'a str], ids: [&'a str; 3]) -> Vec<Step<'a>> {
+fn steps<'a>(
+    new: &'a NewAttempt,
+    results: &'a [&'a str],
+    run: &'a [StepPrompt<'a>],
+    ids: [&'a str; 3],
+) -> Vec<Step<'a>> {
     let [worked, held, asked] = ids;
     let never = |id| Step {
         id,
         title: id,
         role: RoleId(1),
-        prompt: StepPrompt { pieces: &[] },
         depends_on: &[StepId(0)],
-        condition: None,
-        results: &[],
-        max_retries: 0,
-        requeue: &[],
-        on_fail: None,
-        handles: None,
-        harness: None,
         permissions: Permissions::Reduced,
-        timeout: None,
         stuck_after: 1,
+        ..Step::EMPTY
     };
     let attempt = Step {
         id: worked,
         title: worked,
         role: RoleId(0),
-        prompt: StepPrompt { pieces: &[StepPiece::Value(StepValue::MissionPrompt)] },
+        prompt: StepPrompt { pieces: if run.is_empty() { MISSION_PROMPT } else { &[] } },
+        run,
         depends_on: &[],
         results,
         harness: new.harness.as_deref(),
+        model: new.model.as_deref(),
+        effort: new.effort,
         permissions: new.permissions,
         timeout: new.timeout,
         stuck_after: new.stuck_after,
         ..never(worked)
     };
-    let reads_result = StepCondition { step: StepId(0), field: Field::Result, value: NO_RESULT };
+    let reads_result = StepCondition::equal(StepId(0), Field::Result, NO_RESULT);
     let mut steps = vec![attempt, never(held)];
     if new.needs_result && results.is_empty() {
         steps.push(Step { condition: Some(reads_result), ..never(asked) });
@@ -154,10 +177,14 @@ mod tests {
             role: "reviewer".to_owned(),
             attempt: 1,
             prompt: "Review it".to_owned(),
+            run: Vec::new(),
             harness: None,
+            model: None,
+            effort: None,
             permissions: Permissions::Full,
             results: Vec::new(),
             needs_result: false,
+            outputs: Vec::new(),
             timeout: None,
             stuck_after: 2,
         }
@@ -166,7 +193,7 @@ mod tests {
     #[test]
     fn an_attempt_that_needs_any_word_has_a_step_that_reads_it() {
         let conditions = |new: &NewAttempt, results: &[&str]| -> Vec<bool> {
-            steps(new, results, ["a", "b", "c"]).iter().map(|step| step.condition.is_some()).collect()
+            steps(new, results, &[], ["a", "b", "c"]).iter().map(|step| step.condition.is_some()).collect()
         };
         assert_eq!(conditions(&attempt(), &[]), [false, false]);
         let needy = NewAttempt { needs_result: true, ..attempt() };

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use orange_core::Actor;
 use orange_core::mission::MissionStatus;
-use orange_core::plan::{Plan, Policy, StepValue};
+use orange_core::plan::{self, Inputs, Plan, Policy, StepValue};
 
 use super::advance;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
 use crate::flow::foreign;
+use crate::hooks::steps::{REVIEWER, check_switches};
 use crate::store::create::{MISSIONS, NewSource};
 use crate::store::projects::Project;
 use crate::store::{self, WorkItemDir, WorkItemDraft};
@@ -33,6 +34,8 @@ pub struct MissionWishes<'a> {
     pub notices: bool,
     /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,
+    /// Values for its inputs, as `NAME=VALUE` has them; the plan's defaults are added.
+    pub inputs: &'a [(String, String)],
     /// Origin, if the engine starts it by itself.
     pub source: Option<&'a NewSource>,
     /// The harness of steps that name none.
@@ -66,9 +69,10 @@ pub struct Started {
 /// is taken.
 pub fn start(app: &App, new: MissionWishes<'_>) -> Result<Started> {
     check(app, new)?;
+    let inputs = inputs(new)?;
     app.remember_environment(&new.project.name)?;
     let copy = stored_plan::write(new.plan)?;
-    let draft = draft(app, new, copy, foreign::inherited(app)?);
+    let draft = draft(app, new, copy, inputs, foreign::inherited(app)?);
     let locked = store::create_among(&app.home, &draft, &|kind, owned| app.is_done(kind, owned), |others| {
         admit(app, others)
     })?;
@@ -90,7 +94,10 @@ fn uncommitted(project: &Project) -> Result<Option<String>> {
 
 fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     let plan = new.plan;
-    let wants_prompt = plan.steps.iter().any(|step| step.prompt.has(StepValue::MissionPrompt));
+    let wants_prompt = plan
+        .steps
+        .iter()
+        .any(|step| step.run.iter().chain([&step.prompt]).any(|it| it.has(StepValue::MissionPrompt)));
     let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
     if wants_prompt && is_empty {
         return Err(Error::new(ErrorKind::Usage, "the prompt is missing").help(format!(
@@ -101,6 +108,14 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     for harness in plan.steps.iter().filter_map(|step| step.harness).chain([new.harness, new.review_harness])
     {
         app.harness(harness)?;
+    }
+    for step in plan.steps.iter().filter(|step| !step.is_program()) {
+        let is_reviewer = plan.role(step.role) == REVIEWER;
+        let harness = step.harness.unwrap_or(if is_reviewer { new.review_harness } else { new.harness });
+        check_switches(&app.harness(harness)?, step).map_err(|mut error| {
+            error.message = format!("step {}: {}", step.id, error.message);
+            error
+        })?;
     }
     app.tmux.check()?;
     let git = Git::at(&new.project.path);
@@ -115,7 +130,26 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     git.check_identity()
 }
 
-fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>, inherited: Option<NewSource>) -> WorkItemDraft {
+/// The inputs of the mission, defaults added.
+fn inputs(new: MissionWishes<'_>) -> Result<Inputs> {
+    let plan = new.plan;
+    let declared: Vec<_> = plan.inputs.iter().map(|it| (it.name, it.kind)).collect();
+    let inputs = plan::given(&declared, new.inputs.iter().cloned()).and_then(|it| plan.start_inputs(it));
+    inputs.map_err(|fault| {
+        Error::new(ErrorKind::Usage, fault.words("input")).help(format!(
+            "give each value with `--input NAME=VALUE`; `orange workflow show {}` lists them",
+            plan.name
+        ))
+    })
+}
+
+fn draft(
+    app: &App,
+    new: MissionWishes<'_>,
+    copy: Vec<u8>,
+    inputs: Inputs,
+    inherited: Option<NewSource>,
+) -> WorkItemDraft {
     let plan = new.plan;
     let prompt = new.prompt.unwrap_or_default();
     let first_line = prompt.trim().lines().next().unwrap_or_default();
@@ -149,6 +183,7 @@ fn draft(app: &App, new: MissionWishes<'_>, copy: Vec<u8>, inherited: Option<New
             intervene: policy.intervene.as_str().to_owned(),
             notices: new.notices && plan.notices,
             attempts_before: new.attempts_before,
+            inputs,
             creator_spawn: app.caller.spawn(),
         }),
     }

@@ -52,11 +52,12 @@ impl Projection {
             PauseReason::Warning(_) => "warning",
             PauseReason::Error(_) => "error",
             PauseReason::Exhausted(_) => "exhausted",
+            PauseReason::Cap(_) => "cap",
             PauseReason::Obstacle(_) => "obstacle",
         };
-        let offers = match self.mission.asks_about(pause) {
-            Some(_) => vec![go_on, accept, cancel],
-            None => vec![go_on, cancel],
+        let offers = match self.mission.offers_acceptance(pause) {
+            true => vec![go_on, accept, cancel],
+            false => vec![go_on, cancel],
         };
         MissionPause {
             number: pause.number,
@@ -107,6 +108,7 @@ impl Projection {
                 )
             }
             PauseReason::Error(step) | PauseReason::Exhausted(step) => self.mission.failure(self.plan, *step),
+            PauseReason::Cap(step) => self.mission.cap_reached(self.plan, *step),
             PauseReason::Obstacle(what) => what.clone(),
         }
     }
@@ -204,6 +206,7 @@ fn is_own_failure(state: &StepState) -> bool {
                     | StepFailure::Stuck(_)
                     | StepFailure::Abandoned(_)
                     | StepFailure::Exhausted(_)
+                    | StepFailure::Cap
             )
         )
 }
@@ -248,6 +251,7 @@ fn one(
             result: report.result.clone(),
             summary: Some(report.summary.clone()),
             warning: report.warning.clone(),
+            outputs: report.outputs.clone(),
             ..shown
         },
         Some(AttemptEnd::Failed { reason }) => {

@@ -18,8 +18,8 @@ use crate::flow::person::merge_message::{self, GivenMessage};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{TaskPreview, changed, delegation, lock_recovered, pull_request as followed};
-use crate::hooks;
 pub use crate::hooks::sync::lock_merges;
+use crate::hooks::{self, imported};
 use crate::store::effective::EffectiveMerge;
 use crate::store::projects::Project;
 use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event, list};
@@ -223,6 +223,7 @@ fn given_message(app: &App, task: &WorkItem, wish: MergeWish<'_>, aim: &Aim) -> 
 
 /// The target and the strategy of a merge.
 fn aim(app: &App, task: &WorkItem, wish: MergeWish<'_>, settings: EffectiveMerge) -> Result<Aim> {
+    imported::take(app, task)?;
     let project = app.project_of(task)?;
     // Nobody is there to choose another one where the branch has moved.
     let is_forward = settings.strategy.value == Strategy::FastForward;

@@ -5,6 +5,7 @@ use crate::drive::git::Git;
 use crate::flow::person::create::{admit, check_branch, check_summary};
 use crate::flow::request::retry;
 use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request, waiting};
+use crate::hooks::imported;
 use crate::store::scalar::Value;
 use crate::store::{LockedWorkItem, WorkItem, WorkItemDir, list};
 use crate::{Error, ErrorKind, Result, store};
@@ -140,7 +141,11 @@ fn branch(app: &App, dir: &WorkItemDir, name: Option<&str>) -> Result<String> {
         (Some(name), _) => name.to_owned(),
         (None, Some(workspace)) => {
             let worktree = app.home.workspace(workspace);
-            Git::at(&project.path).current_branch(&worktree)?.ok_or_else(|| {
+            let current = match imported::checked_out(app, &task)? {
+                Some(renamed) => Some(renamed),
+                None => Git::at(&project.path).current_branch(&worktree)?,
+            };
+            current.ok_or_else(|| {
                 Error::new(ErrorKind::Refused, "no branch is checked out in the task's worktree")
                     .help("check one out, or name it: --branch NAME")
             })?

@@ -11,7 +11,7 @@ use crate::flow::budget;
 use crate::flow::definition::{self, declared_id, hooks_of};
 use crate::flow::life::{self, TurnRecord, cause_of, closing};
 use crate::flow::queue;
-use crate::hooks::{self, HookContext, agents, program, reclaim, workspace};
+use crate::hooks::{self, HookContext, agents, imported, program, reclaim, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedWorkItem, OpenTransition, Set, WorkItemDir, WorkItemHistory, lock};
 use crate::{Error, ErrorKind, Result};
@@ -33,6 +33,7 @@ pub fn lock_recovered(app: &App, dir: &WorkItemDir) -> Result<LockedWorkItem> {
             agents::take_answered(app, &mut locked)?;
             activity::journal_reports(app, &mut locked)?;
             reclaim::finish(app, &mut locked)?;
+            imported::look(app, locked.task());
             app.remember_environment(&locked.task().project)?;
             return Ok(locked);
         };

@@ -18,7 +18,7 @@ use crate::drive::git::{self, Git};
 use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::state_named;
 use crate::flow::{finish, lock_recovered};
-use crate::hooks::{self, reclaim};
+use crate::hooks::{self, imported, reclaim};
 use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory};
 use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
@@ -133,6 +133,7 @@ pub(super) fn check_turn(app: &App, task: &WorkItem, turn: &LifeTurn<'_>) -> Res
 /// Refuses what a merge is going to refuse, or to lose: what passes a gate is going to be merged.
 fn check_is_work(app: &App, task: &WorkItem, worktree: Option<&Path>) -> Result<()> {
     let Some(worktree) = worktree.filter(|worktree| worktree.exists()) else { return Ok(()) };
+    imported::take(app, task)?;
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     git.check_on_branch(worktree, &task.branch)?;

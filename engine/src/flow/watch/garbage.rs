@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
-use crate::store::list::{Brevity, ListedTask, SortedTasks};
+use crate::store::list::{BriefTask, ListedTask, SortedTasks};
 use crate::store::projects::{self, Project};
 use crate::store::{
     Home, Owned, WorkItem, WorkItemDir, WorkItemEntry, WorkItemHistory, WorkItemKind, home, list,
@@ -290,15 +290,15 @@ impl KnownTasks {
         }
         others.extend(waiting.into_iter().map(|task| task.dir));
         let journals = list::checked_journals(others);
-        for (listed, brevity) in
-            list::each_briefly(journals, is_over, |listed, brevity| Some((listed, brevity)))
+        let brief = |listed: BriefTask| Some(listed.into_entry());
+        for (WorkItemEntry { dir, task }, idle) in
+            list::each_briefly(journals, is_over, brief, |listed| Some((listed, None)))
         {
-            match (listed, brevity) {
-                (WorkItemEntry { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
-                    let made = idle.last().unwrap_or_default().made;
-                    known.add_over(dir, task, |branch| made.iter().any(|it| it == branch), false);
+            match (task, idle.and_then(|idle| idle.last())) {
+                (Ok(task), Some(last)) => {
+                    known.add_over(dir, task, |branch| last.made.iter().any(|it| it == branch), false);
                 }
-                (WorkItemEntry { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),
+                (Ok(_) | Err(_), _) => known.add(app, dir, false),
             }
         }
         for dir in list::deleted(&app.home, &WorkItemKind::ALL)? {

@@ -10,7 +10,7 @@ use crate::flow::life::{self, TurnRecord};
 use crate::flow::snapshot::{checks_of, status_of};
 use crate::flow::watch::rerun::{self, BeforeRule, ChecksInQuestion};
 use crate::flow::{Snapshot, activity, ask, changed, delegation, feedback, finish, lock_recovered};
-use crate::hooks;
+use crate::hooks::{self, imported};
 use crate::store::{self, Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, event};
 use crate::{Error, Result};
 use orange_system::fault;
@@ -295,6 +295,7 @@ fn of_children(app: &App, task: &WorkItem, history: &WorkItemHistory) -> Result<
 }
 
 fn tip(app: &App, task: &WorkItem) -> Result<Option<String>> {
+    imported::look(app, task);
     let git = Git::at(&app.project_of(task)?.path);
     match task.worktree() {
         Some(name) => git.head(&app.home.workspace(name)),

@@ -149,6 +149,7 @@ impl Starter<'_> {
                     policy: PolicyWishes::default(),
                     notices: false,
                     attempts_before: 0,
+                    inputs: &[],
                     source: Some(&new),
                     harness: settings.worker(),
                     review_harness: settings.reviewer(),

@@ -1,5 +1,7 @@
 //! Activity of one agent: the state that its notes fold to.
 
+use std::collections::BTreeMap;
+
 use super::{ActivityNote, NoteKind};
 
 /// The state that the reports of an agent's harness fold to.
@@ -13,6 +15,8 @@ pub struct Activity {
     pub since: String,
     /// The limit that ended its last turn, even if its conversation has ended since.
     pub limit: Option<ReportedLimit>,
+    /// The hosts that its wall has refused, and how often, to about a factor of ten.
+    pub refused: BTreeMap<String, u64>,
     /// Its requests that nobody has answered, oldest first.
     pub asked: Vec<ActivityNote>,
     /// The harness's id of the conversation.
@@ -121,6 +125,10 @@ impl Activity {
             }
             NoteKind::Ended => self.turn(ReportedDoing::Ended, note),
             NoteKind::Reports => self.reports = true,
+            NoteKind::Refused => {
+                let count = note.text.as_deref().and_then(|text| text.parse().ok()).unwrap_or(1);
+                self.refused.insert(note.tool.clone().unwrap_or_default(), count);
+            }
             NoteKind::Other => {}
         }
     }

@@ -76,6 +76,8 @@ pub enum NoteKind {
     Limit,
     /// The conversation has ended.
     Ended,
+    /// Its wall has refused a host, the note's tool, as many times as the text says.
+    Refused,
     /// A note with figures only, or of a newer version.
     #[default]
     #[serde(other)]

@@ -13,7 +13,7 @@ use super::entries::{
 };
 use super::{
     MergeSettings, Ports, Settings, TIMEOUT, WorktreeProgram, budgets, flaw_of_path, flaw_of_program,
-    flaw_of_variable, intake, ports, schedules,
+    flaw_of_variable, intake, ports, sandbox, schedules,
 };
 use crate::Result;
 use crate::store::toml_text::TomlText;
@@ -51,6 +51,7 @@ const KEYS: &[&str] = &[
     "agent",
     "intake",
     "schedule",
+    "sandbox",
 ];
 
 fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<()> {
@@ -89,6 +90,7 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Sett
                 Ok(())
             })?;
         }
+        "sandbox" => settings.sandbox = sandbox::read(key, value)?,
         "intake" => settings.intake = Some(intake::read(key, value)?),
         "schedule" => settings.schedule = Some(schedules::read(key, value)?),
         "harness" => {

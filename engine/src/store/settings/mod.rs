@@ -5,6 +5,7 @@ mod entries;
 mod file;
 mod intake;
 pub mod ports;
+mod sandbox;
 mod schedules;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ pub use budgets::{BudgetSettings, parse_home};
 pub use file::{FILE, LONGEST, parse};
 pub use intake::IntakeSettings;
 pub use ports::Ports;
+pub use sandbox::{SandboxSettings, flaw_of_grant};
 pub use schedules::ScheduleSettings;
 
 /// The seconds that a program may take, unless its entry sets others.
@@ -65,6 +67,9 @@ pub struct Settings {
     /// Limits of agents.
     #[serde(default, skip_serializing_if = "BudgetSettings::is_empty")]
     pub budget: BudgetSettings,
+    /// Confinement of agents.
+    #[serde(default, skip_serializing_if = "SandboxSettings::is_empty")]
+    pub sandbox: SandboxSettings,
     /// The variables that agents of foreign tasks do not get, beside the tokens of forges. Of `orange.toml` alone.
     #[serde(skip)]
     pub env_deny: Option<Vec<String>>,

@@ -187,3 +187,20 @@ fn of_a_bounded_call_both_ends_are_kept_and_more_is_in_a_file() {
     let kept = || std::fs::read_to_string(copy("slow")).unwrap_or_default();
     cut_short(slow, || kept() == "begun\n");
 }
+
+#[test]
+fn a_call_within_another_one_has_its_environment() {
+    let inner =
+        sh("printf '%s %s %s' \"$A\" \"${HOME-none}\" \"$0\"").arg("zero").env("A", "a b").without(&["B"]);
+    let outer = ProgramCall::new("env").only(|name| name == "PATH").env("B", "b").arg("C=c");
+    let call = inner.within(outer);
+    assert_eq!(call.text().unwrap(), "a b none zero");
+}
+
+#[test]
+fn a_program_reads_a_file_that_it_was_passed() {
+    let file = readable(b"12345678").unwrap();
+    let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+    let call = sh("cat <&\"$0\"").arg(number.to_string()).passing(file);
+    assert_eq!(call.text().unwrap(), "12345678");
+}

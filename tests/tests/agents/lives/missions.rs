@@ -94,7 +94,11 @@ fn ran(world: &World, mission: &Task) -> [usize; 6] {
         .map(|id| steps.iter().find(|step| step["id"] == id).map(attempts).unwrap())
 }
 
-fn started<'w>(world: &'w World, HarnessPair(works, reviews): HarnessPair, more: &[&str]) -> Task<'w> {
+pub(super) fn started<'w>(
+    world: &'w World,
+    HarnessPair(works, reviews): HarnessPair,
+    more: &[&str],
+) -> Task<'w> {
     let harness = ["--branch", "paint", "--harness", works, "--review-harness", reviews];
     world.start("dev-task", PROMPT, &[&harness[..], more].concat())
 }

@@ -12,6 +12,7 @@ mod people;
 mod refused;
 mod resume;
 mod sandbox;
+mod wall;
 mod workflows;
 
 use crate::suite::LifeSuite;
@@ -87,6 +88,7 @@ pub(crate) const LIVES: &[Life] = &[
     Life { name: "dev-task through crabs: FAIL, fix, PASS", pairs: EACH, live: fleet::fail_fix_pass },
     Life { name: "a fresh home", pairs: REPORTING, live: refused::fresh_home },
     Life { name: "review in a sandbox", pairs: REPORTING, live: sandbox::interactive },
+    Life { name: "three at once in a wall: FAIL, fix, PASS", pairs: REPORTING, live: wall::three },
     Life { name: "says what it does", pairs: EACH, live: doing::reported },
     Life { name: "permissions are asked for and answered", pairs: ANSWERED, live: doing::answered },
     Life { name: "answers are typed where a project allows it", pairs: CODEX, live: doing::typed },

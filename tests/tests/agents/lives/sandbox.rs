@@ -73,7 +73,7 @@ fn passed_by_its_reviewer(task: &Task<'_>) {
 }
 
 /// Skips the life where no sandbox can be made: its programs are missing, or the system allows nobody namespaces of their own.
-fn needs_namespaces(suite: &LifeSuite) {
+pub(super) fn needs_namespaces(suite: &LifeSuite) {
     for (program, arguments) in [
         ("bwrap", ["--ro-bind", "/", "/", "--unshare-user", "--unshare-net", "true"].as_slice()),
         ("socat", &["-V"]),

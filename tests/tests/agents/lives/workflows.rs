@@ -102,6 +102,28 @@ pub(super) fn fail_fix_pass(suite: &'static LifeSuite, HarnessPair(works, review
 /// One worker plans, works, gets the message of a failed review, and lives until a person has decided.
 pub(super) fn persistent(suite: &'static LifeSuite, HarnessPair(works, reviews): HarnessPair) {
     let world = World::new(suite);
+    let (works_first, others) = persistent_plans(&world, SUMMARY);
+    let options = ["--workflow", "persistent", "--harness", works, "--review-harness", reviews];
+    let task = world.create("paint", SUMMARY, &options);
+    task.reaches("reviewing");
+    assert_eq!(task.path(), PERSISTENT_PATH);
+    assert_eq!(all_went_well(&world, works_first).len(), 7);
+    for plan in others {
+        came_through(&world, plan, SUMMARY);
+    }
+    is_written(&task, &["APPROACH: with a brush", "DECISIONS: blue", "Verdict: PASS"]);
+    let workers = task.events_of("agent.spawned").iter().filter(|event| event["actor"] == "worker").count();
+    assert_eq!(workers, 1, "the first worker lives through all of it");
+    task.ok("cancel", &["--yes"]);
+    task.reaches("cancelled");
+}
+
+/// States of a task of `persistent` whose first review fails.
+pub(super) const PERSISTENT_PATH: [&str; 6] =
+    ["planning", "working", "agent-review", "working", "agent-review", "reviewing"];
+
+/// The plans for such a task: that of the worker, then those of its fix and of the two reviews.
+pub(super) fn persistent_plans(world: &World, summary: &str) -> (usize, [usize; 3]) {
     let planned = "## Plan\n\nAPPROACH: with a brush\nTOUCHING: the door";
     let handoff = "## Handoff\n\nDONE: all\nREMAINING: nothing\nDECISIONS: green\nUNCERTAIN: nothing";
     let acts = vec![
@@ -113,28 +135,15 @@ pub(super) fn persistent(suite: &'static LifeSuite, HarnessPair(works, reviews):
         ModelAct::extend("TASK.md", handoff),
         ModelAct::orange("task update --status agent-review"),
     ];
-    let works_first = world.plan(Plan::new(&[&format!("# Task: {SUMMARY}")], acts));
+    let works_first = world.plan(Plan::new(&[&format!("# Task: {summary}")], acts));
     let acts = vec![
         ModelAct::read("TASK.md"),
         paint("window"),
         ModelAct::edit("TASK.md", "DECISIONS: green", "DECISIONS: blue, as the review wants it"),
         ModelAct::orange("task update --status agent-review"),
     ];
-    let fixes = world.plan(Plan::new(&["The review failed"], acts).within(&[SUMMARY]));
-    let finds_fault = reviewer(&world, SUMMARY, 1, "FAIL", "working");
-    let passes = reviewer(&world, SUMMARY, 2, "PASS", "reviewing");
-    let options = ["--workflow", "persistent", "--harness", works, "--review-harness", reviews];
-    let task = world.create("paint", SUMMARY, &options);
-    task.reaches("reviewing");
-    let expect = ["planning", "working", "agent-review", "working", "agent-review", "reviewing"];
-    assert_eq!(task.path(), expect);
-    assert_eq!(all_went_well(&world, works_first).len(), 7);
-    for plan in [fixes, finds_fault, passes] {
-        came_through(&world, plan, SUMMARY);
-    }
-    is_written(&task, &["APPROACH: with a brush", "DECISIONS: blue", "Verdict: PASS"]);
-    let workers = task.events_of("agent.spawned").iter().filter(|event| event["actor"] == "worker").count();
-    assert_eq!(workers, 1, "the first worker lives through all of it");
-    task.ok("cancel", &["--yes"]);
-    task.reaches("cancelled");
+    let fixes = world.plan(Plan::new(&["The review failed"], acts).within(&[summary]));
+    let finds_fault = reviewer(world, summary, 1, "FAIL", "working");
+    let passes = reviewer(world, summary, 2, "PASS", "reviewing");
+    (works_first, [fixes, finds_fault, passes])
 }

@@ -28,7 +28,7 @@ impl GraphEdge {
     fn of_step(at: usize, step: &Step) -> Vec<Self> {
         let condition = step.condition.as_ref().filter(|it| is_direct(step, it));
         let waits = step.depends_on.iter().map(|it| {
-            let condition = condition.filter(|condition| condition.step.value == it.value);
+            let condition = condition.filter(|condition| condition.reads(it.value));
             Self {
                 from: it.value.index(),
                 to: at,
@@ -59,14 +59,20 @@ impl GraphEdge {
     }
 }
 
-/// True if a condition reads a step for which its own step waits directly: then it stands on the edge between them.
+/// True if a condition reads one step alone, for which its own step waits directly: then it stands on the edge between them.
 fn is_direct(step: &Step, condition: &StepCondition) -> bool {
-    step.depends_on.iter().any(|it| it.value == condition.step.value)
+    match &condition.steps()[..] {
+        [read] => step.depends_on.iter().any(|it| it.value == read.value),
+        _ => false,
+    }
 }
 
-/// `result == 'PASS'`, on an edge that names the step.
+/// `result == 'PASS'`, on an edge that names the step; other conditions as they are written.
 fn compared(condition: &StepCondition) -> String {
-    format!("{} == '{}'", condition.field.as_str(), condition.value.value)
+    match condition.equality().and_then(|it| Some((it.field.word()?, it.value.value))) {
+        Some((field, value)) => format!("{field} == '{value}'"),
+        None => condition.text.clone(),
+    }
 }
 
 impl GraphNode {

@@ -82,6 +82,8 @@ pub(crate) struct StepFigures<'l> {
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; null when there is no bound or the search was cut.
     pub attempts: Option<u32>,
+    /// The most attempts that follow from the workflow without a search, restarted agents included, beside those that persons ask for.
+    pub bound: u64,
     /// The most attempts at each step, and the most agents of one attempt.
     pub by_step: Vec<ShownAttempts<'l>>,
     /// Every end, beside retries by hand.
@@ -282,6 +284,7 @@ impl<'l> From<&'l PlanFigures> for ShownFigures<'l> {
             configurations: figures.configurations,
             acts: figures.acts,
             attempts: figures.attempts,
+            bound: figures.bound,
             by_step: by_step.collect(),
             ends: ends.collect(),
             is_cut: figures.is_cut,

@@ -53,7 +53,9 @@ fn kind(kind: CompletionKind) -> wire::CompletionItemKind {
             | NameKind::Reviewers
             | NameKind::Sections
             | NameKind::Roles
-            | NameKind::Results,
+            | NameKind::Results
+            | NameKind::Inputs
+            | NameKind::Outputs,
         ) => wire::CompletionItemKind::Reference,
     }
 }

@@ -238,6 +238,7 @@ fn token_type(kind: TokenKind) -> u32 {
             NameKind::Counters => "variable",
             NameKind::Steps | NameKind::Actions => "function",
             NameKind::Results => "enumMember",
+            NameKind::Inputs | NameKind::Outputs => "property",
             NameKind::Roles | NameKind::Actors | NameKind::Reviewers | NameKind::Harnesses => "type",
             NameKind::Values => "parameter",
             NameKind::Workflows => "namespace",

@@ -19,6 +19,11 @@ impl<'p> Simulation<PlanWalk<'p>> {
     fn command(&mut self, command: Command, out: &mut impl Write) -> io::Result<()> {
         match command {
             Command::Act(act) => self.act(&act, out),
+            Command::Start(inputs) => {
+                let walk = PlanWalk::with_inputs(self.walk.plan, self.walk.mission.policy, inputs);
+                self.before.push(std::mem::replace(&mut self.walk, walk));
+                self.show(out)
+            }
             Command::Next => self.next(out),
             Command::Show => self.show(out),
             Command::Context(step) => {
@@ -70,6 +75,8 @@ impl<'p> Simulation<PlanWalk<'p>> {
                 AnswerEffect::TriedAgain(step) => format!("tries {} again", self.name(*step)),
                 AnswerEffect::Granted(step) => format!("grants {} one more round", self.name(*step)),
                 AnswerEffect::Accepted(step) => format!("takes the failure of {} as it is", self.name(*step)),
+                AnswerEffect::Extended => "grants as many attempts again".to_owned(),
+                AnswerEffect::Capped => "lets nothing start any more".to_owned(),
             },
             Effect::Start { step, attempt } => {
                 let role = self.walk.plan.role(self.walk.plan.step(*step).role);
@@ -86,6 +93,7 @@ impl<'p> Simulation<PlanWalk<'p>> {
             | PauseReason::Warning(step)
             | PauseReason::Error(step)
             | PauseReason::Exhausted(step) => format!("pauses ({kind}, {number}) after {}", self.name(*step)),
+            PauseReason::Cap(step) => format!("pauses ({kind}, {number}) before {}", self.name(*step)),
             PauseReason::Obstacle(reason) => format!("pauses ({kind}, {number}): {reason}"),
         }
     }

@@ -285,7 +285,7 @@ fn step_keys_with_numbers_words_and_lists_that_cannot_be() {
         ("max_retries = \"3\"", "S04", "without quotes"),
         ("timeout = \"soon\"", "S04", "takes a whole number"),
         ("requeue = \"a\"", "S04", "write `requeue = [\"…\"]`"),
-        ("condition = \"a.result != 'X'\"", "B04", "has no `!=`"),
+        ("condition = \"a.result = 'X'\"", "B04", "write `==`"),
         ("condition = \"a.result == X\"", "B04", "write `'X'`"),
         ("condition = \"a.result == ‘X’\"", "B04", "write `'X'`"),
         ("condition = \"a.verdict == 'X'\"", "B06", "the fields are `result`, `summary`"),

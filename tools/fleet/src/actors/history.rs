@@ -90,10 +90,13 @@ impl HistoryWriter<'_> {
         let CallDetails { crab, commit, .. } = self.about;
         let (name, crab) = (self.name(step), crab.as_ref());
         let (kind, commit, data) = match end {
-            AttemptEnd::Completed(Report { result, summary, warning }) => {
+            AttemptEnd::Completed(Report { result, summary, warning, outputs }) => {
                 let summary = shortened(summary);
-                let data = json!({"step": name, "attempt": attempt, "crab": crab, "result": result,
+                let mut data = json!({"step": name, "attempt": attempt, "crab": crab, "result": result,
                     "summary": summary, "warning": warning, "commit": commit});
+                if !outputs.is_empty() {
+                    data["outputs"] = json!(outputs);
+                }
                 ("run.completed", commit.clone(), data)
             }
             AttemptEnd::Failed { reason } => {
@@ -156,6 +159,7 @@ fn failure(plan: &Plan<'_>, failure: Option<&StepFailure>) -> Value {
         Some(StepFailure::Stuck(times)) => json!({"stuck": times}),
         Some(StepFailure::Abandoned(times)) => json!({"abandoned": times}),
         Some(StepFailure::Exhausted(completions)) => json!({"exhausted": completions}),
+        Some(StepFailure::Cap) => json!({"cap": plan.max_attempts}),
         Some(StepFailure::Because(step)) => json!({"because": plan.steps.get(step.index()).map(|it| it.id)}),
     }
 }
@@ -167,6 +171,7 @@ fn reason_of(reason: &PauseReason) -> (&str, Option<StepId>) {
         PauseReason::Warning(step) => ("warning", Some(*step)),
         PauseReason::Error(step) => ("error", Some(*step)),
         PauseReason::Exhausted(step) => ("exhausted", Some(*step)),
+        PauseReason::Cap(step) => ("cap", Some(*step)),
         PauseReason::Obstacle(reason) => (reason, None),
     }
 }

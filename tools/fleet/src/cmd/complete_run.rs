@@ -40,6 +40,9 @@ pub struct CompleteRunArgs {
     /// Call for a person's attention
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     warning: Option<String>,
+    /// The outputs that the step declares, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    outputs: Option<String>,
     /// The commit of the mission's branch that was pushed
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
@@ -56,7 +59,12 @@ enum Status {
 
 impl CompleteRunArgs {
     pub(super) fn run(self) -> Result<Said> {
-        let CompleteRunArgs { gateway, run_id, status, summary, result, warning, commit } = self;
+        let CompleteRunArgs { gateway, run_id, status, summary, result, warning, outputs, commit } = self;
+        let outputs = outputs.as_deref().map(serde_json::from_str).transpose().map_err(|cause| {
+            Error::new(ErrorKind::Usage, format!("the outputs are not as expected: {cause}"))
+                .help("give a JSON object of texts, whole numbers, true or false, and lists of texts")
+        })?;
+        let outputs = outputs.unwrap_or_default();
         let summary = if summary == "-" { standard_input()? } else { summary };
         let summary = summary.trim_end().to_owned();
         if status == Status::Failed && summary.is_empty() {
@@ -64,7 +72,7 @@ impl CompleteRunArgs {
                 .help("say with `--summary TEXT` why it has failed"));
         }
         let verdict = match status {
-            Status::Completed => AttemptVerdict::Completed { result, summary, warning },
+            Status::Completed => AttemptVerdict::Completed { result, summary, warning, outputs },
             Status::Failed => AttemptVerdict::Failed { summary },
         };
         let of = Reporter { run: &run_id, ..Reporter::default() };

@@ -8,6 +8,7 @@ use orange_api::gateway::{
     PauseEffect, PauseOffer, RetryBody, RunAnswer, Runs, TaskAnswer,
 };
 use orange_api::{Error, ErrorKind, Result};
+use orange_core::plan::Value;
 use serde::Serialize;
 
 use super::Said;
@@ -44,8 +45,8 @@ Examples:
   orange-fleet mission continue 0mgd1x0s5000k3v9q2w1z --pause 1
   orange-fleet mission continue login --accept-failure
 
-After an error it tries the step again, and at an exhausted loop it grants one more round; with --accept-failure the failure
-counts. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
+After an error it tries the step again, at an exhausted loop it grants one more round, and at the cap as many attempts again; with
+--accept-failure the failure counts, and no step starts any more. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
     Continue(ContinueArgs),
     /// Run a failed mission again from its failed steps
     #[command(after_help = "\
@@ -86,6 +87,9 @@ pub struct StartArgs {
     /// A word of your own for this mission: the same command with the same one starts no second mission
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+    /// The value of an input that the workflow declares
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = named_value)]
+    inputs: Vec<(String, String)>,
     /// Policy of its pauses, if not that of the workflow.
     #[command(flatten)]
     policy: PolicyArgs,
@@ -197,12 +201,22 @@ fn may_have_begun(error: Error) -> Error {
     error.help(help)
 }
 
+/// `NAME=VALUE`
+fn named_value(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
+        Some(_) | None => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
 impl StartArgs {
     fn run(self) -> Result<Said> {
-        let StartArgs { workflow, prompt, colony, branch, key, policy, client } = self;
+        let StartArgs { workflow, prompt, colony, branch, key, inputs, policy, client } = self;
+        let inputs = inputs.into_iter().map(|(name, text)| (name, Value::Text(text))).collect();
         let prompt = if prompt == "-" { standard_input()? } else { prompt };
         let PolicyArgs { execution, intervene } = policy;
-        let body = NewMissionBody { colony_id: colony, prompt, workflow, branch, execution, intervene };
+        let body =
+            NewMissionBody { colony_id: colony, prompt, workflow, branch, execution, intervene, inputs };
         let (client, path) = (client.client()?, "/v1/missions");
         let made = match &key {
             Some(key) => client.post_with(key, path, &body),
@@ -241,6 +255,8 @@ impl ContinueArgs {
             Some(PauseEffect::TriedAgain) => format!("step {step} is tried again"),
             Some(PauseEffect::Granted) => format!("the loop of step {step} has one more round"),
             Some(PauseEffect::Accepted) => format!("the failure of step {step} counts"),
+            Some(PauseEffect::Extended) => "as many attempts again are granted".to_owned(),
+            Some(PauseEffect::Capped) => "no step starts any more".to_owned(),
             Some(PauseEffect::WentOn) | None => format!("mission {} goes on", one.mission),
         };
         Ok(Said { text, json })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use orange_api::gateway::NewMissionBody;
-use orange_core::plan::{Execution, Intervene};
+use orange_core::plan::{Execution, Inputs, Intervene};
 
 use super::entry_point::{Ask, Begin, DoneRequest, EntryPoint, RefusedRequest};
 use super::machine::LocalMachine;
@@ -76,6 +76,7 @@ impl AtGateway {
             branch,
             execution: execution.map(|it| Execution::as_str(it).to_owned()),
             intervene: intervene.map(|it| Intervene::as_str(it).to_owned()),
+            inputs: Inputs::new(),
         };
         let mission = start_mission(&self.0, Some(key), &Rights::Person, body).await?;
         Ok(DoneRequest { mission, answered: None })

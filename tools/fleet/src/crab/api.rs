@@ -1,5 +1,6 @@
 //! The calls of the gateway, as a crab and `complete-run` make them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use orange_api::Result;
@@ -101,16 +102,18 @@ impl Api {
                 let crab_id = crab_id.unwrap_or_default();
                 ("/v1/runs/give-back", json(&GiveBackBody { run_id, crab_id, reason: reason.clone() }))
             }
-            AttemptVerdict::Completed { result, summary, warning } => {
-                let (result, warning) = (result.clone(), warning.clone());
+            AttemptVerdict::Completed { result, summary, warning, outputs } => {
+                let (result, warning, outputs) = (result.clone(), warning.clone(), outputs.clone());
                 let (status, summary) = (RunEnd::Completed, summary.clone());
-                let body = CompleteBody { run_id, crab_id, status, result, summary, warning, commit };
+                let body =
+                    CompleteBody { run_id, crab_id, status, result, summary, warning, outputs, commit };
                 ("/v1/runs/complete", json(&body))
             }
             AttemptVerdict::Failed { summary } => {
                 let (status, summary) = (RunEnd::Failed, summary.clone());
-                let (result, warning) = (None, None);
-                let body = CompleteBody { run_id, crab_id, status, result, summary, warning, commit };
+                let (result, warning, outputs) = (None, None, BTreeMap::new());
+                let body =
+                    CompleteBody { run_id, crab_id, status, result, summary, warning, outputs, commit };
                 ("/v1/runs/complete", json(&body))
             }
         };

@@ -125,9 +125,9 @@ fn cannot_go_on(job: &Job, why: &str) -> AttemptVerdict {
 
 fn with_notes(verdict: AttemptVerdict, notes: &[String]) -> AttemptVerdict {
     match verdict {
-        AttemptVerdict::Completed { result, summary, warning } if !notes.is_empty() => {
+        AttemptVerdict::Completed { result, summary, warning, outputs } if !notes.is_empty() => {
             let all: Vec<&str> = warning.iter().chain(notes).map(String::as_str).collect();
-            AttemptVerdict::Completed { result, summary, warning: Some(all.join("\n")) }
+            AttemptVerdict::Completed { result, summary, warning: Some(all.join("\n")), outputs }
         }
         AttemptVerdict::Completed { .. }
         | AttemptVerdict::Failed { .. }
@@ -153,6 +153,8 @@ pub fn unfit(local: &Local, why: &str) -> AttemptVerdict {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::crab::job::Ready;
     use crate::crab::job::tests::assigned;
@@ -162,6 +164,7 @@ mod tests {
             result: Some("PASS".to_owned()),
             summary: "done".to_owned(),
             warning: None,
+            outputs: BTreeMap::new(),
         }
     }
 
@@ -254,6 +257,7 @@ mod tests {
             result: None,
             summary: "done".to_owned(),
             warning: Some(warning.to_owned()),
+            outputs: BTreeMap::new(),
         };
         let local = Local::Ended(warned("slow"));
         let expect = warned("slow\na repository in vendor/ is not pushed");

@@ -1,9 +1,11 @@
 //! The job of a crab: one attempt, from its assignment to the answer of the gateway.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use orange_api::NewAttempt;
 use orange_api::gateway::TaskAssigned;
+use orange_core::plan::Value;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -83,6 +85,9 @@ pub enum AttemptVerdict {
         /// Call for a person's attention.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         warning: Option<String>,
+        /// Its declared outputs, by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        outputs: BTreeMap<String, Value>,
     },
     /// The attempt has failed.
     Failed { summary: String },
@@ -129,10 +134,14 @@ impl Job {
             role: assigned.role.clone(),
             attempt: assigned.attempt,
             prompt: assigned.prompt_in(&ready.worktree),
+            run: assigned.run_in(&ready.worktree),
             harness: assigned.harness.as_deref().or(harness).map(str::to_owned),
+            model: assigned.model.clone(),
+            effort: assigned.effort,
             permissions: assigned.permissions,
             results: assigned.results.clone(),
             needs_result: assigned.needs_result,
+            outputs: assigned.outputs.clone(),
             timeout: assigned.timeout,
             stuck_after: assigned.stuck_after,
         }
@@ -169,7 +178,8 @@ impl AttemptVerdict {
     /// Cuts its texts to at most this many bytes.
     pub fn within(self, longest: usize) -> AttemptVerdict {
         match self {
-            AttemptVerdict::Completed { result, summary, warning } => AttemptVerdict::Completed {
+            AttemptVerdict::Completed { result, summary, warning, outputs } => AttemptVerdict::Completed {
+                outputs,
                 result,
                 summary: cut(summary, longest),
                 warning: warning.map(|it| cut(it, longest)),
@@ -213,10 +223,14 @@ pub(super) mod tests {
             branch: "m/one".to_owned(),
             repository: "/srv/git/toy.git".to_owned(),
             base: None,
+            run: Vec::new(),
             harness: None,
+            model: None,
+            effort: None,
             permissions: Permissions::Full,
             results: Vec::new(),
             needs_result: false,
+            outputs: Vec::new(),
             timeout: None,
             stuck_after: 2,
             worktree_path: None,
@@ -242,7 +256,12 @@ pub(super) mod tests {
 
     #[test]
     fn a_verdict_is_written_down_with_its_status() {
-        let verdict = AttemptVerdict::Completed { result: None, summary: "s".to_owned(), warning: None };
+        let verdict = AttemptVerdict::Completed {
+            result: None,
+            summary: "s".to_owned(),
+            warning: None,
+            outputs: BTreeMap::new(),
+        };
         assert_eq!(serde_json::to_string(&verdict).unwrap(), r#"{"status":"completed","summary":"s"}"#);
         assert_eq!(
             serde_json::to_string(&AttemptVerdict::failed("s")).unwrap(),

@@ -74,7 +74,7 @@ impl RepositorySettings<'_> {
         let start = start.ok_or_else(|| Unready::Mission(no_base(assigned)))?;
         begin(git, &remote)?;
         self.orange.add_project(&project, &clone, base)?;
-        if self.agrees {
+        if self.agrees && assigned.run.is_empty() {
             self.orange.agree(assigned.harness.as_deref())?;
         }
         let claim = self.claim(git, assigned, &remote)?;

@@ -196,8 +196,8 @@ impl JobWorker<'_> {
             AttemptState::Pending => Local::Pending { is_late: self.since.elapsed() > FOR_WORKTREE },
             AttemptState::Running { has_agent } => Local::Running { has_agent },
             AttemptState::Ending => Local::Ending,
-            AttemptState::Completed { result, summary, warning } => {
-                Local::Ended(AttemptVerdict::Completed { result, summary, warning })
+            AttemptState::Completed { result, summary, warning, outputs } => {
+                Local::Ended(AttemptVerdict::Completed { result, summary, warning, outputs })
             }
             AttemptState::Failed { reason } => Local::Ended(AttemptVerdict::failed(reason)),
             AttemptState::Obstructed { what, has_worked } => Local::Obstructed { what, has_worked },

@@ -206,6 +206,8 @@ pub struct NewMission {
     pub branch: Option<String>,
     /// Rules for its pauses.
     pub policy: orange_core::plan::Policy,
+    /// The values of its inputs.
+    pub inputs: orange_core::plan::Inputs,
 }
 
 /// Number of days that the gateway keeps a mission after its end, unless `--keep` says otherwise.

@@ -1,10 +1,10 @@
 //! Every value is read as it was written, and version 1 stays what it is.
 
 use orange_core::mission::{
-    AnswerEffect, Attempt, AttemptEnd, Event as MissionEvent, Mission, MissionStatus, Pause, PauseReason,
-    Refusal, Report, StepFailure, StepState, StepStatus,
+    AnswerEffect, Attempt, AttemptEnd, Cap, Event as MissionEvent, Mission, MissionStatus, Pause,
+    PauseReason, Refusal, Report, StepFailure, StepState, StepStatus,
 };
-use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
+use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
 
 use super::{UnreadableText, mission, read, write};
@@ -18,6 +18,7 @@ fn report() -> Report {
         result: Some("PASS".to_owned()),
         summary: "it \"works\"\n".to_owned(),
         warning: Some("ä".to_owned()),
+        ..Report::default()
     }
 }
 
@@ -60,6 +61,8 @@ fn full() -> Mission {
         ],
         questions: vec![Pause { number: 7, reason: PauseReason::Warning(StepId(1)), is_pointless: false }],
         pauses: 7,
+        inputs: Inputs::new(),
+        cap: None,
     }
 }
 
@@ -75,6 +78,7 @@ fn a_mission_is_read_as_it_was_written() {
         PauseReason::Boundary(StepId(0)),
         PauseReason::Error(StepId(1)),
         PauseReason::Exhausted(StepId(2)),
+        PauseReason::Cap(StepId(3)),
         PauseReason::Obstacle("no worktree".to_owned()),
     ];
     for reason in reasons {
@@ -85,6 +89,8 @@ fn a_mission_is_read_as_it_was_written() {
         let mut other = Mission { status, ..full() };
         (other.steps[1].status, other.steps[2].failure) = (step, Some(StepFailure::Exhausted(3)));
         other.steps[4].failure = Some(StepFailure::Abandoned(5));
+        other.steps[3].failure = Some(StepFailure::Cap);
+        other.cap = Some(Cap { left: 3, is_final: true });
         let text = write(&other);
         assert!(text.contains(&format!("\"status\":\"{}\"", status.as_str())), "{text}");
         assert_eq!(mission::read(&text, PLAN).unwrap(), other);
@@ -243,6 +249,8 @@ fn outcomes_are_read_as_they_were_written() {
         done(Some(AnswerEffect::WentOn), vec![("c".to_owned(), item(1))]),
         done(Some(AnswerEffect::TriedAgain(step)), Vec::new()),
         done(Some(AnswerEffect::Granted(step)), Vec::new()),
+        done(Some(AnswerEffect::Extended), Vec::new()),
+        done(Some(AnswerEffect::Capped), Vec::new()),
         done(Some(AnswerEffect::Accepted(step)), Vec::new()),
         ActorReply::NotFound,
         ActorReply::Conflict,

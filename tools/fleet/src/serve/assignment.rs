@@ -41,9 +41,19 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         attempt,
         branch: &row.branch,
         base: &base,
+        reads: &step
+            .run
+            .iter()
+            .chain([&step.prompt])
+            .flat_map(|it| mission.reads(plan, it))
+            .collect::<Vec<_>>(),
     };
-    let worktree_token = token(&run_id, &step.prompt.render(&values));
-    let prompt = step.prompt.render(&StepValues { worktree_path: &worktree_token, ..values });
+    let rendered = |values: &StepValues<'_>| -> (String, Vec<String>) {
+        (step.prompt.render(values), step.run.iter().map(|it| it.fill(values)).collect())
+    };
+    let (prompt, run) = rendered(&values);
+    let worktree_token = token(&run_id, &(prompt + &run.concat()));
+    let (prompt, program) = rendered(&StepValues { worktree_path: &worktree_token, ..values });
     let run = runs.into_iter().rfind(|it| it.step == step.id && it.attempt == attempt).unwrap_or_default();
     TaskAssigned {
         run_id,
@@ -53,6 +63,7 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         attempt,
         role: plan.role(step.role).to_owned(),
         prompt,
+        run: program,
         worktree_token,
         context,
         branch: row.branch,
@@ -61,9 +72,12 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         repository: colony.repository,
         base: colony.base,
         harness: step.harness.map(str::to_owned),
+        model: step.model.map(str::to_owned),
+        effort: step.effort,
         permissions: step.permissions,
         results: plan.results_of(id).iter().map(|it| (*it).to_owned()).collect(),
         needs_result: plan.needs_result(id),
+        outputs: plan.outputs_of(id).iter().map(orange_api::DeclaredValue::of_output).collect(),
         timeout: step.timeout,
         stuck_after: step.stuck_after,
         worktree_path: run.worktree,

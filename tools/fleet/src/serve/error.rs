@@ -131,6 +131,11 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
             "result_needed",
             "add `result`: the run says which words are accepted, in `results`",
         ),
+        Of::Output(_) => (
+            StatusCode::BAD_REQUEST,
+            "output",
+            "correct `outputs` and report again: the run says what is declared, in `outputs`",
+        ),
         Of::ResultUndeclared => (
             StatusCode::BAD_REQUEST,
             "result_undeclared",

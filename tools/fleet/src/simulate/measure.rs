@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use orange_core::mission::Report;
 use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
-use orange_core::{Budget, Permissions};
 use tokio::sync::watch;
 
 use super::SimulatedCrabs;
@@ -41,7 +40,7 @@ pub const FIVE: Plan<'static> = Plan {
         Step { id: "e", depends_on: &[StepId(3)], ..STEP },
     ],
     order: &[StepId(0), StepId(1), StepId(2), StepId(3), StepId(4)],
-    budget: Budget::NONE,
+    ..Plan::EMPTY
 };
 
 /// Two steps that wait for nothing, each with a role of its own.
@@ -55,21 +54,9 @@ pub const APART: Plan<'static> = Plan {
 };
 
 const STEP: Step<'static> = Step {
-    id: "",
     title: "A step",
-    role: RoleId(0),
     prompt: StepPrompt { pieces: &[StepPiece::Value(StepValue::MissionPrompt)] },
-    depends_on: &[],
-    condition: None,
-    results: &[],
-    max_retries: 0,
-    requeue: &[],
-    on_fail: None,
-    handles: None,
-    harness: None,
-    permissions: Permissions::Full,
-    timeout: None,
-    stuck_after: 2,
+    ..Step::EMPTY
 };
 
 /// Makes missions, this many at once.
@@ -151,7 +138,15 @@ fn mission(colony: &str, plan: &'static Plan<'static>, number: u32) -> NewMissio
     let prompt =
         format!("Mission {number}: change what the issue asks for.\n\n{}", "A line of detail. ".repeat(20));
     let key = Some(format!("create-{}-{number}", crate::fault::now()));
-    NewMission { key, colony: colony.to_owned(), plan, prompt, branch: None, policy: plan.policy }
+    NewMission {
+        key,
+        colony: colony.to_owned(),
+        plan,
+        prompt,
+        branch: None,
+        policy: plan.policy,
+        inputs: Default::default(),
+    }
 }
 
 fn made(outcome: Result<ActorReply, HostError>) -> Result<(), String> {

@@ -322,7 +322,15 @@ async fn answer(host: &dyn Host, request: &Value) -> Result<Value, HostError> {
     }
     if let Some(prompt) = text("create") {
         let (key, colony, plan) = (text("key"), text("in").unwrap(), dev_task());
-        let new = NewMission { key, colony, plan, prompt, branch: None, policy: plan.policy };
+        let new = NewMission {
+            key,
+            colony,
+            plan,
+            prompt,
+            branch: None,
+            policy: plan.policy,
+            inputs: Default::default(),
+        };
         let outcome = host.create_mission(new).await?;
         return Ok(json!({"outcome": model::write(&outcome)}));
     }

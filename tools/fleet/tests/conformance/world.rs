@@ -35,7 +35,7 @@ pub fn agent() -> Arc<Agent> {
             1 => Some("FAIL".to_owned()),
             _ => Some("PASS".to_owned()),
         };
-        Report { result, summary: summary(mission, step, attempt), warning: None }
+        Report { result, summary: summary(mission, step, attempt), warning: None, ..Report::default() }
     })
 }
 
@@ -87,6 +87,7 @@ impl World {
             prompt: format!("Change {key}\nas I say"),
             branch: None,
             policy: Policy::DEFAULT,
+            inputs: Default::default(),
         }
     }
 

@@ -73,6 +73,7 @@ impl<'g> ConsoleColony<'g> {
             prompt: prompt.to_owned(),
             branch: None,
             policy,
+            inputs: Default::default(),
         };
         let host = self.gateway.host();
         self.gateway.runtime.spawn(async move {
@@ -117,7 +118,12 @@ impl<'g> ConsoleColony<'g> {
         self.report(
             id,
             step,
-            Report { result: result.map(str::to_owned), summary: summary.to_owned(), warning: None },
+            Report {
+                result: result.map(str::to_owned),
+                summary: summary.to_owned(),
+                warning: None,
+                ..Report::default()
+            },
         );
     }
 

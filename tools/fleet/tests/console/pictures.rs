@@ -43,7 +43,12 @@ pub(crate) fn fill(gateway: &ConsoleGateway) -> Vec<String> {
         colony.report(
             id,
             "implement",
-            Report { result: None, summary: "The parser keeps the last line.".to_owned(), warning },
+            Report {
+                result: None,
+                summary: "The parser keeps the last line.".to_owned(),
+                warning,
+                ..Report::default()
+            },
         );
         keep("implement", TextKind::Diff, DIFF);
         keep(

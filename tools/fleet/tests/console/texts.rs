@@ -57,7 +57,12 @@ fn is_text() {
     colony.report(
         &id,
         "plan",
-        Report { result: Some(text.clone()), summary: text.clone(), warning: Some(text.clone()) },
+        Report {
+            result: Some(text.clone()),
+            summary: text.clone(),
+            warning: Some(text.clone()),
+            ..Report::default()
+        },
     );
     colony.begin(&id, "implement");
     colony.text(&id, "implement", 1, TextKind::Transcript, &text);
@@ -115,7 +120,12 @@ fn long_texts() {
         colony.report(
             &id,
             "plan",
-            Report { result: Some(text.clone()), summary: text.clone(), warning: Some(text.clone()) },
+            Report {
+                result: Some(text.clone()),
+                summary: text.clone(),
+                warning: Some(text.clone()),
+                ..Report::default()
+            },
         );
         for _ in 0..3 {
             colony.begin(&id, "implement");

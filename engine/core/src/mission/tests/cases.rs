@@ -7,7 +7,6 @@
 //! `=`: it is answered as before and changes nothing. A `_` is a blank.
 
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::random::{StepRow, Tables};
@@ -257,7 +256,7 @@ fn h7_a_review_that_fails() {
         DEV,
         "create done(plan) done(implement) done(review,FAIL) done(fix) fail(review) | C C F F F | failed",
     );
-    let report = Report { result: None, summary: "done".to_string(), warning: None };
+    let report = Report { result: None, summary: "done".to_string(), warning: None, outputs: Inputs::new() };
     assert_eq!(mission.step(StepId(3)).attempts, [Attempt { end: Some(AttemptEnd::Completed(report)) }]);
 }
 
@@ -436,7 +435,7 @@ pub(super) struct MissionCase {
 }
 
 impl MissionCase {
-    fn new(plan: &str) -> MissionCase {
+    pub(super) fn new(plan: &str) -> MissionCase {
         MissionCase::that_pauses(plan, Intervene::Never)
     }
 
@@ -489,7 +488,11 @@ impl MissionCase {
             "done" => {
                 let result = words.next().filter(|it| !it.is_empty());
                 let summary = words.next().unwrap_or_else(|| "done".to_string());
-                Event::Complete { step: named(), attempt, report: Report { result, summary, warning: None } }
+                Event::Complete {
+                    step: named(),
+                    attempt,
+                    report: Report { result, summary, warning: None, outputs: Inputs::new() },
+                }
             }
             "fail" => Event::Fail { step: named(), attempt, reason: words.next().unwrap_or_default() },
             "lost" => Event::Lose { step: named(), attempt },
@@ -548,8 +551,12 @@ fn text<const N: usize>(parts: [&str; N]) -> String {
     parts.concat()
 }
 
-/// `a; b<-a if a.result=='X' x2 requeue=a on_fail=h; h`
+/// `cap=3; a; b<-a if a.result=='X' x2 requeue=a on_fail=h; h`
 fn tables(text: &str) -> Tables {
+    let (cap, text) = match text.strip_prefix("cap=").and_then(|it| it.split_once(';')) {
+        Some((cap, text)) => (cap.parse().ok(), text),
+        None => (None, text),
+    };
     let steps: Vec<&str> = text.split(';').map(str::trim).collect();
     let id = |step: &str| step.split([' ', '<']).next().unwrap_or_default().to_string();
     let ids: Vec<String> = steps.iter().map(|it| id(it)).collect();
@@ -567,7 +574,8 @@ fn tables(text: &str) -> Tables {
             } else if let Some((read, value)) = word.split_once("=='") {
                 let (step, field) = read.split_once('.').expect("a condition reads step.field");
                 let value = value.trim_end_matches('\'').to_string();
-                row.condition = Some((named(step), field == "result", value));
+                let field = if field == "result" { Field::Result } else { Field::Summary };
+                row.condition = Some(StepCondition::equal(named(step), field, value.leak()));
             } else if word.starts_with("requeue=") {
                 row.requeue = all(value());
             } else if word.starts_with("on_fail=") {
@@ -576,10 +584,10 @@ fn tables(text: &str) -> Tables {
                 row.max_retries = bound;
             }
         }
-        if let (1.., [], Some((read, ..))) = (row.max_retries, row.requeue.as_slice(), &row.condition) {
-            row.requeue = vec![*read];
+        if let (1.., [], Some(it)) = (row.max_retries, row.requeue.as_slice(), &row.condition) {
+            row.requeue = it.steps();
         }
         row
     };
-    Tables(steps.iter().map(row).collect())
+    Tables(steps.iter().map(row).collect(), cap)
 }

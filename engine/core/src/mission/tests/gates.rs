@@ -56,11 +56,11 @@ fn every_cell_of_the_policies_is_as_the_table_says() {
 
 /// Two steps that do not depend on each other, so that one goes on when the other has failed.
 fn two() -> Tables {
-    Tables(vec![row("a"), row("b")])
+    Tables(vec![row("a"), row("b")], None)
 }
 
 fn one() -> Tables {
-    Tables(vec![row("a")])
+    Tables(vec![row("a")], None)
 }
 
 fn row(id: &str) -> StepRow {
@@ -79,6 +79,7 @@ fn then(tables: &Tables, policy: Policy, end: StepOutcome) -> StepConsequence {
             result: None,
             summary: String::new(),
             warning: warning.map(ToString::to_string),
+            outputs: Inputs::new(),
         };
         let event = match end {
             StepOutcome::Success => Event::Complete { step, attempt: 1, report: report(None) },

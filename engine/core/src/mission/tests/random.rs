@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::Permissions;
+use super::conditions;
 use crate::mission::*;
 use crate::plan::*;
 
@@ -38,7 +38,7 @@ impl Random {
         self.below(100) < often
     }
 
-    fn one_of<T: Clone>(&mut self, them: &[T]) -> T {
+    pub fn one_of<T: Clone>(&mut self, them: &[T]) -> T {
         them[self.below(them.len())].clone()
     }
 
@@ -54,8 +54,9 @@ impl Random {
 pub struct StepRow {
     pub id: String,
     pub depends_on: Vec<StepId>,
-    pub condition: Option<(StepId, bool, String)>,
+    pub condition: Option<StepCondition<'static>>,
     pub results: Vec<&'static str>,
+    pub outputs: Vec<Output<'static>>,
     pub max_retries: u16,
     pub requeue: Vec<StepId>,
     pub on_fail: Option<StepId>,
@@ -64,7 +65,7 @@ pub struct StepRow {
 
 /// A plan that owns its tables.
 #[derive(Clone)]
-pub struct Tables(pub Vec<StepRow>);
+pub struct Tables(pub Vec<StepRow>, pub Option<u32>);
 
 impl Tables {
     /// Calls this with the plan.
@@ -74,15 +75,12 @@ impl Tables {
         let order = self.order();
         call(&Plan {
             name: "random",
-            version: "",
-            description: "",
-            source_hash: "",
-            policy: Policy::default(),
             notices: false,
-            roles: &["any"],
             steps: &steps,
             order: &order,
-            budget: crate::Budget::NONE,
+            inputs: &conditions::INPUTS,
+            max_attempts: self.1,
+            ..Plan::EMPTY
         })
     }
 
@@ -129,23 +127,16 @@ fn step(row: &StepRow, handles: Option<StepId>) -> Step<'_> {
     Step {
         id: &row.id,
         title: &row.id,
-        role: RoleId(0),
-        prompt: StepPrompt { pieces: &[] },
         depends_on: &row.depends_on,
-        condition: row.condition.as_ref().map(|(step, is_result, value)| StepCondition {
-            step: *step,
-            field: if *is_result { Field::Result } else { Field::Summary },
-            value,
-        }),
+        condition: row.condition,
         results: &row.results,
+        outputs: &row.outputs,
         max_retries: row.max_retries,
         requeue: &row.requeue,
         on_fail: row.on_fail,
         handles,
-        harness: None,
-        permissions: Permissions::Full,
-        timeout: None,
         stuck_after: row.stuck_after,
+        ..Step::EMPTY
     }
 }
 
@@ -159,12 +150,15 @@ impl core::fmt::Display for Tables {
             if !row.depends_on.is_empty() {
                 write!(f, "<-{}", names(&row.depends_on))?;
             }
-            if let Some((step, is_result, value)) = &row.condition {
-                let field = if *is_result { "result" } else { "summary" };
-                write!(f, " if {}.{field}=='{value}'", name(step))?;
+            if let Some(condition) = &row.condition {
+                write!(f, " if {}", self.with(|plan| plan.condition_text(condition)))?;
             }
             if row.max_retries > 0 {
                 write!(f, " x{} requeue={}", row.max_retries, names(&row.requeue))?;
+            }
+            if !row.outputs.is_empty() {
+                let names: Vec<&str> = row.outputs.iter().map(|it| it.name).collect();
+                write!(f, " outputs={}", names.join(","))?;
             }
             if !row.results.is_empty() {
                 write!(f, " results={}", row.results.join(","))?;
@@ -178,7 +172,8 @@ impl core::fmt::Display for Tables {
             writeln!(f, ";")?;
         }
         let order: Vec<StepId> = self.order();
-        writeln!(f, "  order {}", names(&order))
+        writeln!(f, "  order {}", names(&order))?;
+        self.1.map_or(Ok(()), |it| writeln!(f, "  cap {it}"))
     }
 }
 
@@ -187,7 +182,7 @@ pub fn tables(random: &mut Random) -> Tables {
     let size = if random.percent(3) { 10 + random.below(31) } else { 1 + random.below(9) };
     let handlers = if size > 1 && random.percent(40) { random.below(size / 2) + 1 } else { 0 };
     let steps = size - handlers;
-    let mut tables = Tables(Vec::new());
+    let mut tables = Tables(Vec::new(), None);
     for index in 0..steps {
         let mut row = StepRow { stuck_after: 1 + random.below(3) as u16, ..StepRow::default() };
         for before in (0..index).rev() {
@@ -196,6 +191,7 @@ pub fn tables(random: &mut Random) -> Tables {
             }
         }
         random.shuffle(&mut row.depends_on);
+        row.outputs = conditions::outputs(random);
         if random.percent(25) {
             row.results = RESULTS[..1 + random.below(3)].to_vec();
         }
@@ -208,12 +204,20 @@ pub fn tables(random: &mut Random) -> Tables {
         if random.percent(60) {
             let is_result = random.percent(85);
             let value = if is_result { random.one_of(&RESULTS) } else { random.one_of(&SUMMARIES) };
-            row.condition = Some((random.one_of(&upstream), is_result, value.to_string()));
+            let field = if is_result { Field::Result } else { Field::Summary };
+            row.condition = Some(StepCondition::equal(random.one_of(&upstream), field, value));
+        }
+        let outputs: Vec<Vec<Output<'static>>> = tables.0.iter().map(|it| it.outputs.clone()).collect();
+        let row = &mut tables.0[index];
+        if row.condition.is_some() && random.percent(50) {
+            let readable: Vec<_> = upstream.iter().map(|it| (*it, outputs[it.index()].clone())).collect();
+            row.condition = Some(conditions::condition(random, &readable, 3));
         }
         if random.percent(if row.condition.is_some() { 50 } else { 5 }) {
             row.max_retries = 1 + random.below(3) as u16;
-            row.requeue = match &row.condition {
-                Some((read, ..)) if random.percent(60) => vec![*read],
+            let read = row.condition.and_then(|it| it.steps().first().copied());
+            row.requeue = match read {
+                Some(read) if random.percent(60) => vec![read],
                 _ => (0..1 + random.below(2)).map(|_| random.one_of(&upstream)).collect(),
             };
             row.requeue.sort();
@@ -231,6 +235,9 @@ pub fn tables(random: &mut Random) -> Tables {
     if random.percent(50) {
         random.shuffle(&mut places);
     }
+    // From a stream of its own, so that everything else stays as it is without caps.
+    let mut random = Random(random.0.rotate_left(17) | 1);
+    tables.1 = random.percent(30).then(|| 1 + random.below(2 * tables.0.len()) as u32);
     tables.placed(&places)
 }
 
@@ -243,11 +250,11 @@ impl Tables {
             row.depends_on.iter_mut().for_each(|it| *it = moved(*it));
             row.requeue.iter_mut().for_each(|it| *it = moved(*it));
             row.on_fail = row.on_fail.map(moved);
-            row.condition = row.condition.map(|(step, field, value)| (moved(step), field, value));
+            row.condition = row.condition.map(|it| conditions::moved(&it, &moved));
             row.id = format!("s{}", places[index]);
             rows[usize::from(places[index])] = row;
         }
-        Tables(rows)
+        Tables(rows, self.1)
     }
 }
 
@@ -329,6 +336,7 @@ fn report(random: &mut Random, plan: &Plan<'_>, step: StepId) -> Report {
         result: result.map(ToString::to_string),
         summary: random.one_of(&SUMMARIES).to_string(),
         warning: random.percent(10).then(|| "look".to_string()),
+        outputs: conditions::reported(random, plan.outputs_of(step), 2),
     }
 }
 
@@ -340,7 +348,9 @@ fn answer(random: &mut Random, mission: &Mission) -> Event {
         _ => Some(random.below(mission.pauses as usize + 2) as u32),
     };
     let meant = mission.questions.iter().find(|it| pause.is_none_or(|number| number == it.number));
-    let asks = meant.is_some_and(|it| matches!(it.reason, PauseReason::Error(_) | PauseReason::Exhausted(_)));
+    let asks = meant.is_some_and(|it| {
+        matches!(it.reason, PauseReason::Error(_) | PauseReason::Exhausted(_) | PauseReason::Cap(_))
+    });
     let accept_failure = random.percent(if asks { 60 } else { 5 });
     let policy = policy(random);
     Event::Continue {

@@ -1,6 +1,7 @@
 //! Behaviour of a mission, written a second time: from the design and not from the reducer. Every rule is a question about sets of
 //! steps that is asked again whenever its answer is needed, so nothing here can be out of date.
 
+mod again;
 mod questions;
 mod rules;
 mod set;
@@ -12,8 +13,9 @@ use alloc::vec::Vec;
 
 use self::rules::{StepRule, rules};
 use self::set::StepBits;
+use super::conditions::{possible, truth};
 use crate::mission::*;
-use crate::plan::{Execution, Field, Intervene, Plan, Policy, Step, StepId};
+use crate::plan::*;
 
 /// Standing of a step. A failure that its handler has made good is a state of its own.
 #[derive(Clone, PartialEq)]
@@ -61,8 +63,10 @@ impl KnownStep {
 }
 
 /// A mission as the design describes it.
-pub struct MissionReference {
-    rules: Vec<StepRule>,
+pub struct MissionReference<'p> {
+    rules: Vec<StepRule<'p>>,
+    inputs: Inputs,
+    declared_inputs: &'p [Input<'p>],
     order: Vec<StepId>,
     pub known: Vec<KnownStep>,
     pub status: MissionStatus,
@@ -70,6 +74,12 @@ pub struct MissionReference {
     /// Number and reason of each open question.
     pub questions: Vec<(u32, PauseReason)>,
     pub pauses: u32,
+    /// Most attempts of the plan, and number of those that are left; none once a person has decided so.
+    most: Option<u32>,
+    left: u32,
+    is_final: bool,
+    /// The steps that want an attempt and get none.
+    waiting: Vec<StepId>,
     /// Every step that was skipped only because nothing else could be decided.
     pub standoffs: Vec<StepId>,
 }
@@ -98,8 +108,8 @@ enum AttemptWord {
     Abandoned,
 }
 
-impl MissionReference {
-    pub fn new(plan: &Plan<'_>, policy: Policy) -> MissionReference {
+impl<'p> MissionReference<'p> {
+    pub fn new(plan: &Plan<'p>, policy: Policy, inputs: Inputs) -> MissionReference<'p> {
         let known = KnownStep {
             stand: Stand::Blocked,
             tries: Vec::new(),
@@ -114,12 +124,18 @@ impl MissionReference {
         };
         MissionReference {
             rules: rules(plan),
+            inputs,
+            declared_inputs: plan.inputs,
             order: plan.order.to_vec(),
             known: plan.steps.iter().map(|_| known.clone()).collect(),
             status: MissionStatus::Pending,
             policy,
             questions: Vec::new(),
             pauses: 0,
+            most: plan.max_attempts,
+            left: plan.max_attempts.unwrap_or_default(),
+            is_final: false,
+            waiting: Vec::new(),
             standoffs: Vec::new(),
         }
     }
@@ -161,6 +177,7 @@ impl MissionReference {
         differ("mission", &expected.status, &mission.status)
             .or_else(|| differ("policy", &expected.policy, &mission.policy))
             .or_else(|| differ("questions", &expected.questions, &mission.questions))
+            .or_else(|| differ("cap", &expected.cap, &mission.cap))
             .or_else(|| differ("number of pauses", &expected.pauses, &mission.pauses))
             .or_else(|| {
                 steps.into_iter().find_map(|((expected, found), rule)| {
@@ -210,7 +227,10 @@ impl MissionReference {
                 PauseReason::Error(step) | PauseReason::Exhausted(step) => {
                     self.known(*step).asked_in != Some(*number)
                 }
-                PauseReason::Boundary(_) | PauseReason::Warning(_) | PauseReason::Obstacle(_) => false,
+                PauseReason::Boundary(_)
+                | PauseReason::Warning(_)
+                | PauseReason::Cap(_)
+                | PauseReason::Obstacle(_) => false,
             };
             Pause { number: *number, reason: reason.clone(), is_pointless }
         });
@@ -220,11 +240,13 @@ impl MissionReference {
             steps: steps.collect(),
             questions: questions.collect(),
             pauses: self.pauses,
+            inputs: self.inputs.clone(),
+            cap: self.most.map(|_| Cap { left: self.left, is_final: self.is_final }),
         }
     }
 }
 
-impl MissionReference {
+impl MissionReference<'_> {
     fn begin(&mut self) -> Result<(), Refusal> {
         match self.status {
             MissionStatus::Pending => {
@@ -286,6 +308,7 @@ impl MissionReference {
                 }
                 None | Some(_) => {}
             }
+            self.output_fault(step, report).map_or(Ok(()), |it| Err(Refusal::Output(it)))?;
         }
         self.of(step).tries[index] = Some(end);
         match word {
@@ -301,14 +324,14 @@ impl MissionReference {
                 if lost >= self.rule(step).stuck_after {
                     self.fail(step, StepFailure::Stuck(lost));
                 } else {
-                    self.queue(step);
+                    self.start_again(step);
                 }
             }
             AttemptWord::Abandoned => {
                 self.of(step).abandoned += 1;
                 match self.known(step).abandoned {
                     5.. => self.fail(step, StepFailure::Abandoned(5)),
-                    0..5 => self.queue(step),
+                    0..5 => self.start_again(step),
                 }
             }
         }
@@ -386,53 +409,22 @@ impl MissionReference {
             .cloned()
             .ok_or(Refusal::OtherPause { current: oldest })?;
         let asked = self.all().find(|it| self.known(*it).asked_in == Some(meant));
-        if accept_failure && asked.is_none() {
+        let is_cap = matches!(reason, PauseReason::Cap(_));
+        if accept_failure && asked.is_none() && !is_cap {
             return Err(Refusal::NothingToAccept);
         }
         self.policy.execution = execution.unwrap_or(self.policy.execution);
         self.policy.intervene = intervene.unwrap_or(self.policy.intervene);
         self.questions.retain(|it| it.0 != meant);
+        if is_cap {
+            (self.left, self.is_final) =
+                if accept_failure { (0, true) } else { (self.most.unwrap_or(0), false) };
+        }
         if let Some(step) = asked {
             self.of(step).asked_in = None;
         }
         if let Some(step) = asked.filter(|_| !accept_failure) {
             self.try_again(step, matches!(reason, PauseReason::Exhausted(_)));
-        }
-        self.run();
-        Ok(())
-    }
-
-    fn retry(&mut self, named: Option<StepId>) -> Result<(), Refusal> {
-        if self.status != MissionStatus::Failed {
-            return Err(Refusal::NotFailed(self.status));
-        }
-        let again = match named {
-            Some(step) if step.index() >= self.known.len() => return Err(Refusal::NoSuchStep),
-            Some(step) if self.may_be_retried(step) => StepBits::of([step]),
-            Some(_) => return Err(Refusal::NothingToRetry),
-            None => {
-                let owner_has_failed = |it: StepId| self.rule(it).handles.is_some_and(|it| self.has_own(it));
-                StepBits::of(self.all().filter(|it| self.may_be_retried(*it) && !owner_has_failed(*it)))
-            }
-        };
-        let roots = again.and(StepBits::of(named.and_then(|it| self.rule(it).handles)));
-        let victims = StepBits::of(self.all().filter(|it| self.has_failed_because_of(*it, roots)));
-        let tried = again.and(victims);
-        let handlers = StepBits::of(tried.all().filter_map(|it| self.rule(it).handler));
-        let is_skipped = |it: &StepId| self.known(*it).stand == Stand::Skipped;
-        let is_after = |it: &StepId| self.rule(*it).upstream.meets(tried);
-        let skipped = StepBits::of(self.all().filter(|it| is_skipped(it) && is_after(it)));
-        for step in victims.and(handlers).and(skipped).without(again).all() {
-            self.block(step);
-        }
-        let is_later = |it: &StepId| self.rule(*it).upstream.meets(again) || !self.has_own(*it);
-        let later = StepBits::of(again.all().filter(is_later));
-        for step in again.all() {
-            self.try_again(step, self.known(step).is_exhausted);
-        }
-        for step in later.all() {
-            self.of(step).tries.pop();
-            self.block(step);
         }
         self.run();
         Ok(())
@@ -453,7 +445,7 @@ impl MissionReference {
     }
 }
 
-impl MissionReference {
+impl MissionReference<'_> {
     fn of(&mut self, step: StepId) -> &mut KnownStep {
         &mut self.known[step.index()]
     }
@@ -525,6 +517,7 @@ impl MissionReference {
 
     /// Decides blocked steps, in the order of the plan, again and again, until none can be decided.
     fn cascade(&mut self) {
+        self.waiting.clear();
         loop {
             let mut has_changed = false;
             for step in self.order.clone() {
@@ -532,7 +525,11 @@ impl MissionReference {
                 match self.decide(step) {
                     StepDecision::Waits => continue,
                     StepDecision::Fails(of) => self.of(step).stand = Stand::Failed(StepFailure::Because(of)),
-                    StepDecision::Runs => self.queue(step),
+                    StepDecision::Runs => {
+                        if !self.queue_within_cap(step) {
+                            continue;
+                        }
+                    }
                     StepDecision::IsSkipped => self.of(step).stand = Stand::Skipped,
                     StepDecision::IsExhausted => {
                         if self.pauses_at_errors() && self.has_a_question() {
@@ -548,7 +545,16 @@ impl MissionReference {
                 }
                 has_changed = true;
             }
-            if !has_changed && !self.ends_a_standoff() {
+            if has_changed {
+                continue;
+            }
+            if let Some(waiting) = self.waiting.first().copied() {
+                if !self.has_a_question() {
+                    self.pause(PauseReason::Cap(waiting));
+                }
+                return;
+            }
+            if !self.ends_a_standoff() {
                 return;
             }
         }
@@ -559,8 +565,8 @@ impl MissionReference {
         for failed in self.all() {
             let Some(handler) = self.rule(failed).handler else { continue };
             let is_untaken = matches!(self.known(handler).stand, Stand::Blocked | Stand::Skipped);
-            if is_untaken && self.has_own(failed) && !self.is_asked(failed) {
-                self.queue(handler);
+            if is_untaken && self.takes_handler(failed) && !self.is_asked(failed) {
+                self.queue_within_cap(handler);
             }
         }
     }

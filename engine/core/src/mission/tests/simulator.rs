@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::conditions;
 use super::random::{self, RESULTS, Random, Tables};
 use super::reference::{Accepted, MissionReference};
 use super::std;
@@ -47,9 +48,9 @@ fn the_simulator_reaches_every_end_and_refusal() {
             seen.extend(run.seen.unwrap_or_default());
         });
     }
-    let all = "Blocked Queued Assigned Running Completed Failed Skipped Cancelled Pending Paused Boundary Warning \
+    let all = "Blocked Queued Assigned Running Completed Failed Skipped Cancelled Pending Paused Boundary Warning Cap \
                Error Exhausted Obstacle Closed HasBegun NoSuchStep Stale NoSuchAttempt HasEnded NotQueued Busy \
-               ResultNeeded ResultUndeclared NotPaused OtherPause NothingToAccept NotFailed NothingToRetry Reported \
+               ResultNeeded ResultUndeclared Output NotPaused OtherPause NothingToAccept NotFailed NothingToRetry Reported \
                Stuck Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
     let missing: Vec<&str> = all.split(' ').filter(|it| !seen.contains(*it)).collect();
     assert!(missing.is_empty(), "no run shows {missing:?}");
@@ -99,7 +100,7 @@ fn shortest(
 struct Simulation<'p> {
     plan: &'p Plan<'p>,
     mission: Mission,
-    reference: MissionReference,
+    reference: MissionReference<'p>,
     events: Vec<Event>,
     /// The attempts whose end was accepted.
     accepted: BTreeSet<(StepId, u32)>,
@@ -107,6 +108,8 @@ struct Simulation<'p> {
     skipped: BTreeSet<StepId>,
     /// A person has retried the mission, which queues failed steps whatever they depend on.
     has_been_retried: bool,
+    /// The most attempts that the cap allows, with what persons have granted and tried again; none without a cap.
+    allowed: Option<usize>,
     /// Names of what has happened, where a test asks for them.
     seen: Option<BTreeSet<String>>,
 }
@@ -115,12 +118,13 @@ impl<'p> Simulation<'p> {
     fn new(plan: &'p Plan<'p>, policy: Policy) -> Simulation<'p> {
         Simulation {
             plan,
-            mission: Mission::new(plan, policy),
-            reference: MissionReference::new(plan, policy),
+            mission: Mission::with_inputs(plan, policy, conditions::inputs(plan)),
+            reference: MissionReference::new(plan, policy, conditions::inputs(plan)),
             events: Vec::new(),
             accepted: BTreeSet::new(),
             skipped: BTreeSet::new(),
             has_been_retried: false,
+            allowed: plan.max_attempts.map(|it| it as usize),
             seen: None,
         }
     }
@@ -137,7 +141,7 @@ impl<'p> Simulation<'p> {
     fn happen_until_it_ends(&mut self, random: &mut Random, tables: &Tables) -> Result<(), String> {
         let granted: usize = self.mission.steps.iter().map(|it| usize::from(it.granted)).sum();
         let steps = tables.0.len();
-        let most = 10 + 2 * (steps + 1) * (1 + tables.rounds() + granted);
+        let most = 10 + 4 * (steps + 1) * (1 + tables.rounds() + granted);
         for _ in 0..most {
             let event = match self.mission.status {
                 MissionStatus::Pending => Event::Begin,
@@ -155,7 +159,8 @@ impl<'p> Simulation<'p> {
                         declared => declared,
                     };
                     let result = Some(words[random.below(words.len())].to_string());
-                    let report = Report { result, ..Report::default() };
+                    let outputs = conditions::reported(random, self.plan.outputs_of(step), 0);
+                    let report = Report { result, outputs, ..Report::default() };
                     Event::Complete { step, attempt: self.mission.step(step).attempt(), report }
                 }
                 MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => return Ok(()),
@@ -183,6 +188,7 @@ impl<'p> Simulation<'p> {
                 if effects != expected {
                     return Err(format!("effects: expected {expected:?}, found {effects:?}"));
                 }
+                self.allows(&effects, &event, &before);
                 if accepted == Accepted::Repeated {
                     same("repeated event", &before, &self.mission)?;
                 } else {
@@ -194,6 +200,24 @@ impl<'p> Simulation<'p> {
             (expected, found) => return Err(format!("answer: expected {expected:?}, found {found:?}")),
         }
         self.promises(&before)
+    }
+
+    /// Counts what persons grant beyond the cap, or try again.
+    fn allows(&mut self, effects: &[Effect], event: &Event, before: &Mission) {
+        let Some(allowed) = &mut self.allowed else { return };
+        let most = self.plan.max_attempts.map_or(0, |it| it as usize);
+        for effect in effects {
+            let Effect::Continued(answer) = effect else { continue };
+            if let AnswerEffect::TriedAgain(_) | AnswerEffect::Granted(_) = answer {
+                *allowed += 1;
+            } else if let AnswerEffect::Extended = answer {
+                *allowed += most;
+            }
+        }
+        if matches!(event, Event::Retry { .. }) {
+            let failed = |it: &&StepState| it.status == StepStatus::Failed;
+            *allowed += most + before.steps.iter().filter(failed).count();
+        }
     }
 
     fn was_accepted(&mut self, event: &Event) -> Result<(), String> {
@@ -216,10 +240,12 @@ impl<'p> Simulation<'p> {
         let is = |status: StepStatus| now.steps.iter().filter(|it| it.status == status).count();
         let busy = is(StepStatus::Assigned) + is(StepStatus::Running);
         let active = busy + is(StepStatus::Queued);
+        let attempts: usize = now.steps.iter().map(|it| it.attempts.len()).sum();
         let has_failed =
             now.steps.iter().any(|it| it.is_exhausted || it.status == StepStatus::Failed && !it.is_handled);
         let mission = [
             (busy <= 1, "two steps are assigned or running"),
+            (self.allowed.is_none_or(|it| attempts <= it), "more attempts than the cap"),
             (now.status != MissionStatus::Running || active > 0, "the mission runs, and nothing of it does"),
             (!now.status.is_terminal() || active == 0, "the mission has ended, and something runs"),
             (!now.status.is_terminal() || is(StepStatus::Blocked) == 0, "the end leaves a step blocked"),
@@ -330,6 +356,8 @@ pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &
     }
     if let (Event::Continue { accept_failure, .. }, Some(pause)) = (event, answered(event, before)) {
         effects.push(Effect::Continued(match (asked(pause, before), &pause.reason) {
+            (None, PauseReason::Cap(_)) if *accept_failure => AnswerEffect::Capped,
+            (None, PauseReason::Cap(_)) => AnswerEffect::Extended,
             (None, _) => AnswerEffect::WentOn,
             (Some(step), _) if *accept_failure => AnswerEffect::Accepted(step),
             (Some(step), PauseReason::Exhausted(_)) => AnswerEffect::Granted(step),

@@ -101,7 +101,7 @@ fn without_loops_no_step_waits_for_ever() {
         let policy = random::policy(&mut random);
         tables.with(|plan| {
             let mut mission = Mission::new(plan, policy);
-            let mut reference = MissionReference::new(plan, policy);
+            let mut reference = MissionReference::new(plan, policy, Inputs::new());
             for _ in 0..60 {
                 let event = random::event(&mut random, plan, &mission, &[]);
                 let _ = reference.apply(&event);

@@ -40,7 +40,7 @@ fn colonies_follow_the_reference() {
 #[test]
 fn the_simulator_reaches_every_effect_and_refusal() {
     let mut seen = BTreeSet::new();
-    for seed in 0..400 {
+    for seed in 0..800 {
         let start = RunStart::of(seed);
         start.tables.with(|plan| {
             let mut run = start.begin(plan).unwrap_or_else(|why| panic!("seed {seed}: {why}"));

@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use super::colony::TestColony;
 use super::promises;
 use super::reference::ColonyReference;
-use crate::mission::tests::random::RESULTS;
+use crate::mission::tests::conditions;
+use crate::mission::tests::random::{RESULTS, Random};
 use crate::mission::{self, Mission, MissionStatus, Report};
 use crate::plan::{Plan, Policy, StepId};
 use crate::scheduler::*;
@@ -334,7 +335,8 @@ impl<'p> World<'p> {
             declared => declared,
         };
         let result = Some(words[word % words.len()].to_string());
-        let report = Report { result, ..Report::default() };
+        let outputs = conditions::reported(&mut Random::new(word as u64), self.plan.outputs_of(item.step), 0);
+        let report = Report { result, outputs, ..Report::default() };
         let event = mission::Event::Complete { step: item.step, attempt: item.attempt, report };
         self.mission_gets(place(&item.mission), event).map(|_| ())
     }

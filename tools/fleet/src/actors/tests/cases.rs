@@ -74,7 +74,7 @@ fn a_crab_gets_the_first_step_that_it_takes() {
     assert_eq!(memory.deliveries, [instructed("worker", Instruction::Offer(second))]);
     assert!(memory.waiting.is_empty(), "the steps of a mission run one after the other");
     memory.mission(by("worker"), "m", Event::Start { step: StepId(1), attempt: 1 });
-    let report = Report { result: None, summary: "done".to_owned(), warning: None };
+    let report = Report { result: None, summary: "done".to_owned(), warning: None, ..Report::default() };
     memory.mission(by("worker"), "m", Event::Complete { step: StepId(1), attempt: 1, report });
     assert_eq!(memory.waiting["m"][0].item.step, StepId(0));
 }

@@ -84,8 +84,12 @@ impl Memory {
         attempt: u32,
         result: Option<&str>,
     ) -> ActorReply {
-        let report =
-            Report { result: result.map(str::to_owned), summary: format!("{name} {attempt}"), warning: None };
+        let report = Report {
+            result: result.map(str::to_owned),
+            summary: format!("{name} {attempt}"),
+            warning: None,
+            ..Report::default()
+        };
         self.mission(by(crab), id, Event::Complete { step: step(name), attempt, report })
     }
 

@@ -117,7 +117,11 @@ fn agent(memory: &mut Memory, random: &mut Random, crab: &str, mission: &str) {
                 results => Some((**random.pick(&[results[0], results[results.len() - 1]])).to_owned()),
             };
             let warning = (random.below(5) == 0).then(|| "look".to_owned());
-            Event::Complete { step, attempt, report: Report { result, summary: "done".to_owned(), warning } }
+            Event::Complete {
+                step,
+                attempt,
+                report: Report { result, summary: "done".to_owned(), warning, ..Report::default() },
+            }
         }
     };
     memory.mission(by(&crab), &mission, event);

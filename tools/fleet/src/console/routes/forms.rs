@@ -71,6 +71,8 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
                 Some(PauseEffect::TriedAgain) => "again",
                 Some(PauseEffect::Granted) => "granted",
                 Some(PauseEffect::Accepted) => "accepted",
+                Some(PauseEffect::Extended) => "extended",
+                Some(PauseEffect::Capped) => "capped",
                 Some(PauseEffect::WentOn) | None => "went-on",
             };
             to(&done, said)

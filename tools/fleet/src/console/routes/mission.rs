@@ -56,6 +56,8 @@ fn said(word: &str) -> Option<&'static str> {
         "again" => "The step is tried again.",
         "granted" => "The loop has one more round.",
         "accepted" => "The failure counts.",
+        "extended" => "The mission has as many attempts again.",
+        "capped" => "No step starts any more.",
         "retried" => "The mission runs again.",
         "cancelled" => "The mission is cancelled.",
         _ => return None,
@@ -129,6 +131,7 @@ pub(super) async fn prompt_of(
         attempt: stored.mission.step(id).attempt().max(1),
         branch: &stored.row.branch,
         base: &format!("origin/{}", colony.and_then(|it| it.base.as_deref()).unwrap_or("HEAD")),
+        reads: &stored.mission.reads(stored.plan, &step.prompt),
     }))
 }
 

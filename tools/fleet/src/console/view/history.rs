@@ -103,11 +103,16 @@ fn failure(why: &serde_json::Value) -> Option<String> {
     let times = || {
         value.as_u64().map(|it| words::counted(usize::try_from(it).unwrap_or(usize::MAX), "time", "times"))
     };
+    let attempts = || {
+        let most = value.as_u64().map(|it| usize::try_from(it).unwrap_or(usize::MAX))?;
+        Some(words::counted(most, "attempt", "attempts"))
+    };
     match cause.as_str() {
         "reported" => value.as_str().map(str::to_owned),
         "stuck" => Some(format!("its agents ended without a word, {} in a row", times()?)),
         "abandoned" => Some(format!("the crabs at work on it were lost, {} in a row", times()?)),
         "exhausted" => Some(format!("its loop is exhausted: it has completed {}", times()?)),
+        "cap" => Some(format!("the mission has used its {}", attempts()?)),
         "because" => value.as_str().map(|step| format!("{step} failed")),
         _ => None,
     }
@@ -126,6 +131,7 @@ mod tests {
             (json!({"stuck": 2}), "its agents ended without a word, 2 times in a row"),
             (json!({"abandoned": 5}), "the crabs at work on it were lost, 5 times in a row"),
             (json!({"exhausted": 1}), "its loop is exhausted: it has completed 1 time"),
+            (json!({"cap": 4}), "the mission has used its 4 attempts"),
             (json!({"because": "plan"}), "plan failed"),
             (json!({"tired": 3}), "{\"tired\":3}"),
             (json!("warning"), "warning"),

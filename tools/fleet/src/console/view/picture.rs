@@ -81,8 +81,13 @@ fn arrows_of(plan: &Plan<'_>, id: StepId) -> Vec<Arrow> {
     let step = plan.step(id);
     let arrow = |from, to, label, kind| Arrow { from, to, label, kind };
     let waits = step.depends_on.iter().map(|on| {
-        let condition = step.condition.filter(|it| it.step == *on);
-        let label = condition.map(|it| format!("{} == '{}'", it.field.as_str(), short(it.value)));
+        let condition = step.condition.filter(|it| it.steps() == [*on]);
+        let label = condition.map(|it| match it.equality() {
+            Some((step, field, value)) => {
+                format!("{} == '{}'", plan.field_name(step, field), short(value))
+            }
+            None => short(&plan.condition_text(&it)),
+        });
         arrow(*on, id, label.into_iter().collect(), ArrowKind::Wait)
     });
     let times = if step.max_retries == 1 { "once".to_owned() } else { format!("{} times", step.max_retries) };

@@ -44,6 +44,7 @@ fn mission(events: &[&str], policy: Policy) -> StoredMission {
             result: result.map(str::to_owned),
             summary: format!("{name} says {MARKUP}"),
             warning: warning.map(str::to_owned),
+            ..Report::default()
         };
         let complete =
             |mission: &Mission, report| Event::Complete { step: step(), attempt: attempt(mission), report };

@@ -100,6 +100,7 @@ pub fn reason(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> String {
             )
         }
         PauseReason::Error(step) | PauseReason::Exhausted(step) => mission.failure(plan, *step),
+        PauseReason::Cap(step) => mission.cap_reached(plan, *step),
         PauseReason::Obstacle(what) => what.clone(),
     }
 }
@@ -111,6 +112,7 @@ pub fn question(pause: &Pause) -> &'static str {
         PauseReason::Warning(_) => "A step has a warning",
         PauseReason::Error(_) => "A step has failed",
         PauseReason::Exhausted(_) => "A loop is exhausted",
+        PauseReason::Cap(_) => "The attempts are used up",
         PauseReason::Obstacle(_) => "Something is in the way",
     }
 }
@@ -129,6 +131,13 @@ pub struct PauseChoice {
 /// The answers that a pause offers, the usual one first.
 pub fn choices(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> Vec<PauseChoice> {
     let go_on = |label: String, effect: String| PauseChoice { accepts: false, label, effect };
+    if matches!(pause.reason, PauseReason::Cap(_)) {
+        let most = plan.max_attempts.unwrap_or_default();
+        let first =
+            go_on("Grant as many again".to_owned(), format!("The mission may start {most} more attempts."));
+        let effect = "No step starts any more.".to_owned();
+        return vec![first, PauseChoice { accepts: true, label: "Stop here".to_owned(), effect }];
+    }
     let Some(step) = mission.asks_about(pause) else {
         return vec![go_on("Go on".to_owned(), "The mission continues where it is.".to_owned())];
     };
@@ -140,6 +149,7 @@ pub fn choices(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> Vec<PauseCh
         PauseReason::Boundary(_)
         | PauseReason::Warning(_)
         | PauseReason::Error(_)
+        | PauseReason::Cap(_)
         | PauseReason::Obstacle(_) => {
             go_on(format!("Try {name} again"), format!("{name} gets a new attempt."))
         }

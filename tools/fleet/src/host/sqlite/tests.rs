@@ -42,6 +42,7 @@ fn mission(colony: &str, key: &str) -> WriterRequest {
         prompt: format!("do {key}"),
         branch: None,
         policy: Policy::DEFAULT,
+        inputs: Default::default(),
     })
 }
 

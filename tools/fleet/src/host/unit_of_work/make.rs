@@ -44,16 +44,19 @@ impl<R: Rows> UnitOfWork<R> {
         new: NewMission,
     ) -> Result<Result<ActorReply, HostError>, Failed> {
         let Some(key) = new.key.clone() else { return self.make_mission(new) };
-        let NewMission { colony, plan, prompt, branch, policy, .. } = &new;
+        let NewMission { colony, plan, prompt, branch, policy, inputs, .. } = &new;
         let (execution, intervene) = (policy.execution.as_str(), policy.intervene.as_str());
-        let asked = json!({"v": 1, "colony": colony, "workflow": plan.name, "prompt": prompt,
-            "branch": branch, "execution": execution, "intervene": intervene})
-        .to_string();
+        let mut asked = json!({"v": 1, "colony": colony, "workflow": plan.name, "prompt": prompt,
+            "branch": branch, "execution": execution, "intervene": intervene});
+        if !inputs.is_empty() {
+            asked["inputs"] = json!(inputs);
+        }
+        let asked = asked.to_string();
         self.once(&key, &asked, |unit| unit.make_mission(new))
     }
 
     fn make_mission(&mut self, new: NewMission) -> Result<Result<ActorReply, HostError>, Failed> {
-        let NewMission { key: _, colony, plan, prompt, branch, policy } = new;
+        let NewMission { key: _, colony, plan, prompt, branch, policy, inputs } = new;
         self.load_colony(&colony)?;
         if !self.colonies.contains_key(&colony) {
             return Ok(Ok(ActorReply::NotFound));
@@ -72,7 +75,7 @@ impl<R: Rows> UnitOfWork<R> {
         self.newest.mission += 1;
         let seq = self.newest.mission;
         let branch = branch.unwrap_or_else(|| format!("orange/{id}"));
-        let mission = Mission::new(plan, policy);
+        let mission = Mission::with_inputs(plan, policy, inputs);
         let summary: String = prompt.trim().lines().next().unwrap_or("").chars().take(SUMMARY).collect();
         let searched =
             format!("{branch}\n{}\n{}", plan.name, &prompt[..prompt.floor_char_boundary(SEARCHED)]);

@@ -44,6 +44,7 @@ impl From<StoredMission> for MissionAnswer {
         let tasks = tasks(&stored);
         let StoredMission { row, plan, mission, prompt, .. } = stored;
         MissionAnswer {
+            inputs: mission.inputs.clone(),
             mission_id: row.id,
             colony_id: row.colony,
             workflow: row.workflow,
@@ -75,11 +76,12 @@ fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
         }
         PauseReason::Error(step) => (PauseCause::Error, named(step), mission.failure(plan, *step)),
         PauseReason::Exhausted(step) => (PauseCause::Exhausted, named(step), mission.failure(plan, *step)),
+        PauseReason::Cap(step) => (PauseCause::Cap, named(step), mission.cap_reached(plan, *step)),
         PauseReason::Obstacle(what) => (PauseCause::Obstacle, None, what.clone()),
     };
-    let offers = match mission.asks_about(pause) {
-        Some(_) => vec![PauseOffer::Continue, PauseOffer::AcceptFailure, PauseOffer::Cancel],
-        None => vec![PauseOffer::Continue, PauseOffer::Cancel],
+    let offers = match mission.offers_acceptance(pause) {
+        true => vec![PauseOffer::Continue, PauseOffer::AcceptFailure, PauseOffer::Cancel],
+        false => vec![PauseOffer::Continue, PauseOffer::Cancel],
     };
     PauseAnswer { number: pause.number, reason, step_id, message, offers }
 }
@@ -132,6 +134,7 @@ fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
         result: None,
         summary: None,
         warning: None,
+        outputs: orange_core::plan::Inputs::new(),
         reason: None,
         commit: run.commit.clone(),
         worktree_path: run.worktree.clone(),
@@ -145,6 +148,7 @@ fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
             answer.result.clone_from(&report.result);
             answer.summary = Some(report.summary.clone());
             answer.warning.clone_from(&report.warning);
+            answer.outputs.clone_from(&report.outputs);
         }
         Some(AttemptEnd::Failed { reason }) => answer.reason = Some(reason.clone()),
         Some(AttemptEnd::Lost | AttemptEnd::Abandoned | AttemptEnd::Withdrawn) | None => {}

@@ -81,7 +81,7 @@ pub async fn start(
     rights: &Rights,
     body: NewMissionBody,
 ) -> Result<String, ApiError> {
-    let NewMissionBody { colony_id, prompt, workflow, branch, execution, intervene } = body;
+    let NewMissionBody { colony_id, prompt, workflow, branch, execution, intervene, inputs } = body;
     text("prompt", &prompt, gateway.settings.limits.text)?;
     if prompt.trim().is_empty() {
         return Err(ApiError::bad("no_prompt", "`prompt` is empty").help("say what is to be done"));
@@ -92,13 +92,17 @@ pub async fn start(
         execution: self::execution(execution.as_deref())?.unwrap_or(plan.policy.execution),
         intervene: self::intervene(intervene.as_deref())?.unwrap_or(plan.policy.intervene),
     };
+    let inputs = plan.start_inputs(plan.read_texts(inputs)).map_err(|fault| {
+        ApiError::bad("bad_inputs", fault.words("input"))
+            .help("give `inputs` as an object with the values that the workflow declares")
+    })?;
     let colony = gateway.colony(&colony_id, rights).await?;
     if let Some(base) = branch.as_ref().filter(|it| colony.base.as_ref() == Some(*it)) {
         return Err(on_base(base));
     }
     let colony = colony.id;
     let outcome =
-        gateway.host.create_mission(NewMission { key, colony, plan, prompt, branch, policy }).await?;
+        gateway.host.create_mission(NewMission { key, colony, plan, prompt, branch, policy, inputs }).await?;
     let made = done(outcome, Some(plan), || {
         ApiError::not_found("unknown_colony", "the colony is not there any more")
     })?;
@@ -236,6 +240,8 @@ pub async fn answer(
         Some(AnswerEffect::TriedAgain(it)) => (Some(PauseEffect::TriedAgain), step(it)),
         Some(AnswerEffect::Granted(it)) => (Some(PauseEffect::Granted), step(it)),
         Some(AnswerEffect::Accepted(it)) => (Some(PauseEffect::Accepted), step(it)),
+        Some(AnswerEffect::Extended) => (Some(PauseEffect::Extended), None),
+        Some(AnswerEffect::Capped) => (Some(PauseEffect::Capped), None),
     };
     Ok(Acted { mission_id: id.to_owned(), version: done.version, answered, step_id })
 }

@@ -117,7 +117,12 @@ pub(super) async fn complete(
     };
     let event = match body.status {
         RunEnd::Completed => {
-            let report = Report { result: body.result, summary: body.summary, warning: body.warning };
+            let report = Report {
+                result: body.result,
+                summary: body.summary,
+                warning: body.warning,
+                outputs: body.outputs,
+            };
             MissionEvent::Complete { step, attempt, report }
         }
         RunEnd::Failed => MissionEvent::Fail { step, attempt, reason: body.summary },

@@ -32,7 +32,7 @@ pub async fn a_crab_gets_the_first_step_that_it_takes(store: TestedStore, folder
     let taken = world.park("w").await.unwrap();
     assert_eq!((taken.mission.as_str(), taken.step), (first.as_str(), StepId(1)));
     assert_eq!(world.state().await.waiting, [("planner".to_owned(), 1), ("worker".to_owned(), 1)]);
-    let report = || Report { result: None, summary: "done".to_owned(), warning: None };
+    let report = || Report { result: None, summary: "done".to_owned(), warning: None, ..Report::default() };
     let complete = |step| MissionEvent::Complete { step, attempt: 1, report: report() };
     done(&world.mission("w", &first, MissionEvent::Start { step: StepId(1), attempt: 1 }).await);
     done(&world.mission("w", &first, complete(StepId(1))).await);

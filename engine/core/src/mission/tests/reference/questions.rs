@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl MissionReference {
+impl MissionReference<'_> {
     pub(super) fn all(&self) -> impl Iterator<Item = StepId> + use<> {
         (0..self.known.len() as u16).map(StepId)
     }
@@ -11,7 +11,7 @@ impl MissionReference {
         &self.known[step.index()]
     }
 
-    pub(super) fn rule(&self, step: StepId) -> &StepRule {
+    pub(super) fn rule(&self, step: StepId) -> &StepRule<'_> {
         &self.rules[step.index()]
     }
 
@@ -41,7 +41,7 @@ impl MissionReference {
 
     /// True if the mission is paused for more than a boundary or a warning.
     pub(super) fn has_a_question(&self) -> bool {
-        self.questions.iter().any(|it| matches!(it.1, PauseReason::Obstacle(_)))
+        self.questions.iter().any(|it| matches!(it.1, PauseReason::Obstacle(_) | PauseReason::Cap(_)))
             || self.all().any(|it| self.is_asked(it))
     }
 
@@ -69,21 +69,65 @@ impl MissionReference {
         known.counts_as_failed() && !matches!(known.why(), Some(StepFailure::Because(_)))
     }
 
+    /// True if its own failure is one that a handler takes.
+    pub(super) fn takes_handler(&self, step: StepId) -> bool {
+        self.has_own(step) && self.known(step).why() != Some(&StepFailure::Cap)
+    }
+
+    /// True if the mission has an attempt for a step.
+    pub(super) fn has_attempt(&self) -> bool {
+        self.most.is_none() || (self.left > 0 && !self.is_final)
+    }
+
     /// True if the step has failed, no person is asked about that, and no handler can make it good any more.
     pub(super) fn has_finally_failed(&self, step: StepId) -> bool {
         let has_no_other_hope = || self.rule(step).handler.is_none_or(|it| self.has_finally_failed(it));
         self.known(step).counts_as_failed()
             && !self.is_asked(step)
-            && (!self.has_own(step) || has_no_other_hope())
+            && (!self.takes_handler(step) || has_no_other_hope())
     }
 
     pub(super) fn condition_holds(&self, step: StepId) -> bool {
-        let Some((read, field, value)) = &self.rule(step).condition else { return true };
-        let Some(latest) = &self.known(*read).latest else { return false };
+        self.rule(step).condition.is_none_or(|it| truth(&it, &|of| self.value(of)) == 2)
+    }
+
+    /// The value that a condition reads, if it is there.
+    fn value(&self, of: Operand) -> Option<Value> {
+        let (step, field) = match of {
+            Operand::Step(step, field) => (step, field),
+            Operand::Input(input) => {
+                return self.inputs.get(self.declared_inputs[usize::from(input.0)].name).cloned();
+            }
+        };
+        let latest = self.known(step).latest.as_ref();
+        let is_completion = |it: &&Option<AttemptEnd>| matches!(it, Some(AttemptEnd::Completed(_)));
+        let completions = |it: StepId| self.known(it).tries.iter().filter(is_completion).count() as i64;
+        let rounds = || completions(step) + self.rule(step).handler.map_or(0, completions);
         match field {
-            Field::Result => latest.result.as_ref() == Some(value),
-            Field::Summary => latest.summary == *value,
+            Field::Ran => Some(Value::Bool(rounds() != 0)),
+            Field::Rounds => Some(Value::Number(rounds())),
+            Field::Result => latest?.result.clone().map(Value::Text),
+            Field::Summary => Some(Value::Text(latest?.summary.clone())),
+            Field::Output(output) => {
+                latest?.outputs.get(self.rule(step).outputs[usize::from(output.0)].name).cloned()
+            }
         }
+    }
+
+    /// The first thing that is wrong with the outputs of a report.
+    pub(super) fn output_fault(&self, step: StepId, report: &Report) -> Option<ValueFault> {
+        let declared = self.rule(step).outputs;
+        let of = |name: &str| declared.iter().find(|it| it.name == name);
+        let is_wrong = |(name, value): &(&String, &Value)| !of(name).is_some_and(|it| it.kind.has(value));
+        if let Some((name, _)) = report.outputs.iter().find(is_wrong) {
+            let known = declared.iter().map(|it| it.name.to_owned()).collect();
+            return Some(match of(name) {
+                None => ValueFault::Unknown { name: name.clone(), known },
+                Some(it) => ValueFault::Mistyped { name: name.clone(), takes: it.kind.values() },
+            });
+        }
+        let missing = declared.iter().find(|it| !report.outputs.contains_key(it.name))?;
+        Some(ValueFault::Missing { name: missing.name.to_owned(), takes: missing.kind.values() })
     }
 
     pub(super) fn decide(&self, step: StepId) -> StepDecision {
@@ -150,9 +194,10 @@ impl MissionReference {
         let rule = self.rule(step);
         let is_in = |it: Option<StepId>| it.is_some_and(|it| set.has(it));
         let may_hold =
-            || self.condition_holds(step) || is_in(rule.condition.as_ref().map(|(read, ..)| *read));
+            || rule.condition.is_none_or(|it| possible(&it, &|read| set.has(read), &|of| self.value(of))[0]);
         let no_dependency_has_failed = || !rule.depends_on.iter().any(|it| self.has_finally_failed(*it));
         self.is_active(step)
+            || self.waiting.contains(&step)
             || self.is_asked(step)
             || is_in(rule.handles)
             || self.known(step).counts_as_failed() && is_in(rule.handler)

@@ -3,11 +3,12 @@
 use super::*;
 
 /// Rule of the plan about a step.
-pub(super) struct StepRule {
+pub(super) struct StepRule<'p> {
     pub(super) name: String,
     pub(super) depends_on: Vec<StepId>,
     pub(super) upstream: StepBits,
-    pub(super) condition: Option<(StepId, Field, String)>,
+    pub(super) condition: Option<StepCondition<'p>>,
+    pub(super) outputs: &'p [Output<'p>],
     pub(super) declared: Vec<String>,
     pub(super) needs_result: bool,
     pub(super) max_retries: u32,
@@ -21,14 +22,13 @@ pub(super) struct StepRule {
     pub(super) stuck_after: u16,
 }
 
-pub(super) fn rules(plan: &Plan<'_>) -> Vec<StepRule> {
+pub(super) fn rules<'p>(plan: &Plan<'p>) -> Vec<StepRule<'p>> {
     assert!(plan.steps.len() <= 64, "a set of steps has room for 64");
     let upstream: Vec<StepBits> = plan.step_ids().map(|it| upstream(plan, it)).collect();
     let handled_by =
         |handler: StepId| plan.step_ids().find(|it| plan.steps[it.index()].on_fail == Some(handler));
-    let reads = |it: StepId| plan.steps[it.index()].condition.map(|on| on.step);
     let reads_result =
-        |it: &Step<'_>, of| it.condition.is_some_and(|on| (on.step, on.field) == (of, Field::Result));
+        |it: &Step<'_>, of| tests(it).iter().any(|on| on.of == Operand::Step(of, Field::Result));
     let is_read = |it: StepId| plan.steps.iter().any(|reader| reads_result(reader, it));
     let rule = |id: StepId| {
         let step = &plan.steps[id.index()];
@@ -40,13 +40,15 @@ pub(super) fn rules(plan: &Plan<'_>) -> Vec<StepRule> {
         let requeue = StepBits::of(step.requeue.iter().copied());
         let between = upstream[id.index()].all().filter(|it| upstream[it.index()].meets(requeue));
         let round = requeue.and(StepBits::of(between)).and(StepBits::of([id]));
-        let readers = plan.step_ids().filter(|it| reads(*it).is_some_and(|it| round.has(it)));
+        let reads_round = |test: &StepTest<'_>| test.of.step().is_some_and(|it| round.has(it));
+        let readers = plan.step_ids().filter(|it| tests(&plan.steps[it.index()]).iter().any(reads_round));
         let again = round.and(StepBits::of(readers));
         StepRule {
             name: step.id.to_owned(),
             depends_on: step.depends_on.to_vec(),
             upstream: upstream[id.index()],
-            condition: step.condition.map(|it| (it.step, it.field, it.value.to_owned())),
+            condition: step.condition,
+            outputs: plan.steps[handles.unwrap_or(id).index()].outputs,
             declared: declared.iter().map(|it| (*it).to_owned()).collect(),
             needs_result: !declared.is_empty() || is_read(id) || handles.is_some_and(is_read),
             max_retries: u32::from(step.max_retries),
@@ -72,4 +74,8 @@ fn upstream(plan: &Plan<'_>, of: StepId) -> StepBits {
         }
         found = more;
     }
+}
+
+fn tests<'p>(step: &Step<'p>) -> Vec<StepTest<'p>> {
+    step.condition.map(|it| it.tests()).unwrap_or_default()
 }

@@ -1,0 +1,60 @@
+//! A bound of the attempts of a mission that follows from its plan alone, without a search.
+
+use orange_core::plan::{Plan, StepId, StepSet};
+
+/// The most attempts of a mission and of its steps, beside those that persons ask for. Attempts whose crab was lost are not counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanBound {
+    /// By step: the most attempts, restarted agents included.
+    pub by_step: Vec<u64>,
+    /// The cap of the plan.
+    cap: Option<u32>,
+}
+
+impl PlanBound {
+    /// The bound of a plan: a step runs once, and once more for each round of the loops that can send it back.
+    pub fn of(plan: &Plan<'_>) -> Self {
+        let mut rounds = vec![1_u64; plan.steps.len()];
+        for id in plan.step_ids().filter(|id| plan.step(*id).is_loop()) {
+            for sent_back in sent_back_by(plan, id).iter() {
+                rounds[sent_back.index()] += u64::from(plan.step(id).max_retries);
+            }
+        }
+        let attempts = |id: StepId| {
+            let stands_for = plan.step(id).handles.unwrap_or(id);
+            rounds[stands_for.index()].saturating_mul(u64::from(plan.step(id).stuck_after.max(1)))
+        };
+        Self { by_step: plan.step_ids().map(attempts).collect(), cap: plan.max_attempts }
+    }
+
+    /// The most attempts of a mission.
+    pub fn attempts(&self) -> u64 {
+        self.cap.map_or(u64::MAX, u64::from).min(self.without_cap())
+    }
+
+    /// The sum over the steps.
+    pub(super) fn without_cap(&self) -> u64 {
+        self.by_step.iter().fold(0, |sum, it| sum.saturating_add(*it))
+    }
+
+    /// The bound in a sentence.
+    pub(super) fn words(&self) -> String {
+        let by_cap = self.cap.filter(|it| u64::from(*it) < self.without_cap());
+        let why = if by_cap.is_some() { "`max_attempts`" } else { "`max_retries` and `stuck_after`" };
+        format!("{why} allow at most {} attempts beside those that persons ask for", self.attempts())
+    }
+}
+
+/// Every step that a loop step can send back: those that it re-queues, itself, those between, those whose condition reads one of them,
+/// and everything downstream of these.
+fn sent_back_by(plan: &Plan<'_>, id: StepId) -> StepSet {
+    let mut set = StepSet::of(plan, plan.step(id).requeue);
+    let (after, before) = (plan.downstream(&set), plan.upstream(id));
+    set.add(id);
+    after.iter().filter(|it| before.has(*it)).for_each(|it| set.add(it));
+    let round = set.clone();
+    let reads = |it: &StepId| plan.step(*it).condition.is_some_and(|it| it.reads_one_of(&round));
+    plan.step_ids().filter(reads).for_each(|it| set.add(it));
+    plan.downstream(&set).iter().for_each(|it| set.add(it));
+    set
+}

@@ -1,0 +1,73 @@
+//! The cap: `max_attempts` of a plan, the most attempts that a mission gives out without a person.
+
+use super::{Mission, PauseReason};
+use crate::plan::{Plan, StepId};
+
+/// Attempts that a mission may still give out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Cap {
+    /// Number of attempts that are left.
+    pub left: u32,
+    /// A person has decided that none is left.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub is_final: bool,
+}
+
+/// Decision about a step that needs an attempt.
+pub(super) enum CapVerdict {
+    /// It has one.
+    Given,
+    /// It waits until a person has answered.
+    Waits,
+    /// It fails.
+    Fails,
+}
+
+impl Cap {
+    /// The cap of a mission that has not begun.
+    pub(super) fn of(plan: &Plan<'_>) -> Option<Cap> {
+        plan.max_attempts.map(|left| Cap { left, is_final: false })
+    }
+}
+
+impl Mission {
+    /// Takes one attempt of those that are left. `false` if none is.
+    pub(super) fn take_attempt(&mut self) -> bool {
+        match &mut self.cap {
+            None => true,
+            Some(Cap { is_final: true, .. } | Cap { left: 0, .. }) => false,
+            Some(cap) => {
+                cap.left -= 1;
+                true
+            }
+        }
+    }
+
+    /// Takes one attempt for a step that is to be queued.
+    pub(super) fn take_attempt_or_ask(&mut self) -> CapVerdict {
+        let is_final = self.cap.is_some_and(|it| it.is_final);
+        match self.take_attempt() {
+            true => CapVerdict::Given,
+            false if is_final || !self.pauses_at_errors() => CapVerdict::Fails,
+            false => CapVerdict::Waits,
+        }
+    }
+
+    /// Grants as many attempts again as the plan allows.
+    pub(super) fn extend_cap(&mut self, plan: &Plan<'_>) {
+        self.cap = Cap::of(plan);
+    }
+
+    /// Lets no attempt be given out any more.
+    pub(super) fn close_cap(&mut self) {
+        if let Some(cap) = &mut self.cap {
+            *cap = Cap { left: 0, is_final: true };
+        }
+    }
+
+    /// The question about this step, which waits for an attempt, unless others are to be answered first.
+    pub(super) fn question_of_cap(&self, waiting: Option<StepId>) -> Option<PauseReason> {
+        waiting.filter(|_| !self.has_open_question()).map(PauseReason::Cap)
+    }
+}

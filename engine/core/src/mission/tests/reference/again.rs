@@ -1,0 +1,76 @@
+//! Steps that run again, within the cap or by hand.
+
+use super::*;
+
+impl MissionReference<'_> {
+    pub(super) fn retry(&mut self, named: Option<StepId>) -> Result<(), Refusal> {
+        if self.status != MissionStatus::Failed {
+            return Err(Refusal::NotFailed(self.status));
+        }
+        let again = match named {
+            Some(step) if step.index() >= self.known.len() => return Err(Refusal::NoSuchStep),
+            Some(step) if self.may_be_retried(step) => StepBits::of([step]),
+            Some(_) => return Err(Refusal::NothingToRetry),
+            None => {
+                let owner_has_failed = |it: StepId| self.rule(it).handles.is_some_and(|it| self.has_own(it));
+                StepBits::of(self.all().filter(|it| self.may_be_retried(*it) && !owner_has_failed(*it)))
+            }
+        };
+        let has_reached_cap = |it: &KnownStep| matches!(it.stand, Stand::Failed(StepFailure::Cap));
+        if self.known.iter().any(has_reached_cap) {
+            (self.left, self.is_final) = (self.most.unwrap_or(0), false);
+        }
+        let roots = again.and(StepBits::of(named.and_then(|it| self.rule(it).handles)));
+        let victims = StepBits::of(self.all().filter(|it| self.has_failed_because_of(*it, roots)));
+        let tried = again.and(victims);
+        let handlers = StepBits::of(tried.all().filter_map(|it| self.rule(it).handler));
+        let is_skipped = |it: &StepId| self.known(*it).stand == Stand::Skipped;
+        let is_after = |it: &StepId| self.rule(*it).upstream.meets(tried);
+        let skipped = StepBits::of(self.all().filter(|it| is_skipped(it) && is_after(it)));
+        for step in victims.and(handlers).and(skipped).without(again).all() {
+            self.block(step);
+        }
+        let has_failed = |it: &KnownStep| it.why().is_some_and(StepFailure::is_own);
+        let is_later = |it: &StepId| {
+            self.rule(*it).upstream.meets(again)
+                || !has_failed(self.known(*it))
+                || has_reached_cap(self.known(*it))
+        };
+        let later = StepBits::of(again.all().filter(is_later));
+        for step in again.all() {
+            self.try_again(step, self.known(step).is_exhausted);
+        }
+        for step in later.all() {
+            self.of(step).tries.pop();
+            self.block(step);
+        }
+        self.run();
+        Ok(())
+    }
+
+    pub(super) fn start_again(&mut self, step: StepId) {
+        match self.has_attempt() {
+            true => {
+                self.left -= u32::from(self.most.is_some());
+                self.queue(step);
+            }
+            false => self.fail(step, StepFailure::Cap),
+        }
+    }
+
+    /// Queues a step if the mission has an attempt for it; else it fails or waits. `true` if something has changed.
+    pub(super) fn queue_within_cap(&mut self, step: StepId) -> bool {
+        if self.has_attempt() {
+            self.left -= u32::from(self.most.is_some());
+            self.queue(step);
+            return true;
+        }
+        if self.pauses_at_errors() && !self.is_final {
+            self.of(step).stand = Stand::Blocked;
+            self.waiting.push(step);
+            return false;
+        }
+        self.of(step).stand = Stand::Failed(StepFailure::Cap);
+        true
+    }
+}

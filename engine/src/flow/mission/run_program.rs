@@ -1,0 +1,220 @@
+//! The process of a step's program: runs it, and reports its end.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+use orange_core::mission::{ProgramOutcome, ProgramOutput, ProgramReport, StepStatus};
+use orange_core::plan::StepId;
+use orange_system::{atomic, fault, nofollow, variables};
+
+use super::advance::{self, WORKER};
+use super::attempt::{self, AttemptReport, OwnAttempt};
+use super::{LockedMission, Projection};
+use crate::Result;
+use crate::app::App;
+use crate::drive::git::Git;
+use crate::hooks::program::{self, ProgramEnd, ProgramRun};
+use crate::hooks::steps::{self, StepAttempt};
+use crate::hooks::{prepare, workspace};
+use crate::store::event::EndedAttempt;
+use crate::store::lock::{self, LockRank};
+use crate::store::{Event, WorkItem, WorkItemDir, work_item};
+
+/// The most bytes that a program may write into the file of `ORANGE_OUTPUT`.
+const LONGEST_OUTPUT: u64 = 64 * 1024;
+
+/// An attempt whose program runs.
+struct ProgramAttempt {
+    projection: Projection,
+    task: WorkItem,
+    step: StepId,
+    number: u32,
+    /// Number of the record of its start, which names the file of its output.
+    record: u64,
+}
+
+/// Runs the program of the next step and records its end, then brings the mission forward. Another process that runs it is left to it.
+///
+/// # Errors
+/// Those of the store; `environment` when a process of the program survives.
+pub fn run(app: &App, dir: &WorkItemDir) -> Result<()> {
+    let Some(lock) = lock::acquire_at_once(&app.home, &dir.program_lock(), LockRank::Program)? else {
+        return Ok(());
+    };
+    // Those of a program whose process was killed.
+    program::end_asked(dir)?;
+    let ran = begin(app, dir)?.map(|attempt| attempt.run(app, dir));
+    atomic::remove(&dir.program_lock())?;
+    drop(lock);
+    match ran {
+        Some(ran) => ran.and_then(|()| advance::advance(app, dir)),
+        None => Ok(()),
+    }
+}
+
+/// Records the start of the next attempt, if that is one of a program.
+fn begin(app: &App, dir: &WorkItemDir) -> Result<Option<ProgramAttempt>> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    let projection = mission.projection.clone();
+    let Some((step, number)) = projection.mission.next() else { return Ok(None) };
+    if !projection.plan.step(step).is_program() {
+        return Ok(None);
+    }
+    // Its folder may be gone.
+    if let Err(error) = workspace::acquire(app, &mut mission.locked) {
+        return mission.obstruct(&error.one_line(), Vec::new()).map(|()| None);
+    }
+    let started = Event::StepStarted {
+        step: projection.plan.step(step).id.to_owned(),
+        attempt: number,
+        worker: WORKER.to_owned(),
+        spawn: mission.locked.history().agents.last_spawn + 1,
+    };
+    mission.record(started, Vec::new())?;
+    fault::step("run", "the program of a step");
+    let record = mission.locked.history().last_seq;
+    Ok(Some(ProgramAttempt { projection, task: mission.locked.task().clone(), step, number, record }))
+}
+
+impl ProgramAttempt {
+    /// Runs it, and records its end.
+    fn run(self, app: &App, dir: &WorkItemDir) -> Result<()> {
+        let ProgramAttempt { projection, task, step, number, record } = &self;
+        let name = projection.plan.step(*step).id;
+        let Some(slot) = task.worktree() else { return Ok(()) };
+        let worktree = app.home.workspace(slot);
+        let attempt = StepAttempt {
+            plan: projection.plan,
+            mission: &projection.mission,
+            mission_prompt: &projection.prompt,
+            step: *step,
+            number: *number,
+        };
+        let argv = steps::argv(app, task, &attempt)?;
+        let commit = Git::at(&app.project_of(task)?.path).head(&worktree)?;
+        let file = dir.program_output();
+        atomic::remove(&file)?;
+        let ports = prepare::ports_of(app, task)?;
+        let counted = work_item::read_journal_last(dir, 0)?.history().mission.counted(*number);
+        let timeout = projection.plan.step(*step).timeout.unwrap_or(u32::MAX);
+        let Some(run) = ProgramRun::of(&argv, timeout, &worktree, dir, *record) else { return Ok(()) };
+        let run = run
+            .envs(&prepare::variables(Some(slot), ports))
+            .without(&app.denied(task)?)
+            .env(variables::GATE, &dir.id)
+            .env(variables::MISSION, &dir.id)
+            .env(variables::STEP, name)
+            .env(variables::ATTEMPT, &counted.to_string())
+            .env(variables::OUTPUT, &file.to_string_lossy());
+        let state =
+            AttemptWatch { dir, step: *step, number: *number, length: 0.into(), is_open: true.into() };
+        let end = run.run(&|| state.is_open())?;
+        let said = report(projection, *step, &end, output(&file));
+        atomic::remove(&file)?;
+        fault::step("report", "the program of a step");
+        let mut mission = LockedMission::lock(app, dir)?;
+        if !is_open(&mission.projection, *step, *number) {
+            return Ok(());
+        }
+        let own = OwnAttempt { step: name.to_owned(), attempt: *number };
+        let ended = EndedAttempt { commit, ..attempt::ended(&own, said) };
+        mission.record(Event::StepEnded(ended), Vec::new()).map(drop)
+    }
+}
+
+/// The report that follows from the end of a program.
+fn report(
+    projection: &Projection,
+    step: StepId,
+    ended: &ProgramEnd,
+    output: std::result::Result<ProgramOutput, String>,
+) -> AttemptReport {
+    let failure = ended.failure.as_ref().map(|it| it.message.clone()).unwrap_or_default();
+    let outcome = ProgramOutcome { code: ended.code, failure: &failure, printed: &ended.output, output };
+    match ProgramReport::of(projection.plan, step, outcome) {
+        ProgramReport::Completed(report) => AttemptReport::Completed(report),
+        ProgramReport::Failed(reason) => AttemptReport::Failed(reason),
+    }
+}
+
+/// The output of a program; empty where it has written none.
+fn output(file: &Path) -> std::result::Result<ProgramOutput, String> {
+    let name = variables::OUTPUT;
+    if nofollow::metadata(file).is_ok_and(|it| it.len() > LONGEST_OUTPUT) {
+        return Err(format!("the file of {name} is longer than {} KiB", LONGEST_OUTPUT / 1024));
+    }
+    let text = match nofollow::read(file, LONGEST_OUTPUT) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(ProgramOutput::default()),
+        Err(cause) => return Err(format!("the file of {name} cannot be read: {cause}")),
+    };
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Ok(ProgramOutput::default());
+    }
+    serde_json::from_slice(&text)
+        .map_err(|cause| format!("the file of {name} is not the JSON object of a report: {cause}"))
+}
+
+/// True if this attempt runs.
+fn is_open(projection: &Projection, step: StepId, number: u32) -> bool {
+    let state = projection.mission.step(step);
+    state.status == StepStatus::Running && state.attempt() == number
+}
+
+/// State of an attempt, open or over, by a journal that is read again only when it has grown.
+struct AttemptWatch<'d> {
+    dir: &'d WorkItemDir,
+    step: StepId,
+    number: u32,
+    length: Cell<u64>,
+    is_open: Cell<bool>,
+}
+
+impl AttemptWatch<'_> {
+    fn is_open(&self) -> bool {
+        let length = fs::metadata(self.dir.history()).map_or(0, |metadata| metadata.len());
+        if self.length.replace(length) != length {
+            let journal = work_item::read_journal_last(self.dir, 0);
+            let projection = journal.and_then(|it| Projection::of(self.dir, &it.history()));
+            // A journal that cannot be read ends no program.
+            self.is_open.set(projection.map_or(true, |it| is_open(&it, self.step, self.number)));
+        }
+        self.is_open.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_one_small_object() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("output");
+        let read = |text: &str| {
+            fs::write(&file, text).unwrap();
+            output(&file)
+        };
+        assert_eq!(output(&folder.path().join("none")), Ok(ProgramOutput::default()));
+        assert_eq!(read(" \n"), Ok(ProgramOutput::default()));
+        let both = read(r#"{"result": "PASS", "summary": "3 of 3"}"#);
+        assert_eq!(both.map(|it| (it.result, it.summary)), Ok((Some("PASS".into()), Some("3 of 3".into()))));
+        for wrong in ["[]", "PASS", r#"{"result": 3}"#, r#"{"warnings": {"a": 3}}"#, r#"{"result": "a"} {}"#]
+        {
+            let error = read(wrong).unwrap_err();
+            assert!(
+                error.starts_with("the file of ORANGE_OUTPUT is not the JSON object"),
+                "{wrong}: {error}"
+            );
+        }
+        let long = read(&format!("{{\"summary\": \"{}\"}}", "x".repeat(64 * 1024)));
+        assert_eq!(long, Err("the file of ORANGE_OUTPUT is longer than 64 KiB".to_owned()));
+        #[cfg(unix)]
+        {
+            let link = folder.path().join("link");
+            std::os::unix::fs::symlink(&file, &link).unwrap();
+            assert!(output(&link).unwrap_err().contains("cannot be read"));
+        }
+    }
+}
