@@ -62,6 +62,15 @@ pub fn begin(app: &App, task: &WorkItem) -> Result<Vec<Mount>> {
     with(app, task, app.home.patience(), |repository, rules| repository.begin(rules))
 }
 
+/// The mounts of a private repository for a program that commits in the place of an agent. Agents that live keep theirs, in which it
+/// works, too.
+pub fn beside(app: &App, task: &WorkItem, has_live: bool) -> Result<Vec<Mount>> {
+    if has_live && has_walled(&dir_of(app, task)) {
+        return with(app, task, app.home.patience(), |repository, _| repository.mounts());
+    }
+    begin(app, task)
+}
+
 /// The mounts of the project's repository for an agent that only reads it.
 pub fn shared(app: &App, task: &WorkItem) -> Result<Vec<Mount>> {
     look(app, task);

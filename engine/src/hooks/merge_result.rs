@@ -12,6 +12,7 @@ use crate::drive::git::Git;
 use crate::hooks::given::{self, Means};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
+use crate::hooks::wall::{ProgramKind, ProgramPlace};
 use crate::store::effective::{Effective, effective};
 use crate::store::projects::Project;
 use crate::store::{Event, LockedWorkItem, Set};
@@ -44,6 +45,8 @@ pub fn check(
         process::end(&[ProcessRoot::Gate(locked.dir().id.clone())])?;
     }
     git.remove_checkout(&checkout)?;
+    // A home that a program of an earlier result has changed judges nothing.
+    ProgramKind::MergeResult.forget(locked.dir())?;
     fault::step("check out", "the result of the merge");
     git.add_checkout(&checkout, commit)?;
     let settings = effective(&app.home, project)?;
@@ -120,7 +123,14 @@ fn run(
     app.progress.step(&argv.join(" "));
     fault::step("run", argv.join(" "));
     let number = locked.history().last_seq + 1;
-    let run = ProgramRun::of(&argv, timeout, checkout, locked.dir(), number)
+    let place = ProgramPlace {
+        app,
+        dir: locked.dir(),
+        task: locked.task(),
+        folder: checkout,
+        kind: ProgramKind::MergeResult,
+    };
+    let run = ProgramRun::of(&argv, timeout, place, number)
         .ok_or_else(|| Error::new(ErrorKind::Usage, "a program without a name"))?;
     // It is not a person: `orange` takes what it asks for as an agent's wish.
     let run = run.env(variables::GATE, id).env(variables::TASK, id).env(variables::ACTOR, "worker");

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
+use crate::hooks::wall::{ProgramKind, ProgramPlace};
 use crate::store::event::Cause;
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedWorkItem, Set, feedback};
@@ -93,7 +94,14 @@ pub fn run_command(app: &App, locked: &mut LockedWorkItem, argv: &[&str], timeou
     let number = locked.history().last_seq + 1;
     let ports = prepare::ports_of(app, locked.task())?;
     let argv = prepare::with_port(argv, ports)?;
-    let Some(run) = ProgramRun::of(&argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };
+    let place = ProgramPlace {
+        app,
+        dir: locked.dir(),
+        task: locked.task(),
+        folder: &worktree,
+        kind: ProgramKind::Worktree,
+    };
+    let Some(run) = ProgramRun::of(&argv, timeout, place, number) else { return Ok(()) };
     let worktree = locked.task().worktree().map(|name| &**name);
     let run = run.envs(&prepare::variables(worktree, ports)).without(&app.denied(locked.task())?);
     let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;

@@ -10,6 +10,7 @@ use crate::drive::git::{self, Git};
 use crate::hooks::given::{self, Means};
 use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::hooks::saved::with_context;
+use crate::hooks::wall::{ProgramKind, ProgramPlace};
 use crate::store::effective::{Effective, effective};
 use crate::store::event::Preparation;
 use crate::store::projects::Project;
@@ -189,9 +190,14 @@ fn run(
     app.progress.step(&argv.join(" "));
     let worktree = app.home.workspace(name);
     let number = locked.history().last_seq + 1;
-    let Some(run) = ProgramRun::of(&argv, program.timeout, &worktree, locked.dir(), number) else {
-        return Ok(());
+    let place = ProgramPlace {
+        app,
+        dir: locked.dir(),
+        task: locked.task(),
+        folder: &worktree,
+        kind: ProgramKind::Worktree,
     };
+    let Some(run) = ProgramRun::of(&argv, program.timeout, place, number) else { return Ok(()) };
     let run = run.env(variables::GATE, &id).env(variables::TASK, &id).env(variables::ACTOR, "worker");
     let run = run.envs(&variables(Some(name), ports)).without(&app.denied(locked.task())?);
     let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::hooks::wall::ProgramPlace;
 use crate::store::WorkItemDir;
 use crate::store::home::make_folder;
 use crate::{Error, ErrorKind, Result};
@@ -26,7 +27,7 @@ const MOST_FILES: usize = 8;
 pub struct ProgramRun<'p> {
     call: ProgramCall,
     name: &'p str,
-    dir: &'p WorkItemDir,
+    place: ProgramPlace<'p>,
     number: u64,
 }
 
@@ -49,16 +50,15 @@ impl<'p> ProgramRun<'p> {
     pub fn of(
         argv: &'p [impl AsRef<str>],
         timeout: u32,
-        worktree: &Path,
-        dir: &'p WorkItemDir,
+        place: ProgramPlace<'p>,
         number: u64,
     ) -> Option<ProgramRun<'p>> {
         let (name, args) = argv.split_first()?;
         let bound = Duration::from_secs(timeout.into());
         let args = args.iter().map(AsRef::as_ref);
-        let call = ProgramCall::new(name.as_ref()).args(args).folder(worktree).bound(bound);
+        let call = ProgramCall::new(name.as_ref()).args(args).folder(place.folder).bound(bound);
         // The program's git works in the worktree, even if a hook of another repository called orange.
-        Some(ProgramRun { call: call.without(variables::GIT), name: name.as_ref(), dir, number })
+        Some(ProgramRun { call: call.without(variables::GIT), name: name.as_ref(), place, number })
     }
 
     /// Adds a variable to its environment.
@@ -79,9 +79,17 @@ impl<'p> ProgramRun<'p> {
     }
 
     /// Runs it until it ends, its time is over, or it is no longer wanted. If it has not succeeded, everything that it has started
-    /// ends, too.
+    /// ends, too. It runs in a wall where the project wants one; if that cannot be made, it has failed.
     pub fn run(self, is_wanted: &dyn Fn() -> bool) -> Result<ProgramEnd> {
-        let ProgramRun { call, name, dir, number } = self;
+        let ProgramRun { call, name, place, number } = self;
+        let (call, _proxy) = match place.around(call, name, number) {
+            Ok(call) => call,
+            Err(error) => {
+                let output = error.one_line();
+                return Ok(ProgramEnd { code: None, output, file: None, failure: Some(error) });
+            }
+        };
+        let dir = place.dir;
         let copy = new_copy(dir, number)?;
         let ledger = RefCell::new(Ledger::begin()?);
         let others = process::children()?;

@@ -1,5 +1,7 @@
 //! The wall around an agent: whether it has one, and what that is made of.
 
+mod program;
+
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -25,6 +27,8 @@ use crate::store::home::make_folder;
 use crate::store::projects::Project;
 use crate::store::{Seat, WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
+
+pub use program::{ProgramKind, ProgramPlace, check_programs};
 
 /// The variables of a walled agent, where they are set: what a program needs to find its programs and files, and to write. Those of
 /// a session, such as `XDG_RUNTIME_DIR`, lead to places that are not inside.
@@ -158,6 +162,7 @@ impl Wall<'_> {
             own,
             repository,
             inside: inside(&app.program),
+            hidden: Vec::new(),
         })
     }
 
@@ -179,41 +184,45 @@ impl Wall<'_> {
     /// Makes the private home, and the places in it at which something is mounted.
     fn prepare(&self, plan: &WallPlan) -> Result<()> {
         make_folder(&bridge(self.dir, self.record.spawn))?;
-        let home = home()?;
-        let known_as = [self.project.path.clone(), real(&self.project.path), self.worktree.to_owned()];
-        let seed = HomeSeed {
-            home: &home,
-            seed: &self.harness.sandbox.seed,
-            project: &self.project.path,
-            known_as: &known_as,
-        };
-        make_home(&plan.private_home, &seed)?;
-        let points: Vec<(PathBuf, bool)> = plan.points().into_iter().collect();
-        plan.homes.iter().try_for_each(|home| make_points(&plan.private_home, home, &points))
+        seeded(plan, self.project, &self.harness.sandbox.seed)
     }
 
     /// The variables inside, beside those that the call of the harness sets.
     fn variables(&self, grants: &Grants) -> Vec<(OsString, OsString)> {
-        let named = [&grants.env, &self.harness.sandbox.env];
-        let is_passed = |name: &OsStr| {
-            let text = name.to_str().unwrap_or_default();
-            PASSED.contains(&text)
-                || text.starts_with("LC_")
-                || named.iter().any(|list| list.iter().any(|it| it == text))
-        };
-        let found = std::env::vars_os().filter(|(name, _)| is_passed(name));
-        let own = [
-            ("TMPDIR".into(), "/tmp".into()),
-            ("IS_SANDBOX".into(), "1".into()),
-            (variables::WORKTREE.into(), self.worktree.into()),
-        ];
-        let proxy = format!("http://127.0.0.1:{}", network::PORT);
-        let proxied = PROXY.iter().map(|name| (OsString::from(*name), OsString::from(&proxy)));
-        let direct = ["NO_PROXY", "no_proxy"].map(|name| (name.into(), "127.0.0.1,localhost,::1".into()));
-        // Programs of node read the others only with this one.
-        let of_node = [("NODE_USE_ENV_PROXY".into(), "1".into())];
-        found.chain(own).chain(proxied).chain(direct).chain(of_node).collect()
+        variables_of(&[&grants.env, &self.harness.sandbox.env], self.worktree)
     }
+}
+
+/// Makes the private home of a wall with these files of the person, and the places in it at which something is mounted.
+fn seeded(plan: &WallPlan, project: &Project, seed: &[String]) -> Result<()> {
+    let home = home()?;
+    let known_as = [project.path.clone(), real(&project.path), plan.worktree.clone()];
+    let from = HomeSeed { home: &home, seed, project: &project.path, known_as: &known_as };
+    make_home(&plan.private_home, &from)?;
+    let points: Vec<(PathBuf, bool)> = plan.points().into_iter().collect();
+    plan.homes.iter().try_for_each(|home| make_points(&plan.private_home, home, &points))
+}
+
+/// The variables inside of a wall: those that every program needs, those of these lists, and those that lead to the proxy.
+fn variables_of(named: &[&Vec<String>], worktree: &Path) -> Vec<(OsString, OsString)> {
+    let is_passed = |name: &OsStr| {
+        let text = name.to_str().unwrap_or_default();
+        PASSED.contains(&text)
+            || text.starts_with("LC_")
+            || named.iter().any(|list| list.iter().any(|it| it == text))
+    };
+    let found = std::env::vars_os().filter(|(name, _)| is_passed(name));
+    let own = [
+        ("TMPDIR".into(), "/tmp".into()),
+        ("IS_SANDBOX".into(), "1".into()),
+        (variables::WORKTREE.into(), worktree.into()),
+    ];
+    let proxy = format!("http://127.0.0.1:{}", network::PORT);
+    let proxied = PROXY.iter().map(|name| (OsString::from(*name), OsString::from(&proxy)));
+    let direct = ["NO_PROXY", "no_proxy"].map(|name| (name.into(), "127.0.0.1,localhost,::1".into()));
+    // Programs of node read the others only with this one.
+    let of_node = [("NODE_USE_ENV_PROXY".into(), "1".into())];
+    found.chain(own).chain(proxied).chain(direct).chain(of_node).collect()
 }
 
 /// The folder with the socket of the proxy of an agent.
@@ -235,18 +244,22 @@ fn inside(program: &Path) -> Vec<OsString> {
 pub fn proxy(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -> Result<Proxy> {
     let grants = effective(&app.home, &app.project_of(task)?)?.sandbox.grants();
     let harness = app.harness(&record.harness)?;
-    let hosts = harness.sandbox.hosts.iter().chain(&grants.hosts);
+    let rules = listed(harness.sandbox.hosts.iter().chain(&grants.hosts))?;
+    let folder = bridge(dir, record.spawn);
+    make_folder(&folder)?;
+    let (dir, spawn) = (dir.clone(), record.spawn);
+    Proxy::start(&folder.join(SOCKET), rules, move |host, count| note_refused(&dir, spawn, host, count))
+}
+
+/// The rules of a proxy that opens these hosts.
+fn listed<'h>(hosts: impl Iterator<Item = &'h String>) -> Result<ProxyRules> {
     let pattern = |text: &String| {
         HostPattern::parse(text).map_err(|flaw| {
             Error::new(ErrorKind::Corrupt, format!("`{}` {}", text.escape_debug(), flaw.text()))
                 .help("correct it in `sandbox.hosts` of the project, or of the harness in harnesses.toml")
         })
     };
-    let rules = ProxyRules { network: Network::Listed, hosts: hosts.map(pattern).collect::<Result<_>>()? };
-    let folder = bridge(dir, record.spawn);
-    make_folder(&folder)?;
-    let (dir, spawn) = (dir.clone(), record.spawn);
-    Proxy::start(&folder.join(SOCKET), rules, move |host, count| note_refused(&dir, spawn, host, count))
+    Ok(ProxyRules { network: Network::Listed, hosts: hosts.map(pattern).collect::<Result<_>>()? })
 }
 
 /// Notes that a host was refused, at the first time and each time that it is ten times as often.

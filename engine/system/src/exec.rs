@@ -185,7 +185,7 @@ impl ProgramCall {
     }
 
     /// The call of another program that runs this one: this program and its arguments are the last arguments of that call. It has
-    /// the environment of that call, and of this one only the variables that were set or removed.
+    /// the environment of that call, and of this one only the variables that were set or removed. Messages name this program.
     pub fn within(self, outer: ProgramCall) -> ProgramCall {
         let changed = |(name, value): (&OsStr, Option<&OsStr>)| (name.to_owned(), value.map(OsStr::to_owned));
         let variables: Vec<_> = self.command.get_envs().map(changed).collect();
@@ -197,6 +197,7 @@ impl ProgramCall {
                 None => drop(call.command.env_remove(name)),
             }
         }
+        call.what = self.what;
         call
     }
 
@@ -219,6 +220,11 @@ impl ProgramCall {
     pub fn bound(mut self, bound: Duration) -> ProgramCall {
         self.bound = bound;
         self
+    }
+
+    /// Its time limit.
+    pub fn limit(&self) -> Duration {
+        self.bound
     }
 
     /// Keeps only the first `most` bytes of its standard output.

@@ -101,5 +101,6 @@ mod uninstall;
 mod unmerging;
 mod walks;
 mod wall;
+mod walled_programs;
 mod watch;
 mod world;

@@ -85,7 +85,7 @@ while :; do sleep 0.1; done
 "#;
 
 /// True if a wall can be made here; else a line that the run of all tests counts.
-fn has_walls(world: &World) -> bool {
+pub(crate) fn has_walls(world: &World) -> bool {
     let output = world.orange(&["doctor", "--wall"]);
     let can = output.status == 0;
     if !can {

@@ -72,8 +72,10 @@ pub struct WallPlan {
     pub orange_home: PathBuf,
     /// The folder that the agent works in.
     pub worktree: PathBuf,
-    /// The folder of its requests, in a folder of the worktree in which everything else is hidden.
+    /// The folder of its requests, in a folder of the worktree in which everything else is hidden; empty where it makes none.
     pub requests: PathBuf,
+    /// Further folders of the worktree that are hidden.
+    pub hidden: Vec<PathBuf>,
     /// Paths that are readable beside the system.
     pub read: Vec<PathBuf>,
     /// Paths that are writable beside the worktree.
@@ -229,6 +231,9 @@ impl WallPlan {
             mounts.push(Mount::write(&self.requests));
             mounts.push(Mount::Sealed { at: all.to_owned() });
         }
+        for at in &self.hidden {
+            mounts.extend([Mount::Empty { at: at.clone() }, Mount::Sealed { at: at.clone() }]);
+        }
         mounts.push(Mount::Sealed { at: self.orange_home.clone() });
         // The settings of the kernel are writable for the user `root`, whatever its namespaces and capabilities.
         mounts.push(Mount::Sealed { at: "/proc".into() });
@@ -249,6 +254,7 @@ mod tests {
             orange_home: path("/o"),
             worktree: path("/o/workspaces/p--1"),
             requests: path("/o/workspaces/p--1/.orange/3"),
+            hidden: Vec::new(),
             read: vec![path("/home/ada/.cargo/bin")],
             write: vec![path("/home/ada/.cache/sccache")],
             own: vec![Mount::read(Path::new("/o/bin/orange"))],

@@ -13,7 +13,7 @@ use orange_system::nofollow;
 const LONGEST_REF: u64 = 4096;
 
 /// The longest `packed-refs`.
-const LONGEST_PACKED: u64 = 256 * 1024 * 1024;
+pub(super) const LONGEST_PACKED: u64 = 256 * 1024 * 1024;
 
 /// The most folders in which refs are looked for, one within the other.
 const DEEPEST: usize = 32;
@@ -134,7 +134,11 @@ pub(super) fn all(folder: &Path) -> Result<Refs> {
                         refs.insert(name, RefValue::of(&text));
                     }
                 }
-                Ok(_) | Err(_) => {}
+                Ok(kind) if kind.is_dir() => {
+                    return Err(unreadable(&entry.path(), "folders of refs are too deep"));
+                }
+                Ok(_) => {}
+                Err(cause) => return Err(unreadable(&entry.path(), &cause.to_string())),
             }
         }
     }

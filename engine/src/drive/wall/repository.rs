@@ -2,6 +2,7 @@
 //! the project's repository, so that the worktree's `.git` file leads to it.
 
 use std::fs;
+use std::io::ErrorKind as ErrorOf;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use super::refs::{self, Refs};
 use super::settings::{self, SettingsOf};
 use crate::drive::git::Git;
 use crate::{Error, ErrorKind, Result};
+use orange_api::Unfit;
 use orange_system::{atomic, fault, nofollow};
 
 /// The longest file of a worktree's own part that is copied, such as its index.
@@ -95,7 +97,7 @@ impl PrivateRepository<'_> {
     }
 
     /// The mounts of the private repository, in order.
-    fn mounts(&self) -> Result<Vec<Mount>> {
+    pub fn mounts(&self) -> Result<Vec<Mount>> {
         let (own, common) = (self.folder(), self.git.common_dir()?);
         let part = self.part()?;
         let mut mounts = vec![Mount::Write { from: own.clone(), at: common.clone() }];
@@ -117,7 +119,7 @@ impl PrivateRepository<'_> {
         let common = self.git.common_dir()?;
         let inside = |name: &str| Path::new(RUN).join(name);
         let mut mounts = vec![Mount::Read { from: common.join("objects"), at: inside("objects") }];
-        mounts.extend(borrowed(&common.join("objects")).iter().map(|folder| Mount::read(folder)));
+        mounts.extend(borrowed(&common.join("objects"))?.iter().map(|folder| Mount::read(folder)));
         // Git LFS looks for its files beside the objects of an alternate.
         if common.join("lfs").is_dir() {
             mounts.push(Mount::Read { from: common.join("lfs"), at: inside("lfs") });
@@ -133,7 +135,7 @@ impl PrivateRepository<'_> {
         atomic::write(&config, settings::text(&self.settings()?, SettingsOf::Shared).as_bytes())?;
         let mut mounts = vec![Mount::read(&common)];
         mounts.push(Mount::Read { from: config, at: common.join("config") });
-        mounts.extend(borrowed(&common.join("objects")).iter().map(|folder| Mount::read(folder)));
+        mounts.extend(borrowed(&common.join("objects"))?.iter().map(|folder| Mount::read(folder)));
         Ok(mounts)
     }
 
@@ -227,7 +229,7 @@ impl PrivateRepository<'_> {
             objects::link(&old.join("objects"), &new.join("objects"))?;
             let private = refs::all(old)?;
             let tip = private.get(&wanted).cloned();
-            all = refs::carried(&given(old), private, now.clone(), &wanted);
+            all = refs::carried(&given(old)?, private, now.clone(), &wanted);
             if let (Carried::Everything, Some(tip)) = (carried, tip) {
                 all.insert(wanted.clone(), tip);
             }
@@ -267,9 +269,13 @@ impl PrivateRepository<'_> {
 }
 
 /// The refs with which the last agent began.
-fn given(old: &Path) -> Refs {
-    let text = nofollow::read(&old.join(GIVEN), nofollow::LONGEST).unwrap_or_default();
-    refs::unpacked(&String::from_utf8_lossy(&text))
+fn given(old: &Path) -> Result<Refs> {
+    let file = old.join(GIVEN);
+    match nofollow::read(&file, refs::LONGEST_PACKED) {
+        Ok(text) => Ok(refs::unpacked(&String::from_utf8_lossy(&text))),
+        Err(cause) if cause.kind() == ErrorOf::NotFound => Ok(Refs::new()),
+        Err(cause) => Err(refs::unreadable(&file, &cause.to_string())),
+    }
 }
 
 fn gitdir(part: &Path) -> Result<Vec<u8>> {
@@ -278,11 +284,15 @@ fn gitdir(part: &Path) -> Result<Vec<u8>> {
 }
 
 /// The folders of objects that this one borrows from, and those that they borrow from.
-fn borrowed(objects: &Path) -> Vec<PathBuf> {
+fn borrowed(objects: &Path) -> Result<Vec<PathBuf>> {
     const MOST: usize = 64;
     let (mut found, mut open) = (Vec::new(), vec![objects.to_owned()]);
     while let Some(folder) = open.pop() {
-        let text = fs::read_to_string(folder.join("info/alternates")).unwrap_or_default();
+        let file = folder.join("info/alternates");
+        let text = match fs::read_to_string(&file) {
+            Err(cause) if cause.kind() != ErrorOf::NotFound => return Err(Error::io("read", &file, &cause)),
+            text => text.unwrap_or_default(),
+        };
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let path = folder.join(line);
             let path = fs::canonicalize(&path).unwrap_or(path);
@@ -292,12 +302,15 @@ fn borrowed(objects: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// Copies a folder of regular files, if it is there. Links and everything else stay behind, as do lock files.
 fn copy_tree(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
-    let Ok(found) = nofollow::entries(from) else { return Ok(()) };
+    let found = match nofollow::entries(from) {
+        Err(cause) if Unfit::of(&cause).is_none() => return Err(Error::io("read", from, &cause)),
+        found => found.unwrap_or_default(),
+    };
     for entry in found {
         let name = entry.file_name();
         let is_lock = Path::new(&name).extension().is_some_and(|end| end == "lock");
@@ -310,7 +323,8 @@ fn copy_tree(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
                 make_folder(to)?;
                 copy_file(&entry.path(), &to.join(&name))?;
             }
-            Ok(_) | Err(_) => {}
+            Ok(_) => {}
+            Err(cause) => return Err(Error::io("look at", &entry.path(), &cause)),
         }
     }
     Ok(())
@@ -320,7 +334,11 @@ fn copy_tree(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
 /// index was written looks unchanged to git otherwise.
 fn copy_file(from: &Path, to: &Path) -> Result<()> {
     let fail = |cause: std::io::Error| Error::io("copy", from, &cause);
-    let Ok(mut source) = nofollow::open(from, OFlags::RDONLY) else { return Ok(()) };
+    let mut source = match nofollow::open(from, OFlags::RDONLY) {
+        Ok(source) => source,
+        Err(cause) if cause.kind() == ErrorOf::NotFound || Unfit::of(&cause).is_some() => return Ok(()),
+        Err(cause) => return Err(fail(cause)),
+    };
     let found = source.metadata().map_err(fail)?;
     if found.len() > LONGEST {
         let message = format!("{} has {} bytes", from.display(), found.len());

@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::drive::git::Git;
 use crate::hooks::program::{self, ProgramEnd, ProgramRun};
 use crate::hooks::steps::{self, StepAttempt};
+use crate::hooks::wall::{self, ProgramKind, ProgramPlace};
 use crate::hooks::{prepare, workspace};
 use crate::store::event::EndedAttempt;
 use crate::store::lock::{self, LockRank};
@@ -62,7 +63,9 @@ fn begin(app: &App, dir: &WorkItemDir) -> Result<Option<ProgramAttempt>> {
         return Ok(None);
     }
     // Its folder may be gone.
-    if let Err(error) = workspace::acquire(app, &mut mission.locked) {
+    let ready = workspace::acquire(app, &mut mission.locked)
+        .and_then(|_| wall::check_programs(app, mission.locked.task()));
+    if let Err(error) = ready {
         return mission.obstruct(&error.one_line(), Vec::new()).map(|()| None);
     }
     let started = Event::StepStarted {
@@ -93,12 +96,12 @@ impl ProgramAttempt {
         };
         let argv = steps::argv(app, task, &attempt)?;
         let commit = Git::at(&app.project_of(task)?.path).head(&worktree)?;
-        let file = dir.program_output();
-        atomic::remove(&file)?;
+        let place = ProgramPlace { app, dir, task, folder: &worktree, kind: ProgramKind::Step };
+        let file = place.output()?;
         let ports = prepare::ports_of(app, task)?;
         let counted = work_item::read_journal_last(dir, 0)?.history().mission.counted(*number);
         let timeout = projection.plan.step(*step).timeout.unwrap_or(u32::MAX);
-        let Some(run) = ProgramRun::of(&argv, timeout, &worktree, dir, *record) else { return Ok(()) };
+        let Some(run) = ProgramRun::of(&argv, timeout, place, *record) else { return Ok(()) };
         let run = run
             .envs(&prepare::variables(Some(slot), ports))
             .without(&app.denied(task)?)

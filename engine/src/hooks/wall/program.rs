@@ -1,0 +1,205 @@
+//! The wall around a program that runs what agents have written: one of a gate, of `run_command`, of `setup` or of a step.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use orange_core::wall::{Grants, Level};
+use orange_system::exec::{ProgramCall, find_on_path};
+use orange_system::files::{real, remove_folder};
+use orange_system::nofollow;
+
+use super::{SOCKET, bubblewrap, granted, home, inside, listed, seeded, variables_of};
+use crate::app::App;
+use crate::drive::git::REQUEST_FOLDER;
+use crate::drive::wall::{Mount, Proxy, RUN, WallPlan, visible};
+use crate::hooks::imported;
+use crate::store::effective::effective;
+use crate::store::home::make_folder;
+use crate::store::projects::Project;
+use crate::store::{WorkItem, WorkItemDir, event, work_item};
+use crate::{Error, Result};
+
+/// Use of a program, which says what it may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// One of a gate, of `run_command` or of `setup`: it changes files of the worktree, and reads the project's repository.
+    Worktree,
+    /// One of a gate on the result of a merge, in a checkout and with a home that are removed after it.
+    MergeResult,
+    /// One of a step: it also commits, as a worker does.
+    Step,
+}
+
+/// Place in which a program runs.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramPlace<'p> {
+    pub app: &'p App,
+    pub dir: &'p WorkItemDir,
+    pub task: &'p WorkItem,
+    /// The folder that it works in.
+    pub folder: &'p Path,
+    pub kind: ProgramKind,
+}
+
+/// Proxy of one program, in a folder that ends with it.
+#[derive(Debug)]
+pub struct ProgramProxy {
+    /// Absent when it has ended.
+    proxy: Option<Proxy>,
+    folder: PathBuf,
+}
+
+impl Drop for ProgramProxy {
+    fn drop(&mut self) {
+        drop(self.proxy.take());
+        // A folder that stays has no socket, and ends with the task.
+        remove_folder(&self.folder).unwrap_or_default();
+    }
+}
+
+/// Refuses programs of a task whose wall cannot be made.
+///
+/// # Errors
+/// `environment` with the remedy.
+pub fn check_programs(app: &App, task: &WorkItem) -> Result<()> {
+    if is_wanted(app, task)? { bubblewrap(app)?.check(app.path()) } else { Ok(()) }
+}
+
+/// True if programs of this task run in a wall.
+fn is_wanted(app: &App, task: &WorkItem) -> Result<bool> {
+    Ok(effective(&app.home, &app.project_of(task)?)?.sandbox.level.value == Level::Wall)
+}
+
+impl ProgramKind {
+    /// Removes what programs of this use have left in their home.
+    pub fn forget(self, dir: &WorkItemDir) -> Result<()> {
+        clear(&self.home(dir))
+    }
+
+    /// The private home of such programs. No agent has it: what a program writes there, such as a shell's settings, no agent runs.
+    fn home(self, dir: &WorkItemDir) -> PathBuf {
+        let name = match self {
+            ProgramKind::Worktree | ProgramKind::Step => "programs",
+            ProgramKind::MergeResult => "merge-result",
+        };
+        dir.wall().join("homes").join(name)
+    }
+}
+
+impl ProgramPlace<'_> {
+    /// This call as it runs here: in a wall with a proxy where the project wants one, else as it is. `name` is the program of the
+    /// call, and no other one of the task has this number.
+    ///
+    /// # Errors
+    /// `environment` where the wall cannot be made, and `refused` for a grant that would show what it hides: the program does not
+    /// run without it.
+    pub fn around(
+        &self,
+        call: ProgramCall,
+        name: &str,
+        number: u64,
+    ) -> Result<(ProgramCall, Option<ProgramProxy>)> {
+        let ProgramPlace { app, task, folder, .. } = self;
+        if !is_wanted(app, task)? {
+            return Ok((call, None));
+        }
+        let bubblewrap = bubblewrap(app)?;
+        bubblewrap.check(app.path())?;
+        let project = app.project_of(task)?;
+        let grants = effective(&app.home, &project)?.sandbox.grants();
+        let net = self.net(number);
+        clear(&net)?;
+        make_folder(&net)?;
+        let plan = self.plan(&project, &grants, name, &net)?;
+        seeded(&plan, &project, &[])?;
+        let proxy = ProgramProxy { proxy: Some(self.proxy(&grants, &net)?), folder: net };
+        let around = bubblewrap.around(&plan, &variables_of(&[&grants.env], folder))?;
+        let around = around.folder(folder).bound(call.limit());
+        Ok((call.within(around), Some(proxy)))
+    }
+
+    /// The file into which a program of a step writes its report, in a folder that the wall shows.
+    pub fn output(&self) -> Result<PathBuf> {
+        if !is_wanted(self.app, self.task)? {
+            let file = self.dir.program_output();
+            orange_system::atomic::remove(&file)?;
+            return Ok(file);
+        }
+        let folder = self.output_folder();
+        clear(&folder)?;
+        make_folder(&folder)?;
+        Ok(folder.join("report.json"))
+    }
+
+    fn plan(&self, project: &Project, grants: &Grants, name: &str, net: &Path) -> Result<WallPlan> {
+        let ProgramPlace { app, dir, folder, kind, .. } = self;
+        let home = home()?;
+        let root = app.home.root();
+        let kept = [home.clone(), real(&home), root.to_owned(), folder.to_path_buf(), real(&project.path)];
+        // A path that is not absolute is one of the worktree.
+        let is_elsewhere = !name.contains('/') || Path::new(name).is_absolute();
+        let programs: Vec<PathBuf> =
+            find_on_path(name, app.path()).filter(|_| is_elsewhere).into_iter().collect();
+        let mut read: BTreeSet<PathBuf> = visible(app.path(), &programs, &kept).into_iter().collect();
+        read.extend(granted(&grants.read, &home, &kept)?);
+        let mut own = vec![Mount::read(&app.program)];
+        own.push(Mount::Read { from: net.to_owned(), at: Path::new(RUN).join("net") });
+        if *kind == ProgramKind::Step {
+            own.push(Mount::write(&self.output_folder()));
+        }
+        let requests = folder.join(REQUEST_FOLDER);
+        Ok(WallPlan {
+            homes: BTreeSet::from([home.clone(), real(&home)]).into_iter().collect(),
+            private_home: kind.home(dir),
+            orange_home: root.to_owned(),
+            worktree: folder.to_path_buf(),
+            requests: PathBuf::new(),
+            // The requests of agents have their secrets.
+            hidden: nofollow::metadata(&requests).ok().map(|_| requests).into_iter().collect(),
+            read: read.into_iter().collect(),
+            write: granted(&grants.write, &home, &kept)?,
+            own,
+            repository: self.repository()?,
+            inside: inside(&app.program),
+        })
+    }
+
+    fn repository(&self) -> Result<Vec<Mount>> {
+        let ProgramPlace { app, dir, task, kind, .. } = self;
+        match kind {
+            ProgramKind::Worktree | ProgramKind::MergeResult => imported::shared(app, task),
+            ProgramKind::Step => {
+                let agents = work_item::read_journal_last(dir, 0)?.history().agents.alive;
+                let commits = |it: &event::Spawn| super::is_walled(it) && it.actor != event::Actor::Reviewer;
+                let has_live = agents.values().any(commits);
+                imported::beside(app, task, has_live)
+            }
+        }
+    }
+
+    fn proxy(&self, grants: &Grants, net: &Path) -> Result<Proxy> {
+        let shown = self.dir.shown();
+        let refused = move |host: &str, count: u64| {
+            log::warn!(target: "wall", "{shown}: the wall of a program refuses {host} ({count} times)");
+        };
+        Proxy::start(&net.join(SOCKET), listed(grants.hosts.iter())?, refused)
+    }
+
+    fn net(&self, number: u64) -> PathBuf {
+        self.dir.wall().join("net").join(format!("program-{number}"))
+    }
+
+    fn output_folder(&self) -> PathBuf {
+        self.dir.wall().join("output")
+    }
+}
+
+/// Removes a folder, if it is there.
+fn clear(folder: &Path) -> Result<()> {
+    match remove_folder(folder) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io("remove", folder, &cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
