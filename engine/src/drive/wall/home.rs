@@ -135,7 +135,12 @@ fn copy(from: &Path, to: &Path, left: &mut u64) -> Result<()> {
 
 /// Removes the settings of other projects. A file that claude cannot read either stays empty.
 fn keep_own_project(file: &Path, known_as: &[PathBuf]) -> Result<()> {
-    let Some(bytes) = nofollow::read(file, nofollow::LONGEST).ok() else { return Ok(()) };
+    let bytes = match nofollow::read(file, MOST) {
+        Ok(bytes) => bytes,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // It would show other projects as it is.
+        Err(cause) => return Err(Error::io("read", file, &cause)),
+    };
     let written = serde_json::from_slice(&bytes).and_then(|settings: ClaudeSettings| {
         let is_own = |path: &str| known_as.iter().any(|known| known == Path::new(path));
         let projects = settings.projects.into_iter().filter(|(path, _)| is_own(path)).collect();

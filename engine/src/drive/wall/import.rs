@@ -21,6 +21,9 @@ use orange_system::{atomic, fault, nofollow};
 /// The time limit for copying objects.
 const LONG: Duration = Duration::from_secs(3600);
 
+/// The name that Git LFS gives a file without bytes.
+const NO_BYTES: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /// The rules of a project for commits that come out of a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportRules<'r> {
@@ -222,20 +225,31 @@ impl PrivateRepository<'_> {
     }
 
     /// Takes over the files of Git LFS, which computes each one's name from its bytes.
+    ///
+    /// # Errors
+    /// `refused` for one that cannot be opened, or whose bytes have another name: the commits that name it would lack it.
     fn take_large_files(&self) -> Result<()> {
         let own = self.git.common_dir()?.join("lfs/objects");
         let theirs = self.folder().join("lfs/objects");
-        let below = |folder: &Path| nofollow::entries(folder).unwrap_or_default().into_iter();
-        let files = below(&theirs).flat_map(|one| below(&one.path())).flat_map(|two| below(&two.path()));
-        for file in files.map(|entry| entry.path()) {
+        for file in large_files(&theirs)? {
             let is_known = file.strip_prefix(&theirs).is_ok_and(|path| own.join(path).is_file());
-            let is_name = file.file_name().and_then(OsStr::to_str).is_some_and(refs::is_object);
-            if is_known || !is_name {
-                continue;
-            }
-            let Ok(mut bytes) = nofollow::open(&file, rustix::fs::OFlags::RDONLY) else { continue };
+            let name = file.file_name().and_then(OsStr::to_str).filter(|name| refs::is_object(name));
+            let (false, Some(name)) = (is_known, name) else { continue };
+            let mut bytes = match nofollow::open(&file, rustix::fs::OFlags::RDONLY) {
+                Ok(bytes) => bytes,
+                // The agent has removed it meanwhile.
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+                Err(cause) => return Err(no_large_file(&file, &format!("cannot be opened: {cause}"))),
+            };
             let call = self.git.call().bound(LONG).args(["lfs", "clean"]);
-            call.input_by(move |pipe| io::copy(&mut bytes, pipe).map(drop)).run()?.checked()?;
+            let pointer =
+                call.input_by(move |pipe| io::copy(&mut bytes, pipe).map(drop)).run()?.checked()?.text();
+            // Git LFS has no pointer to a file without bytes.
+            let stored =
+                pointer.lines().find_map(|line| line.strip_prefix("oid sha256:")).unwrap_or(NO_BYTES);
+            if stored != name {
+                return Err(no_large_file(&file, &format!("has the bytes of {stored}")));
+            }
         }
         Ok(())
     }
@@ -266,6 +280,30 @@ impl PrivateRepository<'_> {
     fn quarantine(&self) -> PathBuf {
         self.wall.join("incoming")
     }
+}
+
+/// The files of Git LFS below this folder, which are two folders deep.
+fn large_files(objects: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = vec![objects.to_owned()];
+    for depth in 0..3 {
+        let mut below = Vec::new();
+        for folder in &found {
+            let entries = nofollow::entries(folder)
+                .map_err(|cause| no_large_file(folder, &format!("cannot be opened: {cause}")))?;
+            // Other files between the folders are not of Git LFS.
+            let is_wanted =
+                |entry: &fs::DirEntry| depth == 2 || entry.file_type().is_ok_and(|it| !it.is_file());
+            below.extend(entries.into_iter().filter(is_wanted).map(|entry| entry.path()));
+        }
+        found = below;
+    }
+    Ok(found)
+}
+
+fn no_large_file(file: &Path, why: &str) -> Error {
+    refused(format!("a large file of the agent's cannot be taken over: {} {why}", file.display())).help(
+        "remove it there; if a commit of the agent needs it, add the file again in the agent's worktree: `git lfs` stores it once more",
+    )
 }
 
 /// The course for a private tip that is not the one of the project. `known` is the last one that both had.

@@ -30,7 +30,8 @@ pub(super) fn link(from: &Path, to: &Path) -> Result<()> {
 pub(super) fn clear(folder: &Path) -> Result<()> {
     match folder.symlink_metadata() {
         Ok(_) => remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause)),
-        Err(_) => Ok(()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(Error::io("look at", folder, &cause)),
     }
 }
 

@@ -435,7 +435,11 @@ fn large_files_come_out_by_their_bytes() {
     let tools = lab.path("tools");
     fs::create_dir(&tools).unwrap();
     let taken = lab.path("taken");
-    let lfs = format!("#!/bin/sh\n[ \"$1\" = clean ] && cat >> '{}'\n", taken.display());
+    let lfs = format!(
+        "#!/bin/sh\n[ \"$1\" = clean ] || exit 1\nbytes=$(cat)\nprintf %s \"$bytes\" >> '{}'\n\
+         printf 'oid sha256:%s\\n' \"$(printf %s \"$bytes\" | sha256sum | cut -d ' ' -f 1)\"\n",
+        taken.display()
+    );
     orange_testkit::write_program(&tools.join("git-lfs"), &lfs);
     let path = std::env::join_paths(
         [tools].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
@@ -446,14 +450,39 @@ fn large_files_come_out_by_their_bytes() {
     it.commit("one", "1\n");
     let folder = it.wall.join("git/lfs/objects/aa/bb");
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("a".repeat(64)), "large").unwrap();
+    let large = "d35c416a85b807e9b5384915d6ebb4a9f7352713efd89857b45a242f473728a9";
+    fs::write(folder.join(large), "large").unwrap();
     fs::write(folder.join("odd"), "odd").unwrap();
+    fs::write(it.wall.join("git/lfs/objects/odd"), "odd").unwrap();
     fs::write(it.lab.path("secret"), "secret").unwrap();
-    symlink(it.lab.path("secret"), folder.join("b".repeat(64))).unwrap();
     let known = it.lab.repo().join(".git/lfs/objects/aa/bb");
     fs::create_dir_all(&known).unwrap();
     fs::write(known.join("c".repeat(64)), "").unwrap();
     fs::write(folder.join("c".repeat(64)), "another").unwrap();
+    // Those that cannot be taken over are named, and the branch waits for them.
+    let (before, wrong) = (it.outside(), folder.join("b".repeat(64)));
+    let refuses = |expect: &str| {
+        let failed = it.import().unwrap_err();
+        assert_eq!(failed.kind, ErrorKind::Refused);
+        let name = wrong.display().to_string();
+        assert!(failed.message.contains(&name) && failed.message.contains(expect), "{failed:?}");
+        assert!(failed.help.contains("add the file again"), "{failed:?}");
+        assert_eq!(it.outside(), before);
+        assert!(!fs::read_to_string(&taken).unwrap_or_default().contains("secret"));
+    };
+    symlink(it.lab.path("secret"), &wrong).unwrap();
+    refuses("cannot be opened");
+    fs::remove_file(&wrong).unwrap();
+    fs::create_dir(&wrong).unwrap();
+    refuses("cannot be opened");
+    fs::remove_dir(&wrong).unwrap();
+    fs::write(&wrong, "other bytes").unwrap();
+    refuses("has the bytes of");
+    fs::remove_file(&wrong).unwrap();
+    symlink(it.lab.path("secret"), it.wall.join("git/lfs/objects/cc")).unwrap();
+    assert!(it.import().unwrap_err().message.contains("cannot be opened"));
+    fs::remove_file(it.wall.join("git/lfs/objects/cc")).unwrap();
+    fs::write(&taken, "").unwrap();
     it.check_same();
     assert_eq!(fs::read_to_string(taken).unwrap(), "large");
 }
