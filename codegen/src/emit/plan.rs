@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use orange_core::Permissions;
 use orange_core::plan::{
-    self, Comparison, Effort, Execution, Field, Input, Intervene, Items, Operand, Output, Plan, Policy,
+    self, Ask, Comparison, Effort, Execution, Field, Input, Intervene, Items, Operand, Output, Plan, Policy,
     Relation, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt, StepTest, StepValue, ValueType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -232,6 +232,10 @@ impl<'e> PlanEmission<'e> {
             let argv = step.run.iter().map(|it| self.prompt(it));
             quote!(run: &[#(#argv),*],)
         });
+        let ask = step.ask.map(|it| {
+            let ask = ask(it);
+            quote!(ask: Some(&#ask),)
+        });
         let model = step.model.map(|it| {
             let model = text::lines(it);
             quote!(model: Some(#model),)
@@ -255,6 +259,7 @@ impl<'e> PlanEmission<'e> {
                 role: #role,
                 prompt: #prompt,
                 #run
+                #ask
                 depends_on: #depends_on,
                 condition: #condition,
                 results: &[#(#results),*],
@@ -398,6 +403,20 @@ fn value(value: StepValue) -> TokenStream {
         StepValue::Attempt => quote!(Attempt),
         StepValue::Branch => quote!(Branch),
         StepValue::Base => quote!(Base),
+    }
+}
+
+fn ask(ask: &Ask<'_>) -> TokenStream {
+    let Ask { who, shows_context, shows_diff, is_approval, on_timeout } = ask;
+    let on_timeout = option(*on_timeout);
+    quote! {
+        orange::plan::Ask {
+            who: &[#(#who),*],
+            shows_context: #shows_context,
+            shows_diff: #shows_diff,
+            is_approval: #is_approval,
+            on_timeout: #on_timeout,
+        }
     }
 }
 

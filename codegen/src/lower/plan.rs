@@ -9,7 +9,8 @@ use orange_core::plan::{self, Operand, Plan, StepId};
 use super::arena::Pool;
 use crate::Checked;
 use crate::model::{
-    Compared, ConditionTest, Definition, Expression, Field, Step, StepPiece, Steps, TypedValue, ValueKind,
+    Compared, ConditionTest, Definition, Expression, Field, Step, StepAsk, StepPiece, Steps, TypedValue,
+    ValueKind,
 };
 
 /// Results of a step that declares none, if conditions ask for nothing else of it.
@@ -24,6 +25,7 @@ pub struct PlanArena<'a> {
     steps: Pool<plan::Step<'a>>,
     pieces: Pool<plan::StepPiece<'a>>,
     prompts: Pool<plan::StepPrompt<'a>>,
+    asks: Pool<plan::Ask<'a>>,
     ids: Pool<StepId>,
     words: Pool<&'a str>,
     conditions: Pool<plan::StepCondition<'a>>,
@@ -79,6 +81,7 @@ fn step<'a>(
                 .iter()
                 .map(|it| plan::StepPrompt { pieces: arena.pieces.keep(it.pieces.iter().map(piece)) }),
         ),
+        ask: step.ask.as_ref().and_then(|it| arena.asks.keep([ask(arena, it)]).first()),
         depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
         condition: step.condition.as_ref().map(|it| condition(arena, &it.expression)),
         results: arena.words.keep(results),
@@ -95,6 +98,16 @@ fn step<'a>(
         permissions: step.permissions,
         timeout: step.timeout.or(step.is_program().then_some(PROGRAM_TIMEOUT)),
         stuck_after: step.stuck_after,
+    }
+}
+
+fn ask<'a>(arena: &'a PlanArena<'a>, ask: &'a StepAsk) -> plan::Ask<'a> {
+    plan::Ask {
+        who: arena.words.keep(ask.who.iter().map(|it| it.value.as_str())),
+        shows_context: ask.shows_context,
+        shows_diff: ask.shows_diff,
+        is_approval: ask.is_approval,
+        on_timeout: ask.on_timeout.as_ref().map(|it| it.value.as_str()),
     }
 }
 

@@ -22,6 +22,7 @@ pub mod reviewers;
 mod scope;
 mod shapes;
 mod states;
+mod step_ask;
 mod step_condition;
 mod step_expression;
 mod step_program;
@@ -40,6 +41,7 @@ pub use gate::{ChecksGate, ChildrenGate, CommandGate};
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use reviewers::{AnySection, Verdicts};
 pub use states::StateDelegates;
+pub use step_ask::StepAsk;
 pub use step_expression::{Compared, ConditionTest, Equality, Expression, StepCondition};
 pub use step_program::ProgramArgument;
 pub use step_prompt::{StepPrompt, StepPromptFile};
@@ -544,10 +546,12 @@ pub struct Step {
     pub title: Option<String>,
     /// Role of the agents that may take it.
     pub role: Spanned<RoleId>,
-    /// Prompt of its agent; empty of a program.
+    /// Prompt of its agent, or question of an ask; empty of a program.
     pub prompt: StepPrompt,
     /// The program that does its work, and its arguments; empty of an agent.
     pub run: Vec<ProgramArgument>,
+    /// Question to a person, whose answer is its end; `None` of an agent or a program.
+    pub ask: Option<StepAsk>,
     /// The steps that end before it is decided.
     pub depends_on: Vec<Spanned<StepId>>,
     /// Condition under which it runs; without one it runs always.

@@ -38,6 +38,10 @@ pub(super) fn program(
     step: &Spanned<String>,
 ) -> Vec<ProgramArgument> {
     let Some(field) = fields.get("run") else { return Vec::new() };
+    if fields.get("ask").is_some() {
+        // The ask reports it.
+        return Vec::new();
+    }
     for key in OF_AGENTS {
         if let Some(other) = fields.get(key) {
             let message =

@@ -91,6 +91,14 @@ pub(super) fn prompt(
     step: &Spanned<String>,
     of_role: &PromptParts,
 ) -> StepPrompt {
+    if let Some(question) = fields.get("ask") {
+        return text_here(
+            decoder,
+            scope,
+            &question,
+            &format!("the question of the step `{}`", shortened(&step.value)),
+        );
+    }
     if let Some(program) = fields.get("run") {
         return empty(program.value.span);
     }
@@ -101,14 +109,9 @@ pub(super) fn prompt(
             empty(file.value.span)
         }
         (Some(text), None) => {
-            let Some(text) = decoder.text(&text).cloned() else { return empty(text.value.span) };
-            if text.value.trim().is_empty() {
-                let message = format!("the prompt of the step `{}` is empty", shortened(&step.value));
-                decoder.report(Diagnostic::new(&S09, text.span, message).help(WRITE));
-            }
-            let pieces = pieces(decoder, scope, &text);
-            look_alikes(decoder, &text);
-            joined(text.span, of_role, PromptParts { files: Vec::new(), pieces })
+            let what = format!("the prompt of the step `{}`", shortened(&step.value));
+            let StepPrompt { span, files, pieces } = text_here(decoder, scope, &text, &what);
+            joined(span, of_role, PromptParts { files, pieces })
         }
         (None, Some(file)) => {
             let own = parts(decoder, scope, &file);
@@ -120,11 +123,22 @@ pub(super) fn prompt(
         }
         (None, None) => {
             let message = format!("the step `{}` has no prompt", shortened(&step.value));
-            let help = "add `prompt_file = \"do/….md\"` or `prompt = \"\"\"…\"\"\"`, or `run = [\"…\"]` for a program";
+            let help = "add `prompt_file = \"do/….md\"` or `prompt = \"\"\"…\"\"\"`, or `run = [\"…\"]` for a program, or `ask = \"…\"` for a person";
             decoder.report(Diagnostic::new(&S09, step.span, message).help(help));
             empty(step.span)
         }
     }
+}
+
+/// A text that stands in the workflow itself.
+fn text_here(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, field: &Field<'_>, what: &str) -> StepPrompt {
+    let Some(text) = decoder.text(field).cloned() else { return empty(field.value.span) };
+    if text.value.trim().is_empty() {
+        decoder.report(Diagnostic::new(&S09, text.span, format!("{what} is empty")).help(WRITE));
+    }
+    let pieces = pieces(decoder, scope, &text);
+    look_alikes(decoder, &text);
+    StepPrompt { span: text.span, files: Vec::new(), pieces }
 }
 
 fn empty(span: Span) -> StepPrompt {

@@ -12,7 +12,7 @@ use super::scope::NameTable;
 use super::step_roles::{AgentKeys, RoleDefaults};
 use super::step_scope::StepScope;
 use super::{
-    Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header,
+    Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header, step_ask,
     step_condition, step_program, step_prompt, step_roles, step_values,
 };
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
@@ -100,6 +100,7 @@ fn declare(
             *handled = Some(StepId(at));
         }
     }
+    step_ask::check_handlers(decoder, scope, tables);
     for (table, handled) in tables.iter().zip(&scope.handles) {
         if let (Some(field), Some(handled)) = (table.get("outputs"), handled) {
             let name = scope.steps.name(handled.0);
@@ -198,7 +199,8 @@ fn step(
         .and_then(|role| of_roles.iter().find(|it| it.name.value == role.value));
     let (keys, parts) = of_role.map(|it| (it.agent.clone(), it.parts.clone())).unwrap_or_default();
     let run = step_program::program(decoder, scope, fields, &name);
-    let agent = if fields.get("run").is_some() {
+    let (ask, answers) = step_ask::ask(decoder, fields, &name).unzip();
+    let agent = if fields.get("run").or(fields.get("ask")).is_some() {
         AgentKeys::default()
     } else {
         AgentKeys::of(decoder, fields).with_those_of(&keys)
@@ -218,9 +220,12 @@ fn step(
         role,
         prompt: step_prompt::prompt(decoder, scope, fields, &name, &parts),
         run,
+        ask,
         depends_on: fields.get("depends_on").map(|it| names(decoder, scope, &it, &B02)).unwrap_or_default(),
         outputs: scope.outputs.get(id.index()).cloned().unwrap_or_default(),
-        results: fields.get("results").map(|it| words(decoder, &it, "result")).unwrap_or_default(),
+        results: answers
+            .or_else(|| fields.get("results").map(|it| words(decoder, &it, "result")))
+            .unwrap_or_default(),
         requeue: requeue.unwrap_or_else(|| reads.filter(|it| is_loop && it.value != id).collect()),
         condition,
         max_retries,

@@ -1,6 +1,7 @@
 //! Plans as programs store them: the plan with which a mission was started, its prompts included. Later edits of the workflow do not
 //! reach it.
 
+mod ask;
 mod condition;
 
 use orange_core::plan::{
@@ -9,6 +10,7 @@ use orange_core::plan::{
 use orange_core::{Budget, Permissions};
 use serde::{Deserialize, Serialize};
 
+use self::ask::StoredAsk;
 use self::condition::{StoredCondition, StoredOperand};
 use crate::{DeclaredValue, Error, ErrorKind, Result};
 
@@ -41,6 +43,8 @@ struct StoredStep {
     prompt: Vec<StoredPiece>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     run: Vec<Vec<StoredPiece>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ask: Option<StoredAsk>,
     depends_on: Vec<u16>,
     condition: Option<StoredCondition>,
     results: Vec<String>,
@@ -156,6 +160,7 @@ impl StoredStep {
             role: step.role.0,
             prompt: step.prompt.pieces.iter().map(StoredPiece::of).collect(),
             run: step.run.iter().map(|it| it.pieces.iter().map(StoredPiece::of).collect()).collect(),
+            ask: step.ask.map(StoredAsk::of),
             depends_on: numbers(step.depends_on),
             condition: step.condition.as_ref().map(StoredCondition::of),
             results: owned(step.results),
@@ -189,6 +194,10 @@ impl StoredStep {
             Some(StepPrompt { pieces: pieces.leak() })
         };
         let prompt = prompt_of(self.prompt)?;
+        let ask = match self.ask {
+            Some(it) => Some(it.leak(&self.results)?),
+            None => None,
+        };
         let run = self.run.into_iter().map(prompt_of).collect::<Option<Vec<_>>>()?;
         Some(Step {
             id: self.id.leak(),
@@ -196,6 +205,7 @@ impl StoredStep {
             role: (usize::from(self.role) < roles).then_some(RoleId(self.role))?,
             prompt,
             run: run.leak(),
+            ask,
             depends_on: ids(self.depends_on, steps)?,
             condition,
             results: words(self.results),
@@ -321,6 +331,24 @@ mod tests {
         let capped = Plan { max_attempts: Some(4), ..PLAN };
         assert_eq!(read(&write(&capped).unwrap()).unwrap().max_attempts, Some(4));
         assert!(!String::from_utf8(write(&PLAN).unwrap()).unwrap().contains("max_attempts"));
+    }
+
+    #[test]
+    fn an_ask_is_kept_and_without_one_nothing_is_written() {
+        let ask = orange_core::plan::Ask {
+            who: &["ada"],
+            shows_context: true,
+            shows_diff: false,
+            is_approval: true,
+            on_timeout: Some("approve"),
+        };
+        let steps = [Step { id: "q", ask: Some(&ask), results: &["approve"], ..Step::EMPTY }];
+        let plan = Plan { steps: &steps, order: &[StepId(0)], ..Plan::EMPTY };
+        let text = String::from_utf8(write(&plan).unwrap()).unwrap();
+        assert_eq!(read(text.as_bytes()).unwrap().steps[0].ask, Some(&ask));
+        let wrong = text.replace("\"on_timeout\": \"approve\"", "\"on_timeout\": \"later\"");
+        assert!(read(wrong.as_bytes()).is_err());
+        assert!(!String::from_utf8(write(&PLAN).unwrap()).unwrap().contains("\"ask\""));
     }
 
     #[test]

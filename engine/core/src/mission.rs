@@ -2,6 +2,7 @@
 
 mod again;
 mod apply;
+mod ask;
 mod cap;
 mod cascade;
 mod context;
@@ -16,6 +17,7 @@ pub(crate) mod tests;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::ask::{Answer, Answered, Answerer};
 pub use self::cap::Cap;
 pub use self::program::{ProgramOutcome, ProgramOutput, ProgramReport};
 use crate::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId, ValueFault};
@@ -123,6 +125,8 @@ pub enum StepStatus {
     Assigned,
     /// Its agent runs.
     Running,
+    /// A person is asked, and has not answered.
+    Asked,
     /// Its current attempt has completed.
     Completed,
     /// It has failed.
@@ -140,6 +144,9 @@ pub struct Attempt {
     /// End of the attempt, once it has ended.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub end: Option<AttemptEnd>,
+    /// Of an ask: the commit that is shown to the person.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub shown: Option<String>,
 }
 
 /// End of an attempt.
@@ -152,6 +159,13 @@ pub enum AttemptEnd {
     Failed {
         /// Reason for the failure.
         reason: String,
+    },
+    /// A person has rejected what they were asked to approve.
+    Rejected {
+        /// Reason for the failure.
+        reason: String,
+        /// Origin of the answer.
+        answer: Answered,
     },
     /// Its agent has ended without a word.
     Lost,
@@ -176,6 +190,9 @@ pub struct Report {
     /// The declared outputs of the step, or of the step that it handles.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub outputs: Inputs,
+    /// Origin of the answer that it is; `None` of an agent's or a program's report.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub answer: Option<Answered>,
 }
 
 /// Reason for the failure of a step.
@@ -279,6 +296,31 @@ pub enum Event {
         /// The number of the attempt.
         attempt: u32,
     },
+    /// The question of a queued ask is put to its people, or the commit that it shows is another one now.
+    Ask {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of its current attempt.
+        attempt: u32,
+        /// The commit of the mission's branch that they see; `None` where there is none.
+        commit: Option<String>,
+    },
+    /// A person answers the question of a step.
+    Answer {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of the attempt that they answer.
+        attempt: u32,
+        /// Answer of the person.
+        answer: Answer,
+    },
+    /// The time for an answer is over.
+    Expire {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
     /// The mission cannot go on before a person has removed an obstacle.
     Obstruct {
         /// Description of the obstacle.
@@ -322,6 +364,13 @@ pub enum Effect {
     Continued(AnswerEffect),
     /// Start an agent. [`Mission::next`] says so until the step is started.
     Start {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// Put the question of a step to its people. [`Mission::next`] says so until it is asked.
+    Ask {
         /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
@@ -379,6 +428,24 @@ pub enum Refusal {
     NotQueued(StepStatus),
     /// Another step of the mission is assigned or runs.
     Busy(StepId),
+    /// The step asks persons, and this is none of them.
+    NotYours(StepId),
+    /// The step asks nobody, or not yet.
+    NotAsked(StepStatus),
+    /// The question has been answered.
+    Answered {
+        /// The answer that counts.
+        answer: String,
+        /// Its author.
+        by: Answerer,
+    },
+    /// The answer is none of those that the step takes.
+    NoSuchAnswer(StepId),
+    /// The answer is about another commit than the one that is shown.
+    Moved {
+        /// The one that is shown.
+        shown: Option<String>,
+    },
     /// A result is declared or read, and the report has none.
     ResultNeeded,
     /// The result is none of those that the step declares.
@@ -435,22 +502,41 @@ impl Mission {
         self.with(|it| matches!(it.status, StepStatus::Assigned | StepStatus::Running)).next()
     }
 
-    /// The step to start now, with the number of its attempt: the first one of [`Mission::startable`].
-    pub fn next(&self) -> Option<(StepId, u32)> {
-        self.startable().next()
+    /// The step to start or to ask now, with the number of its attempt: the first one of [`Mission::startable`].
+    pub fn next(&self, plan: &Plan<'_>) -> Option<(StepId, u32)> {
+        self.startable(plan).next()
     }
 
-    /// The steps of which one may start now, with the numbers of their attempts: the queued ones, if the mission runs and none is busy.
-    pub fn startable(&self) -> impl Iterator<Item = (StepId, u32)> {
-        let may_start = self.status == MissionStatus::Running && self.busy().is_none();
+    /// The steps of which one may start now, with the numbers of their attempts: the queued ones, if the mission runs and nothing stands
+    /// in their place. One that has to wait for the worktree lets none that needs it pass.
+    pub fn startable(&self, plan: &Plan<'_>) -> impl Iterator<Item = (StepId, u32)> {
+        let may_start = self.status == MissionStatus::Running;
+        let mut has_to_wait = false;
         let queued = self.with(move |it| may_start && it.status == StepStatus::Queued);
-        queued.map(|step| (step, self.step(step).attempt()))
+        let fits = queued.filter(move |step| {
+            has_to_wait |= self.in_its_place(plan, *step).is_some();
+            !has_to_wait || !plan.step(*step).needs_worktree()
+        });
+        fits.map(|step| (step, self.step(step).attempt()))
+    }
+
+    /// The step that works in the worktree, or shows it to a person, so that this one may not start.
+    fn in_its_place(&self, plan: &Plan<'_>, step: StepId) -> Option<StepId> {
+        let rule = plan.step(step);
+        let shown =
+            || self.with(|it| it.status == StepStatus::Asked).find(|it| plan.step(*it).needs_worktree());
+        match rule.is_ask() {
+            true if rule.needs_worktree() => self.busy(),
+            true => None,
+            false => self.busy().filter(|it| *it != step).or_else(shown),
+        }
     }
 
     /// The step that runs, or would run next if the mission went on.
     pub fn upcoming(&self) -> Option<StepId> {
         let queued = || self.with(|it| it.status == StepStatus::Queued).next();
-        self.busy().or_else(|| self.asked_steps().next()).or_else(queued)
+        let asked = || self.with(|it| it.status == StepStatus::Asked).next();
+        self.busy().or_else(|| self.asked_steps().next()).or_else(queued).or_else(asked)
     }
 
     /// The steps for which this holds, in source order.
@@ -507,11 +593,12 @@ impl MissionStatus {
 
 impl StepStatus {
     /// Every status.
-    pub const ALL: [StepStatus; 8] = [
+    pub const ALL: [StepStatus; 9] = [
         StepStatus::Blocked,
         StepStatus::Queued,
         StepStatus::Assigned,
         StepStatus::Running,
+        StepStatus::Asked,
         StepStatus::Completed,
         StepStatus::Failed,
         StepStatus::Skipped,
@@ -525,6 +612,7 @@ impl StepStatus {
             StepStatus::Queued => "queued",
             StepStatus::Assigned => "assigned",
             StepStatus::Running => "running",
+            StepStatus::Asked => "asked",
             StepStatus::Completed => "completed",
             StepStatus::Failed => "failed",
             StepStatus::Skipped => "skipped",
@@ -536,14 +624,18 @@ impl StepStatus {
     pub fn is_terminal(self) -> bool {
         match self {
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped | StepStatus::Cancelled => true,
-            StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => false,
+            StepStatus::Blocked
+            | StepStatus::Queued
+            | StepStatus::Assigned
+            | StepStatus::Running
+            | StepStatus::Asked => false,
         }
     }
 
     /// True if an attempt of the step is open.
     pub fn is_active(self) -> bool {
         match self {
-            StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => true,
+            StepStatus::Queued | StepStatus::Assigned | StepStatus::Running | StepStatus::Asked => true,
             StepStatus::Blocked
             | StepStatus::Completed
             | StepStatus::Failed

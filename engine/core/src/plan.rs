@@ -1,5 +1,6 @@
 //! The plan: the compiled, immutable tables of one step workflow.
 
+mod ask;
 mod condition;
 mod prompt;
 mod start;
@@ -9,6 +10,7 @@ mod value;
 use alloc::vec;
 use alloc::vec::Vec;
 
+pub use self::ask::{APPROVE, Ask, REJECT};
 pub use self::condition::{Comparison, Field, Items, Operand, Relation, StepCondition, StepTest};
 pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
 pub use self::start::{Inputs, ValueFault, check_outputs, given};
@@ -55,7 +57,7 @@ pub struct Plan<'a> {
     pub max_attempts: Option<u32>,
 }
 
-/// One step: a job for an agent.
+/// One step: a job for an agent or a program, or a question to a person.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// Its name in workflows, conditions and messages.
@@ -64,10 +66,12 @@ pub struct Step<'a> {
     pub title: &'a str,
     /// Role of the crab or agent that may take it.
     pub role: RoleId,
-    /// Prompt of its agent; empty of a program.
+    /// Prompt of its agent, or question of an ask; empty of a program.
     pub prompt: StepPrompt<'a>,
     /// The program that does its work, and its arguments, with placeholders; empty of an agent.
     pub run: &'a [StepPrompt<'a>],
+    /// Question to a person, whose answer is the end of the step; `None` of an agent or a program.
+    pub ask: Option<&'a Ask<'a>>,
     /// The steps that end before it is decided, in source order.
     pub depends_on: &'a [StepId],
     /// Without one, it runs when its dependencies have ended.
@@ -92,7 +96,7 @@ pub struct Step<'a> {
     pub effort: Option<Effort>,
     /// The permissions of its agent.
     pub permissions: Permissions,
-    /// The seconds that an attempt may take.
+    /// The seconds that an attempt may take; of an ask, those in which somebody is to answer.
     pub timeout: Option<u32>,
     /// Number of ends without a word in a row that fail it; at least 1.
     pub stuck_after: u16,
@@ -313,6 +317,7 @@ impl Step<'_> {
         role: RoleId(0),
         prompt: StepPrompt { pieces: &[] },
         run: &[],
+        ask: None,
         depends_on: &[],
         condition: None,
         results: &[],

@@ -112,6 +112,31 @@ pub static STEP: Object = Object {
             Takes::List(&Takes::Scalar),
             "The program that does its work in the place of an agent, and its arguments; no shell reads them.",
         ),
+        key(
+            "ask",
+            Takes::Prompt(PromptKind::Step),
+            "The question to a person whose answer is the end of the step, in the place of an agent's work.",
+        ),
+        key(
+            "who",
+            Takes::List(&Takes::Text),
+            "The persons who may answer; everybody who answers pauses by default.",
+        ),
+        key(
+            "show",
+            Takes::List(&Takes::Word(&["context", "diff"])),
+            "What the question shows; both by default. Nothing else works while the changes are shown.",
+        ),
+        key(
+            "answers",
+            Takes::List(&Takes::NewName(NameKind::Results)),
+            "The answers, each of which completes the step; by default approve, and reject, which fails it.",
+        ),
+        key(
+            "on_timeout",
+            Takes::Text,
+            "What counts when nobody answers within `timeout`: an answer, or `fail`, which is the default.",
+        ),
         key("depends_on", STEP_NAMES, "The steps that end before it is decided."),
         key("condition", Takes::Condition, "When it runs: `review.result == 'PASS'`."),
         key(
@@ -143,7 +168,11 @@ pub static STEP: Object = Object {
             Takes::Word(&["full", "reduced"]),
             "What its agent may do without asking; full by default.",
         ),
-        key("timeout", Takes::Integer(1), "The seconds that an attempt may take."),
+        key(
+            "timeout",
+            Takes::Integer(1),
+            "The seconds that an attempt may take, or in which a person is to answer.",
+        ),
         key("stuck_after", Takes::Integer(1), "How many ends without a word in a row fail it; 2 by default."),
         key("independent", Takes::Boolean, "Whether it is meant to have no edges."),
     ],

@@ -11,7 +11,7 @@ use super::{
 use crate::plan::{Execution, Intervene, Plan, StepId, check_outputs};
 
 /// End of a step, after which the mission may pause.
-enum Boundary {
+pub(super) enum Boundary {
     Completed { step: StepId, has_warning: bool },
     Failed(StepId),
 }
@@ -21,16 +21,19 @@ impl Mission {
     ///
     /// A refusal leaves the mission as it is.
     pub fn apply(&mut self, plan: &Plan<'_>, event: Event) -> Result<Vec<Effect>, Refusal> {
-        let started_before = self.next();
+        let started_before = self.next(plan);
         let busy_before = self.busy().map(|step| (step, self.step(step).attempt()));
         let mut effects = match event {
             Event::Begin => self.begin(plan)?,
-            Event::Assign { step, attempt } => self.occupy(step, attempt, StepStatus::Assigned)?,
-            Event::Start { step, attempt } => self.occupy(step, attempt, StepStatus::Running)?,
+            Event::Assign { step, attempt } => self.occupy(plan, step, attempt, StepStatus::Assigned)?,
+            Event::Start { step, attempt } => self.occupy(plan, step, attempt, StepStatus::Running)?,
             Event::Complete { step, attempt, report } => self.complete(plan, step, attempt, report)?,
             Event::Fail { step, attempt, reason } => self.fail(plan, step, attempt, reason)?,
             Event::Lose { step, attempt } => self.lose(plan, step, attempt)?,
             Event::Abandon { step, attempt } => self.abandon(plan, step, attempt)?,
+            Event::Ask { step, attempt, commit } => self.put(plan, step, attempt, commit)?,
+            Event::Answer { step, attempt, answer } => self.answer_ask(plan, step, attempt, answer)?,
+            Event::Expire { step, attempt } => self.expire(plan, step, attempt)?,
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 let answered = self.answer(plan, pause, accept_failure, execution, intervene)?;
@@ -46,7 +49,7 @@ impl Mission {
         };
         if effects != [Effect::Repeated] {
             effects.splice(0..0, self.withdrawn(busy_before));
-            self.follow_up(started_before, &mut effects);
+            self.follow_up(plan, started_before, &mut effects);
         }
         Ok(effects)
     }
@@ -60,9 +63,12 @@ impl Mission {
     }
 
     /// Adds what to do next, which the mission's state says.
-    fn follow_up(&self, started_before: Option<(StepId, u32)>, effects: &mut Vec<Effect>) {
-        if let Some((step, attempt)) = self.next().filter(|next| Some(*next) != started_before) {
-            effects.push(Effect::Start { step, attempt });
+    fn follow_up(&self, plan: &Plan<'_>, started_before: Option<(StepId, u32)>, effects: &mut Vec<Effect>) {
+        if let Some((step, attempt)) = self.next(plan).filter(|next| Some(*next) != started_before) {
+            effects.push(match plan.step(step).is_ask() {
+                true => Effect::Ask { step, attempt },
+                false => Effect::Start { step, attempt },
+            });
         }
         if self.status.is_terminal() {
             effects.push(Effect::Ended(self.status));
@@ -82,9 +88,15 @@ impl Mission {
         }
     }
 
-    fn occupy(&mut self, step: StepId, attempt: u32, status: StepStatus) -> Result<Vec<Effect>, Refusal> {
+    fn occupy(
+        &mut self,
+        plan: &Plan<'_>,
+        step: StepId,
+        attempt: u32,
+        status: StepStatus,
+    ) -> Result<Vec<Effect>, Refusal> {
         self.is_open()?;
-        let state = self.known(step)?;
+        let state = self.known_work(plan, step)?;
         state.is_current(attempt)?;
         if self.status == MissionStatus::Paused {
             return Err(Refusal::Paused);
@@ -94,7 +106,7 @@ impl Mission {
         if !is_next {
             return Err(Refusal::NotQueued(state.status));
         }
-        if let Some(busy) = self.busy().filter(|busy| *busy != step) {
+        if let Some(busy) = self.in_its_place(plan, step) {
             return Err(Refusal::Busy(busy));
         }
         self.step_mut(step).status = status;
@@ -110,6 +122,7 @@ impl Mission {
     ) -> Result<Vec<Effect>, Refusal> {
         let has_warning = report.warning.is_some();
         let declared = plan.steps.get(step.index()).map(|_| plan.results_of(step)).unwrap_or_default();
+        self.known_work(plan, step)?;
         let end = AttemptEnd::Completed(report.clone());
         if self.is_repeated(step, attempt, &end)? {
             return Ok(vec![Effect::Repeated]);
@@ -138,6 +151,7 @@ impl Mission {
         attempt: u32,
         reason: String,
     ) -> Result<Vec<Effect>, Refusal> {
+        self.known_work(plan, step)?;
         let end = AttemptEnd::Failed { reason: reason.clone() };
         if self.is_repeated(step, attempt, &end)? {
             return Ok(vec![Effect::Repeated]);
@@ -149,6 +163,7 @@ impl Mission {
     }
 
     fn lose(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
+        self.known_work(plan, step)?;
         if self.is_repeated(step, attempt, &AttemptEnd::Lost)? {
             return Ok(vec![Effect::Repeated]);
         }
@@ -166,6 +181,7 @@ impl Mission {
     }
 
     fn abandon(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
+        self.known_work(plan, step)?;
         if self.is_repeated(step, attempt, &AttemptEnd::Abandoned)? {
             return Ok(vec![Effect::Repeated]);
         }
@@ -225,7 +241,7 @@ impl Mission {
     }
 
     /// Decides every step that can be decided, then whether the mission pauses or ends.
-    fn go_on(&mut self, plan: &Plan<'_>, boundary: Option<Boundary>) -> Vec<Effect> {
+    pub(super) fn go_on(&mut self, plan: &Plan<'_>, boundary: Option<Boundary>) -> Vec<Effect> {
         if let Some(reason) = self.cascade(plan) {
             return vec![self.ask(reason)];
         }
@@ -284,12 +300,18 @@ impl Mission {
         }
     }
 
+    /// A step that an agent or a program does. Persons answer the others.
+    fn known_work(&self, plan: &Plan<'_>, step: StepId) -> Result<&StepState, Refusal> {
+        let state = self.known(step)?;
+        if plan.step(step).is_ask() { Err(Refusal::NotYours(step)) } else { Ok(state) }
+    }
+
     pub(super) fn known(&self, step: StepId) -> Result<&StepState, Refusal> {
         self.steps.get(step.index()).ok_or(Refusal::NoSuchStep)
     }
 
     /// True if this end of an attempt was accepted before. Refuses one that cannot be accepted now.
-    fn is_repeated(&self, step: StepId, attempt: u32, end: &AttemptEnd) -> Result<bool, Refusal> {
+    pub(super) fn is_repeated(&self, step: StepId, attempt: u32, end: &AttemptEnd) -> Result<bool, Refusal> {
         let state = self.known(step)?;
         let before = attempt.checked_sub(1).and_then(|index| state.attempts.get(index as usize));
         if before.is_some_and(|it| it.end.as_ref() == Some(end)) {
@@ -306,7 +328,7 @@ impl Mission {
 
 impl StepState {
     /// Refuses every attempt but the current one.
-    fn is_current(&self, attempt: u32) -> Result<(), Refusal> {
+    pub(super) fn is_current(&self, attempt: u32) -> Result<(), Refusal> {
         let current = self.attempt();
         match attempt {
             0 => Err(Refusal::NoSuchAttempt { current }),
@@ -318,13 +340,13 @@ impl StepState {
 
     /// Makes a new attempt.
     pub(super) fn queue(&mut self) {
-        self.attempts.push(Attempt { end: None });
+        self.attempts.push(Attempt::default());
         self.status = StepStatus::Queued;
         self.failure = None;
         self.is_handled = false;
     }
 
-    fn close(&mut self, end: AttemptEnd) {
+    pub(super) fn close(&mut self, end: AttemptEnd) {
         if let Some(attempt) = self.attempts.last_mut() {
             attempt.end = Some(end);
         }

@@ -44,8 +44,11 @@ impl Mission {
         }
     }
 
-    /// Takes one attempt for a step that is to be queued.
-    pub(super) fn take_attempt_or_ask(&mut self) -> CapVerdict {
+    /// Takes one attempt for a step that is to be queued. One that asks a person needs none.
+    pub(super) fn take_attempt_or_ask(&mut self, plan: &Plan<'_>, step: StepId) -> CapVerdict {
+        if plan.step(step).is_ask() {
+            return CapVerdict::Given;
+        }
         let is_final = self.cap.is_some_and(|it| it.is_final);
         match self.take_attempt() {
             true => CapVerdict::Given,

@@ -36,7 +36,7 @@ impl Mission {
                 match self.decide(plan, id) {
                     StepVerdict::Waits => continue,
                     StepVerdict::Fails(cause) => self.give_up(id, StepFailure::Because(cause)),
-                    StepVerdict::Runs => match self.take_attempt_or_ask() {
+                    StepVerdict::Runs => match self.take_attempt_or_ask(plan, id) {
                         CapVerdict::Given => self.step_mut(id).queue(),
                         CapVerdict::Fails => self.give_up(id, StepFailure::Cap),
                         CapVerdict::Waits => {
@@ -95,7 +95,7 @@ impl Mission {
         if !is_open || !matches!(self.step(handler).status, StepStatus::Blocked | StepStatus::Skipped) {
             return;
         }
-        match self.take_attempt_or_ask() {
+        match self.take_attempt_or_ask(plan, handler) {
             CapVerdict::Given => self.step_mut(handler).queue(),
             CapVerdict::Fails => self.give_up(handler, StepFailure::Cap),
             CapVerdict::Waits => {
@@ -123,9 +123,11 @@ impl Mission {
                 DependencyState::Open
             }
             StepStatus::Failed | StepStatus::Cancelled => DependencyState::Failed,
-            StepStatus::Blocked | StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => {
-                DependencyState::Open
-            }
+            StepStatus::Blocked
+            | StepStatus::Queued
+            | StepStatus::Assigned
+            | StepStatus::Running
+            | StepStatus::Asked => DependencyState::Open,
         }
     }
 

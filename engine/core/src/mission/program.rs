@@ -76,6 +76,6 @@ impl ProgramReport {
             true => format!("it ended with status {} and printed nothing", code.unwrap_or_default()),
             false => summary.trim_end().to_string(),
         };
-        ProgramReport::Completed(Report { result: Some(result), summary, warning: None, outputs })
+        ProgramReport::Completed(Report { result: Some(result), summary, outputs, ..Report::default() })
     }
 }

@@ -4,8 +4,8 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 
-use super::{MissionStatus, Refusal};
-use crate::plan::Plan;
+use super::{MissionStatus, Refusal, StepStatus};
+use crate::plan::{Plan, Step};
 
 impl Refusal {
     /// Message of the refusal, in a sentence. `mission` is the name of the mission in it, such as `the mission`.
@@ -26,12 +26,43 @@ impl Refusal {
             }
             Refusal::HasEnded => "this attempt has ended, with another report".to_owned(),
             Refusal::NotQueued(status) => format!("the step is {}", status.as_str()),
+            Refusal::Busy(step) if plan.step(*step).is_ask() => {
+                format!(
+                    "step {} shows the changes to a person, and nothing else works meanwhile",
+                    plan.step(*step).id
+                )
+            }
             Refusal::Busy(step) => {
                 format!(
                     "step {} is running, and the steps of a mission share a worktree",
                     plan.step(*step).id
                 )
             }
+            Refusal::NotYours(step) => {
+                let Step { id, ask, .. } = plan.step(*step);
+                match ask.map_or(&[][..], |it| it.who) {
+                    [] => format!("not-yours: step {id} asks a person"),
+                    who => format!("not-yours: step {id} asks {}", who.join(", ")),
+                }
+            }
+            Refusal::NotAsked(StepStatus::Running | StepStatus::Assigned) => {
+                "the step asks nobody: an agent or a program does it".to_owned()
+            }
+            Refusal::NotAsked(status) => format!("the step asks nobody: it is {}", status.as_str()),
+            Refusal::Answered { answer, by } => {
+                format!("this question has been answered: {answer}, by {}", by.as_str())
+            }
+            Refusal::NoSuchAnswer(step) => {
+                format!(
+                    "the answers of step {} are {}",
+                    plan.step(*step).id,
+                    plan.step(*step).answers().join(", ")
+                )
+            }
+            Refusal::Moved { shown: Some(commit) } => {
+                format!("moved: the question is about commit {commit}")
+            }
+            Refusal::Moved { shown: None } => "moved: the question is about no commit".to_owned(),
             Refusal::ResultNeeded => "a result is missing".to_owned(),
             Refusal::ResultUndeclared => "the step declares no such result".to_owned(),
             Refusal::Output(fault) => fault.words("output"),

@@ -41,7 +41,7 @@ impl Mission {
     fn may_run(&self, plan: &Plan<'_>, id: StepId, found: &StepSet) -> bool {
         let (state, step) = (self.step(id), plan.step(id));
         match state.status {
-            StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => true,
+            StepStatus::Queued | StepStatus::Assigned | StepStatus::Running | StepStatus::Asked => true,
             StepStatus::Failed => self.is_asked_about(id) || self.awaits_handler(plan, id),
             StepStatus::Blocked => {
                 plan.step(id).handles.is_none()

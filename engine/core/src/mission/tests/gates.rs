@@ -75,12 +75,8 @@ fn then(tables: &Tables, policy: Policy, end: StepOutcome) -> StepConsequence {
         let mut mission = Mission::new(plan, policy);
         mission.apply(plan, Event::Begin).unwrap();
         mission.apply(plan, Event::Start { step, attempt: 1 }).unwrap();
-        let report = |warning: Option<&str>| Report {
-            result: None,
-            summary: String::new(),
-            warning: warning.map(ToString::to_string),
-            outputs: Inputs::new(),
-        };
+        let report =
+            |warning: Option<&str>| Report { warning: warning.map(ToString::to_string), ..Report::default() };
         let event = match end {
             StepOutcome::Success => Event::Complete { step, attempt: 1, report: report(None) },
             StepOutcome::Warning => Event::Complete { step, attempt: 1, report: report(Some("slow")) },

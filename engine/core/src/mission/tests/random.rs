@@ -61,6 +61,7 @@ pub struct StepRow {
     pub requeue: Vec<StepId>,
     pub on_fail: Option<StepId>,
     pub stuck_after: u16,
+    pub ask: Option<Ask<'static>>,
 }
 
 /// A plan that owns its tables.
@@ -136,6 +137,7 @@ fn step(row: &StepRow, handles: Option<StepId>) -> Step<'_> {
         on_fail: row.on_fail,
         handles,
         stuck_after: row.stuck_after,
+        ask: row.ask.as_ref(),
         ..Step::EMPTY
     }
 }
@@ -165,6 +167,9 @@ impl core::fmt::Display for Tables {
             }
             if let Some(handler) = &row.on_fail {
                 write!(f, " on_fail={}", name(handler))?;
+            }
+            if let Some(ask) = &row.ask {
+                write!(f, " {ask:?}")?;
             }
             if row.stuck_after != 2 {
                 write!(f, " stuck_after={}", row.stuck_after)?;
@@ -258,6 +263,31 @@ impl Tables {
     }
 }
 
+/// The plan with asks among its steps, one in three times.
+pub fn with_asks(random: &mut Random, mut tables: Tables) -> Tables {
+    if !random.percent(33) {
+        return tables;
+    }
+    for index in 0..tables.0.len() {
+        let handled = tables.handled_by(StepId(index as u16));
+        let reports = |it: StepId| !tables.0[it.index()].outputs.is_empty();
+        if reports(StepId(index as u16)) || handled.is_some_and(reports) || random.percent(60) {
+            continue;
+        }
+        let is_approval = random.percent(40);
+        let row = &mut tables.0[index];
+        row.results = if is_approval { vec![APPROVE] } else { RESULTS[..1 + random.below(3)].to_vec() };
+        row.ask = Some(Ask {
+            who: random.one_of(&[&[][..], &["ada"], &["ada", "bob"]]),
+            shows_context: true,
+            shows_diff: random.percent(50),
+            is_approval,
+            on_timeout: random.percent(50).then(|| random.one_of(&row.results)),
+        });
+    }
+    tables
+}
+
 /// A policy; most missions pause rarely.
 pub fn policy(random: &mut Random) -> Policy {
     let execution = if random.percent(15) { Execution::Step } else { Execution::Auto };
@@ -307,10 +337,38 @@ fn work(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
         None => random.one_of(&active),
     };
     let attempt = mission.step(step).attempt();
+    if plan.step(step).is_ask() && random.percent(95) {
+        return ask(random, plan, mission, step, attempt);
+    }
     match (mission.step(step).status, random.below(10)) {
         (StepStatus::Queued, 0..2) => Event::Assign { step, attempt },
         (StepStatus::Queued, 2..8) | (StepStatus::Assigned, 0..8) => Event::Start { step, attempt },
         _ => end(random, plan, step, attempt),
+    }
+}
+
+/// Event about a step that asks a person.
+fn ask(random: &mut Random, plan: &Plan<'_>, mission: &Mission, step: StepId, attempt: u32) -> Event {
+    let commit =
+        |random: &mut Random| random.one_of(&[None, Some("c1"), Some("c2")]).map(ToString::to_string);
+    let is_queued = mission.step(step).status == StepStatus::Queued;
+    match random.below(10) {
+        0 => Event::Expire { step, attempt },
+        1 => Event::Ask { step, attempt, commit: commit(random) },
+        _ if is_queued => Event::Ask { step, attempt, commit: commit(random) },
+        _ => {
+            let mut words = plan.step(step).answers();
+            words.push("PASS");
+            let comment = random.one_of(&["", "", "no", " "]).to_string();
+            let by = random.one_of(&["ada", "ada", "ada", "bob", "eve"]).to_string();
+            let shown = mission.step(step).shown().cloned();
+            let commit = if random.percent(80) { shown } else { commit(random) };
+            Event::Answer {
+                step,
+                attempt,
+                answer: Answer { word: random.one_of(&words).to_string(), comment, by, commit },
+            }
+        }
     }
 }
 
@@ -337,6 +395,7 @@ fn report(random: &mut Random, plan: &Plan<'_>, step: StepId) -> Report {
         summary: random.one_of(&SUMMARIES).to_string(),
         warning: random.percent(10).then(|| "look".to_string()),
         outputs: conditions::reported(random, plan.outputs_of(step), 2),
+        answer: None,
     }
 }
 
@@ -372,6 +431,9 @@ fn odd(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
     let step = StepId(if random.percent(3) { plan.steps.len() } else { index } as u16);
     let known = mission.step(StepId(index as u16)).attempt();
     let attempt = if random.percent(60) { known } else { random.below(known as usize + 2) as u32 };
+    if random.percent(20) {
+        return ask(random, plan, mission, StepId(index as u16), attempt).of(step);
+    }
     match random.below(12) {
         0 => Event::Begin,
         1 => Event::Assign { step, attempt },
@@ -386,6 +448,9 @@ impl Event {
         if let Event::Complete { step, .. }
         | Event::Fail { step, .. }
         | Event::Lose { step, .. }
+        | Event::Ask { step, .. }
+        | Event::Answer { step, .. }
+        | Event::Expire { step, .. }
         | Event::Abandon { step, .. } = &mut self
         {
             *step = other;

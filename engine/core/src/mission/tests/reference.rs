@@ -2,6 +2,7 @@
 //! steps that is asked again whenever its answer is needed, so nothing here can be out of date.
 
 mod again;
+mod asks;
 mod questions;
 mod rules;
 mod set;
@@ -24,6 +25,7 @@ pub enum Stand {
     Queued,
     Assigned,
     Running,
+    Asked,
     Completed,
     Failed(StepFailure),
     Handled(StepFailure),
@@ -37,6 +39,8 @@ pub struct KnownStep {
     pub stand: Stand,
     /// End of each attempt; the first attempt is the first.
     pub tries: Vec<Option<AttemptEnd>>,
+    /// The commit that each attempt shows.
+    pub shown: Vec<Option<String>>,
     pub lost: u16,
     /// Lost workers in a row.
     pub abandoned: u16,
@@ -113,6 +117,7 @@ impl<'p> MissionReference<'p> {
         let known = KnownStep {
             stand: Stand::Blocked,
             tries: Vec::new(),
+            shown: Vec::new(),
             lost: 0,
             abandoned: 0,
             completions: 0,
@@ -153,6 +158,9 @@ impl<'p> MissionReference<'p> {
             }
             Event::Lose { step, attempt } => return self.hear(step, attempt, AttemptWord::Lost),
             Event::Abandon { step, attempt } => return self.hear(step, attempt, AttemptWord::Abandoned),
+            Event::Ask { step, attempt, commit } => return self.put(step, attempt, commit),
+            Event::Answer { step, attempt, answer } => return self.answered(step, attempt, &answer),
+            Event::Expire { step, attempt } => return self.expires(step, attempt),
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 self.go_on(pause, accept_failure, execution, intervene)?;
@@ -206,12 +214,18 @@ impl<'p> MissionReference<'p> {
                 Stand::Queued => StepStatus::Queued,
                 Stand::Assigned => StepStatus::Assigned,
                 Stand::Running => StepStatus::Running,
+                Stand::Asked => StepStatus::Asked,
                 Stand::Completed => StepStatus::Completed,
                 Stand::Failed(_) | Stand::Handled(_) => StepStatus::Failed,
                 Stand::Skipped => StepStatus::Skipped,
                 Stand::Cancelled => StepStatus::Cancelled,
             },
-            attempts: it.tries.iter().map(|end| Attempt { end: end.clone() }).collect(),
+            attempts: it
+                .tries
+                .iter()
+                .zip(&it.shown)
+                .map(|(end, shown)| Attempt { end: end.clone(), shown: shown.clone() })
+                .collect(),
             lost: it.lost,
             abandoned: it.abandoned,
             completions: it.completions,
@@ -263,6 +277,7 @@ impl MissionReference<'_> {
 
     fn take(&mut self, step: StepId, attempt: u32, to: Stand) -> Result<(), Refusal> {
         self.must_be_open()?;
+        self.must_be_work(step)?;
         self.must_be_current(step, attempt)?;
         if self.status == MissionStatus::Paused {
             return Err(Refusal::Paused);
@@ -272,8 +287,7 @@ impl MissionReference<'_> {
         if *stand != Stand::Queued && !is_starting {
             return Err(Refusal::NotQueued(self.as_mission().steps[step.index()].status));
         }
-        let is_busy = |it: &KnownStep| matches!(it.stand, Stand::Assigned | Stand::Running);
-        match self.all().find(|it| *it != step && is_busy(self.known(*it))) {
+        match self.works_instead_of(step) {
             Some(other) => Err(Refusal::Busy(other)),
             None => {
                 self.of(step).stand = to;
@@ -283,7 +297,8 @@ impl MissionReference<'_> {
     }
 
     fn hear(&mut self, step: StepId, attempt: u32, word: AttemptWord) -> Result<Accepted, Refusal> {
-        let known = self.known.get(step.index()).ok_or(Refusal::NoSuchStep)?;
+        self.must_be_work(step)?;
+        let known = self.known(step);
         let end = match &word {
             AttemptWord::Completed(report) => AttemptEnd::Completed(report.clone()),
             AttemptWord::Failed(reason) => AttemptEnd::Failed { reason: reason.clone() },
@@ -340,6 +355,12 @@ impl MissionReference<'_> {
 
     fn complete(&mut self, step: StepId, report: Report) {
         let has_warning = report.warning.is_some();
+        self.completes(step, report);
+        self.after_an_end(step, has_warning);
+    }
+
+    /// The completion of a step, before anything follows from it for others than those that it sends back.
+    fn completes(&mut self, step: StepId, report: Report) {
         let known = self.of(step);
         known.stand = Stand::Completed;
         (known.lost, known.abandoned) = (0, 0);
@@ -357,7 +378,6 @@ impl MissionReference<'_> {
             self.of(finished).completions += 1;
             self.send_back(finished);
         }
-        self.after_an_end(step, has_warning);
     }
 
     fn fail(&mut self, step: StepId, why: StepFailure) {
@@ -436,7 +456,9 @@ impl MissionReference<'_> {
         }
         for known in &mut self.known {
             withdraw(known);
-            if matches!(known.stand, Stand::Blocked | Stand::Queued | Stand::Assigned | Stand::Running) {
+            let is_open =
+                matches!(known.stand, Stand::Blocked | Stand::Queued | Stand::Assigned | Stand::Running);
+            if is_open || known.stand == Stand::Asked {
                 known.stand = Stand::Cancelled;
             }
         }
@@ -454,6 +476,7 @@ impl MissionReference<'_> {
         let known = self.of(step);
         known.stand = Stand::Queued;
         known.tries.push(None);
+        known.shown.push(None);
     }
 
     fn block(&mut self, step: StepId) {

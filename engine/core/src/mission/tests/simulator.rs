@@ -41,17 +41,21 @@ fn the_simulator_reaches_every_end_and_refusal() {
     let mut seen = BTreeSet::new();
     for seed in 0..400 {
         let mut random = Random::new(seed);
-        random::tables(&mut random).with(|plan| {
+        {
+            let tables = random::tables(&mut random);
+            random::with_asks(&mut random, tables)
+        }
+        .with(|plan| {
             let mut run = Simulation::new(plan, random::policy(&mut random));
             run.seen = Some(BTreeSet::new());
             run.happen_at_random(&mut random, 40).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
             seen.extend(run.seen.unwrap_or_default());
         });
     }
-    let all = "Blocked Queued Assigned Running Completed Failed Skipped Cancelled Pending Paused Boundary Warning Cap \
+    let all = "Blocked Queued Assigned Running Asked Completed Failed Skipped Cancelled Pending Paused Boundary Warning Cap \
                Error Exhausted Obstacle Closed HasBegun NoSuchStep Stale NoSuchAttempt HasEnded NotQueued Busy \
                ResultNeeded ResultUndeclared Output NotPaused OtherPause NothingToAccept NotFailed NothingToRetry Reported \
-               Stuck Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
+               NotYours NotAsked Answered NoSuchAnswer Moved Rejected Ask Stuck Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
     let missing: Vec<&str> = all.split(' ').filter(|it| !seen.contains(*it)).collect();
     assert!(missing.is_empty(), "no run shows {missing:?}");
 }
@@ -60,6 +64,7 @@ fn the_simulator_reaches_every_end_and_refusal() {
 fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let tables = random::tables(&mut random);
+    let tables = random::with_asks(&mut random, tables);
     let policy = random::policy(&mut random);
     tables.with(|plan| {
         let mut run = Simulation::new(plan, policy);
@@ -152,8 +157,13 @@ impl<'p> Simulation<'p> {
                     intervene: None,
                 },
                 MissionStatus::Running => {
-                    let first = self.mission.busy().or(self.mission.next().map(|it| it.0));
+                    let first = self.mission.busy().or(self.mission.next(self.plan).map(|it| it.0));
+                    let first = first.or(self.mission.open_asks().next().map(|it| it.0));
                     let step = first.ok_or("the mission runs, and nothing of it does")?;
+                    if let Some(event) = self.asked(random, step) {
+                        self.happens(event)?;
+                        continue;
+                    }
                     let words = match self.plan.results_of(step) {
                         [] => &RESULTS[..],
                         declared => declared,
@@ -170,6 +180,19 @@ impl<'p> Simulation<'p> {
         Err(format!("the mission has not ended after {most} more events"))
     }
 
+    /// The next event of a step that asks a person, if it is one.
+    fn asked(&self, random: &mut Random, step: StepId) -> Option<Event> {
+        let ask = self.plan.step(step).ask?;
+        let attempt = self.mission.step(step).attempt();
+        if self.mission.step(step).status == StepStatus::Queued {
+            return Some(Event::Ask { step, attempt, commit: None });
+        }
+        let word = random.one_of(&self.plan.step(step).answers()).to_string();
+        let by = ask.who.first().copied().unwrap_or("eve").to_string();
+        let answer = Answer { word, comment: String::new(), by, commit: None };
+        Some(Event::Answer { step, attempt, answer })
+    }
+
     fn happens(&mut self, event: Event) -> Result<(), String> {
         let before = self.mission.clone();
         self.events.push(event.clone());
@@ -184,7 +207,11 @@ impl<'p> Simulation<'p> {
                 if let Some(difference) = self.reference.differs_from(&self.mission) {
                     return Err(difference);
                 }
-                let expected = effects_of(&event, &accepted, &before, &self.mission);
+                let next = self.mission.next(self.plan).map(|it| it.0);
+                if next != self.reference.next() {
+                    return Err(format!("next: expected {:?}, found {next:?}", self.reference.next()));
+                }
+                let expected = effects_of(self.plan, &event, &accepted, &before, &self.mission);
                 if effects != expected {
                     return Err(format!("effects: expected {expected:?}, found {effects:?}"));
                 }
@@ -224,7 +251,9 @@ impl<'p> Simulation<'p> {
         let (Event::Complete { step, attempt, .. }
         | Event::Fail { step, attempt, .. }
         | Event::Lose { step, attempt }
-        | Event::Abandon { step, attempt }) = event
+        | Event::Abandon { step, attempt }
+        | Event::Answer { step, attempt, .. }
+        | Event::Expire { step, attempt }) = event
         else {
             return Ok(());
         };
@@ -239,12 +268,18 @@ impl<'p> Simulation<'p> {
         let now = &self.mission;
         let is = |status: StepStatus| now.steps.iter().filter(|it| it.status == status).count();
         let busy = is(StepStatus::Assigned) + is(StepStatus::Running);
-        let active = busy + is(StepStatus::Queued);
-        let attempts: usize = now.steps.iter().map(|it| it.attempts.len()).sum();
+        let active = busy + is(StepStatus::Queued) + is(StepStatus::Asked);
+        let works = |step: &StepId| !self.plan.step(*step).is_ask();
+        let attempts: usize = self.plan.step_ids().filter(works).map(|it| now.step(it).attempts.len()).sum();
+        let shows_diff = |it: StepId| {
+            now.step(it).status == StepStatus::Asked && self.plan.step(it).ask.is_some_and(|it| it.shows_diff)
+        };
+        let is_shown = self.plan.step_ids().any(shows_diff);
         let has_failed =
             now.steps.iter().any(|it| it.is_exhausted || it.status == StepStatus::Failed && !it.is_handled);
         let mission = [
             (busy <= 1, "two steps are assigned or running"),
+            (busy == 0 || !is_shown, "a step works while its changes are shown to a person"),
             (self.allowed.is_none_or(|it| attempts <= it), "more attempts than the cap"),
             (now.status != MissionStatus::Running || active > 0, "the mission runs, and nothing of it does"),
             (!now.status.is_terminal() || active == 0, "the mission has ended, and something runs"),
@@ -301,7 +336,8 @@ impl<'p> Simulation<'p> {
         let is_granted = |it: StepId| self.mission.step(it).granted > before.step(it).granted;
         let by_hand = matches!(event, Event::Retry { .. }) || self.plan.step_ids().any(is_granted);
         let mut sender = None;
-        if let Event::Complete { step, .. } = event {
+        if let Event::Complete { step, .. } | Event::Answer { step, .. } | Event::Expire { step, .. } = event
+        {
             sender = Some(self.plan.step(*step).handles.unwrap_or(*step));
         }
         for step in self.plan.step_ids() {
@@ -343,7 +379,13 @@ impl<'p> Simulation<'p> {
 }
 
 /// The effects for a driver: this follows from the states before and after.
-pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &Mission) -> Vec<Effect> {
+pub fn effects_of(
+    plan: &Plan<'_>,
+    event: &Event,
+    accepted: &Accepted,
+    before: &Mission,
+    after: &Mission,
+) -> Vec<Effect> {
     let mut effects = Vec::new();
     if *accepted == Accepted::Repeated {
         return vec![Effect::Repeated];
@@ -366,9 +408,12 @@ pub fn effects_of(event: &Event, accepted: &Accepted, before: &Mission, after: &
     }
     let pause = after.questions.iter().filter(|it| it.number > before.pauses);
     effects.extend(pause.map(|it| Effect::Paused(it.clone())));
-    let is_news = after.next() != before.next();
-    let start = after.next().filter(|_| is_news);
-    effects.extend(start.map(|(step, attempt)| Effect::Start { step, attempt }));
+    let is_news = after.next(plan) != before.next(plan);
+    let start = after.next(plan).filter(|_| is_news);
+    effects.extend(start.map(|(step, attempt)| match plan.step(step).ask {
+        Some(_) => Effect::Ask { step, attempt },
+        None => Effect::Start { step, attempt },
+    }));
     if after.status.is_terminal() {
         effects.push(Effect::Ended(after.status));
     }

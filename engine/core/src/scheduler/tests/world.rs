@@ -264,7 +264,7 @@ impl<'p> World<'p> {
     pub fn want(&self, index: usize) -> Event {
         let Running { mission, version, .. } = &self.missions[index];
         let name = format!("m{index}");
-        let next = mission.startable().map(|(step, attempt)| {
+        let next = mission.startable(self.plan).map(|(step, attempt)| {
             let role = ROLES[(index * 5 + step.index() * 3) % ROLES.len()].to_string();
             Item { mission: name.clone(), step, attempt, role }
         });
@@ -411,10 +411,13 @@ fn end_of(event: &mission::Event) -> Option<(StepId, u32)> {
         mission::Event::Complete { step, attempt, .. }
         | mission::Event::Fail { step, attempt, .. }
         | mission::Event::Lose { step, attempt }
-        | mission::Event::Abandon { step, attempt } => Some((*step, *attempt)),
+        | mission::Event::Abandon { step, attempt }
+        | mission::Event::Answer { step, attempt, .. }
+        | mission::Event::Expire { step, attempt } => Some((*step, *attempt)),
         mission::Event::Begin
         | mission::Event::Assign { .. }
         | mission::Event::Start { .. }
+        | mission::Event::Ask { .. }
         | mission::Event::Obstruct { .. }
         | mission::Event::Continue { .. }
         | mission::Event::Retry { .. }

@@ -42,6 +42,7 @@ impl MissionReference<'_> {
         }
         for step in later.all() {
             self.of(step).tries.pop();
+            self.of(step).shown.pop();
             self.block(step);
         }
         self.run();
@@ -60,6 +61,10 @@ impl MissionReference<'_> {
 
     /// Queues a step if the mission has an attempt for it; else it fails or waits. `true` if something has changed.
     pub(super) fn queue_within_cap(&mut self, step: StepId) -> bool {
+        if self.rule(step).ask.is_some() {
+            self.queue(step);
+            return true;
+        }
         if self.has_attempt() {
             self.left -= u32::from(self.most.is_some());
             self.queue(step);

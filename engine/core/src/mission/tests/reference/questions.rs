@@ -56,7 +56,7 @@ impl MissionReference<'_> {
     }
 
     pub(super) fn is_active(&self, step: StepId) -> bool {
-        matches!(self.known(step).stand, Stand::Queued | Stand::Assigned | Stand::Running)
+        matches!(self.known(step).stand, Stand::Queued | Stand::Assigned | Stand::Running | Stand::Asked)
     }
 
     pub(super) fn is_satisfied(&self, step: StepId) -> bool {

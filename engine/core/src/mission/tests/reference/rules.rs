@@ -20,6 +20,9 @@ pub(super) struct StepRule<'p> {
     pub(super) handler: Option<StepId>,
     pub(super) handles: Option<StepId>,
     pub(super) stuck_after: u16,
+    pub(super) ask: Option<Ask<'p>>,
+    /// The words that the step has for itself.
+    pub(super) words: Vec<String>,
 }
 
 pub(super) fn rules<'p>(plan: &Plan<'p>) -> Vec<StepRule<'p>> {
@@ -58,6 +61,8 @@ pub(super) fn rules<'p>(plan: &Plan<'p>) -> Vec<StepRule<'p>> {
             handler: step.on_fail,
             handles,
             stuck_after: step.stuck_after,
+            ask: step.ask.copied(),
+            words: step.results.iter().map(|it| (*it).to_owned()).collect(),
         }
     };
     plan.step_ids().map(rule).collect()

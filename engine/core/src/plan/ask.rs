@@ -1,0 +1,67 @@
+//! Asks: steps whose work is the answer of a person.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Plan, Step, StepId};
+
+/// The answer with which a step completes that asks for an approval.
+pub const APPROVE: &str = "approve";
+
+/// The answer with which a step fails that asks for an approval.
+pub const REJECT: &str = "reject";
+
+/// Question of a step to a person. Its text is the prompt of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask<'a> {
+    /// Names of the persons who may answer; empty if everybody may who answers the pauses of the mission.
+    pub who: &'a [&'a str],
+    /// True if the question comes with the context of the step.
+    pub shows_context: bool,
+    /// True if the question comes with the changes of the mission, so that no agent and no program works while it is open.
+    pub shows_diff: bool,
+    /// True if the answers are `approve` and `reject`; else they are the results of the step.
+    pub is_approval: bool,
+    /// The answer that counts when nobody has answered in time; without one, the step fails then.
+    pub on_timeout: Option<&'a str>,
+}
+
+impl Ask<'_> {
+    /// True if a person of this name may answer.
+    pub fn admits(&self, person: &str) -> bool {
+        self.who.is_empty() || self.who.contains(&person)
+    }
+}
+
+impl<'a> Step<'a> {
+    /// True if a person is asked, and no agent and no program works.
+    pub fn is_ask(&self) -> bool {
+        self.ask.is_some()
+    }
+
+    /// True if nothing else may work in the worktree meanwhile, or while it is shown to a person.
+    pub(crate) fn needs_worktree(&self) -> bool {
+        self.ask.is_none_or(|it| it.shows_diff)
+    }
+
+    /// The answers that a person may give to an ask; empty of another step.
+    pub fn answers(&self) -> Vec<&'a str> {
+        match self.ask {
+            None => Vec::new(),
+            Some(ask) if ask.is_approval => vec![APPROVE, REJECT],
+            Some(_) => self.results.to_vec(),
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// True if a step of it asks a person.
+    pub fn has_asks(&self) -> bool {
+        self.steps.iter().any(Step::is_ask)
+    }
+
+    /// The steps that ask a person, in source order.
+    pub fn asks(&self) -> impl Iterator<Item = StepId> {
+        self.step_ids().filter(|it| self.step(*it).is_ask())
+    }
+}
