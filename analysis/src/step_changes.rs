@@ -129,6 +129,7 @@ impl<'s> ComparedWorkflow<'s> {
             ("timeout", number(step.timeout.unwrap_or(0).into())),
             ("stuck_after", number(step.stuck_after.into())),
             ("prompt", format!("{:?}", step.prompt)),
+            ("ask", step.ask.map(|it| format!("{it:?}")).unwrap_or_default()),
             ("run", step.run.iter().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(", ")),
         ]
     }

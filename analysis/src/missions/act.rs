@@ -1,6 +1,6 @@
 //! Acts that can happen to a mission, named without numbers of attempts and pauses.
 
-use orange_core::mission::{Event, Mission, MissionStatus, Pause, Report};
+use orange_core::mission::{Answer, Event, Mission, MissionStatus, Pause, Report};
 use orange_core::plan::{Execution, Intervene, Plan, StepId};
 
 use super::{Failures, SearchScope, report};
@@ -14,6 +14,10 @@ pub enum MissionAct {
     Fail(StepId, String),
     /// The agent of a step ends without a word.
     Lose(StepId),
+    /// A person answers the question of a step.
+    Answer(StepId, Answer),
+    /// Nobody answers the question of a step in time.
+    Expire(StepId),
     /// A person answers a question.
     Continue(PauseReply),
     /// A person runs a failed mission again, from this step or from every failed one.
@@ -54,6 +58,10 @@ impl MissionAct {
             MissionAct::Fail(step, reason) => {
                 Event::Fail { step: *step, attempt: attempt(*step), reason: reason.clone() }
             }
+            MissionAct::Answer(step, answer) => {
+                Event::Answer { step: *step, attempt: attempt(*step), answer: answer.clone() }
+            }
+            MissionAct::Expire(step) => Event::Expire { step: *step, attempt: attempt(*step) },
             MissionAct::Lose(step) => Event::Lose { step: *step, attempt: attempt(*step) },
             MissionAct::Continue(PauseReply { pause, accept_failure, execution, intervene }) => {
                 Event::Continue {
@@ -71,7 +79,11 @@ impl MissionAct {
     /// The step whose attempt ends by it.
     pub fn step(&self) -> Option<StepId> {
         match self {
-            MissionAct::Complete(step, _) | MissionAct::Fail(step, _) | MissionAct::Lose(step) => Some(*step),
+            MissionAct::Complete(step, _)
+            | MissionAct::Fail(step, _)
+            | MissionAct::Lose(step)
+            | MissionAct::Answer(step, _)
+            | MissionAct::Expire(step) => Some(*step),
             MissionAct::Continue(_) | MissionAct::Retry(_) | MissionAct::Cancel => None,
         }
     }
@@ -82,13 +94,18 @@ impl MissionAct {
             MissionAct::Complete(step, _) | MissionAct::Fail(step, _) | MissionAct::Lose(step) => {
                 plan.step(*step).id
             }
-            MissionAct::Continue(_) | MissionAct::Retry(_) | MissionAct::Cancel => "person",
+            MissionAct::Answer(..) | MissionAct::Continue(_) | MissionAct::Retry(_) | MissionAct::Cancel => {
+                "person"
+            }
+            MissionAct::Expire(_) => "nobody",
         }
     }
 
     /// Words for what the actor does, as in a trace.
     pub(super) fn does(&self) -> String {
         match self {
+            MissionAct::Answer(_, answer) => format!("answers {}", answer.word),
+            MissionAct::Expire(_) => "answers in time".to_owned(),
             MissionAct::Complete(_, Report { result, warning, outputs, .. }) => {
                 let result = match (result, outputs.is_empty()) {
                     (None, true) => "completes".to_owned(),
@@ -114,7 +131,7 @@ impl MissionAct {
             if text.is_empty() { String::new() } else { format!(": {}", text.replace('\n', "\\n")) }
         };
         match self {
-            MissionAct::Complete(step, Report { result, summary, warning, outputs }) => {
+            MissionAct::Complete(step, Report { result, summary, warning, outputs, answer: _ }) => {
                 let result = result.as_ref().map_or(String::new(), |it| format!(" {}", word(it)));
                 let result = format!("{result}{}", report::words(outputs));
                 match warning {
@@ -124,6 +141,10 @@ impl MissionAct {
             }
             MissionAct::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
             MissionAct::Lose(step) => format!("lose {}", of(*step)),
+            MissionAct::Answer(step, Answer { word, comment, .. }) => {
+                format!("answer {} {word}{}", of(*step), after(comment))
+            }
+            MissionAct::Expire(step) => format!("expire {}", of(*step)),
             MissionAct::Continue(PauseReply { pause, accept_failure, .. }) => {
                 let number = pause.map_or(String::new(), |it| format!(" {it}"));
                 format!("{}{number}", if *accept_failure { "accept" } else { "continue" })
@@ -143,9 +164,12 @@ impl MissionAct {
                 !it.accept_failure && question.is_some_and(|it| mission.offers_acceptance(it))
             }
             MissionAct::Retry(_) => true,
-            MissionAct::Complete(..) | MissionAct::Fail(..) | MissionAct::Lose(_) | MissionAct::Cancel => {
-                false
-            }
+            MissionAct::Complete(..)
+            | MissionAct::Fail(..)
+            | MissionAct::Lose(_)
+            | MissionAct::Answer(..)
+            | MissionAct::Expire(_)
+            | MissionAct::Cancel => false,
         }
     }
 }
@@ -155,11 +179,19 @@ fn word(result: &str) -> &str {
     if result.is_empty() { "OTHER" } else { result }
 }
 
-/// The acts that a search tries. One step runs at a time, and none while the mission is paused, so that one question is open at
-/// most.
+/// The answer of a person whom a step asks.
+pub(crate) fn answer(plan: &Plan<'_>, step: StepId, word: String, comment: String) -> MissionAct {
+    let asked = plan.step(step).ask.and_then(|it| it.who.first().copied());
+    let by = asked.unwrap_or("person").to_owned();
+    MissionAct::Answer(step, Answer { word, comment, by, commit: None })
+}
+
+/// The acts that a search tries. One step runs at a time, and none starts while the mission is paused. Without asks, one question is
+/// open at most.
 pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<MissionAct> {
     let mut acts = Vec::new();
-    if let Some((step, _)) = mission.next() {
+    let next = mission.next(plan).map(|(step, _)| step);
+    if let Some(step) = next.or(mission.busy()) {
         let fails = scope.failures == Failures::All || plan.step(step).on_fail.is_some();
         acts.extend(
             report::all(plan, step, scope.policy.intervene)
@@ -168,6 +200,16 @@ pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<
         );
         acts.extend(fails.then(|| MissionAct::Fail(step, String::new())));
         acts.extend(scope.losses.then_some(MissionAct::Lose(step)));
+    }
+    for (step, _) in mission.open_asks() {
+        let rule = plan.step(step);
+        let fails = scope.failures == Failures::All || rule.on_fail.is_some();
+        for word in rule.answers().into_iter().filter(|it| fails || rule.results.contains(it)) {
+            let comments = report::comments(plan, step).into_iter();
+            acts.extend(comments.map(|it| answer(plan, step, word.to_owned(), it)));
+        }
+        let ends = rule.timeout.is_some() && (fails || rule.ask.is_some_and(|it| it.on_timeout.is_some()));
+        acts.extend(ends.then_some(MissionAct::Expire(step)));
     }
     if mission.status == MissionStatus::Paused {
         let offers = mission.pause().is_some_and(|it| mission.offers_acceptance(it));

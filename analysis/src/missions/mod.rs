@@ -4,6 +4,7 @@ mod act;
 mod report;
 pub(crate) mod worlds;
 
+pub(crate) use act::answer;
 pub use act::{MissionAct, PauseReply};
 pub(crate) use report::start_with;
 
@@ -12,7 +13,7 @@ use std::rc::Rc;
 
 use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::mission::{
-    Attempt, AttemptEnd, Effect, Event, Mission, MissionStatus, Report, StepFailure, StepStatus,
+    Answerer, Attempt, AttemptEnd, Effect, Event, Mission, MissionStatus, Report, StepFailure, StepStatus,
 };
 use orange_core::plan::{Inputs, Plan, Policy, StepId};
 
@@ -61,6 +62,8 @@ pub struct MissionEdge {
     pub act: MissionAct,
     /// Configuration to which it leads.
     pub to: MissionConfigurationId,
+    /// The steps that worked or asked, and are sent back by it.
+    pub withdrawn: Vec<StepId>,
 }
 
 /// Every run of a plan.
@@ -69,7 +72,7 @@ pub struct MissionSearch<'p> {
     plan: &'p Plan<'p>,
     /// By [`MissionConfigurationId`]: what decisions can distinguish of a mission.
     configurations: Vec<Rc<Mission>>,
-    /// By [`MissionConfigurationId`]: the step to start there.
+    /// By [`MissionConfigurationId`]: the step that starts there, or works there beside questions.
     next: Vec<Option<StepId>>,
     edges: Vec<MissionEdge>,
     /// By [`MissionConfigurationId`]: the edge by which the search came there first.
@@ -81,7 +84,12 @@ pub struct MissionSearch<'p> {
     /// Number of the first configurations, which differ in their inputs alone.
     starts: usize,
     is_cut: bool,
+    /// For each start of a step and each ask: the answers of persons that counts then; `None` stands for none.
+    approvals: Approvals,
 }
+
+/// For a step that starts, and an ask: the answers of persons that count then. `None` stands for a start without one.
+pub type Approvals = BTreeMap<(StepId, StepId), BTreeSet<Option<String>>>;
 
 impl<'p> MissionSearch<'p> {
     /// Searches the runs of a plan.
@@ -101,6 +109,7 @@ impl<'p> MissionSearch<'p> {
             second_agent: None,
             starts: 0,
             is_cut: false,
+            approvals: Approvals::new(),
         };
         let rounds: Vec<i64> = plan.step_ids().map(|it| report::rounds_read(plan, it)).collect();
         let distinguished = |mission: &Mission| distinguished(plan, &rounds, mission);
@@ -112,6 +121,7 @@ impl<'p> MissionSearch<'p> {
             if mission.apply(plan, Event::Begin).is_err() {
                 return search;
             }
+            search.start_all(&mut mission);
             open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
         }
         search.starts = open.len();
@@ -130,6 +140,8 @@ impl<'p> MissionSearch<'p> {
                 if !is_accepted {
                     continue;
                 }
+                let withdrawn = withdrawn(plan, &mission, &next);
+                search.start_all(&mut next);
                 let is_full = search.configurations.len() >= most;
                 let key = distinguished(&next);
                 let (to, is_new) = match known.get(&key) {
@@ -140,7 +152,7 @@ impl<'p> MissionSearch<'p> {
                     }
                     None => (search.add(&mut known, key, Some(search.edges.len())), true),
                 };
-                search.edges.push(MissionEdge { from, act, to });
+                search.edges.push(MissionEdge { from, act, to, withdrawn });
                 if is_new {
                     open.push_back((to, next));
                 }
@@ -149,12 +161,43 @@ impl<'p> MissionSearch<'p> {
         search
     }
 
+    /// Puts all questions and starts the next step, as the engine does at once, where a person may answer while it works. Without asks,
+    /// nothing happens between the start of a step and its end.
+    fn start_all(&mut self, mission: &mut Mission) {
+        if !self.plan.has_asks() {
+            return;
+        }
+        while let Some((step, attempt)) = mission.next_ask(self.plan).or_else(|| mission.next(self.plan)) {
+            let event = match self.plan.step(step).is_ask() {
+                true => Event::Ask { step, attempt, commit: None },
+                false => Event::Start { step, attempt },
+            };
+            if mission.apply(self.plan, event).is_err() {
+                break;
+            }
+            for ask in self.plan.asks().filter(|it| *it != step) {
+                self.approvals.entry((step, ask)).or_default().insert(approval(mission, ask));
+            }
+        }
+    }
+
+    /// For each start of a step and each ask: the answers of persons that count then.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
     /// Starts the next step, and notes whether another one may start beside it, and how many agents one attempt can have.
     fn note_agents(&mut self, at: MissionConfigurationId, mission: &Mission) {
-        let Some((step, attempt)) = mission.next() else { return };
         let mut started = mission.clone();
-        let is_alone = started.apply(self.plan, Event::Start { step, attempt }).is_ok()
-            && started.next().is_none()
+        let (step, is_started) = match (mission.next(self.plan), mission.busy()) {
+            (None, None) => return,
+            (None, Some(step)) => (step, true),
+            (Some((step, attempt)), _) => {
+                (step, started.apply(self.plan, Event::Start { step, attempt }).is_ok())
+            }
+        };
+        let is_alone = is_started
+            && started.next(self.plan).is_none()
             && self.plan.step_ids().filter(|it| *it != step).all(|other| {
                 let attempt = started.step(other).attempt();
                 started.clone().apply(self.plan, Event::Start { step: other, attempt }).is_err()
@@ -181,7 +224,7 @@ impl<'p> MissionSearch<'p> {
         first: Option<usize>,
     ) -> MissionConfigurationId {
         let id = MissionConfigurationId(self.configurations.len() as u32);
-        self.next.push(key.next().map(|(step, _)| step));
+        self.next.push(key.next(self.plan).map(|(step, _)| step).or(key.busy()));
         let key = Rc::new(key);
         known.insert(Rc::clone(&key), id);
         self.configurations.push(key);
@@ -204,9 +247,14 @@ impl<'p> MissionSearch<'p> {
         &self.configurations[id.0 as usize]
     }
 
-    /// The step that starts there.
+    /// The step that starts there, or works there beside questions.
     pub fn next(&self, id: MissionConfigurationId) -> Option<StepId> {
         self.next[id.0 as usize]
+    }
+
+    /// The steps that start or ask there.
+    fn open(&self, id: MissionConfigurationId) -> impl Iterator<Item = StepId> {
+        self.next(id).into_iter().chain(self.configuration(id).open_asks().map(|(step, _)| step))
     }
 
     /// Every act that was looked at.
@@ -243,7 +291,7 @@ impl<'p> MissionSearch<'p> {
 
     /// A run in one line, with the script of a walk that does the same.
     pub fn trace(&self, to: MissionConfigurationId, end: Option<String>) -> Trace {
-        let stand = |id: MissionConfigurationId| match self.next(id) {
+        let stand = |id: MissionConfigurationId| match self.open(id).next() {
             Some(step) => self.plan.step(step).id.to_owned(),
             None => self.configuration(id).status.as_str().to_owned(),
         };
@@ -274,7 +322,8 @@ impl<'p> MissionSearch<'p> {
 
     /// True if a run starts this step; `None` if none was found and not all were looked at.
     pub fn runs(&self, id: StepId) -> Option<bool> {
-        let runs = self.next.contains(&Some(id));
+        let asks = || self.configurations.iter().any(|it| it.step(id).status == StepStatus::Asked);
+        let runs = self.next.contains(&Some(id)) || self.plan.step(id).is_ask() && asks();
         (runs || !self.is_cut).then_some(runs)
     }
 
@@ -292,7 +341,9 @@ impl<'p> MissionSearch<'p> {
     /// Left out are skipped loop steps, which had nothing to do, and dependencies that stand for each other: where one is
     /// skipped, another has run.
     pub fn after_skip(&self) -> BTreeMap<(StepId, StepId), MissionConfigurationId> {
-        let starts = self.configurations().filter_map(|(id, mission)| Some((id, mission, self.next(id)?)));
+        let starts = self
+            .configurations()
+            .flat_map(|(id, mission)| self.open(id).map(move |step| (id, mission, step)));
         let pairs = starts.flat_map(|(at, mission, step)| {
             let dependencies = self.plan.step(step).depends_on;
             let is_skipped = |it: &StepId| {
@@ -316,12 +367,33 @@ impl<'p> MissionSearch<'p> {
     }
 }
 
+/// The answer of a person that counts for an ask.
+fn approval(mission: &Mission, ask: StepId) -> Option<String> {
+    let state = mission.step(ask);
+    let report = state.latest.as_ref().filter(|_| state.status == StepStatus::Completed)?;
+    let is_by_person = matches!(report.answer.as_ref()?.by, Answerer::Person(_));
+    report.result.clone().filter(|_| is_by_person)
+}
+
+/// The steps that worked or asked, and that an act has sent back.
+fn withdrawn(plan: &Plan<'_>, before: &Mission, after: &Mission) -> Vec<StepId> {
+    let is_withdrawn = |id: &StepId| {
+        let state = before.step(*id);
+        let was_open = matches!(state.status, StepStatus::Running | StepStatus::Asked);
+        let attempt = (state.attempt() as usize).checked_sub(1);
+        let end = attempt.and_then(|it| after.step(*id).attempts.get(it)?.end.as_ref());
+        was_open && end == Some(&AttemptEnd::Withdrawn)
+    };
+    plan.step_ids().filter(is_withdrawn).collect()
+}
+
 /// Parts of a mission that decisions can distinguish: of attempts the number of completions up to the largest that a condition
 /// names, no texts that nothing compares, no numbers of pauses.
 fn distinguished(plan: &Plan<'_>, rounds: &[i64], mission: &Mission) -> Mission {
     let mut key = mission.clone();
     for (id, most) in plan.step_ids().zip(rounds) {
-        let completion = Attempt { end: Some(AttemptEnd::Completed(Report::default())) };
+        let completion =
+            Attempt { end: Some(AttemptEnd::Completed(Report::default())), ..Attempt::default() };
         let number = mission.rounds(plan, id).min(*most).max(0) as usize;
         key.steps[id.index()].attempts = vec![completion; number];
     }

@@ -48,6 +48,7 @@ pub(super) fn all(plan: &Plan<'_>, id: StepId, intervene: Intervene) -> Vec<Repo
                         summary: summary.clone(),
                         warning: warning.clone(),
                         outputs: outputs.clone(),
+                        answer: None,
                     });
                 }
             }
@@ -55,6 +56,13 @@ pub(super) fn all(plan: &Plan<'_>, id: StepId, intervene: Intervene) -> Vec<Repo
     }
     reports.truncate(MOST_REPORTS);
     reports
+}
+
+/// The comments on an answer that decisions distinguish.
+pub(super) fn comments(plan: &Plan<'_>, id: StepId) -> Vec<String> {
+    let stands_for = plan.step(id).handles.unwrap_or(id);
+    let read = [id, stands_for].map(|it| Operand::Step(it, Field::Summary));
+    texts(&tests(plan).into_iter().filter(|it| read.contains(&it.of)).collect::<Vec<_>>())
 }
 
 /// The inputs with which missions start that decisions distinguish.

@@ -21,6 +21,9 @@ impl PlanBound {
             }
         }
         let attempts = |id: StepId| {
+            if plan.step(id).is_ask() {
+                return 0;
+            }
             let stands_for = plan.step(id).handles.unwrap_or(id);
             rounds[stands_for.index()].saturating_mul(u64::from(plan.step(id).stuck_after.max(1)))
         };

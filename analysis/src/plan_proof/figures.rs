@@ -18,6 +18,8 @@ pub struct PlanFigures {
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; absent where there is none or the search was cut.
     pub attempts: Option<u32>,
+    /// The most questions of one mission to persons, beside retries by hand; absent where there is no bound or the search was cut.
+    pub asks: Option<u32>,
     /// The most attempts that follow from the plan without a search, restarted agents included.
     pub bound: u64,
     /// The most attempts at each step, and its most agents, in source order.
@@ -56,16 +58,24 @@ pub struct MissionEnd {
 impl PlanFigures {
     pub(super) fn of(plan: &Plan<'_>, search: &MissionSearch<'_>, bound: &PlanBound) -> Self {
         let order = order(search).filter(|_| !search.is_cut());
-        let most = |counts: &dyn Fn(&MissionEdge) -> bool| Some(longest(search, order.as_ref()?, counts));
+        let most = |counts: &dyn Fn(StepId) -> bool| {
+            let ended = |edge: &MissionEdge| {
+                let all = edge.act.step().into_iter().chain(edge.withdrawn.iter().copied());
+                all.filter(|it| counts(*it)).count() as u32
+            };
+            Some(longest(search, order.as_ref()?, &ended))
+        };
+        let is_ask = |id: StepId| plan.step(id).is_ask();
         let by_step = plan.step_ids().map(|id| Attempts {
             step: plan.step(id).id.to_owned(),
-            most: most(&|edge| edge.act.step() == Some(id)),
+            most: most(&|it| it == id),
             agents: search.agents(id),
         });
         Self {
             configurations: search.configurations().count(),
             acts: search.edges().len(),
-            attempts: most(&|edge| edge.act.step().is_some()),
+            attempts: most(&|it| !is_ask(it)),
+            asks: most(&is_ask),
             bound: bound.attempts(),
             by_step: by_step.collect(),
             ends: ends(plan, search),
@@ -97,11 +107,11 @@ pub(super) fn order(search: &MissionSearch<'_>) -> Option<Vec<usize>> {
     (order.len() == count).then_some(order)
 }
 
-/// The most acts of one run, from its start and without a person's retry, for which this holds.
-fn longest(search: &MissionSearch<'_>, order: &[usize], counts: &dyn Fn(&MissionEdge) -> bool) -> u32 {
+/// The largest sum of these numbers in one run, from its start and without a person's retry.
+fn longest(search: &MissionSearch<'_>, order: &[usize], count: &dyn Fn(&MissionEdge) -> u32) -> u32 {
     let mut next = vec![Vec::new(); order.len()];
     for edge in search.unaided_edges() {
-        next[edge.from.index()].push((edge.to.index(), u32::from(counts(edge))));
+        next[edge.from.index()].push((edge.to.index(), count(edge)));
     }
     let mut most: Vec<Option<u32>> = vec![None; order.len()];
     most.iter_mut().take(1).for_each(|it| *it = Some(0));

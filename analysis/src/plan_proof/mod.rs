@@ -1,14 +1,16 @@
 //! Proofs about a step workflow: each property with its argument, or with a run that breaks it, and the figures.
 
+mod asks;
 mod bound;
 mod figures;
 mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use asks::Requirement;
 pub use bound::PlanBound;
 pub use figures::{Attempts, MissionEnd, PlanFigures};
-pub use properties::PROPERTIES;
+pub use properties::{PROPERTIES, PROPERTIES_OF_ASKS};
 
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::lower::{PlanArena, lower_plan};
@@ -71,6 +73,14 @@ pub fn prove(checked: &Checked, source: &Source) -> Option<PlanProof> {
     Some(of(&plan, &found, &SearchLimits::default()))
 }
 
+/// Whether these requirements hold of a step workflow, each in words, or the reasons why not; `None` of a state machine workflow.
+pub fn required(checked: &Checked, requirements: &[Requirement]) -> Option<Vec<Result<String, String>>> {
+    let arena = PlanArena::default();
+    let plan = lower_plan(checked, &arena)?;
+    let searches = searches(&plan, &SearchLimits::default());
+    Some(requirements.iter().map(|it| asks::required(&plan, &searches, it)).collect())
+}
+
 /// Proves the same of a plan without its source. No finding of a lint says more about what is refuted.
 pub fn of_plan(plan: &Plan<'_>) -> PlanProof {
     of(plan, &[], &SearchLimits::default())
@@ -78,13 +88,7 @@ pub fn of_plan(plan: &Plan<'_>) -> PlanProof {
 
 /// Proves what can be proved of a plan, of which these findings are known, until somebody stops the searches.
 pub(crate) fn of(plan: &Plan<'_>, found: &[Diagnostic], limits: &SearchLimits<'_>) -> PlanProof {
-    let search = |execution, intervene| {
-        let policy = Policy { execution, intervene };
-        let scope = SearchScope { policy, failures: Failures::All, by_hand: true, losses: false };
-        MissionSearch::within(plan, scope, limits)
-    };
-    let search_all = search(Execution::Auto, Intervene::Never);
-    let stepwise = search(Execution::Step, Intervene::Always);
+    let [search_all, stepwise] = searches(plan, limits);
     let capped = plan.max_attempts.map(|_| {
         let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
         let scope = SearchScope { policy, failures: Failures::All, by_hand: false, losses: true };
@@ -100,9 +104,25 @@ pub(crate) fn of(plan: &Plan<'_>, found: &[Diagnostic], limits: &SearchLimits<'_
     };
     PlanProof {
         workflow: plan.name.to_owned(),
-        properties: PROPERTIES.iter().map(judge).collect(),
+        properties: properties(plan).map(judge).collect(),
         figures: known.figures,
     }
+}
+
+/// Every run without pauses, and every run with a pause after each step.
+fn searches<'k>(plan: &'k Plan<'k>, limits: &SearchLimits<'_>) -> [MissionSearch<'k>; 2] {
+    let search = |execution, intervene| {
+        let policy = Policy { execution, intervene };
+        let scope = SearchScope { policy, failures: Failures::All, by_hand: true, losses: false };
+        MissionSearch::within(plan, scope, limits)
+    };
+    [search(Execution::Auto, Intervene::Never), search(Execution::Step, Intervene::Always)]
+}
+
+/// The properties that a plan can have.
+fn properties(plan: &Plan<'_>) -> impl Iterator<Item = &'static PlanProperty> {
+    let of_asks = plan.has_asks().then_some(PROPERTIES_OF_ASKS).unwrap_or_default();
+    PROPERTIES.iter().chain(of_asks)
 }
 
 fn judge(property: &PlanProperty, known: &PlanProofFacts<'_>, found: &[Diagnostic]) -> ProofVerdict {

@@ -5,7 +5,7 @@ use orange_core::mission::{Mission, MissionStatus, StepFailure, StepStatus};
 use orange_core::plan::{Plan, StepId, StepSet};
 
 use super::figures::order;
-use super::{PlanProofFacts, PlanProperty};
+use super::{PlanProofFacts, PlanProperty, asks};
 use crate::missions::{MissionConfigurationId, MissionSearch};
 
 /// Every property, in the order in which a reader wants to know.
@@ -52,7 +52,27 @@ pub static PROPERTIES: &[PlanProperty] = &[
     },
 ];
 
-fn searches<'k>(known: &'k PlanProofFacts<'_>) -> [&'k MissionSearch<'k>; 2] {
+/// Those of plans that ask persons.
+pub static PROPERTIES_OF_ASKS: &[PlanProperty] = &[
+    PlanProperty {
+        name: "asks-answered",
+        claim: "every answer to an ask leads on or ends the mission",
+        watched_by: &[],
+        broken: asks::unanswered,
+        argument: asks::answers,
+        without_search: |_| None,
+    },
+    PlanProperty {
+        name: "approved",
+        claim: "steps that start only after the answers of persons",
+        watched_by: &[],
+        broken: |_| None,
+        argument: asks::approvals,
+        without_search: |_| None,
+    },
+];
+
+pub(super) fn searches<'k>(known: &'k PlanProofFacts<'_>) -> [&'k MissionSearch<'k>; 2] {
     [&known.search, &known.stepwise]
 }
 
@@ -60,7 +80,10 @@ fn searches<'k>(known: &'k PlanProofFacts<'_>) -> [&'k MissionSearch<'k>; 2] {
 fn endless(known: &PlanProofFacts<'_>) -> Option<Trace> {
     searches(known).into_iter().find_map(|search| {
         let is_stuck = |id: MissionConfigurationId, it: &Mission| {
-            !it.status.is_terminal() && it.questions.is_empty() && search.next(id).is_none()
+            !it.status.is_terminal()
+                && it.questions.is_empty()
+                && search.next(id).is_none()
+                && it.open_asks().next().is_none()
         };
         let stuck = search.configurations().find(|(id, it)| is_stuck(*id, it)).map(|(id, _)| id);
         let returns = || {
@@ -78,8 +101,9 @@ fn endless(known: &PlanProofFacts<'_>) -> Option<Trace> {
 
 fn ends(known: &PlanProofFacts<'_>) -> String {
     let [all, stepwise] = searches(known).map(|it| it.configurations().count());
+    let asks = if known.plan.has_asks() { ", a person is asked," } else { "" };
     format!(
-        "no run comes back to one of the {all} configurations that it has left, unless a person retries, and in each a step starts or \
+        "no run comes back to one of the {all} configurations that it has left, unless a person retries, and in each a step starts{asks} or \
          the mission has ended; with a pause after every step, the same holds of {stepwise} configurations"
     )
 }
@@ -98,14 +122,16 @@ fn attempts(known: &PlanProofFacts<'_>) -> String {
     let Some(most) = figures.attempts else { return "there is no bound".to_owned() };
     let agents: Vec<u32> = figures.by_step.iter().map(|it| it.agents).filter(|it| *it > 0).collect();
     let same = agents.iter().min().zip(agents.iter().max()).filter(|(least, most)| least == most);
-    let by_step = figures.by_step.iter().map(|it| {
+    let works = figures.by_step.iter().zip(known.plan.steps).filter(|(_, step)| !step.is_ask());
+    let by_step = works.map(|(it, _)| {
         let agents = if same.is_some() { String::new() } else { format!(" of {} agents each", it.agents) };
         format!("{} {}{agents}", it.step, it.most.unwrap_or(0))
     });
     let each = same.map_or(String::new(), |(agents, _)| format!(", each at most {agents} agents"));
     format!(
-        "at most {most} attempts beside retries by hand{each}; by step: {}{}",
+        "at most {most} attempts beside retries by hand{each}; by step: {}{}{}",
         by_step.collect::<Vec<_>>().join(", "),
+        asks::most(known),
         cap(known).map_or(String::new(), |it| format!("; {it}"))
     )
 }
@@ -172,9 +198,14 @@ fn no_silence(known: &PlanProofFacts<'_>) -> String {
 /// A step that no run reaches. Lints say why; without them, its name is all.
 fn left_out(known: &PlanProofFacts<'_>) -> Option<Trace> {
     let is_cut = searches(known).iter().any(|it| it.is_cut());
-    let step = known.figures.by_step.iter().find(|it| it.agents == 0).filter(|_| !is_cut)?;
+    let is_left_out = |it: &StepId| known.search.runs(*it) == Some(false);
+    let step = known.plan.step_ids().find(is_left_out).filter(|_| !is_cut)?;
     let start = known.plan.order.first().map(|id| known.plan.step(*id).id.to_owned()).unwrap_or_default();
-    Some(Trace { start, steps: Vec::new(), end: Some(format!("no run starts `{}`", step.step)) })
+    Some(Trace {
+        start,
+        steps: Vec::new(),
+        end: Some(format!("no run starts `{}`", known.plan.step(step).id)),
+    })
 }
 
 fn is_done(mission: &Mission, id: StepId) -> bool {

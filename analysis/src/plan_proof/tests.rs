@@ -1,5 +1,7 @@
 //! Proofs of plans: the fixture, and workflows for which a property does not hold.
 
+mod asks;
+
 use std::collections::BTreeMap;
 
 use super::*;

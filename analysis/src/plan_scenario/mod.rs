@@ -63,6 +63,10 @@ pub enum NamedAct {
     Fail { step: Spanned<String>, reason: String },
     /// An agent ends without a word.
     Lose(Spanned<String>),
+    /// A person answers the question of a step.
+    Answer { step: Spanned<String>, word: String, comment: String },
+    /// Nobody answers the question of a step in time.
+    Expire(Spanned<String>),
     /// A person answers an open pause.
     Continue(PauseReply),
     /// A person runs a failed mission again.

@@ -1,5 +1,6 @@
 //! Reading a file of scenarios of a step workflow, collecting every fault in it.
 
+use orange_codegen::catalogue::S09;
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, ObjectFields};
 use orange_codegen::model::keys::{MapKeys, NameKind, Object, Takes, key, required};
@@ -34,8 +35,8 @@ const MISSION_STATUSES: [&str; 6] = {
     }
     words
 };
-const STEP_STATUSES: [&str; 8] = {
-    let mut words = [""; 8];
+const STEP_STATUSES: [&str; 9] = {
+    let mut words = [""; 9];
     let mut at = 0;
     while at < words.len() {
         words[at] = StepStatus::ALL[at].as_str();
@@ -62,13 +63,16 @@ static ACT: Object = Object {
     what: "a step of a scenario",
     keys: &[
         key("complete", STEP, "The agent of this step completes it."),
-        key("result", Takes::Name(NameKind::Results), "The word that it reports."),
+        key("result", Takes::Name(NameKind::Results), "The word that it reports, or the answer."),
         key("summary", Takes::Scalar, "What it has done."),
         key("warning", Takes::Scalar, "What a person should look at."),
         key("outputs", VALUES, "The outputs that it reports."),
         key("fail", STEP, "The agent of this step reports a failure."),
         key("reason", Takes::Scalar, "Why."),
         key("lose", STEP, "The agent of this step ends without a word."),
+        key("answer", STEP, "A person answers the question of this step."),
+        key("comment", Takes::Scalar, "What they say about it."),
+        key("expire", STEP, "Nobody answers the question of this step in time."),
         key("by", Takes::Name(NameKind::Roles), "The role of that agent; by default it may be any."),
         key("attempt", Takes::Integer(0), "The attempt of that agent; the current one by default."),
         key("continue", Takes::Boolean, "A person answers a pause."),
@@ -155,14 +159,15 @@ fn scenario_act(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioAct> {
 }
 
 /// Keys that may stand beside acts, each with those acts.
-const BESIDE: [(&str, &[&str]); 12] = [
+const BESIDE: [(&str, &[&str]); 13] = [
     ("outputs", &["complete"]),
-    ("result", &["complete"]),
+    ("result", &["complete", "answer"]),
+    ("comment", &["answer"]),
     ("summary", &["complete"]),
     ("warning", &["complete"]),
     ("reason", &["fail"]),
     ("by", &["complete", "fail", "lose"]),
-    ("attempt", &["complete", "fail", "lose"]),
+    ("attempt", &["complete", "fail", "lose", "answer", "expire"]),
     ("pause", &["continue"]),
     ("accept_failure", &["continue"]),
     ("execution", &["continue"]),
@@ -171,7 +176,7 @@ const BESIDE: [(&str, &[&str]); 12] = [
 ];
 
 /// Names of the acts that a step can have.
-pub const ACTS: [&str; 6] = ["complete", "fail", "lose", "continue", "retry", "cancel"];
+pub const ACTS: [&str; 8] = ["complete", "fail", "lose", "answer", "expire", "continue", "retry", "cancel"];
 
 /// An item says exactly one thing that happens.
 fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<NamedAct> {
@@ -180,8 +185,8 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<NamedAct>
     only_beside(decoder, fields, one, &BESIDE);
     let outputs = values(decoder, fields, "outputs");
     let mut text = |key: &str| fields.get(key).and_then(|it| decoder.scalar(&it)).map(|it| it.value);
-    let (result, summary, warning, reason) =
-        (text("result"), text("summary"), text("warning"), text("reason"));
+    let (result, summary, warning, reason, comment) =
+        (text("result"), text("summary"), text("warning"), text("reason"), text("comment"));
     match one.name {
         "complete" => Some(NamedAct::Complete {
             step: decoder.string(one)?,
@@ -192,6 +197,15 @@ fn act(decoder: &mut Decoder<'_>, fields: &ObjectFields<'_>) -> Option<NamedAct>
         }),
         "fail" => Some(NamedAct::Fail { step: decoder.string(one)?, reason: reason.unwrap_or_default() }),
         "lose" => decoder.string(one).map(NamedAct::Lose),
+        "answer" => {
+            let step = decoder.string(one)?;
+            if result.is_none() {
+                let found = Diagnostic::new(&S09, one.key, "this answer says nothing");
+                decoder.report(found.help("add `result`, with the answer"));
+            }
+            Some(NamedAct::Answer { step, word: result?, comment: comment.unwrap_or_default() })
+        }
+        "expire" => decoder.string(one).map(NamedAct::Expire),
         "continue" => {
             let pause = fields.get("pause").and_then(|it| decoder.integer(&it));
             let accept_failure = fields.get("accept_failure").and_then(|it| decoder.boolean(&it));

@@ -5,7 +5,7 @@ use orange_core::mission::{Refusal, Report};
 use orange_core::plan::{Plan, Policy, StepId};
 
 use super::{NamedAct, PlanExpectation, PlanScenario, PlanScenarioResult, ScenarioAct};
-use crate::missions::MissionAct;
+use crate::missions::{self, MissionAct};
 use crate::plan_walk::{Coverage, PlanWalk, command, pause_name, refusal_name};
 use crate::scenario::FailedExpectation;
 
@@ -58,11 +58,16 @@ fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<MissionAct, FailedExp
                 summary: summary.clone(),
                 warning: warning.clone(),
                 outputs,
+                answer: None,
             };
             MissionAct::Complete(id, report)
         }
         NamedAct::Fail { step, reason } => MissionAct::Fail(named(plan, step)?, reason.clone()),
         NamedAct::Lose(step) => MissionAct::Lose(named(plan, step)?),
+        NamedAct::Answer { step, word, comment } => {
+            missions::answer(plan, named(plan, step)?, word.clone(), comment.clone())
+        }
+        NamedAct::Expire(step) => MissionAct::Expire(named(plan, step)?),
         NamedAct::Continue(answer) => MissionAct::Continue(*answer),
         NamedAct::Retry(step) => MissionAct::Retry(step.as_ref().map(|it| named(plan, it)).transpose()?),
         NamedAct::Cancel => MissionAct::Cancel,
@@ -148,6 +153,9 @@ fn list<W: AsRef<str>>(words: &[W]) -> String {
 fn standing(walk: &PlanWalk<'_>, step: StepId) -> String {
     let (name, status) = (walk.plan.step(step).id, walk.mission.step(step).status.as_str());
     match walk.plan.results_of(step) {
+        _ if walk.plan.step(step).is_ask() => {
+            format!("{name} is {status}, and its answers are {}", walk.plan.step(step).answers().join(", "))
+        }
         [] => format!("{name} is {status}"),
         results => format!("{name} is {status}, and its results are {}", results.join(", ")),
     }

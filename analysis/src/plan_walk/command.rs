@@ -4,7 +4,7 @@ use orange_codegen::suggest;
 use orange_core::mission::Report;
 use orange_core::plan::{self, Inputs, Plan, StepId, ValueType};
 
-use crate::missions::{MissionAct, PauseReply};
+use crate::missions::{self, MissionAct, PauseReply};
 
 /// One line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ complete STEP [RESULT] [NAME=VALUE]...[: SUMMARY]
                                    the agent of a step completes it, with outputs; \\n begins a new line
 warn STEP [RESULT]: WARNING        the same, with a warning
 fail STEP[: REASON]                the agent of a step reports a failure
+answer STEP ANSWER[: COMMENT]      a person answers the question of a step
+expire STEP                        nobody answers the question of a step in time
 lose STEP                          the agent of a step ends without a word
 continue, accept [PAUSE]           answer a pause, by default the oldest; take the failure as it is
 retry [STEP]                       run a failed mission again
@@ -74,9 +76,16 @@ impl Command {
                     "warn" => (String::new(), Some(text)),
                     _ => (text, None),
                 };
-                Command::Act(MissionAct::Complete(step, Report { result, summary, warning, outputs }))
+                Command::Act(MissionAct::Complete(
+                    step,
+                    Report { result, summary, warning, outputs, answer: None },
+                ))
             }
             ["fail", step] => Command::Act(MissionAct::Fail(named(plan, step)?, text)),
+            ["answer", step, word] => {
+                Command::Act(missions::answer(plan, named(plan, step)?, (*word).to_owned(), text))
+            }
+            ["expire", step] => Command::Act(MissionAct::Expire(named(plan, step)?)),
             ["lose", step] => Command::Act(MissionAct::Lose(named(plan, step)?)),
             ["continue"] => Command::Act(MissionAct::Continue(PauseReply::default())),
             ["accept"] => Command::Act(MissionAct::ACCEPT),

@@ -50,7 +50,11 @@ impl<'p> PlanWalk<'p> {
         let mut event = act.event(&self.mission);
         if let (
             Some(number),
-            Event::Complete { attempt, .. } | Event::Fail { attempt, .. } | Event::Lose { attempt, .. },
+            Event::Complete { attempt, .. }
+            | Event::Fail { attempt, .. }
+            | Event::Lose { attempt, .. }
+            | Event::Answer { attempt, .. }
+            | Event::Expire { attempt, .. },
         ) = (attempt, &mut event)
         {
             *attempt = number;
@@ -62,8 +66,14 @@ impl<'p> PlanWalk<'p> {
         let before = self.mission.clone();
         let mut effects = self.mission.apply(self.plan, event)?;
         self.coverage.note(self.plan, &before, &self.mission);
-        // The engine starts the agent of the next step at once.
-        if let Some((step, attempt)) = self.mission.next() {
+        // The engine puts questions and starts the agent of the next step at once.
+        while let Some((step, attempt)) = self.mission.next_ask(self.plan) {
+            if !effects.contains(&Effect::Ask { step, attempt }) {
+                effects.push(Effect::Ask { step, attempt });
+            }
+            self.mission.apply(self.plan, Event::Ask { step, attempt, commit: None })?;
+        }
+        if let Some((step, attempt)) = self.mission.next(self.plan) {
             if !effects.contains(&Effect::Start { step, attempt }) {
                 effects.push(Effect::Start { step, attempt });
             }

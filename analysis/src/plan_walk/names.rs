@@ -6,7 +6,7 @@ use orange_core::mission::{PauseReason, Refusal};
 pub const PAUSES: [&str; 7] = ["none", "boundary", "warning", "error", "exhausted", "cap", "obstacle"];
 
 /// Names of the reasons for which an act can be refused.
-pub const REFUSALS: [&str; 18] = [
+pub const REFUSALS: [&str; 23] = [
     "closed",
     "has_begun",
     "pending",
@@ -17,6 +17,11 @@ pub const REFUSALS: [&str; 18] = [
     "has_ended",
     "not_queued",
     "busy",
+    "not_yours",
+    "not_asked",
+    "answered",
+    "no_such_answer",
+    "moved",
     "result_needed",
     "result_undeclared",
     "output",
@@ -53,6 +58,11 @@ pub fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::HasEnded => "has_ended",
         Refusal::NotQueued(_) => "not_queued",
         Refusal::Busy(_) => "busy",
+        Refusal::NotYours(_) => "not_yours",
+        Refusal::NotAsked(_) => "not_asked",
+        Refusal::Answered { .. } => "answered",
+        Refusal::NoSuchAnswer(_) => "no_such_answer",
+        Refusal::Moved { .. } => "moved",
         Refusal::ResultNeeded => "result_needed",
         Refusal::ResultUndeclared => "result_undeclared",
         Refusal::Output(_) => "output",

@@ -216,7 +216,7 @@ mod tests {
         check("ask = \" \"", &["S09 \" \""]);
         check("ask = \"Good?\"\nprompt = \"Look.\"", &["S04 prompt"]);
         check("ask = \"Good?\"\nrun = [\"make\"]\nresults = [\"A\"]", &["S04 run", "S04 results"]);
-        check("ask = \"Good?\"\nharness = \"codex\"\nrole = \"x\"", &["S04 role", "S04 harness"]);
+        check("ask = \"Good?\"\nharness = \"codex\"\nrole = \"x\"", &["S04 harness", "S04 role"]);
         check("prompt = \"Look.\"\nwho = [\"ada\"]", &["S04 who"]);
         check("ask = \"{{contxt}}\"", &["B19 {{contxt}}"]);
     }

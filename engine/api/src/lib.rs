@@ -58,8 +58,8 @@ pub use install::{
 pub use intake::{Intake, IntakeIssue, TakenIssue};
 pub use log::LogLine;
 pub use mission::{
-    ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
-    MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
+    ChangedMission, ListedMission, LoopCount, MissionAsk, MissionAttempt, MissionPause, MissionPolicy,
+    MissionRow, MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
 pub use monitor::{MonitorEvent, MonitorFailure, MonitorLook};
 pub use need::{ActionName, ChangeSize, Need, NeedAction, Shows};
@@ -135,6 +135,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("install", schema::<Install>()),
         ("intake", schema::<Intake>()),
         ("log", schema::<Vec<LogLine<'_>>>()),
+        ("mission-answer", schema::<ChangedMission>()),
         ("mission-cancel", schema::<ChangedMission>()),
         ("mission-continue", schema::<ChangedMission>()),
         ("mission-delete", schema::<Deleted>()),

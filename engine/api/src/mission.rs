@@ -58,6 +58,38 @@ pub struct MissionPause {
     pub offers: Vec<String>,
 }
 
+/// The question of a step that waits for a person's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionAsk {
+    /// Id of the step in its workflow.
+    pub step: String,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// Whom it asks what, in words.
+    pub what: String,
+    /// The question.
+    pub question: String,
+    /// Reports of the steps before it; null where the question does not show them.
+    pub context: Option<String>,
+    /// True if the question is about the changes of the mission, and nothing else works meanwhile.
+    pub shows_diff: bool,
+    /// The answers.
+    pub answers: Vec<String>,
+    /// Names of the persons who may answer; empty if everybody may.
+    pub who: Vec<String>,
+    /// Time at which it was asked, RFC 3339 UTC.
+    pub since: Option<String>,
+    /// Time until which an answer counts, RFC 3339 UTC; null if it waits for ever.
+    pub until: Option<String>,
+    /// What counts then: an answer, or `fail`; null if it waits for ever.
+    pub on_timeout: Option<String>,
+    /// The commit of the mission's branch that it shows; null if it has none.
+    pub commit: Option<String>,
+    /// The commands that answer it.
+    pub offers: Vec<String>,
+}
+
 /// A mission in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -99,6 +131,9 @@ pub struct MissionRow {
     pub summary: String,
     /// The oldest pause that waits for an answer.
     pub pause: Option<MissionPause>,
+    /// The questions of its steps that wait for the answers of persons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<MissionAsk>,
     /// Time at which its agent continues after a limit of its provider, RFC 3339 UTC.
     pub waiting_until: Option<String>,
     /// Need; null when it is over and cannot be tried again.
@@ -144,6 +179,9 @@ pub struct ShownMission {
     /// Every pause that waits for an answer, the oldest first. The mission goes on when none does.
     #[serde(default)]
     pub pauses: Vec<MissionPause>,
+    /// The questions of its steps that wait for the answers of persons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<MissionAsk>,
     /// Its steps, in the order in which they can run.
     pub steps: Vec<MissionStep>,
     /// Its worktree; null when it has none.
@@ -197,7 +235,7 @@ pub struct MissionPolicy {
 pub struct StepResult {
     /// Id of the step in its workflow.
     pub step: String,
-    /// `completed`, `failed` or `lost`.
+    /// `completed`, `failed`, `lost`, `answered` or `expired`.
     pub status: String,
     /// Call for a person's attention.
     pub warning: Option<String>,
@@ -219,7 +257,7 @@ pub struct MissionStep {
     pub title: String,
     /// Role of the crab or agent that may take it.
     pub role: String,
-    /// `blocked`, `queued`, `assigned`, `running`, `completed`, `failed`, `skipped` or `cancelled`.
+    /// `blocked`, `queued`, `assigned`, `running`, `asked`, `completed`, `failed`, `skipped` or `cancelled`.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: StepStatus,
     /// The result of its latest completion, or of that of its handler.
@@ -254,7 +292,7 @@ pub struct LoopCount {
 pub struct MissionAttempt {
     /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// `completed`, `failed`, `lost`, `abandoned` or `withdrawn`; null while it is open.
+    /// `completed`, `failed`, `rejected`, `lost`, `abandoned` or `withdrawn`; null while it is open.
     pub status: Option<String>,
     /// The machine that it ran on.
     pub worker_id: Option<String>,
@@ -278,6 +316,12 @@ pub struct MissionAttempt {
     pub outputs: BTreeMap<String, Value>,
     /// Reason of its failure.
     pub reason: Option<String>,
+    /// The person who has answered, or `timeout`; absent of other attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The commit that was shown to that person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// Answer of `orange step complete` and `orange step fail`.

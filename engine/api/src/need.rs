@@ -131,6 +131,8 @@ pub enum ActionName {
     Continue,
     /// Answers a pause: the failure stays.
     Accept,
+    /// Answers the question of a step.
+    Answer,
     /// Runs a failed mission again.
     Retry,
     /// Ends the task or mission.
@@ -164,6 +166,7 @@ impl ActionName {
             ActionName::AddBudget => "add-budget",
             ActionName::Continue => "continue",
             ActionName::Accept => "accept",
+            ActionName::Answer => "answer",
             ActionName::Retry => "retry",
             ActionName::Cancel => "cancel",
             ActionName::Undo => "undo",

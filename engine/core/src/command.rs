@@ -19,8 +19,8 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     (
         "mission",
         &[
-            "attach", "cancel", "continue", "delete", "help", "list", "logs", "ls", "pane", "restore",
-            "retry", "show", "start", "watch",
+            "answer", "attach", "cancel", "continue", "delete", "help", "list", "logs", "ls", "pane",
+            "restore", "retry", "show", "start", "watch",
         ],
     ),
     ("monitor", &[]),
@@ -89,6 +89,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("list", &["all", "all-projects", "changes", "needs-me", "project", "status", "without-git"]),
     ("log", &["component", "grep", "level", "lines"]),
     ("ls", &["all", "all-projects", "changes", "needs-me", "project", "status", "without-git"]),
+    ("mission answer", &["comment", "commit"]),
     ("mission cancel", &["yes"]),
     ("mission continue", &["accept-failure", "execution", "intervene", "pause"]),
     ("mission delete", &["dry-run", "yes"]),

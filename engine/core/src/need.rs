@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 
 pub use self::actions::{Obstacle, Offer, PersonAction};
-pub use self::mission::{MissionFacts, OpenPause};
+pub use self::mission::{MissionFacts, OpenAsk, OpenPause};
 pub use self::task::{
     CreatedCount, Hooks, KnownForgeMerge, KnownPullRequest, Lost, OverdueFact, ReachedBudget, TaskFacts,
     questions,
@@ -25,7 +25,7 @@ use crate::Verdict;
 pub enum NeedKind {
     /// An agent asks whether it may use a tool.
     Permission,
-    /// An agent asks a person something.
+    /// An agent, or a step of a mission, asks a person something.
     Question,
     /// An agent is at its prompt and has not written, or not asked for, what its state wants.
     IdleWithoutArtifact,

@@ -557,6 +557,16 @@ events! {
         #[serde(default)]
         spawn: u32,
     },
+    /// The question of a step is put to its people, or shows another commit now.
+    "step.asked" StepAsked {
+        /// Id of the step.
+        step: String,
+        /// The number of the attempt.
+        attempt: u32,
+        /// The commit of the mission's branch that it shows.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+    },
     /// An attempt at a step has ended.
     "step.ended" StepEnded(EndedAttempt),
     /// The mission waits for a person.

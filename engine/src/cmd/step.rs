@@ -34,6 +34,7 @@ pub fn run(app: &App, command: &StepCommand) -> Result<CommandAnswer> {
                 summary,
                 warning: warning.clone().filter(|it| !it.trim().is_empty()),
                 outputs,
+                answer: None,
             };
             reported(app, &dir, AttemptReport::Completed(report))
         }

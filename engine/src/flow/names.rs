@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::app::App;
 use crate::store::{WorkItem, WorkItemDir, WorkItemKind, id, list};
 use crate::{Error, Result};
-use orange_api::{MissionPause, Need};
+use orange_api::{MissionAsk, MissionPause, Need};
 
 /// The names of one answer; the tasks that they need are read once.
 #[derive(Debug)]
@@ -82,6 +82,13 @@ impl<'a> KnownNames<'a> {
             offers: pause.offers.iter().map(in_text).collect(),
             ..pause
         }
+    }
+
+    /// The questions with branches in place of the ids in their commands.
+    pub fn in_asks(&self, asks: Vec<MissionAsk>) -> Vec<MissionAsk> {
+        let in_text = |text: &String| self.in_text(text).into_owned();
+        let named = |ask: MissionAsk| MissionAsk { offers: ask.offers.iter().map(in_text).collect(), ..ask };
+        asks.into_iter().map(named).collect()
     }
 
     /// The name of a task in commands for tasks, or of a mission in those for missions.

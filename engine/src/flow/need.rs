@@ -265,6 +265,9 @@ pub fn of_mission(dir: &WorkItemDir, observed: &Observed, projection: &Projectio
     let pauses = projection.pauses(&dir.id);
     let pause = pauses.first();
     let what = pause.map(|pause| paused_words(&pause.what, pauses.len() - 1)).unwrap_or_default();
+    let asks = projection.asks(dir, history);
+    let ask = asks.first();
+    let asked = ask.map(|ask| paused_words(&ask.what, asks.len() - 1)).unwrap_or_default();
     let failure = view::standing(projection.plan, projection);
     let facts = MissionFacts {
         status: projection.mission.status,
@@ -274,6 +277,13 @@ pub fn of_mission(dir: &WorkItemDir, observed: &Observed, projection: &Projectio
             number: pause.number,
             what: &what,
             can_accept: pause.offers.iter().any(|offer| offer.ends_with("--accept-failure")),
+        }),
+        ask: ask.map(|ask| need::OpenAsk {
+            step: &ask.step,
+            what: &asked,
+            answers: &ask.answers,
+            commit: ask.commit.as_deref(),
+            since: ask.since.as_deref(),
         }),
         failure: (projection.mission.status == MissionStatus::Failed).then_some(failure.as_str()),
         unnoticed: unnoticed.as_deref(),

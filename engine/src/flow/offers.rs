@@ -4,6 +4,7 @@ use std::path::Path;
 
 use orange_api::{ActionName, NeedAction, Shows};
 use orange_core::need::{Obstacle, Offer, PersonAction};
+use orange_core::plan::{APPROVE, REJECT};
 use orange_core::{Machine, StateId, View};
 
 use crate::drive::git::Strategy;
@@ -110,6 +111,16 @@ impl ActionSubject<'_> {
                 let words = ["continue", id, "--pause", &pause.to_string(), "--accept-failure"];
                 line(Name::Accept, "accept the failure", &["A"], words)
             }
+            PersonAction::AnswerAsk { step, answer, commit } => {
+                let keys: &'static [&'static str] = match answer {
+                    APPROVE => &["a"],
+                    REJECT => &["d"],
+                    _ => &[],
+                };
+                let mut line = line(Name::Answer, answer, keys, ["answer", id, step, answer]);
+                line.words.extend(commit.into_iter().flat_map(|it| ["--commit".to_owned(), it.to_owned()]));
+                line
+            }
             PersonAction::Retry => line(Name::Retry, "retry", &["r"], ["retry", id]),
             PersonAction::Cancel => line(Name::Cancel, "cancel", &["x"], ["cancel", id, "--yes"]),
             PersonAction::Undo => line(Name::Undo, "undo the cancel", &["u"], ["undo", id]),
@@ -176,6 +187,7 @@ impl ActionSubject<'_> {
             | PersonAction::AddBudget
             | PersonAction::Continue { .. }
             | PersonAction::Accept { .. }
+            | PersonAction::AnswerAsk { .. }
             | PersonAction::Retry
             | PersonAction::Undo => return None,
         };
@@ -247,6 +259,7 @@ fn shows(action: PersonAction<'_>) -> Option<Shows> {
         | PersonAction::AddBudget
         | PersonAction::Continue { .. }
         | PersonAction::Accept { .. }
+        | PersonAction::AnswerAsk { .. }
         | PersonAction::Retry
         | PersonAction::Cancel
         | PersonAction::Undo

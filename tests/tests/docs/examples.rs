@@ -42,6 +42,7 @@ const RULES: &[(&str, GivenWorld)] = &[
     ("orange uninstall", GivenWorld::Project),
     ("orange gc", GivenWorld::Working),
     ("orange usage", GivenWorld::Working),
+    ("orange mission answer", GivenWorld::OnlyParsed("a step asks in few missions; its answers have tests")),
     ("orange mission attach", GivenWorld::OnlyParsed("it takes the terminal")),
     ("orange mission cancel", GivenWorld::Mission),
     ("orange mission continue", GivenWorld::PausedMission),

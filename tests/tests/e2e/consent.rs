@@ -82,6 +82,7 @@ const COMMANDS: &[(&str, May)] = &[
     ("mission attach", Anybody),
     ("mission logs", Anybody),
     ("mission pane", Anybody),
+    ("mission answer", Person(&["MISSION", "approve"])),
     ("mission continue", Anybody),
     ("mission retry", Anybody),
     ("mission cancel", Anybody),

@@ -51,6 +51,7 @@ mod locks;
 mod many;
 mod mcp;
 mod merge;
+mod mission_asks;
 mod mission_limits;
 mod mission_programs;
 mod mission_restarts;

@@ -237,6 +237,11 @@ fn run_a_mission(world: &World) {
     assert!(lines.iter().any(|line| line["type"] == "mission.paused"), "{lines:?}");
     watch.kill().unwrap_or_default();
     watch.wait().unwrap();
+
+    world.workflow("asks.toml", "[workflow]\nname = \"asks\"\n[[steps]]\nid = \"q\"\nask = \"Good?\"\n");
+    let mission = world.start("asks", &[]);
+    mission.has_events(1, "step.asked");
+    mission.ok("answer", &["approve"]);
 }
 
 /// The authors' command.

@@ -12,6 +12,9 @@ use orange_tests::steps::small_steps;
 const REPORTED: &str =
     "`engine/core/src/mission/tests` attacks their decisions with random plans; walks report none yet";
 
+/// Reason for the keys of asks.
+const ASKED: &str = "`engine/core/src/mission/tests` and `analysis/src/plan_proof/tests/asks.rs` attack asks with random missions";
+
 /// The keys that no random workflow has, with the reason.
 const UNUSED: &[(&str, &str)] = &[
     ("a gate: verdicts", "`analysis/tests/panels.rs` attacks random panels of reviewers with names"),
@@ -38,6 +41,11 @@ const UNUSED: &[(&str, &str)] = &[
         "a step: run",
         "the search takes the end of a program as that of an agent that reports by its exit code",
     ),
+    ("a step: ask", ASKED),
+    ("a step: who", ASKED),
+    ("a step: show", ASKED),
+    ("a step: answers", ASKED),
+    ("a step: on_timeout", ASKED),
     ("a step workflow: roles", "a step has the keys of its role; no proof reads them"),
     ("a role: effort", "as `roles`"),
     ("a role: harness", "as `roles`"),

@@ -100,8 +100,13 @@ fn unread_report(
 ) -> Option<MissionConfigurationId> {
     let reports = |act: &MissionAct| match act {
         MissionAct::Complete(step, report) => *step == read && is_unread(report),
+        MissionAct::Answer(step, answer) => {
+            let report = Report { result: Some(answer.word.clone()), ..Report::default() };
+            *step == read && is_unread(&report)
+        }
         MissionAct::Fail(..)
         | MissionAct::Lose(_)
+        | MissionAct::Expire(_)
         | MissionAct::Continue(_)
         | MissionAct::Retry(_)
         | MissionAct::Cancel => false,

@@ -14,6 +14,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
                 format!("the context of `{name}` is always empty: it depends on no step"),
                 "delete `{{context}}`, or add `depends_on`",
             ),
+            (false, Some(_)) if step.is_ask() => return None,
             (false, Some(source)) => (
                 format!("the prompt of `{name}` does not say where its agent reads what `{source}` reports"),
                 "write `{{context}}` where that is to stand; without it, it stands at the end",

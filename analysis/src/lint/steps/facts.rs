@@ -86,6 +86,7 @@ impl<'f> StepFacts<'f> {
         };
         let judges = || is_called_review() && self.plan.results_of(id).iter().any(is_verdict);
         !self.step(id).is_program()
+            && !self.step(id).is_ask()
             && !self.plan.step(id).is_loop()
             && (self.has_role(id, "reviewer") || judges())
     }
@@ -152,11 +153,14 @@ impl<'f> StepFacts<'f> {
 
     fn pairs(&self) -> Vec<(StepId, StepId)> {
         let is_handler = |id: StepId| self.plan.step(id).handles.is_some();
-        let steps = self.plan.step_ids().filter(|id| !is_handler(*id));
+        let is_ask = |id: StepId| self.plan.step(id).is_ask();
+        let steps = self.plan.step_ids().filter(|id| !is_handler(*id) && !is_ask(*id));
         let pairs = steps.filter_map(|id| {
             let conditions = self.conditions(id);
-            let mut others =
-                self.before.unrelated(id).filter(|it| !self.waits_for(*it, id) && !is_handler(*it));
+            let mut others = self
+                .before
+                .unrelated(id)
+                .filter(|it| !self.waits_for(*it, id) && !is_handler(*it) && !is_ask(*it));
             others
                 .find(|it| !exclude_each_other(self.plan, &self.conditions(*it), &conditions))
                 .map(|it| (it, id))

@@ -64,6 +64,14 @@ impl Mission {
         self.with(|it| it.status == StepStatus::Asked).map(|step| (step, self.step(step).attempt()))
     }
 
+    /// The step whose question is to be put now, with the number of its attempt. One that needs the worktree waits for its turn, and
+    /// another one waits for nothing.
+    pub fn next_ask(&self, plan: &Plan<'_>) -> Option<(StepId, u32)> {
+        let is_free = |step: StepId| plan.step(step).ask.is_some_and(|it| !it.shows_diff);
+        let next = self.next(plan).filter(|(step, _)| plan.step(*step).is_ask());
+        next.or_else(|| self.startable(plan).find(|(step, _)| is_free(*step)))
+    }
+
     /// Puts the question of a step to its people, or shows another commit to them.
     pub(super) fn put(
         &mut self,

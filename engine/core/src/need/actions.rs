@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Agent, Doing, MissionFacts, NeedKind, TaskFacts, asked, idle};
+use super::{Agent, Doing, MissionFacts, NeedKind, OpenAsk, TaskFacts, asked, idle};
 use crate::mission::MissionStatus;
 use crate::{Actor, Choice, Commands, Input, LifeFacts, Machine, Rejection, StateId, Transition};
 
@@ -114,6 +114,15 @@ pub enum PersonAction<'f> {
         /// The number of the pause.
         pause: u32,
     },
+    /// Answers the question of a step.
+    AnswerAsk {
+        /// Id of the step.
+        step: &'f str,
+        /// The answer in one word.
+        answer: &'f str,
+        /// The commit that it is about.
+        commit: Option<&'f str>,
+    },
     /// Runs what has failed again.
     Retry,
     /// Ends the task or mission.
@@ -141,6 +150,7 @@ enum ActionGroup {
     Budget,
     Status,
     Pause,
+    Ask,
     Retry,
     Cancel,
     Undo,
@@ -150,12 +160,13 @@ enum ActionGroup {
 /// The groups that answer a kind of need, the most likely first.
 fn groups(kind: NeedKind) -> &'static [ActionGroup] {
     use ActionGroup::{
-        Again, Answer, Attach, Budget, Cancel, Delete, Logs, Merge, Pause, PullRequest, Resolve, Retry,
+        Again, Answer, Ask, Attach, Budget, Cancel, Delete, Logs, Merge, Pause, PullRequest, Resolve, Retry,
         RetryHooks, Seen, Send, Spawn, Status, Undo,
     };
     match kind {
         NeedKind::Permission => &[Answer, Attach, Logs, Cancel],
-        NeedKind::Question | NeedKind::IdleWithoutArtifact => &[Send, Attach, Status, Again, Logs, Cancel],
+        NeedKind::Question => &[Ask, Send, Attach, Status, Again, Logs, Cancel],
+        NeedKind::IdleWithoutArtifact => &[Send, Attach, Status, Again, Logs, Cancel],
         NeedKind::Crashed => &[Again, Logs, Status, Cancel],
         NeedKind::Stuck => &[Spawn, Send, Status, Again, Retry, Attach, Logs, Cancel],
         NeedKind::ReviewReady => &[Merge, PullRequest, Status, Logs, Cancel],
@@ -227,7 +238,7 @@ impl<'f> TaskFacts<'f> {
             ActionGroup::Resolve => when(self.can_return(kind), PersonAction::Resolve),
             ActionGroup::Budget => when(self.budget.is_some_and(|it| it.is_own), PersonAction::AddBudget),
             ActionGroup::Status => self.states(kind),
-            ActionGroup::Pause | ActionGroup::Retry => Vec::new(),
+            ActionGroup::Pause | ActionGroup::Ask | ActionGroup::Retry => Vec::new(),
             ActionGroup::Cancel => self.cancel().into_iter().collect(),
             ActionGroup::Undo => when(self.is_cancelled(), PersonAction::Undo),
             ActionGroup::Delete => when(true, PersonAction::Delete),
@@ -458,6 +469,7 @@ impl<'f> MissionFacts<'f> {
                 }
                 None => Vec::new(),
             },
+            ActionGroup::Ask => self.answers_of_ask(),
             ActionGroup::Retry => when(self.status == MissionStatus::Failed, PersonAction::Retry),
             ActionGroup::Cancel => when(!self.is_over(), PersonAction::Cancel),
             ActionGroup::Delete => when(self.is_over(), PersonAction::Delete),
@@ -473,6 +485,11 @@ impl<'f> MissionFacts<'f> {
             | ActionGroup::Budget
             | ActionGroup::Undo => Vec::new(),
         }
+    }
+
+    fn answers_of_ask(&self) -> Vec<Offer<'f>> {
+        let Some(OpenAsk { step, answers, commit, .. }) = self.ask else { return Vec::new() };
+        answers.iter().map(|answer| Offer::open(PersonAction::AnswerAsk { step, answer, commit })).collect()
     }
 
     fn is_over(&self) -> bool {

@@ -1,5 +1,7 @@
 //! The need of a mission.
 
+use alloc::string::String;
+
 use super::{Agent, Need, NeedKind, Wait, asked, idle, limited, working};
 use crate::mission::MissionStatus;
 
@@ -14,6 +16,8 @@ pub struct MissionFacts<'f> {
     pub since: Option<&'f str>,
     /// The pause that waits for an answer.
     pub pause: Option<OpenPause<'f>>,
+    /// The question of a step that waits for an answer.
+    pub ask: Option<OpenAsk<'f>>,
     /// Reason for its failure, in one sentence.
     pub failure: Option<&'f str>,
     /// The end of an agent that is not recorded yet.
@@ -35,6 +39,21 @@ pub struct OpenPause<'f> {
     pub what: &'f str,
     /// True if its failure can be taken as it is.
     pub can_accept: bool,
+}
+
+/// The question of a step that waits for an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenAsk<'f> {
+    /// Id of the step.
+    pub step: &'f str,
+    /// Whom it asks what, in words.
+    pub what: &'f str,
+    /// The answers.
+    pub answers: &'f [String],
+    /// The commit that it shows.
+    pub commit: Option<&'f str>,
+    /// Time at which it was asked.
+    pub since: Option<&'f str>,
 }
 
 impl<'f> MissionFacts<'f> {
@@ -63,6 +82,7 @@ impl<'f> MissionFacts<'f> {
         let new = |kind, why: &'f str| Need::new(kind, self.since, why);
         let idle = || idle(self.agents).map(|agent| Need::of_agent(NeedKind::IdleWithoutArtifact, agent));
         asked(self.agents)
+            .or_else(|| self.ask.map(|it| Need::new(NeedKind::Question, it.since, it.what)))
             .or_else(idle)
             .or_else(|| self.unnoticed.map(|why| new(NeedKind::Crashed, why)))
             .or_else(|| self.attention.map(|why| new(NeedKind::HookFailed, why)))

@@ -10,6 +10,7 @@ impl Event {
             Event::MissionCreated { .. }
                 | Event::MissionStarted { .. }
                 | Event::StepStarted { .. }
+                | Event::StepAsked { .. }
                 | Event::StepEnded(_)
                 | Event::MissionPaused { .. }
                 | Event::MissionContinued { .. }

@@ -208,9 +208,12 @@ objects! {
         /// Reason for the failure.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The commit on which the program of a step ran.
+        /// The commit on which the program of a step ran, or that was shown to the person who has answered.
         #[serde(skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
+        /// Name of the person who has answered.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     }
 
     /// An agent that has ended, and what is left of it.

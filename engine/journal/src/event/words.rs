@@ -126,6 +126,10 @@ words! {
         Failed = "failed",
         /// Its agent has ended without a word.
         Lost = "lost",
+        /// A person has answered its question.
+        Answered = "answered",
+        /// Nobody has answered its question in time.
+        Expired = "expired",
     }
 
     /// Reason for a pause of a mission.

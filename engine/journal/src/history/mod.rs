@@ -208,6 +208,7 @@ impl WorkItemHistory {
             | Event::CommandEnded { .. }
             | Event::WorkflowChanged { .. }
             | Event::MissionStarted { .. }
+            | Event::StepAsked { .. }
             | Event::StepEnded(_)
             | Event::MissionPaused { .. }
             | Event::MissionCancelled { .. }

@@ -83,6 +83,18 @@ Examples:
 After an error it tries the step again, at an exhausted loop it grants one more round, and at the cap as many attempts again; with
 --accept-failure the failure counts, and no step starts any more. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
     Continue(ContinueArgs),
+    /// Answer the question of a step that asks a person
+    #[command(after_help = "\
+Examples:
+  orange mission answer login approve
+  orange mission answer login release later --comment \"After the fair\"
+  orange mission answer login reject --comment \"The plan has no tests\"
+
+One word is the answer, to the mission of the current worktree; of two, the first is the mission; of three, the second is the step, which
+only a mission needs that asks several questions. The answer is given in the name that git has for you here (`user.name`), and a step
+that names its people takes no other. `reject` fails the step, with the comment as the reason; every other answer completes it, with
+the comment as the summary. The first answer counts. No agent may answer.")]
+    Answer(AnswerArgs),
     /// Run a failed mission again from its failed steps
     #[command(after_help = "\
 Examples:
@@ -298,6 +310,32 @@ pub struct ContinueArgs {
     /// Policy of its pauses from now on.
     #[command(flatten)]
     pub policy: PolicyArgs,
+}
+
+/// `orange mission answer …`
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The mission, the step that asks, and the answer
+    #[arg(value_name = "[MISSION [STEP]] ANSWER", required = true, num_args = 1..=3)]
+    pub words: Vec<String>,
+    /// Comment for the steps after it, or the reason of a rejection
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub comment: Option<String>,
+    /// The commit that you have seen: an answer about another one is refused
+    #[arg(long, value_name = "COMMIT")]
+    pub commit: Option<String>,
+}
+
+impl AnswerArgs {
+    /// The mission, the step and the answer.
+    pub fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        match &self.words[..] {
+            [mission, step, answer, ..] => (Some(mission), Some(step), answer),
+            [mission, answer] => (Some(mission), None, answer),
+            [answer] => (None, None, answer),
+            [] => (None, None, ""),
+        }
+    }
 }
 
 /// `orange step complete …`

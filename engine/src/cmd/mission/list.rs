@@ -89,10 +89,11 @@ fn readable(
     names: &KnownNames<'_>,
 ) -> MissionRow {
     let need = Some(names.in_need(need::of_mission(dir, &observed, projection)));
-    let Observed { task, .. } = observed;
+    let Observed { task, history, .. } = observed;
     MissionRow {
         need,
         step: projection.current().map(|step| projection.name(step)),
+        asks: names.in_asks(projection.asks(dir, &history)),
         pause: projection.pause(&task.id).map(|pause| names.in_pause(pause)),
         id: task.id,
         project: task.project,

@@ -12,7 +12,7 @@ use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{WorkItem, WorkItemDir};
-use orange_api::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
+use orange_api::{LoopCount, MissionAsk, MissionPause, MissionPolicy, MissionStep, ShownMission};
 use orange_system::fault;
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
@@ -46,6 +46,7 @@ pub fn record(app: &App, dir: &WorkItemDir) -> Result<(ShownMission, Projection)
         },
         pause: pauses.first().cloned(),
         pauses,
+        asks: names.in_asks(projection.asks(dir, &history)),
         steps: projection.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.state(),
@@ -80,6 +81,7 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     );
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     lines.extend(mission.pauses.iter().flat_map(pause_lines));
+    lines.extend(mission.asks.iter().flat_map(ask_lines));
     lines.extend(ended.iter().map(|command| format!("  {command}")));
     lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
     if !mission.inputs.is_empty() {
@@ -106,6 +108,18 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
 pub fn pause_lines(pause: &MissionPause) -> Vec<String> {
     let mut lines = vec![format!("pause {}    {}", pause.number, one_line(&pause.what, 300))];
     lines.extend(pause.offers.iter().map(|command| format!("  {command}")));
+    lines
+}
+
+/// A question with the commands that answer it.
+pub fn ask_lines(ask: &MissionAsk) -> Vec<String> {
+    let mut lines = vec![format!("asks       {}", one_line(&ask.what, 300))];
+    let context = ask.context.as_deref().filter(|it| !it.is_empty());
+    lines.extend(context.into_iter().flat_map(str::lines).map(|line| format!("           | {line}")));
+    if let (Some(until), Some(what)) = (&ask.until, &ask.on_timeout) {
+        lines.push(format!("           until {until}, then `{what}` counts"));
+    }
+    lines.extend(ask.offers.iter().map(|command| format!("  {command}")));
     lines
 }
 

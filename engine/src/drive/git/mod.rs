@@ -155,6 +155,11 @@ impl Git {
         Ok(())
     }
 
+    /// The name with which this user commits here, if git has one.
+    pub fn user_name(&self) -> Result<Option<String>> {
+        self.setting("user.name")
+    }
+
     /// Writes the name and the address of commits into another file of settings, and nothing else, since settings may have tokens.
     pub fn copy_identity(&self, file: &Path) -> Result<()> {
         for key in ["user.name", "user.email"] {

@@ -2,11 +2,11 @@
 //! worktree, starts the next agent, and gives the worktree back at the end.
 
 use orange_core::mission::{AttemptEnd, MissionStatus};
-use orange_core::plan::StepId;
+use orange_core::plan::{Step, StepId};
 
 use super::Projection;
 use super::locked::LockedMission;
-use super::{notices, program, wait};
+use super::{ask, notices, program, wait};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::{budget, life, queue, waiting};
@@ -31,6 +31,7 @@ pub fn advance(app: &App, dir: &WorkItemDir) -> Result<()> {
     program::end_over(&mission)?;
     end_agents(app, &mut mission)?;
     begin(app, &mut mission)?;
+    ask::put_all(app, &mut mission)?;
     start_next(app, &mut mission)?;
     leave(app, &mut mission)?;
     drop(mission);
@@ -74,7 +75,9 @@ fn is_due(app: &App, dir: &WorkItemDir) -> Result<bool> {
         MissionStatus::Running => {
             let is_missing =
                 mission.busy().is_some() && history.agents.alive.is_empty() && !program::is_running(dir);
-            Ok(!wait::is_early(&history) && (mission.next().is_some() || is_missing))
+            let next = mission.next(projection.plan).map(|(step, _)| projection.plan.step(step));
+            let is_asked = next.is_some_and(Step::is_ask);
+            Ok(is_asked || !wait::is_early(&history) && (next.is_some() || is_missing))
         }
         MissionStatus::Paused => Ok(false),
         MissionStatus::Failed => Ok(has_session),
@@ -129,7 +132,10 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     }
     let busy = mission.projection.mission.busy();
     let current = busy.map(|step| (step, mission.projection.mission.step(step).attempt()));
-    let Some((step, number)) = current.or_else(|| mission.projection.mission.next()) else { return Ok(()) };
+    let Some((step, number)) = current.or_else(|| mission.projection.mission.next(mission.projection.plan))
+    else {
+        return Ok(());
+    };
     if current.is_some() && !mission.locked.history().agents.alive.is_empty() {
         return restart_unbegun(app, mission);
     }

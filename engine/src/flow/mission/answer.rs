@@ -64,6 +64,7 @@ pub fn go_on(app: &App, dir: &WorkItemDir, answer: PauseDecision) -> Result<Answ
         | Effect::Repeated
         | Effect::Paused(_)
         | Effect::Start { .. }
+        | Effect::Ask { .. }
         | Effect::Ended(_) => None,
     });
     drop(mission);

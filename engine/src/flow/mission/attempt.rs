@@ -118,7 +118,7 @@ fn event(own: &OwnAttempt, said: AttemptReport) -> Event {
 pub(super) fn ended(own: &OwnAttempt, said: AttemptReport) -> EndedAttempt {
     let ended = EndedAttempt { step: own.step.clone(), attempt: own.attempt, ..EndedAttempt::default() };
     match said {
-        AttemptReport::Completed(Report { result, summary, warning, outputs }) => EndedAttempt {
+        AttemptReport::Completed(Report { result, summary, warning, outputs, answer: _ }) => EndedAttempt {
             end: StepEnd::Completed,
             result,
             summary: Some(summary),

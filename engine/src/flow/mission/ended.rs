@@ -7,7 +7,7 @@ use orange_core::Delay;
 use super::LockedMission;
 use super::advance::advance;
 use super::attempt::failed;
-use super::{limit, wait};
+use super::{ask, limit, wait};
 use crate::Result;
 use crate::app::App;
 use crate::flow::agent::ended::lost_conversation;
@@ -86,6 +86,7 @@ pub fn look(app: &App, dir: &WorkItemDir, missing: &[u32]) -> Result<Vec<String>
         mission.record(failed(step, attempt, &reason), Vec::new())?;
         stories.push(format!("step {step}, attempt {attempt}: {reason}"));
     }
+    stories.extend(ask::expire_all(&mut mission)?);
     let before = mission.locked.history().last_seq;
     drop(mission);
     advance(app, dir)?;

@@ -109,7 +109,8 @@ impl LockedMission {
                 | Effect::EndAgent { .. }
                 | Effect::Repeated
                 | Effect::Continued(_)
-                | Effect::Start { .. } => {}
+                | Effect::Start { .. }
+                | Effect::Ask { .. } => {}
             }
         }
         events

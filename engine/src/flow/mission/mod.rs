@@ -5,6 +5,7 @@
 
 pub mod advance;
 pub mod answer;
+pub mod ask;
 pub mod attempt;
 pub mod ended;
 pub mod limit;

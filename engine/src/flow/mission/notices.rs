@@ -99,6 +99,14 @@ fn line(
             "Step {step} has started, attempt {attempt}. `orange mission logs {id} {step}` shows its agent."
         ));
     }
+    if let Event::StepAsked { step, attempt, .. } = &record.event {
+        let asked = projection
+            .asks(dir, history)
+            .into_iter()
+            .find(|it| it.step == *step && it.attempt == *attempt)?;
+        let offers: Vec<String> = asked.offers.iter().map(|offer| format!("  {offer}")).collect();
+        return Some(format!("{}\n{}", asked.what, offers.join("\n")));
+    }
     if let Event::StepEnded(ended) = &record.event {
         return Some(ended_line(projection, id, history, ended));
     }
@@ -115,7 +123,7 @@ fn line(
 }
 
 fn ended_line(projection: &Projection, id: &str, history: &WorkItemHistory, ended: &EndedAttempt) -> String {
-    let EndedAttempt { step, attempt, end, result, warning, reason, .. } = ended;
+    let EndedAttempt { step, attempt, end, result, warning, reason, by, .. } = ended;
     let took = projection.duration_ms(step, *attempt, history).map(|it| format!(" after {} s", it / 1000));
     let took = took.unwrap_or_default();
     let how = match end {
@@ -126,6 +134,11 @@ fn ended_line(projection: &Projection, id: &str, history: &WorkItemHistory, ende
         }
         StepEnd::Failed => format!("has failed{took}: {}", reason.as_deref().unwrap_or_default()),
         StepEnd::Lost => format!("lost its agent{took}, which ended without a word"),
+        StepEnd::Answered => {
+            let (word, by) = (result.as_deref().unwrap_or_default(), by.as_deref().unwrap_or_default());
+            return format!("Step {step} is answered{took}: {word}, by {by}.");
+        }
+        StepEnd::Expired => return format!("Step {step} was not answered in time."),
         StepEnd::Other(word) => format!("has ended{took}: {word}"),
     };
     format!("Step {step} {how}. `orange mission logs {id} {step}` shows what it did.")

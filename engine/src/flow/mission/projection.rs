@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use orange_core::mission::{self, Mission, Report};
+use orange_core::mission::{self, Answer, Mission, Report};
 use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId};
 
 use crate::store::create::plan_hash;
@@ -89,6 +89,10 @@ pub(super) fn input(plan: &Plan<'_>, event: &Event) -> Result<Option<mission::Ev
     if let Event::StepStarted { step, attempt, .. } = event {
         return Ok(Some(mission::Event::Start { step: named(plan, step)?, attempt: *attempt }));
     }
+    if let Event::StepAsked { step, attempt, commit } = event {
+        let (step, commit) = (named(plan, step)?, commit.clone());
+        return Ok(Some(mission::Event::Ask { step, attempt: *attempt, commit }));
+    }
     if let Event::StepEnded(ended) = event {
         return ended_input(named(plan, &ended.step)?, ended).map(Some);
     }
@@ -111,14 +115,21 @@ pub(super) fn input(plan: &Plan<'_>, event: &Event) -> Result<Option<mission::Ev
 }
 
 fn ended_input(step: StepId, ended: &EndedAttempt) -> Result<mission::Event> {
-    let EndedAttempt { attempt, result, summary, warning, outputs, reason, .. } = ended.clone();
+    let EndedAttempt { attempt, result, summary, warning, outputs, reason, commit, by, .. } = ended.clone();
     Ok(match ended.end {
         StepEnd::Completed => {
-            let report = Report { result, summary: summary.unwrap_or_default(), warning, outputs };
+            let summary = summary.unwrap_or_default();
+            let report = Report { result, summary, warning, outputs, answer: None };
             mission::Event::Complete { step, attempt, report }
         }
         StepEnd::Failed => mission::Event::Fail { step, attempt, reason: reason.unwrap_or_default() },
         StepEnd::Lost => mission::Event::Lose { step, attempt },
+        StepEnd::Answered => {
+            let (word, comment) = (result.unwrap_or_default(), summary.unwrap_or_default());
+            let answer = Answer { word, comment, by: by.unwrap_or_default(), commit };
+            mission::Event::Answer { step, attempt, answer }
+        }
+        StepEnd::Expired => mission::Event::Expire { step, attempt },
         StepEnd::Other(ref word) => return Err(unknown("end of an attempt", word)),
     })
 }

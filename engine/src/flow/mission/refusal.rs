@@ -30,6 +30,20 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
         Refusal::HasEnded => (ErrorKind::Refused, "the first report counts: stop here".to_owned()),
         Refusal::NotQueued(_) => (ErrorKind::Refused, format!("`orange mission show {id}` shows what runs")),
         Refusal::Busy(_) => (ErrorKind::Refused, "it starts when that one has ended".to_owned()),
+        Refusal::NotYours(_) => {
+            (ErrorKind::NotAllowed, format!("`orange mission show {id}` shows whom it asks"))
+        }
+        Refusal::NotAsked(_) => {
+            (ErrorKind::Refused, format!("`orange mission show {id}` shows what it asks"))
+        }
+        Refusal::Answered { .. } => (ErrorKind::Refused, "the first answer counts".to_owned()),
+        Refusal::NoSuchAnswer(_) => (ErrorKind::Usage, "give one of these".to_owned()),
+        Refusal::Moved { .. } => (
+            ErrorKind::Refused,
+            format!(
+                "look again: `orange mission show {id}` shows the question, and the commit that an answer is about"
+            ),
+        ),
         Refusal::ResultNeeded => {
             (ErrorKind::Usage, format!("say it with `--result`: {}", results(projection)))
         }

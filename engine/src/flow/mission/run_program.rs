@@ -58,10 +58,14 @@ pub fn run(app: &App, dir: &WorkItemDir) -> Result<()> {
 fn begin(app: &App, dir: &WorkItemDir) -> Result<Option<ProgramAttempt>> {
     let mut mission = LockedMission::lock(app, dir)?;
     let projection = mission.projection.clone();
-    let Some((step, number)) = projection.mission.next() else { return Ok(None) };
-    if !projection.plan.step(step).is_program() {
+    let next = projection
+        .mission
+        .startable(projection.plan)
+        .find(|(step, _)| !projection.plan.step(*step).is_ask())
+        .filter(|(step, _)| projection.plan.step(*step).is_program());
+    let Some((step, number)) = next else {
         return Ok(None);
-    }
+    };
     // Its folder may be gone.
     let ready = workspace::acquire(app, &mut mission.locked)
         .and_then(|_| wall::check_programs(app, mission.locked.task()));

@@ -109,7 +109,7 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     {
         app.harness(harness)?;
     }
-    for step in plan.steps.iter().filter(|step| !step.is_program()) {
+    for step in plan.steps.iter().filter(|step| !step.is_program() && !step.is_ask()) {
         let is_reviewer = plan.role(step.role) == REVIEWER;
         let harness = step.harness.unwrap_or(if is_reviewer { new.review_harness } else { new.harness });
         check_switches(&app.harness(harness)?, step).map_err(|mut error| {

@@ -18,7 +18,8 @@ impl Projection {
     pub fn current(&self) -> Option<StepId> {
         let mission = &self.mission;
         let asked = mission.pause().and_then(|pause| pause.reason.step());
-        asked.or(mission.busy()).or_else(|| mission.next().map(|(step, _)| step))
+        let open = || mission.open_asks().next().map(|(step, _)| step);
+        asked.or(mission.busy()).or_else(|| mission.next(self.plan).map(|(step, _)| step)).or_else(open)
     }
 
     /// The place of the step that runs, or would run next, in the order in which steps can run.
@@ -224,7 +225,8 @@ fn one(
     history: &WorkItemHistory,
 ) -> MissionAttempt {
     let started = history.mission.records.iter().find(|record| {
-        matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. } if of == step && *number == attempt)
+        matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. }
+            | Event::StepAsked { step: of, attempt: number, .. } if of == step && *number == attempt)
     });
     let ended = history.mission.records.iter().find(|record| {
         matches!(&record.event, Event::StepEnded(EndedAttempt { step: of, attempt: number, .. })
@@ -252,6 +254,15 @@ fn one(
             summary: Some(report.summary.clone()),
             warning: report.warning.clone(),
             outputs: report.outputs.clone(),
+            by: report.answer.as_ref().map(|it| it.by.as_str().to_owned()),
+            commit: report.answer.as_ref().and_then(|it| it.commit.clone()),
+            ..shown
+        },
+        Some(AttemptEnd::Rejected { reason, answer }) => MissionAttempt {
+            status: Some("rejected".to_owned()),
+            reason: Some(reason.clone()),
+            by: Some(answer.by.as_str().to_owned()),
+            commit: answer.commit.clone(),
             ..shown
         },
         Some(AttemptEnd::Failed { reason }) => {

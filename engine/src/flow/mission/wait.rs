@@ -50,7 +50,7 @@ pub(super) fn after_loss(
 ) -> Result<String> {
     let reason = format!("agent {} has ended without a word: {}", end.spawn, end.reason);
     let lost = lost(step, attempt);
-    let next = mission.following(&lost)?.next();
+    let next = mission.following(&lost)?.next(mission.projection.plan);
     if next.is_none_or(|(next, _)| mission.projection.plan.step(next).id != step) {
         return mission.record(lost, vec![exited]).map(|_| reason);
     }

@@ -149,6 +149,7 @@ fn commands(seen: &SeenNeed) -> Vec<PhoneCommand> {
         | ActionName::Resolve
         | ActionName::AddBudget
         | ActionName::Accept
+        | ActionName::Answer
         | ActionName::Retry
         | ActionName::Cancel
         | ActionName::Undo

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use orange_analysis::insight::{self, WorkflowInsight};
 use orange_analysis::search::SearchLimits;
+use orange_analysis::plan_proof::Requirement;
 use orange_analysis::{plan_proof, prove};
-use orange_codegen::Source;
+use orange_codegen::{Checked, Source};
 
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
-use crate::json::{self, ProveAnswer};
+use crate::json::{self, ProveAnswer, ShownRequirement};
 use crate::output;
 use crate::screen::Styles;
 
@@ -23,11 +24,16 @@ with the bound that cut the search. A finding that a comment allows refutes all 
 Examples:
   orange-workflow prove flow.yml
   orange-workflow prove flow.yml --format json
+  orange-workflow prove flow.yml --require "deploy after approve"
 
-Exit status: 0 all proved, 1 something refuted or undecided, 2 the work could not be done.")]
+Exit status: 0 all proved and every requirement holds, 1 something refuted or undecided, 2 the work could not be done.")]
 pub(crate) struct Prove {
     /// The workflow; `-` reads standard input
     pub file: PathBuf,
+
+    /// Claim that a step of a step workflow starts only after the answer of a person: `deploy after approve`; may be given again
+    #[arg(long = "require", value_name = "STEP after ASK", value_parser = requirement)]
+    pub requirements: Vec<Requirement>,
 
     /// Format of the proof
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
@@ -45,18 +51,42 @@ pub(crate) enum ProofFormat {
 
 pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
     let (mut file, checked) = one::compiled(&args.file, styles)?;
+    let required = required(&args.requirements, &checked)?;
     file.compilation.checked = Some(checked);
     let source = &file.source;
     let known = insight::of(source, &file.compilation, &SearchLimits::default());
     let known = known.map_or_else(|| Err(Vec::new()), |it| it.known);
     let answer = match &known {
-        Ok(known) => proof_of(known, source),
+        Ok(known) => ProveAnswer { requirements: required, ..proof_of(known, source) },
         Err(findings) => {
             let findings = findings.clone();
             return Err(one::refuse(file, findings, styles));
         }
     };
     Ok(answered(&answer, args.format, styles)?)
+}
+
+/// Reads a requirement.
+fn requirement(text: &str) -> Result<Requirement, String> {
+    Requirement::parse(text).ok_or_else(|| "write STEP after ASK, such as `deploy after approve`".to_owned())
+}
+
+/// Whether each requirement holds.
+fn required(requirements: &[Requirement], checked: &Checked) -> Result<Vec<ShownRequirement>, Failure> {
+    if requirements.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = plan_proof::required(checked, requirements).ok_or_else(|| {
+        let message = "--require: a state machine workflow has no steps that ask".to_owned();
+        Failure::new(message, "leave `--require` out")
+    })?;
+    let shown = requirements.iter().zip(found).map(|(it, found)| ShownRequirement {
+        step: it.step.clone(),
+        after: it.after.clone(),
+        holds: found.is_ok(),
+        why: found.unwrap_or_else(|why| why),
+    });
+    Ok(shown.collect())
 }
 
 /// The proof in what is known of a workflow.
@@ -72,7 +102,8 @@ fn answered(answer: &ProveAnswer<'_>, format: ProofFormat, styles: Styles) -> Re
         ProofFormat::Human => output::proof(answer, styles.out),
         ProofFormat::Json => json::written(answer)?,
     };
-    let is_proved = answer.properties.iter().all(|it| it.verdict == json::ShownVerdict::Proved);
+    let is_proved = answer.properties.iter().all(|it| it.verdict == json::ShownVerdict::Proved)
+        && answer.requirements.iter().all(|it| it.holds);
     let exit = if is_proved { Exit::Clean } else { Exit::Found };
     Ok(Answer { out, err: String::new(), exit })
 }

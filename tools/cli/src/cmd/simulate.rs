@@ -109,7 +109,11 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         // The runs of proofs do not pause.
         let unattended = Policy { execution: Execution::Auto, intervene: Intervene::Never };
         let simulation = Simulation::of_mission(&plan, unattended);
-        let trace = match plan_proof::PROPERTIES.iter().any(|it| it.name == name) {
+        let trace = match plan_proof::PROPERTIES
+            .iter()
+            .chain(plan_proof::PROPERTIES_OF_ASKS)
+            .any(|it| it.name == name)
+        {
             true => {
                 let proof = plan_proof::prove(&checked, &file.source);
                 broken(name, proof.iter().flat_map(|it| &it.properties))?

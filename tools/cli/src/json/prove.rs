@@ -19,6 +19,9 @@ pub(crate) struct ProveAnswer<'l> {
     pub workflow: &'l str,
     /// Every property, with its verdict.
     pub properties: Vec<ShownProperty<'l>>,
+    /// The claims of `--require`, with their verdicts; absent without that option.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<ShownRequirement>,
     /// Size of the workflow, and its longest runs without a person; those of a step workflow have other keys.
     pub figures: ShownFigures<'l>,
     /// Assumptions of the verdicts, and facts that they leave out.
@@ -46,6 +49,20 @@ pub(crate) struct ShownProperty<'l> {
     pub run: Option<&'l Trace>,
     /// The findings that refute it.
     pub findings: Vec<Finding<'l>>,
+}
+
+/// A claim that a step starts only after the answer of a person.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(rename = "Requirement"))]
+pub(crate) struct ShownRequirement {
+    /// The step that starts.
+    pub step: String,
+    /// The step that asks.
+    pub after: String,
+    /// True if the claim is proved.
+    pub holds: bool,
+    /// The answers after which the step starts, or the reason why the claim is not proved.
+    pub why: String,
 }
 
 /// Verdict on a property.
@@ -82,6 +99,9 @@ pub(crate) struct StepFigures<'l> {
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; null when there is no bound or the search was cut.
     pub attempts: Option<u32>,
+    /// The most questions of one mission to persons, beside retries by hand; absent of a workflow that asks nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<u32>,
     /// The most attempts that follow from the workflow without a search, restarted agents included, beside those that persons ask for.
     pub bound: u64,
     /// The most attempts at each step, and the most agents of one attempt.
@@ -194,6 +214,7 @@ impl<'l> ProveAnswer<'l> {
                 .iter()
                 .map(|it| ShownProperty::new(it, &source.path, &index))
                 .collect(),
+            requirements: Vec::new(),
             figures: ShownFigures::from(&proof.figures),
             rests_on,
         }
@@ -284,6 +305,7 @@ impl<'l> From<&'l PlanFigures> for ShownFigures<'l> {
             configurations: figures.configurations,
             acts: figures.acts,
             attempts: figures.attempts,
+            asks: figures.asks.filter(|it| *it > 0),
             bound: figures.bound,
             by_step: by_step.collect(),
             ends: ends.collect(),

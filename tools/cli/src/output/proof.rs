@@ -18,6 +18,13 @@ pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
         teller.property(&mut out, property);
         out.push('\n');
     }
+    for it in &proof.requirements {
+        let verdict = if it.holds { ShownVerdict::Proved } else { ShownVerdict::Refuted };
+        let headline = format!("{}: {} after {}", verdict.as_str(), it.step, it.after);
+        put(&mut out, format_args!("{}\n", teller.coloured(verdict, &headline)));
+        paragraph(&mut out, "  ", &it.why, style.width);
+        out.push('\n');
+    }
     match &proof.figures {
         ShownFigures::Machine(it) => figures(&mut out, it, style.width),
         ShownFigures::Steps(it) => step_figures(&mut out, it, style.width),

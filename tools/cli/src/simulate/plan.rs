@@ -82,6 +82,11 @@ impl<'p> Simulation<PlanWalk<'p>> {
                 let role = self.walk.plan.role(self.walk.plan.step(*step).role);
                 format!("starts the agent of {}, attempt {attempt}, role {role}", self.name(*step))
             }
+            Effect::Ask { step, attempt } => {
+                let who = self.walk.plan.step(*step).ask.map_or(&[][..], |it| it.who);
+                let whom = if who.is_empty() { "a person".to_owned() } else { who.join(", ") };
+                format!("asks {whom} about {}, attempt {attempt}", self.name(*step))
+            }
             Effect::Ended(status) => format!("the mission has ended: {}", status.as_str()),
         }
     }
@@ -108,6 +113,14 @@ impl<'p> Simulation<PlanWalk<'p>> {
                 results => results.iter().try_for_each(|it| writeln!(out, "complete {name} {it}"))?,
             }
             writeln!(out, "fail {name}\nlose {name}")?;
+        }
+        for (step, _) in mission.open_asks() {
+            let name = self.name(step);
+            let answers = plan.step(step).answers();
+            answers.iter().try_for_each(|it| writeln!(out, "answer {name} {it}"))?;
+            if plan.step(step).timeout.is_some() {
+                writeln!(out, "expire {name}")?;
+            }
         }
         for pause in &mission.questions {
             let number =

@@ -90,7 +90,7 @@ impl HistoryWriter<'_> {
         let CallDetails { crab, commit, .. } = self.about;
         let (name, crab) = (self.name(step), crab.as_ref());
         let (kind, commit, data) = match end {
-            AttemptEnd::Completed(Report { result, summary, warning, outputs }) => {
+            AttemptEnd::Completed(Report { result, summary, warning, outputs, answer: _ }) => {
                 let summary = shortened(summary);
                 let mut data = json!({"step": name, "attempt": attempt, "crab": crab, "result": result,
                     "summary": summary, "warning": warning, "commit": commit});
@@ -99,7 +99,7 @@ impl HistoryWriter<'_> {
                 }
                 ("run.completed", commit.clone(), data)
             }
-            AttemptEnd::Failed { reason } => {
+            AttemptEnd::Failed { reason } | AttemptEnd::Rejected { reason, .. } => {
                 let data = json!({"step": name, "attempt": attempt, "crab": crab, "reason": shortened(reason),
                     "commit": commit});
                 ("run.failed", commit.clone(), data)
@@ -120,7 +120,11 @@ impl HistoryWriter<'_> {
                 self.record("mission.paused", json!({"pause": number, "why": why, "step": step}));
             }
             Effect::Ended(status) => self.record(end_of(*status), json!({"status": status.as_str()})),
-            Effect::Continued(_) | Effect::EndAgent { .. } | Effect::Repeated | Effect::Start { .. } => {}
+            Effect::Continued(_)
+            | Effect::EndAgent { .. }
+            | Effect::Repeated
+            | Effect::Start { .. }
+            | Effect::Ask { .. } => {}
         }
     }
 

@@ -64,6 +64,7 @@ impl Cascade {
             | Effect::Repeated
             | Effect::Paused(_)
             | Effect::Start { .. }
+            | Effect::Ask { .. }
             | Effect::Ended(_) => None,
         });
         self.answer(done(actor.version, false, answered));
@@ -98,6 +99,9 @@ impl Cascade {
             | Event::Assign { .. }
             | Event::Lose { .. }
             | Event::Abandon { .. }
+            | Event::Ask { .. }
+            | Event::Answer { .. }
+            | Event::Expire { .. }
             | Event::Obstruct { .. }
             | Event::Continue { .. }
             | Event::Retry { .. }

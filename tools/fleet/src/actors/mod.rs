@@ -244,7 +244,7 @@ fn want(actor: &MissionActor) -> Todo {
         mission: id.clone(),
         version: *version,
         ticket: *ticket,
-        next: mission.startable().map(item).collect(),
+        next: mission.startable(plan).map(item).collect(),
         running,
         waiting: Vec::new(),
     };
@@ -261,6 +261,9 @@ fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
         | core_mission::Event::Start { .. }
         | core_mission::Event::Lose { .. }
         | core_mission::Event::Abandon { .. }
+        | core_mission::Event::Ask { .. }
+        | core_mission::Event::Answer { .. }
+        | core_mission::Event::Expire { .. }
         | core_mission::Event::Obstruct { .. }
         | core_mission::Event::Continue { .. }
         | core_mission::Event::Retry { .. }

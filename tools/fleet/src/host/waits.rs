@@ -10,7 +10,10 @@ impl ColonyState {
         if self.scheduler.leases.contains_key(&stored.row.id) {
             return None;
         }
-        let roles = stored.mission.startable().map(|(step, _)| stored.plan.role(stored.plan.step(step).role));
+        let roles = stored
+            .mission
+            .startable(stored.plan)
+            .map(|(step, _)| stored.plan.role(stored.plan.step(step).role));
         self.why_no_step(roles)
     }
 

@@ -64,10 +64,13 @@ pub(super) async fn part(
     let text = attempt.and_then(|it| match (it.end.as_ref()?, part.as_str()) {
         (AttemptEnd::Completed(report), "summary") => Some(report.summary.clone()),
         (AttemptEnd::Completed(report), "warning") => report.warning.clone(),
-        (AttemptEnd::Failed { reason }, "reason") => Some(reason.clone()),
+        (AttemptEnd::Failed { reason } | AttemptEnd::Rejected { reason, .. }, "reason") => {
+            Some(reason.clone())
+        }
         (
             AttemptEnd::Completed(_)
             | AttemptEnd::Failed { .. }
+            | AttemptEnd::Rejected { .. }
             | AttemptEnd::Lost
             | AttemptEnd::Abandoned
             | AttemptEnd::Withdrawn,

@@ -73,6 +73,7 @@ fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (To
         }
         Some(AttemptEnd::Completed(_)) => (Tone::Good, "completed"),
         Some(AttemptEnd::Failed { .. }) => (Tone::Bad, "failed"),
+        Some(AttemptEnd::Rejected { .. }) => (Tone::Bad, "rejected"),
         Some(AttemptEnd::Lost) => (Tone::Bad, "ended without a word"),
         Some(AttemptEnd::Abandoned) => (Tone::Bad, "its crab was lost"),
         Some(AttemptEnd::Withdrawn) => (Tone::Off, "withdrawn"),
@@ -221,7 +222,9 @@ impl Tried<'_> {
     fn end(&self) -> Markup {
         match self.end {
             Some(AttemptEnd::Completed(report)) => self.report(report),
-            Some(AttemptEnd::Failed { reason }) => self.long(reason, "reason"),
+            Some(AttemptEnd::Failed { reason } | AttemptEnd::Rejected { reason, .. }) => {
+                self.long(reason, "reason")
+            }
             Some(AttemptEnd::Lost | AttemptEnd::Abandoned | AttemptEnd::Withdrawn) | None => html! {},
         }
     }

@@ -85,7 +85,10 @@ impl MissionPage<'_> {
 
     /// The step that starts next, if a crab has it, with that crab.
     fn holder(&self) -> Option<(StepId, &str)> {
-        self.stored.mission.startable().find_map(|(step, _)| Some((step, self.crab_of(step)?)))
+        self.stored
+            .mission
+            .startable(self.stored.plan)
+            .find_map(|(step, _)| Some((step, self.crab_of(step)?)))
     }
 
     /// The name of the crab that has a step.

@@ -49,6 +49,7 @@ impl Tone {
         match state.standing() {
             StepStatus::Blocked | StepStatus::Queued => Tone::Calm,
             StepStatus::Assigned | StepStatus::Running => Tone::Busy,
+            StepStatus::Asked => Tone::Ask,
             StepStatus::Completed => Tone::Good,
             StepStatus::Failed if state.is_handled || !has_failed_itself(state) => Tone::Off,
             StepStatus::Failed => Tone::Bad,
@@ -72,6 +73,7 @@ pub fn standing(state: &StepState) -> &'static str {
         | StepStatus::Queued
         | StepStatus::Assigned
         | StepStatus::Running
+        | StepStatus::Asked
         | StepStatus::Completed
         | StepStatus::Failed
         | StepStatus::Skipped
@@ -231,8 +233,8 @@ pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<(StepId, &str)>)
 }
 
 fn waiting(plan: &Plan<'_>, mission: &Mission) -> String {
-    let names: Vec<&str> = mission.startable().map(|(step, _)| plan.step(step).id).collect();
-    match (&names[..], mission.next()) {
+    let names: Vec<&str> = mission.startable(plan).map(|(step, _)| plan.step(step).id).collect();
+    match (&names[..], mission.next(plan)) {
         ([name], Some((_, attempt))) => format!("{name} waits for a crab, attempt {attempt}."),
         ([], _) | (_, None) => "The mission runs.".to_owned(),
         (names, Some(_)) => format!("{} wait for a crab.", names.join(", ")),

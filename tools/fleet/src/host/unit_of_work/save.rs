@@ -134,6 +134,6 @@ pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) ->
 /// The step that runs or comes next, or about which the mission asks.
 fn current_step(plan: &Plan<'static>, mission: &Mission) -> Option<&'static str> {
     let asked = mission.pause().and_then(|pause| pause.reason.step());
-    let step = mission.busy().or(asked).or_else(|| mission.next().map(|(step, _)| step))?;
+    let step = mission.busy().or(asked).or_else(|| mission.next(plan).map(|(step, _)| step))?;
     plan.steps.get(step.index()).map(|it| it.id)
 }

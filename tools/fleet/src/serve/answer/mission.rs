@@ -150,7 +150,9 @@ fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
             answer.warning.clone_from(&report.warning);
             answer.outputs.clone_from(&report.outputs);
         }
-        Some(AttemptEnd::Failed { reason }) => answer.reason = Some(reason.clone()),
+        Some(AttemptEnd::Failed { reason } | AttemptEnd::Rejected { reason, .. }) => {
+            answer.reason = Some(reason.clone())
+        }
         Some(AttemptEnd::Lost | AttemptEnd::Abandoned | AttemptEnd::Withdrawn) | None => {}
     }
     Some(answer)
@@ -165,7 +167,7 @@ fn end(mission: &Mission, step: StepId, attempt: u32) -> Option<&AttemptEnd> {
 pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered: bool) -> RunStatus {
     match end(mission, step, attempt) {
         Some(AttemptEnd::Completed(_)) => RunStatus::Completed,
-        Some(AttemptEnd::Failed { .. }) => RunStatus::Failed,
+        Some(AttemptEnd::Failed { .. } | AttemptEnd::Rejected { .. }) => RunStatus::Failed,
         Some(AttemptEnd::Lost) => RunStatus::Lost,
         Some(AttemptEnd::Abandoned) => RunStatus::Abandoned,
         Some(AttemptEnd::Withdrawn) => RunStatus::Withdrawn,
@@ -174,6 +176,7 @@ pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered:
             StepStatus::Assigned => RunStatus::Assigned,
             StepStatus::Queued if is_offered => RunStatus::Assigned,
             StepStatus::Queued
+            | StepStatus::Asked
             | StepStatus::Blocked
             | StepStatus::Completed
             | StepStatus::Failed

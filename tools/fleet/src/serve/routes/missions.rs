@@ -87,6 +87,11 @@ pub async fn start(
         return Err(ApiError::bad("no_prompt", "`prompt` is empty").help("say what is to be done"));
     }
     let plan = gateway.workflows.named(&workflow)?;
+    if plan.has_asks() {
+        let message = format!("`{workflow}` asks persons, and missions of a fleet ask nobody yet");
+        return Err(ApiError::new(StatusCode::NOT_IMPLEMENTED, "unsupported", message)
+            .help("`orange mission start` runs it on one machine"));
+    }
     let branch = branch.as_deref().map(|it| names::branch("branch", it)).transpose()?.map(str::to_owned);
     let policy = Policy {
         execution: self::execution(execution.as_deref())?.unwrap_or(plan.policy.execution),

@@ -122,6 +122,7 @@ pub(super) async fn complete(
                 summary: body.summary,
                 warning: body.warning,
                 outputs: body.outputs,
+                answer: None,
             };
             MissionEvent::Complete { step, attempt, report }
         }
