@@ -20,6 +20,8 @@ static OTHER_LANGUAGE: &[(&str, &str)] = &[
     ("B28", "C8C"),
     ("B29", "each state of a task has transitions, which say what follows a fix"),
     ("B31", "the programs of gates answer yes or no, and a gate that says no stops the task"),
+    ("B37", "an agent of a task works in a state, and no other one beside it"),
+    ("B38", "a person takes a task on, and no timeout does"),
     ("B39", "a budget of `starts` bounds a task, and its loops have bounds of their own"),
     ("B3A", "a budget of `starts` bounds a task, and its loops have bounds of their own"),
     ("B40", "the programs of tasks have no placeholders but {port}"),

@@ -136,7 +136,7 @@ fn every_fault_of_a_file_is_reported() {
     check(
         "scenarios:\n  - {name: a, steps: [{cancel: false, result: PASS, by: a, step: a}]}\n",
         &[
-            "`result` says nothing without `complete`",
+            "`result` says nothing without `complete` or `answer`",
             "`by` says nothing without `complete` or `fail` or `lose`",
             "`step` says nothing without `retry`",
             "`cancel: false` does nothing",

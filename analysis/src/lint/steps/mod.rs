@@ -1,6 +1,7 @@
 //! Step workflows: what a mission can do, and what its agents read.
 
 mod absent_value;
+mod ask_holds;
 mod branch_not_exhaustive;
 mod branch_overlap;
 mod cap_cuts;
@@ -20,6 +21,7 @@ mod orders;
 mod redundant_dep;
 mod runs_after_skip;
 mod same_prompt_two_jobs;
+mod silence_approves;
 #[cfg(test)]
 mod tests;
 mod unknown_command;
@@ -52,6 +54,8 @@ super::group! {
     B29 "unreviewed-fix" Warn unreviewed_fix;
     B30 "absent-value" Warn absent_value;
     B31 "fail-unread" Warn fail_unread;
+    B37 "ask-holds" Info ask_holds;
+    B38 "silence-approves" Warn silence_approves;
     B39 "cap-too-low" Deny cap_too_low;
     B3A "cap-cuts" Info cap_cuts;
     B42 "input-unused" Warn input_unused;

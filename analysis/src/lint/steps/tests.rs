@@ -236,6 +236,27 @@ fn b31_a_program_says_no_and_a_step_reads_it() {
     check_one("B31", &step("test", VERDICTS), &[]);
 }
 
+#[test]
+fn b37_a_question_about_changes_holds_steps() {
+    let ask =
+        |rest: &str| format!("[[steps]]\nid = \"ask\"\nask = \"Good?\"\ndepends_on = [\"a\"]\n{rest}\n");
+    let beside = step("a", "") + &step("b", "depends_on = [\"a\"]");
+    check_one("B37", &(beside.clone() + &ask("")), &["\"ask\""]);
+    check_one("B37", &(beside + &ask("show = [\"context\"]")), &[]);
+    check_one("B37", &(step("a", "") + &ask("") + &step("b", "depends_on = [\"ask\"]")), &[]);
+}
+
+#[test]
+fn b38_silence_lets_steps_start() {
+    let ask = |rest: &str| format!("[[steps]]\nid = \"ask\"\nask = \"Good?\"\ntimeout = 60\n{rest}\n");
+    let after = |rest: &str| step("b", &format!("depends_on = [\"ask\"]\n{rest}"));
+    let words = "answers = [\"now\", \"later\"]\non_timeout = \"later\"";
+    check_one("B38", &(ask("on_timeout = \"approve\"") + &after("")), &["\"approve\""]);
+    check_one("B38", &(ask("on_timeout = \"fail\"") + &after("")), &[]);
+    check_one("B38", &(ask(words) + &after("condition = \"ask.result == 'now'\"")), &[]);
+    check_one("B38", &(ask(words) + &after("condition = \"ask.result != 'now'\"")), &["\"later\""]);
+}
+
 /// A line of three steps under a cap.
 fn capped(most: &str) -> String {
     let steps = [step("a", ""), step("b", "depends_on = [\"a\"]"), step("c", "depends_on = [\"b\"]")];

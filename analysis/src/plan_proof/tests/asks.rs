@@ -99,7 +99,7 @@ fn words_and_loops_are_part_of_the_claim() {
     assert!(approved.contains("`deploy` starts only after `yes` of `approve`"), "{approved}");
     assert!(approved.contains("`mend` starts only after `no` of `approve`"), "{approved}");
     assert!(!approved.contains("of `note`"), "a timeout answers for it: {approved}");
-    assert!(approved.contains("`check` starts only after `yes` of `approve`"), "{approved}");
+    assert!(approved.contains("`check` starts only after `no` or `yes` of `approve`"), "{approved}");
 }
 
 /// Numbers that follow from their seed alone.

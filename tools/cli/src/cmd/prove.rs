@@ -24,7 +24,7 @@ with the bound that cut the search. A finding that a comment allows refutes all 
 Examples:
   orange-workflow prove flow.yml
   orange-workflow prove flow.yml --format json
-  orange-workflow prove flow.yml --require "deploy after approve"
+  orange-workflow prove flow.yml --require \"deploy after approve\"
 
 Exit status: 0 all proved and every requirement holds, 1 something refuted or undecided, 2 the work could not be done.")]
 pub(crate) struct Prove {
