@@ -41,10 +41,12 @@ static OTHER_LANGUAGE: &[(&str, &str)] = &[
     ("CA0", "each attempt at a step has an agent of its own"),
     ("CA2", "a mission merges nothing by itself"),
     ("CA3", "a mission merges nothing by itself"),
+    ("CA4", "the agents of all steps share a branch, and the proof of a mission is about its order"),
     ("D01", "a mission keeps the plan with which it was started"),
     ("D02", "a mission keeps the plan with which it was started"),
     ("D05", "a mission keeps the plan with which it was started"),
     ("D06", "a mission keeps the plan with which it was started"),
+    ("D07", "`orange-workflow diff` lists every changed key of a step"),
 ];
 
 /// The check that asks the same of the other language, or the reason why none does; `None` where nobody would expect one.

@@ -126,6 +126,7 @@ impl<'s> ComparedWorkflow<'s> {
             ("model", step.model.unwrap_or_default().to_owned()),
             ("effort", step.effort.map(|it| it.as_str().to_owned()).unwrap_or_default()),
             ("permissions", format!("{:?}", step.permissions).to_lowercase()),
+            ("sandbox", step.sandbox.words()),
             ("timeout", number(step.timeout.unwrap_or(0).into())),
             ("stuck_after", number(step.stuck_after.into())),
             ("prompt", format!("{:?}", step.prompt)),

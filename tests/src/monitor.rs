@@ -6,6 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+mod walls;
+
+use self::walls::{Forgery, is_again_walled, is_walled};
 use crate::plan::{
     Applies, Plan, PlannedDeadline, PlannedGate, PlannedHook, PlannedOutcome, PlannedRule, PlannedTransition,
 };
@@ -126,6 +129,7 @@ pub struct RunMonitor<'p> {
     pub has_returned: bool,
     /// The states that it has left without a person.
     left: BTreeSet<usize>,
+    forgery: Forgery,
     breaches: Vec<Breach>,
 }
 
@@ -169,6 +173,7 @@ impl<'p> RunMonitor<'p> {
             taken: BTreeMap::new(),
             has_returned: false,
             left: BTreeSet::new(),
+            forgery: Forgery::None,
             breaches: Vec::new(),
         }
     }
@@ -197,7 +202,7 @@ impl<'p> RunMonitor<'p> {
     pub fn key(&self) -> impl std::hash::Hash + Eq + use<> {
         let agents = self.agents.map(|it| it.map(|it| (it.has_worked, it.is_beside)));
         let writers: Vec<_> = self.writers.iter().map(|(section, who)| (section.clone(), *who)).collect();
-        (agents, writers, self.is_asked, self.folder)
+        (agents, writers, self.is_asked, self.folder, self.forgery)
     }
 
     /// The deadlines of the task's state.
@@ -301,6 +306,7 @@ impl<'p> RunMonitor<'p> {
             self.stand();
         }
         self.judges(it, cause);
+        self.forges(it, cause);
         self.is_asked &= self.agents == [None, None];
         self.is_asked |= by_person;
         self.unattended += 1;
@@ -324,17 +330,7 @@ impl<'p> RunMonitor<'p> {
 
     /// The actor that passes a gate by a verdict has not worked, and neither has its author, unless a person goes by it.
     fn judges(&mut self, it: &PlannedTransition, cause: TransitionCause) {
-        let of_rule: &[PlannedGate] = match (cause, self.decided) {
-            (TransitionCause::Ended, Some(DecidingRule::Rule(rule)))
-                if self.plan.rules[rule].status == it.from =>
-            {
-                match &self.plan.rules[rule].applies {
-                    Applies::HasArtifact(gates) => gates,
-                    Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &[],
-                }
-            }
-            _ => &[],
-        };
+        let of_rule = self.gates_of_rule(it, cause);
         let verdicts = it.gates.iter().chain(of_rule).filter(|gate| gate.verdict.is_some());
         let verdicts: Vec<&PlannedGate> = verdicts.collect();
         if cause == TransitionCause::Escalated || verdicts.is_empty() {
@@ -394,6 +390,7 @@ impl<'p> RunMonitor<'p> {
                 }
                 if self.start(who, is_beside, hook.prompt) {
                     self.count_start();
+                    self.has_started(is_walled(&hook));
                 }
             }
             _ => {}
@@ -459,7 +456,9 @@ impl<'p> RunMonitor<'p> {
         let who = own(self.plan, self.status);
         let prompt = self.plan.states[self.status].respawn;
         let is_beside = respawn_hook(self.plan, self.status).is_some_and(|it| it.action == "spawn_reviewer");
-        match (self.start(who, is_beside, prompt), start) {
+        let is_started = self.start(who, is_beside, prompt);
+        self.has_started(!is_started || is_again_walled(self.plan, self.status));
+        match (is_started, start) {
             (true, StartCause::AfterCrash) => self.restarted += 1,
             (true, StartCause::ByPerson { .. }) => self.count_start(),
             (true, StartCause::AfterWait) | (false, _) => {}

@@ -25,6 +25,8 @@ pub struct Plan {
     pub is_wordy: bool,
     /// `budget`, as it is written.
     pub budget: Option<&'static str>,
+    /// `sandbox`, as it is written.
+    pub sandbox: Option<&'static str>,
     /// True if its gates have names, which transitions and exit rules use.
     pub names_gates: bool,
     /// `unattended`
@@ -86,6 +88,8 @@ pub struct PlannedState {
     pub agent: Vec<&'static str>,
     /// `budget`, as it is written.
     pub budget: Option<&'static str>,
+    /// `sandbox`, as it is written.
+    pub sandbox: Option<&'static str>,
     /// `delegates`, as it is written.
     pub delegates: Option<&'static str>,
     /// `timeout`, in seconds, and the state of `on_timeout`.
@@ -376,7 +380,8 @@ impl Display for Plan {
         }
         let unattended = self.unattended.then(|| "unattended: true".to_owned());
         let budget = self.budget.map(|it| format!("budget: {it}"));
-        [unattended, budget].iter().flatten().try_for_each(|it| writeln!(f, "{it}"))?;
+        let sandbox = self.sandbox.map(|it| format!("sandbox: {it}"));
+        [unattended, budget, sandbox].iter().flatten().try_for_each(|it| writeln!(f, "{it}"))?;
         if self.is_wordy {
             writeln!(f, "description: Some work.\ninitial: {}", self.state(0))?;
         }
@@ -438,6 +443,7 @@ impl PlannedState {
             self.waits.then(|| "wait: human".to_owned()),
             (!agent.is_empty()).then(|| format!("agent: {{{}}}", agent.join(", "))),
             self.budget.map(|it| format!("budget: {it}")),
+            self.sandbox.map(|it| format!("sandbox: {it}")),
             self.delegates.map(|it| format!("delegates: {it}")),
             plan.is_wordy.then(|| format!("description: What is done in {}.", self.name)),
             timeout,

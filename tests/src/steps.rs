@@ -29,6 +29,8 @@ pub struct PlannedSteps {
     pub budget: Option<&'static str>,
     /// `max_attempts`
     pub max_attempts: Option<u32>,
+    /// `sandbox`, as it is written.
+    pub sandbox: Option<&'static str>,
     /// In source order.
     pub steps: Vec<PlannedStep>,
 }
@@ -62,6 +64,8 @@ pub struct PlannedStep {
     pub model: Option<&'static str>,
     /// `effort`
     pub effort: Option<&'static str>,
+    /// `sandbox`, as it is written.
+    pub sandbox: Option<&'static str>,
     /// `permissions`
     pub permissions: &'static str,
     /// `timeout`
@@ -101,6 +105,10 @@ fn steps_of(seed: u64, most: usize) -> PlannedSteps {
         step.model = more.chance(20).then_some("gpt-5.5");
         step.effort = more.chance(20).then(|| *more.pick(&["low", "medium", "high", "max"]));
     }
+    let sandbox = more.chance(30).then(|| *more.pick(&SANDBOXES));
+    for step in &mut steps {
+        step.sandbox = more.chance(20).then(|| *more.pick(&SANDBOXES));
+    }
     PlannedSteps {
         name: format!("steps-{seed}"),
         description: (*random.pick(&TEXTS)).to_owned(),
@@ -109,9 +117,14 @@ fn steps_of(seed: u64, most: usize) -> PlannedSteps {
         notices: random.chance(50),
         budget: random.chance(30).then_some("{cost = 5.00, starts = 40}"),
         max_attempts,
+        sandbox,
         steps,
     }
 }
+
+/// Demands on the confinement of agents.
+const SANDBOXES: [&str; 3] =
+    ["\"wall\"", "{git = \"read\", worktree = \"read\"}", "{level = \"wall\", network = \"model\"}"];
 
 fn step(random: &mut Random, before: &[PlannedStep], at: usize) -> PlannedStep {
     let mut depends_on: Vec<usize> = (0..at).filter(|_| random.chance(150 / at.max(2))).collect();
@@ -141,6 +154,7 @@ fn step(random: &mut Random, before: &[PlannedStep], at: usize) -> PlannedStep {
         harness: random.chance(20).then_some("codex"),
         model: None,
         effort: None,
+        sandbox: None,
         permissions: random.pick::<&str>(&["full", "reduced"]),
         timeout: random.chance(20).then(|| 1 + random.below(100_000) as u32),
         stuck_after: 1 + random.below(5) as u16,
@@ -197,7 +211,8 @@ fn handlers(random: &mut Random, steps: &mut Vec<PlannedStep>) {
 
 impl Display for PlannedSteps {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { name, description, execution, intervene, notices, budget, max_attempts, steps } = self;
+        let Self { name, description, execution, intervene, notices, budget, max_attempts, sandbox, steps } =
+            self;
         writeln!(f, "[workflow]\nname = {}\ndescription = {}", text(name), text(description))?;
         if steps.len().is_multiple_of(2) {
             writeln!(f, "version = 3\nroles = [\"worker\", \"self\"]")?;
@@ -205,6 +220,9 @@ impl Display for PlannedSteps {
         writeln!(f, "execution = \"{execution}\"\nintervene = \"{intervene}\"\nnotices = {notices}")?;
         if let Some(most) = max_attempts {
             writeln!(f, "max_attempts = {most}")?;
+        }
+        if let Some(sandbox) = sandbox {
+            writeln!(f, "sandbox = {sandbox}")?;
         }
         if let Some(budget) = budget {
             writeln!(f, "budget = {budget}")?;
@@ -251,6 +269,7 @@ impl PlannedSteps {
             step.harness.map(|it| format!("harness = {}", text(it))),
             step.model.map(|it| format!("model = {}", text(it))),
             step.effort.map(|it| format!("effort = {}", text(it))),
+            step.sandbox.map(|it| format!("sandbox = {it}")),
             step.timeout.map(|it| format!("timeout = {it}")),
             (self.steps.len() == 1).then(|| "independent = true".to_owned()),
         ];

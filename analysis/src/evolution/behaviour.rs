@@ -104,11 +104,12 @@ impl DifferenceTeller<'_> {
                     effort,
                     workspace,
                     reviewer,
+                    sandbox,
                 } = *spawn;
                 let prompt = self.0.machine.prompt(prompt).name;
                 let (name, message) = (hook.name(), hook.message);
                 let agent = format!("{role:?} {harness:?} {permissions:?} {model:?} {effort:?}");
-                let agent = format!("{agent} {workspace:?} {reviewer:?}");
+                let agent = format!("{agent} {workspace:?} {reviewer:?} {sandbox:?}");
                 format!("{name} {prompt} {agent} {counter:?} {message:?} {on_failure:?}")
             }
             (None, Some(counter)) => format!("increment {counter} {on_failure:?}"),

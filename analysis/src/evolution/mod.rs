@@ -9,6 +9,7 @@ mod fate;
 mod narrowed_guard;
 mod removed_state;
 mod removed_transition;
+mod sandbox_weaker;
 #[cfg(test)]
 mod tests;
 mod tightened_gate;
@@ -93,6 +94,7 @@ kinds! {
     D04 "tightened-gate" Warn tightened_gate;
     D05 "changed-ending" Warn changed_ending;
     D06 "version-not-bumped" Warn version_not_bumped;
+    D07 "sandbox-weaker" Warn sandbox_weaker;
 }
 
 /// Compares two workflows.

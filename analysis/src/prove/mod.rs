@@ -17,6 +17,7 @@ pub use spending::WorstCase;
 
 use std::cell::OnceCell;
 
+use crate::lint::authority::demands_wall;
 use crate::lint::unattended::Unattended;
 use crate::lint::{self, Facts};
 use crate::search::SearchLimits;
@@ -98,6 +99,8 @@ pub const RESTS_ON: &[&str] = &[
     "A verdict is read alike by strict gates and by others, where it stands in a line `Verdict: …`: nobody writes one for the ones and \
      another for the others.",
     "Prompts are not read. The checks of prompts are heuristics, and no proof rests on them.",
+    "What a wall keeps from an agent is kept from it: where the workflow demands walls of all agents, `by:`, gates and counters hold for \
+     agents that cheat, too, and elsewhere for agents that are honest. Agents of other tasks without a wall are not looked at.",
     "Not looked at: how long things take, limits of an agent's provider, `orange task restart` in a state without a `respawn_prompt`, and \
      people who change the frontmatter, a session or a worktree by hand, or merge by force.",
 ];
@@ -112,6 +115,11 @@ struct ProofFacts<'k, 'f> {
 impl<'k, 'f> ProofFacts<'k, 'f> {
     fn new(facts: &'k Facts<'f>, unattended: &'k Unattended<'k>) -> Self {
         Self { facts, unattended, bounds: OnceCell::new() }
+    }
+
+    /// True if a property means something here: what walls prevent is claimed of workflows that demand them.
+    fn is_claimed(&self, property: &Property) -> bool {
+        property.name != properties::NO_FORGED_END || demands_wall(self.facts)
     }
 
     /// The bounds of the transitions in loops, computed when the first one asks.
@@ -137,7 +145,7 @@ pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic
 pub fn of(facts: &Facts<'_>, found: &[Diagnostic], limits: &SearchLimits<'_>) -> Proof {
     let unattended = Unattended::of(facts);
     let known = ProofFacts::new(facts, &unattended);
-    let properties = PROPERTIES.iter().take_while(|_| !limits.is_stopped());
+    let properties = PROPERTIES.iter().filter(|it| known.is_claimed(it)).take_while(|_| !limits.is_stopped());
     Proof {
         workflow: facts.workflow.name.value.clone(),
         properties: properties.map(|property| judged(property, &known, found)).collect(),

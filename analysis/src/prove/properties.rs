@@ -1,14 +1,18 @@
 //! The properties: what each claims, which run breaks it, and why it holds where none does.
 
+use orange_core::wall::Level;
 use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, Gate, StateId, TransitionId};
 
 use super::{ProofFacts, Property, bounds};
-use crate::lint::authority::{VerdictWriter, unasked, unasked_run};
+use crate::lint::authority::{VerdictWriter, demands_wall, forged, forged_run, unasked, unasked_run};
 use crate::lint::unattended::{Lasso, Unattended};
 use crate::search::task::Agent;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use orange_codegen::diag::Trace;
 use orange_codegen::model::Outcome as Rule;
+
+/// Name of the property that walls give.
+pub(super) const NO_FORGED_END: &str = "no-forged-end";
 
 /// Every property, in the order in which a reader wants to know.
 pub static PROPERTIES: &[Property] = &[
@@ -75,6 +79,14 @@ pub static PROPERTIES: &[Property] = &[
         broken: merged_unasked,
         unknown: nothing,
         argument: asked,
+    },
+    Property {
+        name: NO_FORGED_END,
+        claim: "no end is reached by a verdict that an agent without a wall could have written",
+        watched_by: &["CA4"],
+        broken: forged_end,
+        unknown: no_wall,
+        argument: all_walled,
     },
 ];
 
@@ -283,6 +295,24 @@ fn asked(known: &ProofFacts<'_, '_>) -> String {
             facts.name(merge)
         ),
     }
+}
+
+fn forged_end(known: &ProofFacts<'_, '_>) -> Option<Trace> {
+    let run = forged(known.facts)?;
+    Some(forged_run(known.facts, &run))
+}
+
+/// Without a demand, whether there are walls is a matter of the project.
+fn no_wall(known: &ProofFacts<'_, '_>) -> Option<String> {
+    (!demands_wall(known.facts)).then(|| "the workflow demands no wall".to_owned())
+}
+
+fn all_walled(known: &ProofFacts<'_, '_>) -> String {
+    let hooks = known.facts.machine.transitions.iter().flat_map(|it| it.hooks);
+    let starts = hooks.filter(|it| it.spawn().is_some()).count();
+    let walled = known.facts.machine.transitions.iter().flat_map(|it| it.hooks);
+    let walled = walled.filter_map(|it| it.spawn()).filter(|it| it.sandbox.level == Level::Wall).count();
+    format!("{walled} of {starts} hooks that start agents demand a wall, and no agent without one starts before a verdict decides")
 }
 
 /// The shortest run to a step that breaks a property.

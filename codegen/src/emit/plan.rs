@@ -248,6 +248,7 @@ impl<'e> PlanEmission<'e> {
             Permissions::Full => quote!(Full),
             Permissions::Reduced => quote!(Reduced),
         };
+        let sandbox = optional("sandbox", tables::demand(step.sandbox));
         let timeout = option(step.timeout.map(Literal::u32_unsuffixed));
         let stuck_after = Literal::u16_unsuffixed(step.stuck_after);
         let outputs = step.outputs.iter().map(output);
@@ -271,6 +272,7 @@ impl<'e> PlanEmission<'e> {
                 #model
                 #effort
                 permissions: orange::Permissions::#permissions,
+                #sandbox
                 timeout: #timeout,
                 stuck_after: #stuck_after,
                 #outputs

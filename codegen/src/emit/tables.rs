@@ -1,6 +1,7 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::budget::BudgetKind;
+use orange_core::wall::{Demand, GitAccess, Level, Network, WorktreeAccess};
 use orange_core::{
     Actor, ActorId, Actors, Budget, Commands, Condition, Deadline, Delegates, Ending, ExitRule, FactKind,
     Fields, Gate, Guard, HarnessOf, Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range,
@@ -307,10 +308,43 @@ fn spawn(emission: &Emission<'_>, spawn: &Spawn<'_>) -> TokenStream {
         entry("effort", text(spawn.effort)),
         entry("workspace", workspace),
         entry("reviewer", text(spawn.reviewer)),
+        entry("sandbox", demand(spawn.sandbox)),
     ]
     .into_iter()
     .collect();
     if said.is_empty() { usual } else { quote!(orange::Spawn { #said ..#usual }) }
+}
+
+/// A demand on the confinement of an agent, if there is one.
+pub(super) fn demand(demand: Demand) -> Option<TokenStream> {
+    let git = demand.git.map(|it| match it {
+        GitAccess::None => quote!(Some(orange::wall::GitAccess::None)),
+        GitAccess::Read => quote!(Some(orange::wall::GitAccess::Read)),
+        GitAccess::Own => quote!(Some(orange::wall::GitAccess::Own)),
+    });
+    let network = demand.network.map(|it| match it {
+        Network::None => quote!(Some(orange::wall::Network::None)),
+        Network::Model => quote!(Some(orange::wall::Network::Model)),
+        Network::Listed => quote!(Some(orange::wall::Network::Listed)),
+        Network::Open => quote!(Some(orange::wall::Network::Open)),
+    });
+    let worktree = demand.worktree.map(|it| match it {
+        WorktreeAccess::Read => quote!(Some(orange::wall::WorktreeAccess::Read)),
+        WorktreeAccess::Write => quote!(Some(orange::wall::WorktreeAccess::Write)),
+    });
+    let level = match demand.level {
+        Level::Off => None,
+        Level::Wall => Some(quote!(orange::wall::Level::Wall)),
+    };
+    let said: TokenStream = [
+        entry("level", level),
+        entry("git", git),
+        entry("network", network),
+        entry("worktree", worktree),
+    ]
+    .into_iter()
+    .collect();
+    (!demand.is_none()).then(|| quote!(orange::wall::Demand { #said ..orange::wall::Demand::NONE }))
 }
 
 fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {

@@ -1,10 +1,11 @@
 //! Facts about a state that the tables hold and the workflow only implies: who works there, how it starts again, whether it waits.
 
 use orange_core as core;
+use orange_core::wall::Demand;
 use orange_core::{Action, Actor, Permissions, PromptId, Role, StateId};
 
 use super::settings_of;
-use crate::model::{AgentSettings, Condition, Hook, Outcome, Spawn, Workflow};
+use crate::model::{Condition, Hook, Outcome, Spawn, Workflow};
 
 /// Looked up once, so that no state searches the whole workflow.
 pub(super) struct LoweringFacts<'w> {
@@ -67,7 +68,11 @@ impl<'w> LoweringFacts<'w> {
             .find(|starter| starter.spawn.prompt.value == prompt)
             .or(self.first_with[usize::from(prompt.0)].as_ref())
             .or(into.first());
-        Some(again(prompt, model, settings_of(self.workflow, id)))
+        let hook = again(self.workflow, prompt, model, id);
+        // Whichever agent it replaces, its confinement is not weaker.
+        let of_others = into.iter().map(|it| self.workflow.demand(id, Some(it.spawn)));
+        let sandbox = of_others.fold(hook.spawn?.sandbox, Demand::and);
+        Some(core::Hook { spawn: Some(core::Spawn { sandbox, ..hook.spawn? }), ..hook })
     }
 
     /// The actor whose death the exit rules of the state are about.
@@ -86,10 +91,19 @@ fn starter(hook: &Hook) -> Option<Starter<'_>> {
 }
 
 /// It counts nothing up: a second start is not a second round.
-fn again<'w>(prompt: PromptId, model: Option<&Starter<'w>>, state: &'w AgentSettings) -> core::Hook<'w> {
+fn again<'w>(
+    workflow: &'w Workflow,
+    prompt: PromptId,
+    model: Option<&Starter<'w>>,
+    id: StateId,
+) -> core::Hook<'w> {
     let spawn = match model {
-        Some(starter) => core::Spawn { prompt, ..super::spawn(starter.spawn, state) },
-        None => super::set(core::Spawn::new(prompt, Role::Worker, Permissions::Full), &[state]),
+        Some(starter) => core::Spawn { prompt, ..super::spawn(workflow, starter.spawn, id) },
+        None => {
+            let usual = core::Spawn::new(prompt, Role::Worker, Permissions::Full);
+            let sandbox = workflow.demand(id, None);
+            core::Spawn { sandbox, ..super::set(usual, &[settings_of(workflow, id)]) }
+        }
     };
     let action = model.filter(|it| it.action.starts_beside()).map_or(Action::SpawnAgent, |it| it.action);
     core::Hook::spawning(action, spawn)

@@ -206,7 +206,7 @@ impl<'a> Lowering<'a> {
     fn hook(&self, hook: &'a Hook, to: StateId) -> core::Hook<'a> {
         core::Hook {
             action: hook.action,
-            spawn: hook.spawn.as_ref().map(|it| spawn(it, settings_of(self.workflow, to))),
+            spawn: hook.spawn.as_ref().map(|it| spawn(self.workflow, it, to)),
             counter: hook.counter.map(|it| it.value),
             message: hook.message.as_ref().map_or("", |it| &it.value),
             field: &hook.field,
@@ -282,11 +282,12 @@ fn settings_of(workflow: &Workflow, state: StateId) -> &AgentSettings {
     &workflow.states[usize::from(state.0)].agent
 }
 
-/// The start of an agent for a state with these settings, which hold where the hook says nothing.
-fn spawn<'w>(spawn: &'w Spawn, state: &'w AgentSettings) -> core::Spawn<'w> {
+/// The start of an agent for a state, whose settings hold where the hook says nothing.
+fn spawn<'w>(workflow: &'w Workflow, spawn: &'w Spawn, state: StateId) -> core::Spawn<'w> {
     let usual = core::Spawn::new(spawn.prompt.value, spawn.role, spawn.permissions);
     let reviewer = spawn.reviewer.as_ref().map(|it| it.value.as_str());
-    core::Spawn { reviewer, ..set(usual, &[&spawn.agent, state]) }
+    let sandbox = workflow.demand(state, Some(spawn));
+    core::Spawn { reviewer, sandbox, ..set(usual, &[&spawn.agent, settings_of(workflow, state)]) }
 }
 
 /// The start of an agent with these settings, of which the first that says something counts.

@@ -96,6 +96,7 @@ fn step<'a>(
         model: step.model.as_ref().map(|it| it.value.as_str()),
         effort: step.effort.map(|it| it.value),
         permissions: step.permissions,
+        sandbox: step.demand,
         timeout: step.timeout.or(step.is_program().then_some(PROGRAM_TIMEOUT)),
         stuck_after: step.stuck_after,
     }

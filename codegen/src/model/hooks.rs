@@ -1,6 +1,7 @@
 //! Hooks: actions and exactly their parameters.
 
 use orange_core::action::{ParameterKind, SYNC_STRATEGIES, Starts};
+use orange_core::wall::GitAccess;
 use orange_core::{Action, Actor};
 
 use super::agents;
@@ -8,6 +9,7 @@ use super::decoder::{Decoder, Field, ObjectFields};
 use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::reviewers;
+use super::sandbox;
 use super::scope::Scope;
 use super::{AgentSettings, Hook, OnFailure, Permissions, REVIEW_ROUND, Role, Spawn, Value};
 use crate::catalogue::{A04, C4D, S04, S09};
@@ -103,7 +105,7 @@ fn parameters(
     let defaults = (Role::Worker, Permissions::Full);
     let (usual, mut permissions) = hook.action.traits().starts.map_or(defaults, Starts::defaults);
     let (mut prompt, mut role, mut agent) = (None, None, AgentSettings::default());
-    let mut reviewer = None;
+    let (mut reviewer, mut demand) = (None, None);
     let mut is_whole = true;
     for parameter in hook.action.parameters() {
         let is_read = match (parameter.kind, fields.get(parameter.name)) {
@@ -158,6 +160,10 @@ fn parameters(
                 let strategy = decoder.word(&field, &SYNC_STRATEGIES.map(|it| (it, it)));
                 strategy.map(|it| it.value.clone_into(&mut hook.value)).is_some()
             }
+            (ParameterKind::Sandbox, Some(field)) => {
+                demand = sandbox::sandbox(decoder, &field);
+                demand.is_some()
+            }
             (ParameterKind::Argv, Some(field)) => argv(decoder, &field).map(|it| hook.argv = it).is_some(),
         };
         is_whole &= is_read || !parameter.required;
@@ -171,7 +177,18 @@ fn parameters(
         decoder
             .report(Diagnostic::new(&S04, name.span, message).help("delete `name`, or write `as: reviewer`"));
     }
-    hook.spawn = prompt.map(|prompt| Spawn { prompt, role, agent, permissions, reviewer });
+    if let Some(found) = demand.filter(|it| role == Role::Reviewer && it.demand.git == Some(GitAccess::Own)) {
+        let message = "a reviewer reads the repository of the project, and has no private one";
+        decoder.report(Diagnostic::new(&S04, found.span, message).help("write `git: read`, or leave `git` out"));
+    }
+    hook.spawn = prompt.map(|prompt| Spawn {
+        prompt,
+        role,
+        agent,
+        permissions,
+        reviewer,
+        sandbox: demand,
+    });
     is_whole.then_some(())
 }
 

@@ -10,15 +10,18 @@ pub use gates::{
     WRITERS,
 };
 pub use roles::ROLE;
+pub use sandbox::CONFINEMENT;
 pub use steps::{INPUT, OUTPUT, STEP, STEP_HEADER, STEP_WORKFLOW};
 pub use takes::{Key, MapKeys, NameKind, Object, PromptKind, Takes, key, required};
 
 mod gates;
 mod roles;
+mod sandbox;
 mod steps;
 mod takes;
 
 use gates::{GATES, NAMED_GATE};
+use sandbox::SANDBOX;
 
 const STATE_NAME: Takes = Takes::Name(NameKind::States);
 const STATE_OR_NOTICE: Takes = Takes::NameOr(NameKind::States, &["notify"]);
@@ -57,6 +60,7 @@ pub static WORKFLOW: Object = Object {
             Takes::Object(&BUDGET),
             "Limits of a task for all its agents, where the task has none of its own.",
         ),
+        key("sandbox", SANDBOX, "The least confinement of every agent: `off`, `wall`, or one with more."),
         required("states", Takes::Map(MapKeys::New(NameKind::States), &Takes::Object(&STATE)), "The states."),
         key(
             "gates",
@@ -129,6 +133,7 @@ pub static STATE: Object = Object {
         key("timeout", Takes::Duration, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
         key("on_timeout", STATE_OR_NOTICE, "The state that it then goes to, or `notify`, the default."),
         key("agent", Takes::Object(&AGENT), "What runs the agents that are started for this state."),
+        key("sandbox", SANDBOX, "The least confinement of the agents that are started for this state."),
         key(
             "budget",
             Takes::Object(&BUDGET),
@@ -285,7 +290,7 @@ pub static ACTIONS: &[Object] = &{
 const COUNT: usize = Action::ALL.len();
 
 /// The most keys that an action has, with `action` and `on_failure`.
-const MAX_KEYS: usize = 10;
+const MAX_KEYS: usize = 11;
 
 /// By action: its keys. The rest of each is not used.
 static PARAMETERS: [[Key; MAX_KEYS]; COUNT] = {
@@ -319,6 +324,7 @@ const fn takes(kind: ParameterKind) -> Takes {
         ParameterKind::Argv => Takes::List(&Takes::Scalar),
         ParameterKind::Seconds(_) => Takes::Integer(1),
         ParameterKind::SyncStrategy => Takes::Word(&SYNC_STRATEGIES),
+        ParameterKind::Sandbox => SANDBOX,
     }
 }
 

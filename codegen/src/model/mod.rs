@@ -19,6 +19,7 @@ mod prompt_file;
 mod prompts;
 mod resolve;
 pub mod reviewers;
+mod sandbox;
 mod scope;
 mod shapes;
 mod states;
@@ -40,6 +41,7 @@ pub use deadlines::Deadline;
 pub use gate::{ChecksGate, ChildrenGate, CommandGate};
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use reviewers::{AnySection, Verdicts};
+pub use sandbox::WrittenSandbox;
 pub use states::StateDelegates;
 pub use step_ask::StepAsk;
 pub use step_expression::{Compared, ConditionTest, Equality, Expression, StepCondition};
@@ -49,6 +51,8 @@ pub use step_values::{DeclaredValue, ValueKind};
 pub use steps::ANY;
 pub use transitions::Ends;
 pub use watch::{WatchRule, watched_fact};
+
+use orange_core::wall::Demand;
 
 pub use orange_core::plan::{
     Effort, Execution, Field, InputId, Intervene, Policy, RoleId, StepId, StepValue, Value as TypedValue,
@@ -105,6 +109,8 @@ pub struct Workflow {
     pub unattended: bool,
     /// Limits of a task.
     pub budget: Option<WrittenBudget>,
+    /// Demand on the confinement of every agent.
+    pub sandbox: Option<WrittenSandbox>,
     /// In source order; a [`StateId`] is an index here.
     pub states: Vec<State>,
     /// In source order.
@@ -147,6 +153,8 @@ pub struct State {
     pub spent: Option<ExitRule>,
     /// Settings of the agents that are started for it, where their hooks do not say.
     pub agent: AgentSettings,
+    /// Demand on the confinement of these agents.
+    pub sandbox: Option<WrittenSandbox>,
     /// Its agent may create tasks.
     pub delegates: Option<StateDelegates>,
 }
@@ -370,6 +378,8 @@ pub struct Spawn {
     pub permissions: Permissions,
     /// The name of a reviewer beside which others can be alive.
     pub reviewer: Option<Spanned<String>>,
+    /// Demand on its confinement, as far as the hook says.
+    pub sandbox: Option<WrittenSandbox>,
 }
 
 /// Settings of an agent, as far as a hook or a state says.
@@ -529,6 +539,8 @@ pub struct Steps {
     pub inputs: Vec<DeclaredValue>,
     /// The most attempts of a mission.
     pub max_attempts: Option<Spanned<u32>>,
+    /// Demand on the confinement of every agent.
+    pub sandbox: Option<WrittenSandbox>,
     /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
     pub roles: Vec<Spanned<String>>,
     /// In source order; a [`StepId`] is an index here.
@@ -574,6 +586,10 @@ pub struct Step {
     pub effort: Option<Spanned<Effort>>,
     /// Permissions that its agent has without asking.
     pub permissions: Permissions,
+    /// Demand on the confinement of its agent that it makes itself.
+    pub sandbox: Option<WrittenSandbox>,
+    /// The whole demand on the confinement of its agent, with those of its role and of the workflow.
+    pub demand: Demand,
     /// The seconds that an attempt may take.
     pub timeout: Option<u32>,
     /// Number of ends without a word in a row that fail it, in 1..=1000.

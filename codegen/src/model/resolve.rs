@@ -9,7 +9,7 @@ use super::scope::{NameTable, Scope};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
 use super::{
-    actors, budget, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions, watch,
+    actors, budget, exit, gate, header, prompts, reviewers, sandbox, shapes, states, steps, transitions, watch,
 };
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
@@ -124,6 +124,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         initial,
         unattended: flag(decoder, &fields, "unattended"),
         budget: fields.get("budget").and_then(|it| budget::budget(decoder, &it)),
+        sandbox: fields.get("sandbox").and_then(|it| sandbox::sandbox(decoder, &it)),
         commands: commands.resolve(&scope, initial, &declared.transitions),
         counters: scope.counters,
         actors: scope.actors,

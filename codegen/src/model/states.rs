@@ -8,6 +8,7 @@ use super::decoder::{Decoder, Field, NamedEntry, ObjectFields};
 use super::gate::flag;
 use super::hooks::at_least_one;
 use super::keys::{DELEGATES, STATE};
+use super::sandbox;
 use super::scope::Scope;
 use super::{AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateId, Wait};
 use crate::catalogue::{A05, A06, S04, S09};
@@ -139,6 +140,7 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Name
             budget: None,
             spent: None,
             agent: AgentSettings::default(),
+            sandbox: None,
             delegates: None,
         };
     };
@@ -156,6 +158,7 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Name
         budget: fields.get("budget").and_then(|it| budget::budget(decoder, &it)),
         spent: spent(decoder, scope, id, entry.name.span, &fields),
         agent: fields.get("agent").map_or_else(AgentSettings::default, |it| agents::agent(decoder, &it)),
+        sandbox: fields.get("sandbox").and_then(|it| sandbox::sandbox(decoder, &it)),
         delegates: fields.get("delegates").and_then(|it| delegates(decoder, &it)),
     }
 }

@@ -12,7 +12,8 @@ use crate::syntax::NodeKind;
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
 /// The keys that say something of an agent.
-const OF_AGENTS: [&str; 6] = ["prompt", "prompt_file", "harness", "model", "effort", "permissions"];
+const OF_AGENTS: [&str; 7] =
+    ["prompt", "prompt_file", "harness", "model", "effort", "permissions", "sandbox"];
 
 /// A program of a step, or one of its arguments.
 #[derive(Clone, Debug)]

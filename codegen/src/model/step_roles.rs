@@ -5,7 +5,7 @@ use super::hooks::PERMISSIONS;
 use super::keys::ROLE;
 use super::step_prompt::{self, PromptParts};
 use super::step_scope::StepScope;
-use super::{Effort, Permissions};
+use super::{Effort, Permissions, WrittenSandbox, sandbox};
 use crate::catalogue::B16;
 use crate::span::Spanned;
 
@@ -26,6 +26,7 @@ pub(super) struct AgentKeys {
     pub(super) model: Option<Spanned<String>>,
     pub(super) effort: Option<Spanned<Effort>>,
     pub(super) permissions: Option<Permissions>,
+    pub(super) sandbox: Option<WrittenSandbox>,
 }
 
 impl AgentKeys {
@@ -39,6 +40,7 @@ impl AgentKeys {
                 .get("effort")
                 .and_then(|it| decoder.word(&it, &Effort::ALL.map(|it| (it.as_str(), it)))),
             permissions: permissions.map(|it| it.value),
+            sandbox: fields.get("sandbox").and_then(|it| sandbox::sandbox(decoder, &it)),
         }
     }
 
@@ -55,6 +57,7 @@ impl AgentKeys {
             model: self.model.or(model),
             effort: self.effort.or(effort),
             permissions: self.permissions.or(role.permissions),
+            sandbox: self.sandbox,
         }
     }
 }

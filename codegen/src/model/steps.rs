@@ -12,8 +12,8 @@ use super::scope::NameTable;
 use super::step_roles::{AgentKeys, RoleDefaults};
 use super::step_scope::StepScope;
 use super::{
-    Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header, step_ask,
-    step_condition, step_program, step_prompt, step_roles, step_values,
+    Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header, sandbox,
+    step_ask, step_condition, step_program, step_prompt, step_roles, step_values,
 };
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
@@ -64,9 +64,13 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     }
     let tables: Vec<_> = tables.iter().filter(|it| add_name(decoder, &mut scope.steps, it)).collect();
     declare(decoder, &mut scope, &fields, &tables);
+    let sandbox = header.get("sandbox").and_then(|it| sandbox::sandbox(decoder, &it));
     let of_roles = fields.get("roles").map(|it| step_roles::roles(decoder, &scope, &it)).unwrap_or_default();
     let mut step =
-        |(table, id): (&&ObjectFields<'_>, u16)| step(decoder, &mut scope, &of_roles, table, StepId(id));
+        |(table, id): (&&ObjectFields<'_>, u16)| {
+            let step = step(decoder, &mut scope, &of_roles, table, StepId(id))?;
+            Some(Step { demand: step.demand.and(sandbox::joined([sandbox])), ..step })
+        };
     let steps = tables.iter().zip(0..).filter_map(&mut step).collect();
     step_roles::check(decoder, &of_roles, &scope.roles);
     Some(Steps {
@@ -78,6 +82,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
         budget,
         inputs: scope.inputs,
         max_attempts,
+        sandbox,
         roles: scope.roles,
         steps,
     })
@@ -234,6 +239,8 @@ fn step(
         model: agent.model,
         effort: agent.effort,
         permissions: agent.permissions.unwrap_or(Permissions::Full),
+        sandbox: agent.sandbox,
+        demand: sandbox::joined([agent.sandbox, keys.sandbox.filter(|_| fields.get("run").is_none())]),
         timeout: fields.get("timeout").and_then(|it| number(decoder, &it, 1..=u32::MAX)).map(|it| it.value),
         stuck_after: fields
             .get("stuck_after")

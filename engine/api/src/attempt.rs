@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use orange_core::Permissions;
 use orange_core::plan::{Effort, Value};
+use orange_core::wall::Demand;
 use serde::{Deserialize, Serialize};
 
 use crate::DeclaredValue;
@@ -43,6 +44,10 @@ pub struct NewAttempt {
     /// `full` or `reduced`: permissions that the agent has without asking.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub permissions: Permissions,
+    /// The demand of its workflow on the confinement of the agent: `level`, `git`, `network`, `worktree`.
+    #[cfg_attr(feature = "schemas", schemars(with = "std::collections::BTreeMap<String, String>"))]
+    #[serde(default, skip_serializing_if = "Demand::is_none")]
+    pub sandbox: Demand,
     /// The words that the agent may report; any if there are none.
     #[serde(default)]
     pub results: Vec<String>,

@@ -7,6 +7,7 @@ mod condition;
 use orange_core::plan::{
     Effort, Execution, Intervene, Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue,
 };
+use orange_core::wall::Demand;
 use orange_core::{Budget, Permissions};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +61,8 @@ struct StoredStep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     effort: Option<String>,
     full_permissions: bool,
+    #[serde(default, skip_serializing_if = "Demand::is_none")]
+    sandbox: Demand,
     timeout: Option<u32>,
     stuck_after: u16,
 }
@@ -173,6 +176,7 @@ impl StoredStep {
             model: step.model.map(str::to_owned),
             effort: step.effort.map(|it| it.as_str().to_owned()),
             full_permissions: step.permissions == Permissions::Full,
+            sandbox: step.sandbox,
             timeout: step.timeout,
             stuck_after: step.stuck_after,
         }
@@ -223,6 +227,7 @@ impl StoredStep {
             model: self.model.map(|it| &*it.leak()),
             effort,
             permissions: if self.full_permissions { Permissions::Full } else { Permissions::Reduced },
+            sandbox: self.sandbox,
             timeout: self.timeout,
             stuck_after: self.stuck_after,
         })

@@ -126,6 +126,8 @@ pub enum ParameterKind {
     Seconds(u32),
     /// The strategy that brings a branch up to its base: one of [`SYNC_STRATEGIES`].
     SyncStrategy,
+    /// The demand on the confinement of the agent.
+    Sandbox,
 }
 
 use ParameterKind as Kind;
@@ -163,6 +165,8 @@ const NAME: Parameter = optional(
     "Its name, if it is a reviewer: those with different names can be alive at once, and each writes a section of its own.",
 );
 const EFFORT: Parameter = optional("effort", Kind::Effort, "Its effort; the task's by default.");
+const SANDBOX: Parameter =
+    optional("sandbox", Kind::Sandbox, "The least confinement of the agent, beside that of its state and of the workflow.");
 
 macro_rules! actions {
     ($($(#[doc = $doc:literal])+ $action:ident = $name:literal [$($parameter:expr),* $(,)?] $traits:expr;)+) => {
@@ -219,6 +223,7 @@ actions! {
         EFFORT,
         NAME,
         optional("permissions", Kind::Permissions, "What it may do without asking; full by default."),
+        SANDBOX,
         INCREMENT,
     ] Traits { starts: Some(Starts::New), ..PLAIN };
 
@@ -231,6 +236,7 @@ actions! {
         EFFORT,
         NAME,
         optional("permissions", Kind::Permissions, "What it may do without asking; reduced by default."),
+        SANDBOX,
         INCREMENT,
     ] Traits { starts: Some(Starts::BesideWorker), ..PLAIN };
 

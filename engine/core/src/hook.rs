@@ -1,5 +1,6 @@
 //! Hooks: the side effects that a transition may have, as data.
 
+use crate::wall::Demand;
 use crate::{Action, Actor, CounterId, PromptId};
 
 /// Role of an agent: one of the two that a task has.
@@ -108,6 +109,8 @@ pub struct Spawn<'a> {
     pub workspace: Workspace,
     /// The name of a reviewer beside which others can be alive.
     pub reviewer: Option<&'a str>,
+    /// Demand on its confinement, from the workflow, the state and the hook.
+    pub sandbox: Demand,
 }
 
 impl Spawn<'_> {
@@ -122,6 +125,7 @@ impl Spawn<'_> {
             effort: None,
             workspace: Workspace::Worktree,
             reviewer: None,
+            sandbox: Demand::NONE,
         }
     }
 

@@ -17,6 +17,7 @@ pub use self::start::{Inputs, ValueFault, check_outputs, given};
 pub use self::value::{
     Input, InputId, LARGEST_NUMBER, Literal, MOST_ITEMS, Output, OutputId, Value, ValueRef, ValueType,
 };
+use crate::wall::Demand;
 use crate::{Budget, Permissions};
 
 /// The number of a step, in source order.
@@ -96,6 +97,8 @@ pub struct Step<'a> {
     pub effort: Option<Effort>,
     /// The permissions of its agent.
     pub permissions: Permissions,
+    /// Demand on the confinement of its agent, from the workflow, the role and the step.
+    pub sandbox: Demand,
     /// The seconds that an attempt may take; of an ask, those in which somebody is to answer.
     pub timeout: Option<u32>,
     /// Number of ends without a word in a row that fail it; at least 1.
@@ -330,6 +333,7 @@ impl Step<'_> {
         model: None,
         effort: None,
         permissions: Permissions::Full,
+        sandbox: Demand::NONE,
         timeout: None,
         stuck_after: crate::DEFAULT_STUCK_AFTER as u16,
     };

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::hash::fnv1a;
 use crate::host::HostPattern;
+use crate::Role;
 
 /// The confinement of agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,21 +19,21 @@ pub enum Level {
     Wall,
 }
 
-/// The git repository of a walled agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The git repository of a walled agent, from the strictest access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum GitAccess {
+    /// None at all.
+    None,
+    /// The project's, read-only.
+    Read,
     /// A private one, whose branch is imported.
     #[default]
     Own,
-    /// The project's, read-only.
-    Read,
-    /// None at all.
-    None,
 }
 
-/// The network of a walled agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The network of a walled agent, from the strictest one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Network {
     /// None at all.
@@ -44,6 +45,53 @@ pub enum Network {
     Listed,
     /// Every host.
     Open,
+}
+
+/// The worktree of a walled agent, from the strictest access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum WorktreeAccess {
+    /// Read-only, but for the requests of the agent.
+    Read,
+    /// Readable and writable.
+    #[default]
+    Write,
+}
+
+/// Demand of a workflow on the confinement of an agent. It never opens anything: of several demands, the strictest of each part holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+pub struct Demand {
+    /// The least level.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Level::is_off"))]
+    pub level: Level,
+    /// The most access to a git repository.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub git: Option<GitAccess>,
+    /// The most access to the network.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub network: Option<Network>,
+    /// The most access to the worktree.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub worktree: Option<WorktreeAccess>,
+}
+
+/// The confinement of one walled agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    /// Its git repository.
+    pub git: GitAccess,
+    /// Its network.
+    pub network: Network,
+    /// Its worktree.
+    pub worktree: WorktreeAccess,
+}
+
+impl Confinement {
+    /// The confinement of a walled agent of this role where no workflow says more.
+    pub const fn usual(role: Role) -> Confinement {
+        Confinement { git: GitAccess::of(role), network: Network::Listed, worktree: WorktreeAccess::Write }
+    }
 }
 
 /// The openings that a person makes in the walls of a project.
@@ -79,6 +127,127 @@ impl Level {
     /// The level of this word.
     pub fn parse(word: &str) -> Option<Level> {
         Level::ALL.into_iter().find(|level| level.as_str() == word)
+    }
+
+    /// True if it confines nothing.
+    pub const fn is_off(&self) -> bool {
+        matches!(self, Level::Off)
+    }
+}
+
+impl GitAccess {
+    /// Every access, from the strictest.
+    pub const ALL: [GitAccess; 3] = [GitAccess::None, GitAccess::Read, GitAccess::Own];
+
+    /// Its word in workflows and journals.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GitAccess::None => "none",
+            GitAccess::Read => "read",
+            GitAccess::Own => "own",
+        }
+    }
+
+    /// The access of this word.
+    pub fn parse(word: &str) -> Option<GitAccess> {
+        GitAccess::ALL.into_iter().find(|it| it.as_str() == word)
+    }
+
+    /// The repository of agents of this role where no workflow says more.
+    pub const fn of(role: Role) -> GitAccess {
+        match role {
+            Role::Worker => GitAccess::Own,
+            Role::Reviewer => GitAccess::Read,
+        }
+    }
+}
+
+impl Network {
+    /// Every network, from the strictest.
+    pub const ALL: [Network; 4] = [Network::None, Network::Model, Network::Listed, Network::Open];
+
+    /// Its word in workflows and journals.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Network::None => "none",
+            Network::Model => "model",
+            Network::Listed => "listed",
+            Network::Open => "open",
+        }
+    }
+
+    /// The network of this word.
+    pub fn parse(word: &str) -> Option<Network> {
+        Network::ALL.into_iter().find(|it| it.as_str() == word)
+    }
+}
+
+impl WorktreeAccess {
+    /// Every access, from the strictest.
+    pub const ALL: [WorktreeAccess; 2] = [WorktreeAccess::Read, WorktreeAccess::Write];
+
+    /// Its word in workflows and journals.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            WorktreeAccess::Read => "read",
+            WorktreeAccess::Write => "write",
+        }
+    }
+
+    /// The access of this word.
+    pub fn parse(word: &str) -> Option<WorktreeAccess> {
+        WorktreeAccess::ALL.into_iter().find(|it| it.as_str() == word)
+    }
+}
+
+impl Demand {
+    /// No demand at all.
+    pub const NONE: Demand = Demand { level: Level::Off, git: None, network: None, worktree: None };
+
+    /// True if it demands nothing.
+    pub fn is_none(&self) -> bool {
+        *self == Demand::NONE
+    }
+
+    /// The demand in words, as a workflow has it: `level: wall, git: read`. Empty without one.
+    pub fn words(&self) -> String {
+        let level = (!self.level.is_off()).then(|| format!("level: {}", self.level.as_str()));
+        let git = self.git.map(|it| format!("git: {}", it.as_str()));
+        let network = self.network.map(|it| format!("network: {}", it.as_str()));
+        let worktree = self.worktree.map(|it| format!("worktree: {}", it.as_str()));
+        [level, git, network, worktree].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The demand that meets both.
+    pub fn and(self, other: Demand) -> Demand {
+        Demand {
+            level: self.level.max(other.level),
+            git: strictest(self.git, other.git),
+            network: strictest(self.network, other.network),
+            worktree: strictest(self.worktree, other.worktree),
+        }
+    }
+
+    /// The confinement of an agent of this role in a project with this level; `None` where neither demands a wall.
+    pub fn confinement(self, project: Level, role: Role) -> Option<Confinement> {
+        match self.level.max(project) {
+            Level::Off => None,
+            Level::Wall => {
+                let usual = Confinement::usual(role);
+                Some(Confinement {
+                    git: self.git.unwrap_or(usual.git).min(usual.git),
+                    network: self.network.unwrap_or(usual.network).min(usual.network),
+                    worktree: self.worktree.unwrap_or(usual.worktree).min(usual.worktree),
+                })
+            }
+        }
+    }
+}
+
+fn strictest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -130,6 +299,65 @@ mod tests {
             assert_eq!(Level::parse(level.as_str()), Some(level));
         }
         assert!(Level::Wall > Level::Off && Level::parse("own").is_none());
+    }
+
+    #[test]
+    fn the_strictest_of_every_part_holds() {
+        let wall = |git, network| Demand { level: Level::Wall, git, network, ..Demand::NONE };
+        let (read, none) = (Some(GitAccess::Read), Some(Network::None));
+        let demands = [
+            Demand::NONE,
+            wall(None, None),
+            wall(read, Some(Network::Model)),
+            wall(Some(GitAccess::None), none),
+            Demand { worktree: Some(WorktreeAccess::Read), ..Demand::NONE },
+        ];
+        for one in demands {
+            assert_eq!((one.and(Demand::NONE), one.and(one)), (one, one));
+            for other in demands {
+                let both = one.and(other);
+                assert_eq!(both, other.and(one));
+                for (project, role) in [
+                    (Level::Off, Role::Worker),
+                    (Level::Wall, Role::Worker),
+                    (Level::Off, Role::Reviewer),
+                    (Level::Wall, Role::Reviewer),
+                ] {
+                    let of = |demand: Demand| demand.confinement(project, role);
+                    for part in [one, other] {
+                        let Some(part) = of(part) else { continue };
+                        let both = of(both).unwrap();
+                        assert!(both.git <= part.git && both.network <= part.network);
+                        assert!(both.worktree <= part.worktree);
+                    }
+                }
+            }
+        }
+        assert_eq!(wall(read, None).and(wall(None, none)), wall(read, none));
+    }
+
+    #[test]
+    fn a_wall_stands_where_project_or_workflow_demands_it() {
+        let wall = Demand { level: Level::Wall, ..Demand::NONE };
+        let git = |demand: Demand, project, role| demand.confinement(project, role).map(|it| it.git);
+        for (demand, project, role, expect) in [
+            (Demand::NONE, Level::Off, Role::Worker, None),
+            (Demand::NONE, Level::Wall, Role::Worker, Some(GitAccess::Own)),
+            (Demand::NONE, Level::Wall, Role::Reviewer, Some(GitAccess::Read)),
+            (wall, Level::Off, Role::Worker, Some(GitAccess::Own)),
+            (wall, Level::Off, Role::Reviewer, Some(GitAccess::Read)),
+            (Demand { git: Some(GitAccess::Own), ..wall }, Level::Off, Role::Reviewer, Some(GitAccess::Read)),
+            (Demand { git: Some(GitAccess::None), ..wall }, Level::Off, Role::Worker, Some(GitAccess::None)),
+            (Demand { git: Some(GitAccess::Read), ..Demand::NONE }, Level::Off, Role::Worker, None),
+        ] {
+            assert_eq!(git(demand, project, role), expect, "{demand:?} {project:?} {role:?}");
+        }
+        let network = |network| {
+            Demand { network, ..wall }.confinement(Level::Off, Role::Worker).map(|it| it.network)
+        };
+        assert_eq!(network(None), Some(Network::Listed));
+        assert_eq!(network(Some(Network::Open)), Some(Network::Listed), "a workflow opens nothing");
+        assert_eq!(network(Some(Network::None)), Some(Network::None));
     }
 
     #[test]

@@ -455,7 +455,7 @@ fn record(
     };
     let seat = Seat { actor: spawn.actor().into(), name: spawn.reviewer.map(str::to_owned) };
     let resumes = occasion == Occasion::Respawn;
-    let sandbox = wall::decide(app, task, &harness)?;
+    let sandbox = wall::decide(app, task, &harness, spawn.sandbox, spawn.role)?;
     let beginning = trace::beginning(app, locked, &harness, &seat, resumes, sandbox.is_some())?;
     let before = locked.history().agents.here.get(&seat);
     let session = task.owned.tmux_session.clone();

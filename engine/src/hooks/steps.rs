@@ -1,6 +1,6 @@
 //! Starts and ends the agents of a mission's steps.
 
-use orange_core::Actor;
+use orange_core::{Actor, Role};
 use orange_core::mission::Mission;
 use orange_core::plan::{Plan, Step, StepId, StepPrompt, StepValue, StepValues};
 
@@ -63,6 +63,7 @@ pub fn preflight(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Resul
     let harness = app.harness(attempt.harness(task))?;
     harness.check(app.path())?;
     check_switches(&harness, attempt.step())?;
+    wall::decide(app, task, &harness, attempt.step().sandbox, Role::Worker)?;
     setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
 }
 
@@ -127,7 +128,7 @@ fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_agai
     let task = locked.task();
     let harness = app.harness(attempt.harness(task))?;
     let seat = Seat { actor: event::Actor::Worker, name: None };
-    let sandbox = wall::decide(app, task, &harness)?;
+    let sandbox = wall::decide(app, task, &harness, attempt.step().sandbox, Role::Worker)?;
     let beginning = trace::beginning(app, locked, &harness, &seat, is_again, sandbox.is_some())?;
     let step = attempt.step();
     let effort = match step.effort {

@@ -7,7 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use orange_core::host::HostPattern;
-use orange_core::wall::{Grants, Level, Network};
+use orange_core::Role;
+use orange_core::wall::{Confinement, Demand, GitAccess, Grants, Network, WorktreeAccess};
 use orange_system::exec::{ProgramCall, find_on_path};
 use orange_system::files::real;
 use orange_system::variables;
@@ -16,7 +17,7 @@ use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::drive::harness::Harness;
 use crate::drive::wall::{
-    Bubblewrap, HomeSeed, Mount, Proxy, ProxyRules, RUN, WallPlan, inside as network, make_home, make_points,
+    Bubblewrap, HomeSeed, Mount, Proxy, ProxyRules, RUN, WallPlan, inside as bridging, make_home, make_points,
     visible,
 };
 use crate::hooks::imported;
@@ -56,19 +57,59 @@ const SOCKET: &str = "proxy.sock";
 /// The variables that lead programs to a proxy.
 const PROXY: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
-/// The confinement of an agent that is about to start; `None` if its project wants none.
+/// The confinement of an agent that is about to start; `None` if neither its project nor its workflow demands one.
 ///
 /// # Errors
-/// `environment` where a wall is wanted and cannot be made: the agent does not start without it.
-pub fn decide(app: &App, task: &WorkItem, harness: &Harness) -> Result<Option<Sandbox>> {
+/// `environment` where a wall is demanded and cannot be made: the agent does not start without it.
+pub fn decide(
+    app: &App,
+    task: &WorkItem,
+    harness: &Harness,
+    demand: Demand,
+    role: Role,
+) -> Result<Option<Sandbox>> {
     let sandbox = effective(&app.home, &app.project_of(task)?)?.sandbox;
-    match sandbox.level.value {
-        Level::Off => Ok(None),
-        Level::Wall => {
-            bubblewrap(app)?.check(app.path())?;
-            Ok(Some(Sandbox { level: event::Level::Wall, grants: digest(&sandbox.grants(), harness) }))
+    let Some(confinement) = demand.confinement(sandbox.level.value, role) else { return Ok(None) };
+    bubblewrap(app)?.check(app.path())?;
+    Ok(Some(Sandbox {
+        level: event::Level::Wall,
+        git: Some(confinement.git.as_str().into()),
+        network: Some(confinement.network.as_str().into()),
+        worktree: Some(confinement.worktree.as_str().into()),
+        grants: digest(&sandbox.grants(), harness),
+    }))
+}
+
+/// The confinement of a walled agent, as it is on record.
+///
+/// # Errors
+/// `refused` for a word of a newer version.
+fn confinement(record: &Spawn) -> Result<Confinement> {
+    let role = match record.actor {
+        event::Actor::Reviewer => Role::Reviewer,
+        event::Actor::Worker | event::Actor::Human | event::Actor::Engine | event::Actor::Other(_) => {
+            Role::Worker
         }
-    }
+    };
+    let usual = Confinement::usual(role);
+    let Some(sandbox) = &record.sandbox else { return Ok(usual) };
+    let unknown = |word: &str| {
+        let word = word.escape_debug();
+        let message = format!("this version of Orange does not know the confinement `{word}` of the agent");
+        Error::new(ErrorKind::Refused, message).help("use the version that has started it")
+    };
+    let git = sandbox.git.as_ref().map(|it| GitAccess::parse(it.as_str()).ok_or_else(|| unknown(it.as_str())));
+    let network =
+        sandbox.network.as_ref().map(|it| Network::parse(it.as_str()).ok_or_else(|| unknown(it.as_str())));
+    let worktree = sandbox
+        .worktree
+        .as_ref()
+        .map(|it| WorktreeAccess::parse(it.as_str()).ok_or_else(|| unknown(it.as_str())));
+    Ok(Confinement {
+        git: git.unwrap_or(Ok(usual.git))?,
+        network: network.unwrap_or(Ok(usual.network))?,
+        worktree: worktree.unwrap_or(Ok(usual.worktree))?,
+    })
 }
 
 /// True if the agent of this record is walled. A level of a newer version is one, too.
@@ -129,14 +170,15 @@ impl Wall<'_> {
             return Err(Error::new(ErrorKind::Refused, message)
                 .help(format!("{} shows it, and how another one starts", dir.command("show"))));
         }
-        let plan = self.plan(&grants)?;
+        let confinement = confinement(record)?;
+        let plan = self.plan(&grants, confinement)?;
         self.prepare(&plan)?;
         let bubblewrap = bubblewrap(app)?;
-        let variables = self.variables(&grants);
+        let variables = self.variables(&grants, confinement.network);
         Ok(call.within(bubblewrap.around(&plan, &variables)?.folder(worktree)))
     }
 
-    fn plan(&self, grants: &Grants) -> Result<WallPlan> {
+    fn plan(&self, grants: &Grants, confinement: Confinement) -> Result<WallPlan> {
         let Wall { app, dir, record, project, harness, worktree, .. } = self;
         let home = home()?;
         let root = app.home.root();
@@ -148,36 +190,37 @@ impl Wall<'_> {
         own.extend(app.program.parent().map(|folder| Mount::read_if_there(&folder.join("orange-mcp"))));
         own.push(Mount::read(&dir.prompt(record.spawn)));
         own.push(Mount::read_if_there(&dir.reporting()));
-        // The folder and not the socket: a companion that is started again makes another one.
-        own.push(Mount::Read { from: bridge(dir, record.spawn), at: Path::new(RUN).join("net") });
-        let repository = self.repository()?;
+        if has_proxy(confinement.network) {
+            // The folder and not the socket: a companion that is started again makes another one.
+            own.push(Mount::Read { from: bridge(dir, record.spawn), at: Path::new(RUN).join("net") });
+        }
+        let repository = self.repository(confinement.git)?;
         Ok(WallPlan {
             homes: BTreeSet::from([home.clone(), real(&home)]).into_iter().collect(),
             private_home: private_home(dir, &record.seat()),
             orange_home: root.to_owned(),
             worktree: worktree.to_path_buf(),
+            is_read_only: confinement.worktree == WorktreeAccess::Read,
             requests: worktree.join(REQUEST_FOLDER).join(record.spawn.to_string()),
             read: read.into_iter().collect(),
             write: granted(&grants.write, &home, &kept)?,
             own,
             repository,
-            inside: inside(&app.program),
+            inside: if has_proxy(confinement.network) { inside(&app.program) } else { Vec::new() },
             hidden: Vec::new(),
         })
     }
 
-    /// The mounts of the repository: a private one for a worker, the project's, read-only, for a reviewer, and none without a
-    /// worktree.
-    fn repository(&self) -> Result<Vec<Mount>> {
-        let Wall { app, record, task, .. } = self;
+    /// The mounts of the repository; none without a worktree.
+    fn repository(&self, access: GitAccess) -> Result<Vec<Mount>> {
+        let Wall { app, task, .. } = self;
         if task.worktree().is_none() {
             return Ok(Vec::new());
         }
-        match record.actor {
-            event::Actor::Reviewer => imported::shared(app, task),
-            event::Actor::Worker | event::Actor::Human | event::Actor::Engine | event::Actor::Other(_) => {
-                imported::begin(app, task)
-            }
+        match access {
+            GitAccess::None => Ok(Vec::new()),
+            GitAccess::Read => imported::shared(app, task),
+            GitAccess::Own => imported::begin(app, task),
         }
     }
 
@@ -188,8 +231,8 @@ impl Wall<'_> {
     }
 
     /// The variables inside, beside those that the call of the harness sets.
-    fn variables(&self, grants: &Grants) -> Vec<(OsString, OsString)> {
-        variables_of(&[&grants.env, &self.harness.sandbox.env], self.worktree)
+    fn variables(&self, grants: &Grants, network: Network) -> Vec<(OsString, OsString)> {
+        variables_of(&[&grants.env, &self.harness.sandbox.env], self.worktree, has_proxy(network))
     }
 }
 
@@ -203,8 +246,9 @@ fn seeded(plan: &WallPlan, project: &Project, seed: &[String]) -> Result<()> {
     plan.homes.iter().try_for_each(|home| make_points(&plan.private_home, home, &points))
 }
 
-/// The variables inside of a wall: those that every program needs, those of these lists, and those that lead to the proxy.
-fn variables_of(named: &[&Vec<String>], worktree: &Path) -> Vec<(OsString, OsString)> {
+/// The variables inside of a wall: those that every program needs, those of these lists, and those that lead to the proxy, if there is
+/// one.
+fn variables_of(named: &[&Vec<String>], worktree: &Path, has_proxy: bool) -> Vec<(OsString, OsString)> {
     let is_passed = |name: &OsStr| {
         let text = name.to_str().unwrap_or_default();
         PASSED.contains(&text)
@@ -217,12 +261,33 @@ fn variables_of(named: &[&Vec<String>], worktree: &Path) -> Vec<(OsString, OsStr
         ("IS_SANDBOX".into(), "1".into()),
         (variables::WORKTREE.into(), worktree.into()),
     ];
-    let proxy = format!("http://127.0.0.1:{}", network::PORT);
+    if !has_proxy {
+        return found.chain(own).collect();
+    }
+    let proxy = format!("http://127.0.0.1:{}", bridging::PORT);
     let proxied = PROXY.iter().map(|name| (OsString::from(*name), OsString::from(&proxy)));
     let direct = ["NO_PROXY", "no_proxy"].map(|name| (name.into(), "127.0.0.1,localhost,::1".into()));
     // Programs of node read the others only with this one.
     let of_node = [("NODE_USE_ENV_PROXY".into(), "1".into())];
     found.chain(own).chain(proxied).chain(direct).chain(of_node).collect()
+}
+
+/// True if an agent with this network has a proxy.
+fn has_proxy(network: Network) -> bool {
+    match network {
+        Network::None => false,
+        Network::Model | Network::Listed | Network::Open => true,
+    }
+}
+
+/// The hosts of the proxy of an agent with this network.
+fn hosts<'g>(network: Network, harness: &'g Harness, grants: &'g Grants) -> Vec<&'g String> {
+    let granted: &[String] = match network {
+        Network::None | Network::Model => &[],
+        Network::Listed | Network::Open => &grants.hosts,
+    };
+    let of_harness: &[String] = if has_proxy(network) { &harness.sandbox.hosts } else { &[] };
+    of_harness.iter().chain(granted).collect()
 }
 
 /// The folder with the socket of the proxy of an agent.
@@ -237,29 +302,34 @@ fn inside(program: &Path) -> Vec<OsString> {
     std::iter::once(program.into()).chain(words).chain([socket.into(), "--".into()]).collect()
 }
 
-/// Starts the proxy of a walled agent, which ends with this process or when it is dropped.
+/// Starts the proxy of a walled agent, which ends with this process or when it is dropped; none for one without a network.
 ///
 /// # Errors
 /// `corrupt` for a host in the settings that is none; `environment` where it cannot listen.
-pub fn proxy(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -> Result<Proxy> {
+pub fn proxy(app: &App, dir: &WorkItemDir, task: &WorkItem, record: &Spawn) -> Result<Option<Proxy>> {
+    let network = confinement(record)?.network;
+    if !has_proxy(network) {
+        return Ok(None);
+    }
     let grants = effective(&app.home, &app.project_of(task)?)?.sandbox.grants();
     let harness = app.harness(&record.harness)?;
-    let rules = listed(harness.sandbox.hosts.iter().chain(&grants.hosts))?;
+    let rules = listed(network, hosts(network, &harness, &grants).into_iter())?;
     let folder = bridge(dir, record.spawn);
     make_folder(&folder)?;
     let (dir, spawn) = (dir.clone(), record.spawn);
     Proxy::start(&folder.join(SOCKET), rules, move |host, count| note_refused(&dir, spawn, host, count))
+        .map(Some)
 }
 
 /// The rules of a proxy that opens these hosts.
-fn listed<'h>(hosts: impl Iterator<Item = &'h String>) -> Result<ProxyRules> {
+fn listed<'h>(network: Network, hosts: impl Iterator<Item = &'h String>) -> Result<ProxyRules> {
     let pattern = |text: &String| {
         HostPattern::parse(text).map_err(|flaw| {
             Error::new(ErrorKind::Corrupt, format!("`{}` {}", text.escape_debug(), flaw.text()))
                 .help("correct it in `sandbox.hosts` of the project, or of the harness in harnesses.toml")
         })
     };
-    Ok(ProxyRules { network: Network::Listed, hosts: hosts.map(pattern).collect::<Result<_>>()? })
+    Ok(ProxyRules { network, hosts: hosts.map(pattern).collect::<Result<_>>()? })
 }
 
 /// Notes that a host was refused, at the first time and each time that it is ten times as often.

@@ -1,5 +1,7 @@
 //! Keys of a wide flow that others lack.
 
+use orange_testkit::Random;
+
 use super::Author;
 use super::StateRole::{Ends, Idle, Judges, Works};
 use crate::generate::PROGRAMS;
@@ -39,6 +41,22 @@ impl Author {
         self.facts();
         self.delegation();
         self.budgets();
+        self.sandboxes();
+    }
+
+    /// Demands on the confinement of agents, of the file, of states and of hooks.
+    fn sandboxes(&mut self) {
+        const DEMANDS: [&str; 4] =
+            ["wall", "off", "{git: read, network: model}", "{level: wall, worktree: read, network: none}"];
+        // From a stream of its own, so that everything else stays as it is without this key.
+        let mut random = Random::new(self.plan.states.len() as u64 ^ self.plan.transitions.len() as u64);
+        let mut demand = |chance| random.chance(chance).then(|| *random.pick(&DEMANDS));
+        self.plan.sandbox = demand(20);
+        self.plan.states.iter_mut().filter(|it| it.respawn.is_some()).for_each(|it| it.sandbox = demand(20));
+        let hooks = self.plan.transitions.iter_mut().flat_map(|it| &mut it.hooks);
+        for hook in hooks.filter(|it| it.action.starts_with("spawn_")) {
+            hook.parameters.extend(demand(20).map(|it| format!("sandbox: {it}")));
+        }
     }
 
     /// Budgets that lead nowhere: a task waits when one is used up. A number of starts of the task would bound loops.

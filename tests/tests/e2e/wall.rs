@@ -188,10 +188,91 @@ fn asks(task: &Task<'_>) -> bool {
     notes.contains("\"request\"")
 }
 
+/// Notes what it finds in its wall.
+const DEMANDING: &str = r#"#!/bin/sh
+line() { echo "$*" >> /tmp/lines; }
+can() { name=$1; shift; if "$@" > /tmp/out 2>&1; then line "can $name"; else line "cannot $name"; fi; }
+can 'write the worktree' sh -c 'echo x > written'
+can 'read the repository' git log -1
+can 'write the repository' git branch mine HEAD
+can 'ask' "$ORANGE_PROGRAM" task show
+can 'see a socket' ls /run/orange/net
+line "proxy=$HTTPS_PROXY"
+cat /tmp/lines > "$HOME/lines"
+while :; do sleep 0.1; done
+"#;
+
+#[test]
+fn a_workflow_demands_a_wall_of_its_agents() {
+    let world = World::new();
+    if !has_walls(&world) {
+        return;
+    }
+    walled(&world, DEMANDING);
+    world.ok(&["project", "update", "--sandbox-level", "off"]);
+    for (name, demand, expect, git) in [
+        (
+            "asks-little",
+            "wall",
+            "can write the worktree\ncan read the repository\ncan write the repository\ncan ask\ncan see a socket\nproxy=http://127.0.0.1:3128\n",
+            "own",
+        ),
+        (
+            "asks-more",
+            "{git: read, network: none, worktree: read}",
+            "cannot write the worktree\ncan read the repository\ncannot write the repository\ncan ask\ncannot see a socket\nproxy=\n",
+            "read",
+        ),
+        (
+            "asks-most",
+            "{git: none, network: model}",
+            "can write the worktree\ncannot read the repository\ncannot write the repository\ncan ask\ncan see a socket\nproxy=http://127.0.0.1:3128\n",
+            "none",
+        ),
+    ] {
+        let task = world.create(name, "Mend it", &["--workflow", &demanding(&world, name, demand)]);
+        let spawned = task.events_of("agent.spawned");
+        assert_eq!(spawned[0]["sandbox"]["level"], "wall", "{spawned:#?}");
+        assert_eq!(spawned[0]["sandbox"]["git"], git, "{spawned:#?}");
+        let file = task.folder().join("wall/homes/worker/lines");
+        let said = || fs::read_to_string(&file).unwrap_or_default();
+        world.until("it has said all", || said().contains("proxy="));
+        assert_eq!(said(), expect, "{demand}");
+        task.ok("cancel", &["--yes"]);
+    }
+    assert!(!world.git(&world.repo(), &["branch", "--list", "mine"]).contains("mine"));
+}
+
+/// The name of a new workflow whose state demands this.
+fn demanding(world: &World, name: &str, demand: &str) -> String {
+    let text = format!(
+        "name: {name}\nstates:\n  pending: {{}}\n  working: {{respawn_prompt: p, sandbox: {demand}}}\n  done: {{terminal: true}}\n  \
+         cancelled: {{terminal: true}}\ntransitions:\n- from: pending\n  to: working\n  hooks:\n  - action: acquire_workspace\n  \
+         - {{action: spawn_agent, prompt: p}}\n- {{from: working, to: [done, cancelled], by: human, hooks: [{{action: kill_session}}, \
+         {{action: release_workspace}}]}}\nprompts: {{p: go}}\n"
+    );
+    world.workflow(&format!("{name}.yml"), &text);
+    name.to_owned()
+}
+
+#[test]
+fn a_demand_that_cannot_be_met_refuses_the_start() {
+    let world = World::new();
+    walled(&world, "#!/bin/sh\ntouch \"$HOME/started\"\n");
+    world.ok(&["project", "update", "--sandbox-level", "off"]);
+    let name = demanding(&world, "asks", "wall");
+    starts_nothing(&world, &["--workflow", &name]);
+}
+
 #[test]
 fn without_bubblewrap_no_agent_starts() {
     let world = World::new();
     walled(&world, "#!/bin/sh\ntouch \"$HOME/started\"\n");
+    starts_nothing(&world, &[]);
+}
+
+/// Where bubblewrap fails, a new task has no agent.
+fn starts_nothing(world: &World, options: &[&str]) {
     let mut broken = world.command(world.program);
     let tools = world.path("tools");
     write_program(
@@ -203,7 +284,7 @@ fn without_bubblewrap_no_agent_starts() {
         &broken.get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned(),
     ));
     broken.env("PATH", std::env::join_paths(path).unwrap()).current_dir(world.repo());
-    let said = world.said(broken.args(["task", "create", "fix", "Mend it"]));
+    let said = world.said(broken.args(["task", "create", "fix", "Mend it"]).args(options));
     let shown = format!("{}{}", said.out, said.err);
     assert!(shown.contains("No permissions to create new namespace"), "{shown}");
     assert!(shown.contains("no agent starts without it"), "{shown}");

@@ -51,6 +51,7 @@ const UNUSED: &[(&str, &str)] = &[
     ("a role: harness", "as `roles`"),
     ("a role: model", "as `roles`"),
     ("a role: permissions", "as `roles`"),
+    ("a role: sandbox", "as `roles`"),
     ("a role: prompt_file", "as `roles`"),
 ];
 

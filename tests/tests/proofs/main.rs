@@ -175,6 +175,7 @@ fn what_is_proved_is_not_broken_by_any_walk() {
         "loops-bounded",
         "judged-apart",
         "person-asked",
+        "no-forged-end",
     ];
     for property in properties {
         assert!(broken.get(property).is_some_and(|it| *it >= 2), "{property}: {broken:?}");
@@ -276,7 +277,15 @@ fn what_is_refuted_is_broken_by_its_run() {
     });
     wrong.is_nothing();
     for property in
-        ["nothing-left-behind", "one-agent", "no-lost-agent", "loops-bounded", "judged-apart", "person-asked"]
+        [
+        "nothing-left-behind",
+        "one-agent",
+        "no-lost-agent",
+        "loops-bounded",
+        "judged-apart",
+        "person-asked",
+        "no-forged-end",
+    ]
     {
         assert!(replayed.get(property).is_some_and(|it| *it >= 3), "{property}: {replayed:?}");
     }

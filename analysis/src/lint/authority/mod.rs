@@ -5,6 +5,7 @@ mod judge_of_own_work;
 mod judges;
 mod nobody_asked;
 mod unknown_writer;
+mod unwalled_decides;
 mod verdict_of_other_work;
 
 #[cfg(test)]
@@ -16,12 +17,14 @@ use super::Facts;
 
 pub(crate) use judges::{Judges, VerdictWriter};
 pub(crate) use nobody_asked::{unasked, unasked_run};
+pub(crate) use unwalled_decides::{demands_wall, forged, forged_run};
 
 super::group! {
     CA0 "judge-of-own-work" Warn judge_of_own_work;
     CA1 "unknown-writer" Warn unknown_writer;
     CA2 "nobody-asked" Warn nobody_asked;
     CA3 "verdict-of-other-work" Warn verdict_of_other_work;
+    CA4 "unwalled-decides" Deny unwalled_decides;
 }
 
 /// Facts that several of these lints ask for, computed when the first one does.

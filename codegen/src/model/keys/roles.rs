@@ -1,5 +1,6 @@
 //! The keys of roles, which their steps share.
 
+use super::sandbox::SANDBOX;
 use super::{Key, NameKind, Object, Takes, key};
 
 pub(super) const MODEL: Key =
@@ -18,6 +19,7 @@ pub static ROLE: Object = Object {
         MODEL,
         EFFORT,
         key("permissions", Takes::Word(&["full", "reduced"]), "What its agents may do without asking."),
+        key("sandbox", SANDBOX, "The least confinement of the agents of its steps."),
         key(
             "prompt_file",
             Takes::OneOrList(&Takes::Name(NameKind::Files)),

@@ -2,6 +2,7 @@
 
 use super::BUDGET;
 use super::roles::{EFFORT, MODEL, ROLE};
+use super::sandbox::SANDBOX;
 use super::takes::{MapKeys, NameKind, Object, PromptKind, Takes, key, required};
 
 /// A step workflow: the whole file.
@@ -50,6 +51,7 @@ pub static STEP_HEADER: Object = Object {
             "Whether the one who starts a mission gets messages; true by default.",
         ),
         key("budget", Takes::Object(&BUDGET), "Limits of a mission for all its agents."),
+        key("sandbox", SANDBOX, "The least confinement of every agent: `off`, `wall`, or one with more."),
         key(
             "max_attempts",
             Takes::Integer(1),
@@ -168,6 +170,7 @@ pub static STEP: Object = Object {
             Takes::Word(&["full", "reduced"]),
             "What its agent may do without asking; full by default.",
         ),
+        key("sandbox", SANDBOX, "The least confinement of its agent, beside that of its role and of the workflow."),
         key(
             "timeout",
             Takes::Integer(1),

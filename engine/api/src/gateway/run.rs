@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use orange_core::Permissions;
 use orange_core::plan::{Effort, Value};
+use orange_core::wall::Demand;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -95,6 +96,9 @@ pub struct TaskAssigned {
     pub effort: Option<Effort>,
     /// Permissions of its agent, which it has without asking.
     pub permissions: Permissions,
+    /// The demand of the workflow on the confinement of its agent.
+    #[serde(default, skip_serializing_if = "Demand::is_none")]
+    pub sandbox: Demand,
     /// The words that it may report; any if there are none.
     pub results: Vec<String>,
     /// True if it has to report one.

@@ -6,7 +6,8 @@ use orange_core::plan::Value;
 
 use crate::event::declare::{objects, take};
 use crate::event::words::{
-    Activity, Actor, Cause, Checks, Ending, Level, Permissions, StepEnd, Strategy, Via,
+    Activity, Actor, Cause, Checks, Ending, GitAccess, Level, Network, Permissions, StepEnd, Strategy, Via,
+    WorktreeAccess,
 };
 
 objects! {
@@ -164,6 +165,15 @@ objects! {
     Sandbox {
         /// Strictness of the confinement.
         level: Level,
+        /// Its git repository; as its role has it where nothing is said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        git: Option<GitAccess>,
+        /// Its network; `listed` where nothing is said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        network: Option<Network>,
+        /// Its worktree; writable where nothing is said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        worktree: Option<WorktreeAccess>,
         /// A digest of what was granted; equal for equal grants.
         #[serde(default)]
         grants: String,

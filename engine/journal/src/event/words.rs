@@ -53,6 +53,34 @@ words! {
         Wall = "wall",
     }
 
+    /// The git repository of a walled agent.
+    GitAccess {
+        /// None at all.
+        None = "none",
+        /// The project's, read-only.
+        Read = "read",
+        /// A private one, whose branch is imported.
+        Own = "own",
+    }
+
+    /// The network of a walled agent.
+    Network {
+        /// None at all.
+        None = "none",
+        /// The hosts of its harness.
+        Model = "model",
+        /// The hosts of its harness and those that a person grants.
+        Listed = "listed",
+    }
+
+    /// The worktree of a walled agent.
+    WorktreeAccess {
+        /// Read-only.
+        Read = "read",
+        /// Readable and writable.
+        Write = "write",
+    }
+
     /// Strategy of a merge.
     Strategy {
         /// The default branch was moved to the branch's commit.

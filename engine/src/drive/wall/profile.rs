@@ -72,6 +72,8 @@ pub struct WallPlan {
     pub orange_home: PathBuf,
     /// The folder that the agent works in.
     pub worktree: PathBuf,
+    /// True if it cannot write there.
+    pub is_read_only: bool,
     /// The folder of its requests, in a folder of the worktree in which everything else is hidden; empty where it makes none.
     pub requests: PathBuf,
     /// Further folders of the worktree that are hidden.
@@ -224,7 +226,8 @@ impl WallPlan {
         mounts.push(Mount::Empty { at: self.orange_home.clone() });
         mounts.extend(self.own.iter().cloned());
         mounts.extend(self.repository.iter().cloned());
-        mounts.push(Mount::write(&self.worktree));
+        let worktree = if self.is_read_only { Mount::read } else { Mount::write };
+        mounts.push(worktree(&self.worktree));
         mounts.push(Mount::read_if_there(&self.worktree.join(".git")));
         if let Some(all) = self.requests.parent() {
             mounts.push(Mount::Empty { at: all.to_owned() });
@@ -253,6 +256,7 @@ mod tests {
             private_home: path("/o/tasks/p/t/wall/worker"),
             orange_home: path("/o"),
             worktree: path("/o/workspaces/p--1"),
+            is_read_only: false,
             requests: path("/o/workspaces/p--1/.orange/3"),
             hidden: Vec::new(),
             read: vec![path("/home/ada/.cargo/bin")],
@@ -299,6 +303,14 @@ mod tests {
         for pair in order.windows(2) {
             assert!(place(&pair[0]) < place(&pair[1]), "{pair:?}");
         }
+    }
+
+    #[test]
+    fn requests_are_writable_in_a_worktree_that_is_not() {
+        let plan = WallPlan { is_read_only: true, ..plan() };
+        let mounts = plan.mounts();
+        assert!(mounts.contains(&Mount::read(&plan.worktree)) && mounts.contains(&Mount::write(&plan.requests)));
+        assert!(!mounts.contains(&Mount::write(&plan.worktree)));
     }
 
     #[test]

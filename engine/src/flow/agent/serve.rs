@@ -21,7 +21,7 @@ pub fn serve(
     let (task, journal) = WorkItem::read(&app.home, dir)?;
     let record = journal.history().agents.alive.get(&spawn).filter(|record| wall::is_walled(record)).cloned();
     // Without it the agent has no network, and the companion says in the log why it does not answer.
-    let _proxy = record.map(|record| wall::proxy(app, dir, &task, &record)).transpose()?;
+    let _proxy = record.map(|record| wall::proxy(app, dir, &task, &record)).transpose()?.flatten();
     relay::serve(app, dir, spawn, check, ready, |is_saved| {
         // Some harnesses report a limit only in their own record. If the task is locked for long, the monitor does this.
         if limit::look_into_transcript(dir, spawn) && limit::met(dir, spawn).is_some() {

@@ -152,6 +152,7 @@ fn steps<'a>(
         model: new.model.as_deref(),
         effort: new.effort,
         permissions: new.permissions,
+        sandbox: new.sandbox,
         timeout: new.timeout,
         stuck_after: new.stuck_after,
         ..never(worked)
@@ -166,6 +167,8 @@ fn steps<'a>(
 
 #[cfg(test)]
 mod tests {
+    use orange_core::wall::Demand;
+
     use super::*;
 
     fn attempt() -> NewAttempt {
@@ -182,6 +185,7 @@ mod tests {
             model: None,
             effort: None,
             permissions: Permissions::Full,
+            sandbox: Demand::NONE,
             results: Vec::new(),
             needs_result: false,
             outputs: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use orange_core::wall::{Grants, Level};
+use orange_core::wall::{Grants, Level, Network};
 use orange_system::exec::{ProgramCall, find_on_path};
 use orange_system::files::{real, remove_folder};
 use orange_system::nofollow;
@@ -65,9 +65,12 @@ pub fn check_programs(app: &App, task: &WorkItem) -> Result<()> {
     if is_wanted(app, task)? { bubblewrap(app)?.check(app.path()) } else { Ok(()) }
 }
 
-/// True if programs of this task run in a wall.
+/// True if programs of this task run in a wall: the project wants it, or an agent has had one, by a demand of the workflow. What such an
+/// agent has written runs nowhere else.
 fn is_wanted(app: &App, task: &WorkItem) -> Result<bool> {
-    Ok(effective(&app.home, &app.project_of(task)?)?.sandbox.level.value == Level::Wall)
+    let has_had_wall = || app.home.dir(task.kind, &task.project, &task.id).wall().join("homes").is_dir();
+    let level = effective(&app.home, &app.project_of(task)?)?.sandbox.level.value;
+    Ok(level == Level::Wall || has_had_wall())
 }
 
 impl ProgramKind {
@@ -113,7 +116,7 @@ impl ProgramPlace<'_> {
         let plan = self.plan(&project, &grants, name, &net)?;
         seeded(&plan, &project, &[])?;
         let proxy = ProgramProxy { proxy: Some(self.proxy(&grants, &net)?), folder: net };
-        let around = bubblewrap.around(&plan, &variables_of(&[&grants.env], folder))?;
+        let around = bubblewrap.around(&plan, &variables_of(&[&grants.env], folder, true))?;
         let around = around.folder(folder).bound(call.limit());
         Ok((call.within(around), Some(proxy)))
     }
@@ -153,6 +156,7 @@ impl ProgramPlace<'_> {
             private_home: kind.home(dir),
             orange_home: root.to_owned(),
             worktree: folder.to_path_buf(),
+            is_read_only: false,
             requests: PathBuf::new(),
             // The requests of agents have their secrets.
             hidden: nofollow::metadata(&requests).ok().map(|_| requests).into_iter().collect(),
@@ -182,7 +186,7 @@ impl ProgramPlace<'_> {
         let refused = move |host: &str, count: u64| {
             log::warn!(target: "wall", "{shown}: the wall of a program refuses {host} ({count} times)");
         };
-        Proxy::start(&net.join(SOCKET), listed(grants.hosts.iter())?, refused)
+        Proxy::start(&net.join(SOCKET), listed(Network::Listed, grants.hosts.iter())?, refused)
     }
 
     fn net(&self, number: u64) -> PathBuf {

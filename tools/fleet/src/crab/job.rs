@@ -139,6 +139,7 @@ impl Job {
             model: assigned.model.clone(),
             effort: assigned.effort,
             permissions: assigned.permissions,
+            sandbox: assigned.sandbox,
             results: assigned.results.clone(),
             needs_result: assigned.needs_result,
             outputs: assigned.outputs.clone(),
@@ -203,6 +204,7 @@ fn cut(text: String, longest: usize) -> String {
 pub(super) mod tests {
     use orange_api::gateway::RunStatus;
     use orange_core::Permissions;
+    use orange_core::wall::Demand;
 
     use super::*;
 
@@ -228,6 +230,7 @@ pub(super) mod tests {
             model: None,
             effort: None,
             permissions: Permissions::Full,
+            sandbox: Demand::NONE,
             results: Vec::new(),
             needs_result: false,
             outputs: Vec::new(),
