@@ -1,6 +1,7 @@
 //! Proofs of whole workflows: the seeds', whose figures were counted by hand, and small ones that break one property each.
 
 mod budgets;
+mod walls;
 
 use super::*;
 

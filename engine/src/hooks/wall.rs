@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use orange_core::host::HostPattern;
 use orange_core::Role;
+use orange_core::host::HostPattern;
 use orange_core::wall::{Confinement, Demand, GitAccess, Grants, Network, WorktreeAccess};
 use orange_system::exec::{ProgramCall, find_on_path};
 use orange_system::files::real;

@@ -1,7 +1,5 @@
 //! Keys of a wide flow that others lack.
 
-use orange_testkit::Random;
-
 use super::Author;
 use super::StateRole::{Ends, Idle, Judges, Works};
 use crate::generate::PROGRAMS;
@@ -49,9 +47,9 @@ impl Author {
         const DEMANDS: [&str; 4] =
             ["wall", "off", "{git: read, network: model}", "{level: wall, worktree: read, network: none}"];
         // From a stream of its own, so that everything else stays as it is without this key.
-        let mut random = Random::new(self.plan.states.len() as u64 ^ self.plan.transitions.len() as u64);
+        let mut random = self.random.clone();
         let mut demand = |chance| random.chance(chance).then(|| *random.pick(&DEMANDS));
-        self.plan.sandbox = demand(20);
+        self.plan.sandbox = demand(50);
         self.plan.states.iter_mut().filter(|it| it.respawn.is_some()).for_each(|it| it.sandbox = demand(20));
         let hooks = self.plan.transitions.iter_mut().flat_map(|it| &mut it.hooks);
         for hook in hooks.filter(|it| it.action.starts_with("spawn_")) {

@@ -3,12 +3,12 @@
 use std::collections::{HashSet, VecDeque};
 
 use orange_core::wall::Level;
-use orange_core::{Actor, Condition, Gate, Hook};
+use orange_core::{Actor, Condition, Gate, Hook, TransitionId};
 
 use super::CA4;
 use crate::lint::Facts;
 use crate::search::task::Agent;
-use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, SearchStep};
+use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, HookIndex, SearchStep};
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::span::Span;
 
@@ -113,15 +113,22 @@ fn unwalled_start(facts: &Facts<'_>, edge: &Edge) -> Option<Span> {
     let search = facts.search;
     let from = search.task(edge.from);
     if let Some(id) = edge.step.begins() {
-        let (at, _) =
-            facts.starting(edge).into_iter().find(|(_, spawn)| spawn.sandbox.level == Level::Off)?;
+        let mut unwalled =
+            facts.starting(edge).into_iter().filter(|(_, spawn)| spawn.sandbox.level == Level::Off);
+        let (at, _) = unwalled.find(|(at, _)| !has_failed(facts, edge, id, *at))?;
         return facts.hook(id, at).map(|it| it.span);
     }
     // Hooks that wait go on.
-    if let (SearchStep::Retry { .. }, Some(waiting)) = (edge.step, from.waiting) {
-        let hooks = facts.machine.transition(waiting.transition).hooks;
-        let at = (0..).zip(hooks).find(|(_, hook)| is_unwalled(hook)).map(|(at, _)| at)?;
-        return facts.hook(waiting.transition, at).map(|it| it.span);
+    if let (SearchStep::Retry { .. }, Some((id, ran))) = (edge.step, search.ran(edge)) {
+        let mut task = *from;
+        let hooks = (0..).zip(facts.machine.transition(id).hooks);
+        let mut starting = hooks.filter(|(at, _)| ran.contains(&usize::from(*at))).filter(|(at, hook)| {
+            let is_messaged = hook.action.traits().tells == Some(Actor::Worker) && task.worker == Agent::Live;
+            task.apply(hook);
+            is_unwalled(hook) && !is_messaged && !has_failed(facts, edge, id, *at)
+        });
+        let (at, _) = starting.next()?;
+        return facts.hook(id, at).map(|it| it.span);
     }
     let started = |actor| {
         search.task(edge.to).agent(actor) == Agent::Live
@@ -132,6 +139,12 @@ fn unwalled_start(facts: &Facts<'_>, edge: &Edge) -> Option<Span> {
         facts.state(status).respawn_prompt.as_ref().map(|it| it.span).filter(|_| hook.spawn().is_some())
     })?;
     [Actor::Worker, Actor::Reviewer].into_iter().any(started).then_some(again)
+}
+
+/// True if this hook of a step has started nothing.
+fn has_failed(facts: &Facts<'_>, edge: &Edge, id: TransitionId, at: HookIndex) -> bool {
+    let Some(hook) = facts.machine.transition(id).hooks.get(usize::from(at)) else { return true };
+    facts.search.events(edge).iter().any(|(index, event)| *index == at && event.is_failure_of(hook))
 }
 
 /// True if a step goes by a verdict, or by what a reviewer and no worker asks for.
