@@ -11,7 +11,7 @@ use crate::span::Spanned;
 use crate::suggest;
 
 /// The keys that say something of an agent or of a program, or of their reports.
-const OF_WORK: [&str; 11] = [
+const OF_WORK: [&str; 12] = [
     "prompt",
     "prompt_file",
     "run",
@@ -22,6 +22,7 @@ const OF_WORK: [&str; 11] = [
     "model",
     "effort",
     "permissions",
+    "sandbox",
     "stuck_after",
 ];
 

@@ -69,7 +69,8 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     let mut step =
         |(table, id): (&&ObjectFields<'_>, u16)| {
             let step = step(decoder, &mut scope, &of_roles, table, StepId(id))?;
-            Some(Step { demand: step.demand.and(sandbox::joined([sandbox])), ..step })
+            let of_all = sandbox.filter(|_| step.run.is_empty() && step.ask.is_none());
+            Some(Step { demand: step.demand.and(sandbox::joined([of_all])), ..step })
         };
     let steps = tables.iter().zip(0..).filter_map(&mut step).collect();
     step_roles::check(decoder, &of_roles, &scope.roles);
@@ -205,10 +206,11 @@ fn step(
     let (keys, parts) = of_role.map(|it| (it.agent.clone(), it.parts.clone())).unwrap_or_default();
     let run = step_program::program(decoder, scope, fields, &name);
     let (ask, answers) = step_ask::ask(decoder, fields, &name).unzip();
-    let agent = if fields.get("run").or(fields.get("ask")).is_some() {
-        AgentKeys::default()
-    } else {
+    let has_agent = fields.get("run").or(fields.get("ask")).is_none();
+    let agent = if has_agent {
         AgentKeys::of(decoder, fields).with_those_of(&keys)
+    } else {
+        AgentKeys::default()
     };
     let condition = fields.get("condition").and_then(|it| step_condition::condition(decoder, scope, &it));
     let sends_back = fields.get("requeue").is_some();
@@ -240,7 +242,7 @@ fn step(
         effort: agent.effort,
         permissions: agent.permissions.unwrap_or(Permissions::Full),
         sandbox: agent.sandbox,
-        demand: sandbox::joined([agent.sandbox, keys.sandbox.filter(|_| fields.get("run").is_none())]),
+        demand: sandbox::joined([agent.sandbox, keys.sandbox.filter(|_| has_agent)]),
         timeout: fields.get("timeout").and_then(|it| number(decoder, &it, 1..=u32::MAX)).map(|it| it.value),
         stuck_after: fields
             .get("stuck_after")
