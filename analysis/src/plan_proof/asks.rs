@@ -1,4 +1,4 @@
-//! What is known of the asks of a plan: their answers, and the steps that never start without these.
+//! Facts about the asks of a plan: their answers, and the steps that never start without these.
 
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ pub(super) fn approvals(known: &PlanProofFacts<'_>) -> String {
         Some(format!(
             "`{}` starts only after {} of `{}`",
             plan.step(*step).id,
-            or(&words?),
+            alternatives(&words?),
             plan.step(*ask).id
         ))
     });
@@ -108,11 +108,11 @@ fn of_searches(searches: &[&MissionSearch<'_>]) -> Approvals {
     all
 }
 
-fn or(words: &[&str]) -> String {
+fn alternatives(words: &[&str]) -> String {
     words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" or ")
 }
 
-/// Whether a requirement holds, in words, or why it does not.
+/// The answers after which the step of a requirement starts, in words, or the reason for which it is not proved.
 pub(super) fn required(
     plan: &Plan<'_>,
     searches: &[MissionSearch<'_>; 2],
@@ -130,7 +130,7 @@ pub(super) fn required(
     let all = of_searches(&searches.each_ref());
     let answers = all.get(&(id, ask)).ok_or_else(|| format!("no run starts `{step}`"))?;
     match answers.iter().map(Option::as_deref).collect::<Option<Vec<&str>>>() {
-        Some(words) => Ok(format!("`{step}` starts only after {} of `{after}`", or(&words))),
+        Some(words) => Ok(format!("`{step}` starts only after {} of `{after}`", alternatives(&words))),
         None => Err(format!("`{step}` may start without the answer of a person to `{after}`")),
     }
 }

@@ -73,7 +73,8 @@ pub fn prove(checked: &Checked, source: &Source) -> Option<PlanProof> {
     Some(of(&plan, &found, &SearchLimits::default()))
 }
 
-/// Whether these requirements hold of a step workflow, each in words, or the reasons why not; `None` of a state machine workflow.
+/// For each requirement the answers after which its step starts, in words, or the reason for which it is not proved; `None` of a state
+/// machine workflow.
 pub fn required(checked: &Checked, requirements: &[Requirement]) -> Option<Vec<Result<String, String>>> {
     let arena = PlanArena::default();
     let plan = lower_plan(checked, &arena)?;

@@ -62,7 +62,7 @@ pub fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::NotAsked(_) => "not_asked",
         Refusal::Answered { .. } => "answered",
         Refusal::NoSuchAnswer(_) => "no_such_answer",
-        Refusal::Moved { .. } => "moved",
+        Refusal::OtherCommit { .. } => "moved",
         Refusal::ResultNeeded => "result_needed",
         Refusal::ResultUndeclared => "result_undeclared",
         Refusal::Output(_) => "output",

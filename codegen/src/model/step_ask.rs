@@ -2,9 +2,9 @@
 
 use orange_core::plan::{APPROVE, REJECT};
 
+use super::Step;
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::step_scope::StepScope;
-use super::{Step, steps};
 use crate::catalogue::{S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -32,7 +32,7 @@ const OF_ASKS: [&str; 4] = ["who", "show", "answers", "on_timeout"];
 /// The word with which a timeout is a failure.
 const FAIL: &str = "fail";
 
-/// What an ask says beside its question. Its answers that complete the step are the results of that.
+/// Keys of an ask beside its question. Its answers that complete the step are the results of that.
 #[derive(Clone, Debug)]
 pub struct StepAsk {
     /// Names of the persons who may answer; empty if everybody may.
@@ -54,11 +54,12 @@ impl Step {
     }
 }
 
-/// The ask of a step, and the answers that complete it; `None` of an agent or a program.
+/// The ask of a step, and the answers that complete it; `None` of an agent or a program. `words` are the answers that it declares.
 pub(super) fn ask(
     decoder: &mut Decoder<'_>,
     fields: &ObjectFields<'_>,
     step: &Spanned<String>,
+    words: Option<Vec<Spanned<String>>>,
 ) -> Option<(StepAsk, Vec<Spanned<String>>)> {
     let name = shortened(&step.value);
     let Some(field) = fields.get("ask") else {
@@ -77,9 +78,11 @@ pub(super) fn ask(
         decoder.report(Diagnostic::new(&S04, other.key, message).help(help));
     }
     let shows = fields.get("show").map(|it| shown(decoder, &it));
-    let given = fields.get("answers").map(|it| answers(decoder, &it));
-    let is_approval = given.is_none();
-    let answers = given.unwrap_or_else(|| vec![Spanned::new(APPROVE.to_owned(), field.key)]);
+    let is_approval = words.is_none();
+    if let (Some(words), Some(field)) = (&words, fields.get("answers")) {
+        check_answers(decoder, &field, words);
+    }
+    let answers = words.unwrap_or_else(|| vec![Spanned::new(APPROVE.to_owned(), field.key)]);
     let ask = StepAsk {
         who: fields.get("who").map(|it| who(decoder, &it)).unwrap_or_default(),
         shows_context: shows.is_none_or(|it| it.0),
@@ -106,7 +109,7 @@ pub(super) fn check_handlers(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, t
     }
 }
 
-/// What a question shows: the context, and the changes.
+/// True for the context, and for the changes, if the question shows them.
 fn shown(decoder: &mut Decoder<'_>, field: &Field<'_>) -> (bool, bool) {
     let mut shows = (false, false);
     for item in decoder.list(field) {
@@ -119,8 +122,7 @@ fn shown(decoder: &mut Decoder<'_>, field: &Field<'_>) -> (bool, bool) {
     shows
 }
 
-fn answers(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Spanned<String>> {
-    let words = steps::words(decoder, field, "answer");
+fn check_answers(decoder: &mut Decoder<'_>, field: &Field<'_>, words: &[Spanned<String>]) {
     if words.is_empty() {
         let found = Diagnostic::new(&S09, field.value.span, "there is no answer to give");
         decoder.report(found.help("write the answers, such as `[\"now\", \"later\"]`, or delete this key"));
@@ -129,7 +131,6 @@ fn answers(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Spanned<String>>
         let message = "an answer cannot be `fail`, which `on_timeout` has for a failure";
         decoder.report(Diagnostic::new(&S04, word.span, message).help("give the answer another name"));
     }
-    words
 }
 
 fn who(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Spanned<String>> {
@@ -144,7 +145,7 @@ fn who(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Spanned<String>> {
     for name in &names {
         let is_group = name.value.starts_with('@');
         if is_group || name.value.trim().is_empty() {
-            let message = format!("`{}` is no name of a person", shortened(&name.value));
+            let message = format!("`{}` does not name a person", shortened(&name.value));
             let help = match is_group {
                 true => "there are no groups: name each person",
                 false => "write the name that the person has at the machine where missions run",

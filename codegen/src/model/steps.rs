@@ -205,7 +205,8 @@ fn step(
         .and_then(|role| of_roles.iter().find(|it| it.name.value == role.value));
     let (keys, parts) = of_role.map(|it| (it.agent.clone(), it.parts.clone())).unwrap_or_default();
     let run = step_program::program(decoder, scope, fields, &name);
-    let (ask, answers) = step_ask::ask(decoder, fields, &name).unzip();
+    let answers = fields.get("ask").and(fields.get("answers")).map(|it| words(decoder, &it, "answer"));
+    let (ask, answers) = step_ask::ask(decoder, fields, &name, answers).unzip();
     let has_agent = fields.get("run").or(fields.get("ask")).is_none();
     let agent = if has_agent {
         AgentKeys::of(decoder, fields).with_those_of(&keys)

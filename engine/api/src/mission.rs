@@ -82,7 +82,7 @@ pub struct MissionAsk {
     pub since: Option<String>,
     /// Time until which an answer counts, RFC 3339 UTC; null if it waits for ever.
     pub until: Option<String>,
-    /// What counts then: an answer, or `fail`; null if it waits for ever.
+    /// The answer that counts then, or `fail`; null if it waits for ever.
     pub on_timeout: Option<String>,
     /// The commit of the mission's branch that it shows; null if it has none.
     pub commit: Option<String>,

@@ -197,7 +197,7 @@ fn silence_is_the_answer_that_the_plan_names() {
     mission.is_left();
 }
 
-/// What a person has not seen is not approved.
+/// The branch may have moved since the person looked.
 #[test]
 fn an_answer_about_another_commit_is_refused() {
     let world = world(FLOW);
@@ -219,8 +219,8 @@ fn an_answer_about_another_commit_is_refused() {
 #[test]
 fn the_monitor_tells_people_of_an_open_question() {
     let world = world(FLOW);
-    let told = world.path("told");
-    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$1\" >>'{}'\n", told.display());
+    let log = world.path("log");
+    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$1\" >>'{}'\n", log.display());
     write_program(&world.path("agents").join("log"), &script);
     let settings = "[log]\nvia = 'command'\nargv = ['log', '{need}: {why}']\n";
     fs::write(world.home().join("notify.toml"), settings).unwrap();
@@ -228,7 +228,7 @@ fn the_monitor_tells_people_of_an_open_question() {
     asks(&mission, 1);
     world.until("the message is sent", || {
         world.ok(&["monitor", "--once"]);
-        fs::read_to_string(&told).is_ok_and(|it| it.contains("question: step approve asks Toy Maker"))
+        fs::read_to_string(&log).is_ok_and(|it| it.contains("question: step approve asks Toy Maker"))
     });
     cancel(&world, &mission);
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{owned, words};
 
-/// What a step asks a person, without the question and the answers, which are the prompt and the results of the step.
+/// Ask of a step, without the question and the answers, which are the prompt and the results of the step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredAsk {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

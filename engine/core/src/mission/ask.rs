@@ -140,7 +140,7 @@ impl Mission {
             return Err(Refusal::NoSuchAnswer(step));
         }
         if answer.commit.is_some() && answer.commit != commit {
-            return Err(Refusal::Moved { shown: commit });
+            return Err(Refusal::OtherCommit { shown: commit });
         }
         Ok(self.take_answer(plan, step, end))
     }

@@ -59,10 +59,10 @@ impl Refusal {
                     plan.step(*step).answers().join(", ")
                 )
             }
-            Refusal::Moved { shown: Some(commit) } => {
+            Refusal::OtherCommit { shown: Some(commit) } => {
                 format!("moved: the question is about commit {commit}")
             }
-            Refusal::Moved { shown: None } => "moved: the question is about no commit".to_owned(),
+            Refusal::OtherCommit { shown: None } => "moved: the question is about no commit".to_owned(),
             Refusal::ResultNeeded => "a result is missing".to_owned(),
             Refusal::ResultUndeclared => "the step declares no such result".to_owned(),
             Refusal::Output(fault) => fault.words("output"),

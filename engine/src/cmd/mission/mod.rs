@@ -14,8 +14,8 @@ use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
 use crate::cmd::task::{delete, restore};
-use crate::flow::mission::ask::AskAnswer;
-use crate::flow::mission::{Projection, advance, answer, ask, run_program};
+use crate::flow::mission::answer_ask::{self, AskAnswer};
+use crate::flow::mission::{Projection, advance, answer, run_program};
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, find};
@@ -52,7 +52,7 @@ pub fn run(
             let (mission, step, word) = args.parts();
             let dir = named_or_here(app, &MissionName { name: mission.map(str::to_owned) })?;
             let (comment, commit) = (args.comment.as_deref().unwrap_or_default(), args.commit.as_deref());
-            let done = ask::answer(app, &dir, &AskAnswer { step, word, comment, commit })?;
+            let done = answer_ask::answer(app, &dir, &AskAnswer { step, word, comment, commit })?;
             changed(app, &dir, &done, Vec::new())
         }
         MissionCommand::Retry { mission, step } => {

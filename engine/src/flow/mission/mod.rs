@@ -5,7 +5,8 @@
 
 pub mod advance;
 pub mod answer;
-pub mod ask;
+pub mod answer_ask;
+mod ask;
 pub mod attempt;
 pub mod ended;
 pub mod limit;

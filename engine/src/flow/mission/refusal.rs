@@ -38,7 +38,7 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
         }
         Refusal::Answered { .. } => (ErrorKind::Refused, "the first answer counts".to_owned()),
         Refusal::NoSuchAnswer(_) => (ErrorKind::Usage, "give one of these".to_owned()),
-        Refusal::Moved { .. } => (
+        Refusal::OtherCommit { .. } => (
             ErrorKind::Refused,
             format!(
                 "look again: `orange mission show {id}` shows the question, and the commit that an answer is about"

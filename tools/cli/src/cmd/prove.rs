@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use orange_analysis::insight::{self, WorkflowInsight};
-use orange_analysis::search::SearchLimits;
 use orange_analysis::plan_proof::Requirement;
+use orange_analysis::search::SearchLimits;
 use orange_analysis::{plan_proof, prove};
 use orange_codegen::{Checked, Source};
 
@@ -71,7 +71,7 @@ fn requirement(text: &str) -> Result<Requirement, String> {
     Requirement::parse(text).ok_or_else(|| "write STEP after ASK, such as `deploy after approve`".to_owned())
 }
 
-/// Whether each requirement holds.
+/// The verdict on each requirement.
 fn required(requirements: &[Requirement], checked: &Checked) -> Result<Vec<ShownRequirement>, Failure> {
     if requirements.is_empty() {
         return Ok(Vec::new());

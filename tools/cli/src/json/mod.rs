@@ -14,8 +14,8 @@ pub(crate) use check::{CheckAnswer, Counts, Statistic};
 pub(crate) use diff::{ChangedStep, DiffAnswer, StrandedTask};
 pub(crate) use finding::{Finding, SpanLocation};
 pub(crate) use prove::{
-    MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty, ShownRequirement, ShownRounds,
-    ShownSpending, ShownVerdict, StepFigures,
+    MachineFigures, ProveAnswer, ShownCountedRun, ShownEnd, ShownFigures, ShownProperty, ShownRequirement,
+    ShownRounds, ShownSpending, ShownVerdict, StepFigures,
 };
 pub(crate) use test::{CoverageAnswer, ScenarioAnswer, ScenarioFailure, ScenarioFile, TestAnswer};
 

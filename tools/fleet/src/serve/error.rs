@@ -127,7 +127,7 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
         }
         Of::Busy(_) => (StatusCode::CONFLICT, "busy", "wait until that step has ended"),
         // A fleet refuses plans with asks, so that none of its missions comes to these.
-        Of::NotYours(_) | Of::NotAsked(_) | Of::Answered { .. } | Of::NoSuchAnswer(_) | Of::Moved { .. } => {
+        Of::NotYours(_) | Of::NotAsked(_) | Of::Answered { .. } | Of::NoSuchAnswer(_) | Of::OtherCommit { .. } => {
             (StatusCode::CONFLICT, "not_queued", FETCH)
         }
         Of::ResultNeeded => (

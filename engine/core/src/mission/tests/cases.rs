@@ -355,7 +355,7 @@ fn h16_two_missions_share_the_workers() {
     for turn in 0.. {
         assert!(turn < 50, "both missions end");
         for (index, case) in cases.iter_mut().enumerate() {
-            let Some((step, attempt)) = case.next() else { continue };
+            let Some((step, attempt)) = case.tables.with(|plan| case.mission.next(plan)) else { continue };
             let is_free = at_work.iter().all(|(_, other)| ROLES[other.index()] != ROLES[step.index()]);
             if is_free {
                 case.apply(Event::Assign { step, attempt }).expect("the step is queued");
@@ -449,11 +449,6 @@ impl MissionCase {
         MissionCase { tables, mission }
     }
 
-    /// The step that comes next.
-    fn next(&self) -> Option<(StepId, u32)> {
-        self.tables.with(|plan| self.mission.next(plan))
-    }
-
     pub(super) fn apply(&mut self, event: Event) -> Result<Vec<Effect>, Refusal> {
         self.tables.with(|plan| self.mission.apply(plan, event))
     }
@@ -477,7 +472,7 @@ impl MissionCase {
         let (verb, rest) = text.split_once('(').unwrap_or((text, ""));
         let mut words = rest.trim_end_matches(')').split(',').map(|it| it.replace('_', " "));
         let (step, attempt) = self.attempt(&words.next().unwrap_or_default());
-        let is_its_turn = self.mission.busy().is_none() && self.next().is_some();
+        let is_its_turn = self.tables.with(|plan| self.mission.next(plan)).is_some();
         let is_queued = step.is_some_and(|it| self.mission.step(it).status == StepStatus::Queued);
         if matches!(verb, "done" | "fail" | "lost" | "gone") && is_its_turn && is_queued && !is_repeated {
             let start = Event::Start { step: step.expect("it is queued"), attempt };
@@ -489,7 +484,8 @@ impl MissionCase {
         let event = match verb {
             "create" => Event::Begin,
             "tick" => {
-                let (step, attempt) = self.next().expect("a step is queued");
+                let (step, attempt) =
+                    self.tables.with(|plan| self.mission.next(plan)).expect("a step is queued");
                 Event::Assign { step, attempt }
             }
             "start" => Event::Start { step: named(), attempt },

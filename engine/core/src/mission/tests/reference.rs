@@ -582,36 +582,6 @@ impl MissionReference<'_> {
             }
         }
     }
-
-    /// Queues the handler of every failure that counts and has none at work: before anything else is decided.
-    fn take_handlers(&mut self) {
-        for failed in self.all() {
-            let Some(handler) = self.rule(failed).handler else { continue };
-            let is_untaken = matches!(self.known(handler).stand, Stand::Blocked | Stand::Skipped);
-            if is_untaken && self.takes_handler(failed) && !self.is_asked(failed) {
-                self.queue_within_cap(handler);
-            }
-        }
-    }
-
-    /// Skips something if blocked steps wait for each other and for nobody else.
-    fn ends_a_standoff(&mut self) -> bool {
-        let blocked: Vec<StepId> = self.order.iter().copied().filter(|it| self.is_blocked(*it)).collect();
-        if self.status != MissionStatus::Running
-            || self.all().any(|it| self.is_active(it))
-            || blocked.is_empty()
-        {
-            return false;
-        }
-        let may_go = |it: &StepId| {
-            self.rule(*it).handles.is_none()
-                && self.rule(*it).depends_on.iter().all(|it| self.is_satisfied(*it))
-        };
-        let Some(skipped) = blocked.into_iter().find(may_go) else { return false };
-        self.of(skipped).stand = Stand::Skipped;
-        self.standoffs.push(skipped);
-        true
-    }
 }
 
 fn withdraw(known: &mut KnownStep) {

@@ -55,7 +55,7 @@ fn the_simulator_reaches_every_end_and_refusal() {
     let all = "Blocked Queued Assigned Running Asked Completed Failed Skipped Cancelled Pending Paused Boundary Warning Cap \
                Error Exhausted Obstacle Closed HasBegun NoSuchStep Stale NoSuchAttempt HasEnded NotQueued Busy \
                ResultNeeded ResultUndeclared Output NotPaused OtherPause NothingToAccept NotFailed NothingToRetry Reported \
-               NotYours NotAsked Answered NoSuchAnswer Moved Rejected Ask Stuck Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
+               NotYours NotAsked Answered NoSuchAnswer OtherCommit Rejected Ask Stuck Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
     let missing: Vec<&str> = all.split(' ').filter(|it| !seen.contains(*it)).collect();
     assert!(missing.is_empty(), "no run shows {missing:?}");
 }

@@ -64,7 +64,7 @@ impl MissionReference<'_> {
             return Err(Refusal::NoSuchAnswer(step));
         }
         if answer.commit.as_ref().is_some_and(|it| Some(it) != origin.commit.as_ref()) {
-            return Err(Refusal::Moved { shown: origin.commit });
+            return Err(Refusal::OtherCommit { shown: origin.commit });
         }
         self.ends(step, end, false);
         Ok(Accepted::New)
