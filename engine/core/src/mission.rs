@@ -22,7 +22,7 @@ pub use self::ask::{Answer, Answered, Answerer};
 pub use self::cap::Cap;
 pub use self::event::{AnswerEffect, Effect, Event, Refusal};
 pub use self::program::{ProgramOutcome, ProgramOutput, ProgramReport};
-use crate::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId, ValueFault};
+use crate::plan::{Inputs, Plan, Policy, StepId};
 
 /// Number of lost workers of a step in a row after which the step has failed.
 pub const MOST_ABANDONED: u16 = 5;

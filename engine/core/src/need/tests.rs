@@ -160,6 +160,7 @@ fn name(action: &PersonAction<'_>) -> &'static str {
         PersonAction::Status { .. } => "status",
         PersonAction::Continue { .. } => "continue",
         PersonAction::Accept { .. } => "accept",
+        PersonAction::AnswerAsk { .. } => "answer",
         PersonAction::Retry => "retry",
         PersonAction::Cancel => "cancel",
         PersonAction::Resolve => "resolve",
@@ -502,6 +503,7 @@ fn a_mission_asks_or_has_failed_or_goes_on() {
         agents: &[],
         since: None,
         pause: None,
+        ask: None,
         failure: None,
         unnoticed: None,
         wait: None,
@@ -524,6 +526,12 @@ fn a_mission_asks_or_has_failed_or_goes_on() {
     check(running(ASKS), NeedKind::Permission, &["allow", "deny", "attach", "cancel"]);
     check(running(WAITS), NeedKind::IdleWithoutArtifact, &["attach", "cancel"]);
     check(running(LIMITED), NeedKind::Limit, &["attach", "cancel"]);
+    let answers = ["approve", "reject"].map(alloc::string::ToString::to_string);
+    let ask =
+        crate::need::OpenAsk { step: "q", what: "q asks", answers: &answers, commit: None, since: None };
+    let asking = |agents| MissionFacts { ask: Some(ask), ..running(agents) };
+    check(asking(&[]), NeedKind::Question, &["answer", "answer", "cancel"]);
+    check(asking(ASKS), NeedKind::Permission, &["allow", "deny", "attach", "cancel"]);
     let gone = MissionFacts { unnoticed: Some("agent 1 is gone"), ..facts(MissionStatus::Running) };
     check(gone, NeedKind::Crashed, &["cancel"]);
     check(facts(MissionStatus::Completed), NeedKind::Over, &["delete"]);
