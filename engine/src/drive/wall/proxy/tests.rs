@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use tempfile::TempDir;
 
 use super::*;
+use orange_testkit::Random;
 
 /// A proxy, and a host that it opens by its address.
 struct ProxyLab {
@@ -56,11 +57,15 @@ impl ProxyLab {
     }
 
     fn ask(&self, request: &str) -> String {
-        let mut stream = self.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        stream.shutdown(Shutdown::Write).unwrap();
-        read_all(&mut stream)
+        ask(self.connect(), request)
     }
+}
+
+/// The answer to a request after which nothing is sent.
+fn ask(mut stream: UnixStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    read_all(&mut stream)
 }
 
 fn read_all(stream: &mut impl Read) -> String {
@@ -214,4 +219,161 @@ fn a_long_path_is_no_obstacle() {
     assert!(read_all(&mut stream).starts_with("HTTP/1.1 403 "));
     drop(proxy);
     assert!(!path.exists());
+}
+
+/// Spellings of the listed host, of the machine by other names, of others, and of nothing.
+const HOSTS: &[&str] = &[
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.0.0.1..",
+    "[::ffff:127.0.0.1]",
+    "[::FFFF:7f00:1]",
+    "::ffff:127.0.0.1",
+    "[::1]",
+    "[::1%25lo]",
+    "[127.0.0.1]",
+    "localhost",
+    "LOCALhost.",
+    "localhost..",
+    ".localhost",
+    "127.1",
+    "127.0.1",
+    "0x7f.0.0.1",
+    "0x7f000001",
+    "2130706433",
+    "0177.0.0.1",
+    "127.0.0.01",
+    "0.0.0.0",
+    "0",
+    "127.0.0.2",
+    "127.0.0.1.evil.example",
+    "evil.example",
+    "evilbelow.example",
+    "below.example",
+    "127.0.0.1@evil.example",
+    "evil.example#127.0.0.1",
+    "xn--bcher-kva.example",
+    "b\u{fc}cher.example",
+    "\u{ff11}27.0.0.1",
+    "\u{1d4c1}ocalhost",
+    "%31%32%37.0.0.1",
+    "127.0.0.1%00.evil.example",
+    "*",
+    "*.example",
+    "",
+];
+
+/// Parts of a request, of which many are wrong.
+const METHODS: &[&str] = &["CONNECT", "CONNECT", "GET", "POST", "connect", "CONNECT\t", "", "X-Y"];
+const SCHEMES: &[&str] = &["http://", "HTTP://", "https://", "//", "", "http:/", "ftp://", "http://u:p@"];
+const VERSIONS: &[&str] = &[" HTTP/1.1", " HTTP/1.0", " HTTP/2", "", "  HTTP/1.1", " http/1.1"];
+const LINES: &[&str] = &[
+    "",
+    "Host: evil.example\r\n",
+    "Host : x\r\n",
+    " folded\r\n",
+    "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n",
+    "Proxy-Authorization: x\r\n",
+    "Upgrade: h2c\r\n",
+    "X: a\rb\r\n",
+    "\0\r\n",
+    "\n",
+];
+const ENDS: &[&str] =
+    &["\r\n", "\r\n", "\r\n", "\n", "", "\r\n\r\nGET http://evil.example/ HTTP/1.1\r\n\r\n"];
+
+/// The spellings that name the listed host, written without the code that is tested.
+fn is_listed(host: &str) -> bool {
+    let same =
+        ["127.0.0.1", "127.0.0.1.", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost", "localhost."];
+    same.contains(&host.to_ascii_lowercase().as_str())
+}
+
+/// Listens, and counts who comes.
+fn counted() -> (u16, Arc<Mutex<usize>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(Mutex::new(0)));
+    let own = Arc::clone(&count);
+    thread::spawn(move || {
+        for _ in listener.incoming() {
+            *own.lock().unwrap() += 1;
+        }
+    });
+    (port, count)
+}
+
+#[test]
+fn no_spelling_of_a_request_reaches_another_host() {
+    let lab = ProxyLab::new(http);
+    let (closed, came) = counted();
+    let (good, seed) = (lab.port.to_string(), 0x5eed);
+    let ports = [
+        good.clone(),
+        good.clone(),
+        good.clone(),
+        closed.to_string(),
+        format!("0{good}"),
+        "0".into(),
+        "65536".into(),
+        format!("+{good}"),
+        format!("{good}:{closed}"),
+        String::new(),
+    ];
+    let served: usize = thread::scope(|scope| {
+        let asked = (0..8u64).map(|part| {
+            let (socket, ports, good) = (lab.folder.path().join("proxy.sock"), &ports, &good);
+            scope.spawn(move || {
+                let mut random = Random::new(seed + part);
+                let mut served = 0;
+                for _ in 0..400 {
+                    let mut one = |usual: &'static str, all: &[&'static str]| {
+                        if random.chance(70) { usual } else { *random.pick(all) }
+                    };
+                    let (host, method) = (one("127.0.0.1", HOSTS), one("CONNECT", METHODS));
+                    let (version, line, end) =
+                        (one(" HTTP/1.1", VERSIONS), one("", LINES), one("\r\n", ENDS));
+                    let is_tunnel = method == "CONNECT";
+                    let (scheme, path) = if is_tunnel { ("", "") } else { (one("http://", SCHEMES), "/a?b") };
+                    let port = random.pick(ports);
+                    let target = if port.is_empty() { host.to_owned() } else { format!("{host}:{port}") };
+                    let request = format!("{method} {scheme}{target}{path}{version}\r\n{line}{end}");
+                    let answer = ask(UnixStream::connect(&socket).unwrap(), &request);
+                    let is_served = answer.starts_with("HTTP/1.1 200");
+                    let may_be = is_listed(host) && (port == good || *port == format!("0{good}"));
+                    assert!(!is_served || may_be, "{request:?}: {answer}");
+                    // The head that the host gets names that host alone.
+                    let head = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
+                    assert!(!is_served || !head.contains("evil.example"), "{request:?}: {answer}");
+                    served += usize::from(is_served);
+                }
+                served
+            })
+        });
+        asked.collect::<Vec<_>>().into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    assert!(served > 100, "{served}");
+    assert_eq!(*came.lock().unwrap(), 0);
+    // It still serves.
+    drop(lab.tunnel());
+}
+
+#[test]
+fn any_bytes_in_any_pieces_leave_the_proxy_serving() {
+    let lab = ProxyLab::with(Network::Listed, echo, Duration::from_millis(200));
+    let mut random = Random::new(7);
+    for _ in 0..200 {
+        let mut stream = lab.connect();
+        for _ in 0..random.below(4) {
+            let bytes: Vec<u8> = (0..random.below(300)).map(|_| random.number().to_le_bytes()[0]).collect();
+            // It may have hung up.
+            if stream.write_all(&bytes).is_err() {
+                break;
+            }
+        }
+        stream.shutdown(Shutdown::Write).unwrap_or_default();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).map(drop).unwrap_or_default();
+        assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    }
+    drop(lab.tunnel());
 }
