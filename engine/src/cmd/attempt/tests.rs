@@ -25,6 +25,7 @@ fn mission(status: MissionStatus, session: Option<&str>, step: MissionStep) -> S
         policy: MissionPolicy { execution: Execution::Auto, intervene: Intervene::Never },
         pause: None,
         pauses: Vec::new(),
+        asks: Vec::new(),
         steps: vec![step],
         worktree: Some("/w".to_owned()),
         tmux_session: session.map(str::to_owned),
