@@ -2,11 +2,35 @@
 
 use super::decoder::{Decoder, Field};
 use super::keys::{AGENT, NO_WORKSPACE};
-use super::{AgentSettings, HarnessName, Role, Workspace};
+use super::{Role, Workspace};
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::suggest;
+
+/// Settings of an agent, as far as a hook or a state says.
+#[derive(Clone, Debug, Default)]
+pub struct AgentSettings {
+    /// The harness.
+    pub harness: Option<Spanned<HarnessName>>,
+    /// The model, in the harness's own words.
+    pub model: Option<String>,
+    /// The effort, likewise.
+    pub effort: Option<String>,
+    /// Its workspace, which only a state says.
+    pub workspace: Option<Spanned<Workspace>>,
+}
+
+/// A harness that a workflow names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HarnessName {
+    /// `task`: that of the task's worker.
+    Task,
+    /// `review`: that of its reviewer.
+    Review,
+    /// The one with this name.
+    Named(String),
+}
 
 /// The words for the task's own harnesses. What is almost one of them is not a name.
 const TASK: &str = "task";

@@ -36,6 +36,7 @@ mod transitions;
 pub mod visit;
 mod watch;
 
+pub use agents::{AgentSettings, HarnessName};
 pub use budget::{WrittenBudget, WrittenLimit};
 pub use deadlines::Deadline;
 pub use gate::{ChecksGate, ChildrenGate, CommandGate};
@@ -380,30 +381,6 @@ pub struct Spawn {
     pub reviewer: Option<Spanned<String>>,
     /// Demand on its confinement, as far as the hook says.
     pub sandbox: Option<WrittenSandbox>,
-}
-
-/// Settings of an agent, as far as a hook or a state says.
-#[derive(Clone, Debug, Default)]
-pub struct AgentSettings {
-    /// The harness.
-    pub harness: Option<Spanned<HarnessName>>,
-    /// The model, in the harness's own words.
-    pub model: Option<String>,
-    /// The effort, likewise.
-    pub effort: Option<String>,
-    /// Its workspace, which only a state says.
-    pub workspace: Option<Spanned<Workspace>>,
-}
-
-/// A harness that a workflow names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HarnessName {
-    /// `task`: that of the task's worker.
-    Task,
-    /// `review`: that of its reviewer.
-    Review,
-    /// The one with this name.
-    Named(String),
 }
 
 /// Rules for agents that have died.

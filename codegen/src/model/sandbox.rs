@@ -52,6 +52,10 @@ pub(super) fn sandbox(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Wr
 }
 
 fn level(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Level> {
+    // `off` is a word of the language, which YAML 1.1 would read as a truth value.
+    if let Some((_, level)) = LEVELS.iter().find(|(word, _)| field.value.text() == Some(*word)) {
+        return Some(*level);
+    }
     let found = decoder.word_or(field, &LEVELS, |word| {
         (word == "own").then(|| "the sandbox of a harness is a setting of the harness".to_owned())
     });

@@ -3,7 +3,7 @@
 use super::{DecidingRule, RunMonitor, TaskActor, TransitionCause, respawn_hook, spawns};
 use crate::plan::{Applies, Plan, PlannedGate, PlannedHook, PlannedTransition};
 
-/// What an agent without a wall can have done so far.
+/// Forgery by an agent without a wall, as far as one is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Forgery {
     /// There was none.

@@ -271,7 +271,7 @@ fn without_bubblewrap_no_agent_starts() {
     starts_nothing(&world, &[]);
 }
 
-/// Where bubblewrap fails, a new task has no agent.
+/// A new task has no agent where bubblewrap fails.
 fn starts_nothing(world: &World, options: &[&str]) {
     let mut broken = world.command(world.program);
     let tools = world.path("tools");

@@ -46,6 +46,7 @@ const fn weakening(
 const SEARCH: &str = "analysis/src/search/steps.rs";
 const UNATTENDED: &str = "analysis/src/lint/unattended.rs";
 const AGENTS: &str = "analysis/src/lint/agents.rs";
+const UNWALLED: &str = "analysis/src/lint/authority/unwalled_decides.rs";
 const PROPERTIES: &str = "analysis/src/prove/properties.rs";
 
 /// The line of [`UNATTENDED`] that says which steps need nobody.
@@ -161,6 +162,18 @@ const WEAKENINGS: &[Weakening] = &[
         "analysis/src/lint/authority/judges.rs",
         "            let worked = carried.worked.is_some() || (works && carried.judges);",
         "            let worked = !WEAK && (carried.worked.is_some() || (works && carried.judges));",
+    ),
+    weakening(
+        "no-forged-end: a gate decides nothing",
+        UNWALLED,
+        "        has_verdict(transition.gates) || asks && is_of_reviewer",
+        "        !WEAK && has_verdict(transition.gates) || asks && is_of_reviewer",
+    ),
+    weakening(
+        "no-forged-end: who is started again has a wall",
+        UNWALLED,
+        "    [Actor::Worker, Actor::Reviewer].into_iter().any(started).then_some(again)",
+        "    (!WEAK && [Actor::Worker, Actor::Reviewer].into_iter().any(started)).then_some(again)",
     ),
     weakening(
         "the search: no hook fails",

@@ -65,7 +65,7 @@ pub(crate) fn forged(facts: &Facts<'_>) -> Option<Forged> {
     None
 }
 
-/// What a run has had so far.
+/// Part of a run so far that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// No agent without a wall.

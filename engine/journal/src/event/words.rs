@@ -75,7 +75,7 @@ words! {
 
     /// The worktree of a walled agent.
     WorktreeAccess {
-        /// Read-only.
+        /// It is read-only.
         Read = "read",
         /// Readable and writable.
         Write = "write",
