@@ -312,7 +312,9 @@ fn all_walled(known: &ProofFacts<'_, '_>) -> String {
     let starts = hooks.filter(|it| it.spawn().is_some()).count();
     let walled = known.facts.machine.transitions.iter().flat_map(|it| it.hooks);
     let walled = walled.filter_map(|it| it.spawn()).filter(|it| it.sandbox.level == Level::Wall).count();
-    format!("{walled} of {starts} hooks that start agents demand a wall, and no agent without one starts before a verdict decides")
+    format!(
+        "{walled} of {starts} hooks that start agents demand a wall, and no agent without one starts before a verdict decides"
+    )
 }
 
 /// The shortest run to a step that breaks a property.

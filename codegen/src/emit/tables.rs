@@ -336,14 +336,10 @@ pub(super) fn demand(demand: Demand) -> Option<TokenStream> {
         Level::Off => None,
         Level::Wall => Some(quote!(orange::wall::Level::Wall)),
     };
-    let said: TokenStream = [
-        entry("level", level),
-        entry("git", git),
-        entry("network", network),
-        entry("worktree", worktree),
-    ]
-    .into_iter()
-    .collect();
+    let said: TokenStream =
+        [entry("level", level), entry("git", git), entry("network", network), entry("worktree", worktree)]
+            .into_iter()
+            .collect();
     (!demand.is_none()).then(|| quote!(orange::wall::Demand { #said ..orange::wall::Demand::NONE }))
 }
 

@@ -179,16 +179,10 @@ fn parameters(
     }
     if let Some(found) = demand.filter(|it| role == Role::Reviewer && it.demand.git == Some(GitAccess::Own)) {
         let message = "a reviewer reads the repository of the project, and has no private one";
-        decoder.report(Diagnostic::new(&S04, found.span, message).help("write `git: read`, or leave `git` out"));
+        decoder
+            .report(Diagnostic::new(&S04, found.span, message).help("write `git: read`, or leave `git` out"));
     }
-    hook.spawn = prompt.map(|prompt| Spawn {
-        prompt,
-        role,
-        agent,
-        permissions,
-        reviewer,
-        sandbox: demand,
-    });
+    hook.spawn = prompt.map(|prompt| Spawn { prompt, role, agent, permissions, reviewer, sandbox: demand });
     is_whole.then_some(())
 }
 

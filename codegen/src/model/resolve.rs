@@ -9,7 +9,8 @@ use super::scope::{NameTable, Scope};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
 use super::{
-    actors, budget, exit, gate, header, prompts, reviewers, sandbox, shapes, states, steps, transitions, watch,
+    actors, budget, exit, gate, header, prompts, reviewers, sandbox, shapes, states, steps, transitions,
+    watch,
 };
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;

@@ -189,14 +189,23 @@ mod tests {
         );
         check(
             "sandbox: {}\n",
-            &[("`sandbox` demands nothing", "write `sandbox: wall`, or `sandbox: {level: wall, network: model}`")],
+            &[(
+                "`sandbox` demands nothing",
+                "write `sandbox: wall`, or `sandbox: {level: wall, network: model}`",
+            )],
         );
         check("sandbox: {level: wal}\n", &[("unknown value `wal` of `level`", "did you mean `wall`?")]);
         check(
             "sandbox: {read: ['~/.cargo']}\n",
             &[
-                ("unknown key `read` in `sandbox`", "keys of `sandbox`: level, git, network, worktree"),
-                ("`sandbox` demands nothing", "write `sandbox: wall`, or `sandbox: {level: wall, network: model}`"),
+                (
+                    "`sandbox` demands nothing",
+                    "write `sandbox: wall`, or `sandbox: {level: wall, network: model}`",
+                ),
+                (
+                    "unknown key `read` in `sandbox`",
+                    "the keys of `sandbox` are `level`, `git`, `network`, `worktree`",
+                ),
             ],
         );
     }

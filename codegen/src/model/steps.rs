@@ -66,12 +66,11 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     declare(decoder, &mut scope, &fields, &tables);
     let sandbox = header.get("sandbox").and_then(|it| sandbox::sandbox(decoder, &it));
     let of_roles = fields.get("roles").map(|it| step_roles::roles(decoder, &scope, &it)).unwrap_or_default();
-    let mut step =
-        |(table, id): (&&ObjectFields<'_>, u16)| {
-            let step = step(decoder, &mut scope, &of_roles, table, StepId(id))?;
-            let of_all = sandbox.filter(|_| step.run.is_empty() && step.ask.is_none());
-            Some(Step { demand: step.demand.and(sandbox::joined([of_all])), ..step })
-        };
+    let mut step = |(table, id): (&&ObjectFields<'_>, u16)| {
+        let step = step(decoder, &mut scope, &of_roles, table, StepId(id))?;
+        let of_all = sandbox.filter(|_| step.run.is_empty() && step.ask.is_none());
+        Some(Step { demand: step.demand.and(sandbox::joined([of_all])), ..step })
+    };
     let steps = tables.iter().zip(0..).filter_map(&mut step).collect();
     step_roles::check(decoder, &of_roles, &scope.roles);
     Some(Steps {
@@ -208,11 +207,8 @@ fn step(
     let answers = fields.get("ask").and(fields.get("answers")).map(|it| words(decoder, &it, "answer"));
     let (ask, answers) = step_ask::ask(decoder, fields, &name, answers).unzip();
     let has_agent = fields.get("run").or(fields.get("ask")).is_none();
-    let agent = if has_agent {
-        AgentKeys::of(decoder, fields).with_those_of(&keys)
-    } else {
-        AgentKeys::default()
-    };
+    let agent =
+        if has_agent { AgentKeys::of(decoder, fields).with_those_of(&keys) } else { AgentKeys::default() };
     let condition = fields.get("condition").and_then(|it| step_condition::condition(decoder, scope, &it));
     let sends_back = fields.get("requeue").is_some();
     let retries = fields.get("max_retries");

@@ -165,8 +165,11 @@ const NAME: Parameter = optional(
     "Its name, if it is a reviewer: those with different names can be alive at once, and each writes a section of its own.",
 );
 const EFFORT: Parameter = optional("effort", Kind::Effort, "Its effort; the task's by default.");
-const SANDBOX: Parameter =
-    optional("sandbox", Kind::Sandbox, "The least confinement of the agent, beside that of its state and of the workflow.");
+const SANDBOX: Parameter = optional(
+    "sandbox",
+    Kind::Sandbox,
+    "The least confinement of the agent, beside that of its state and of the workflow.",
+);
 
 macro_rules! actions {
     ($($(#[doc = $doc:literal])+ $action:ident = $name:literal [$($parameter:expr),* $(,)?] $traits:expr;)+) => {

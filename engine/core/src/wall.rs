@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::Role;
 use crate::hash::fnv1a;
 use crate::host::HostPattern;
-use crate::Role;
 
 /// The confinement of agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -352,9 +352,8 @@ mod tests {
         ] {
             assert_eq!(git(demand, project, role), expect, "{demand:?} {project:?} {role:?}");
         }
-        let network = |network| {
-            Demand { network, ..wall }.confinement(Level::Off, Role::Worker).map(|it| it.network)
-        };
+        let network =
+            |network| Demand { network, ..wall }.confinement(Level::Off, Role::Worker).map(|it| it.network);
         assert_eq!(network(None), Some(Network::Listed));
         assert_eq!(network(Some(Network::Open)), Some(Network::Listed), "a workflow opens nothing");
         assert_eq!(network(Some(Network::None)), Some(Network::None));

@@ -24,8 +24,8 @@ pub use self::objects::{
 };
 pub use self::spent::Spent;
 pub use self::words::{
-    Activity, Actor, Cause, Checks, Ending, GitAccess, GoesOn, Level, Network, PauseReason, Permissions, StepEnd, Strategy,
-    Via, WorktreeAccess,
+    Activity, Actor, Cause, Checks, Ending, GitAccess, GoesOn, Level, Network, PauseReason, Permissions,
+    StepEnd, Strategy, Via, WorktreeAccess,
 };
 
 events! {

@@ -1,8 +1,8 @@
 //! Starts and ends the agents of a mission's steps.
 
-use orange_core::{Actor, Role};
 use orange_core::mission::Mission;
 use orange_core::plan::{Plan, Step, StepId, StepPrompt, StepValue, StepValues};
+use orange_core::{Actor, Role};
 
 use crate::app::App;
 use crate::drive::git::Git;

@@ -17,8 +17,8 @@ use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::drive::harness::Harness;
 use crate::drive::wall::{
-    Bubblewrap, HomeSeed, Mount, Proxy, ProxyRules, RUN, WallPlan, inside as bridging, make_home, make_points,
-    visible,
+    Bubblewrap, HomeSeed, Mount, Proxy, ProxyRules, RUN, WallPlan, inside as bridging, make_home,
+    make_points, visible,
 };
 use crate::hooks::imported;
 use crate::store::activity::{self, ActivityNote, NoteKind};
@@ -98,7 +98,8 @@ fn confinement(record: &Spawn) -> Result<Confinement> {
         let message = format!("this version of Orange does not know the confinement `{word}` of the agent");
         Error::new(ErrorKind::Refused, message).help("use the version that has started it")
     };
-    let git = sandbox.git.as_ref().map(|it| GitAccess::parse(it.as_str()).ok_or_else(|| unknown(it.as_str())));
+    let git =
+        sandbox.git.as_ref().map(|it| GitAccess::parse(it.as_str()).ok_or_else(|| unknown(it.as_str())));
     let network =
         sandbox.network.as_ref().map(|it| Network::parse(it.as_str()).ok_or_else(|| unknown(it.as_str())));
     let worktree = sandbox

@@ -276,8 +276,7 @@ fn what_is_refuted_is_broken_by_its_run() {
         }
     });
     wrong.is_nothing();
-    for property in
-        [
+    for property in [
         "nothing-left-behind",
         "one-agent",
         "no-lost-agent",
@@ -285,8 +284,7 @@ fn what_is_refuted_is_broken_by_its_run() {
         "judged-apart",
         "person-asked",
         "no-forged-end",
-    ]
-    {
+    ] {
         assert!(replayed.get(property).is_some_and(|it| *it >= 3), "{property}: {replayed:?}");
     }
 }

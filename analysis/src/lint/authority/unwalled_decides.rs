@@ -149,7 +149,8 @@ fn has_failed(facts: &Facts<'_>, edge: &Edge, id: TransitionId, at: HookIndex) -
 
 /// True if a step goes by a verdict, or by what a reviewer and no worker asks for.
 fn decides(facts: &Facts<'_>, edge: &Edge) -> bool {
-    let has_verdict = |gates: &[Gate<'_>]| gates.iter().flat_map(Gate::sections).any(|it| it.verdict.is_some());
+    let has_verdict =
+        |gates: &[Gate<'_>]| gates.iter().flat_map(Gate::sections).any(|it| it.verdict.is_some());
     let rule = facts.search.deciding(edge).map(|at| &facts.machine.exit_rules[at].condition);
     if let Some(Condition::Artifact(gates)) = rule
         && has_verdict(gates)
@@ -171,7 +172,8 @@ fn finding(facts: &Facts<'_>, it: &Forged) -> Option<Diagnostic> {
     let place = facts.first_line(unwalled_start(facts, edge(it.started)?)?);
     let decision = edge(it.decided)?.step.begins().map(|id| facts.transition(id));
     let what = decision.map_or_else(|| "a task".to_owned(), |it| facts.arrow(it));
-    let message = format!("an agent that starts here has no wall, and can forge the verdict that {what} goes by");
+    let message =
+        format!("an agent that starts here has no wall, and can forge the verdict that {what} goes by");
     let found = Diagnostic::new(&CA4, place, message).label(place, "no wall is demanded of this agent");
     let found = match decision.map(|it| facts.first_line(it.span)).filter(|it| *it != place) {
         Some(decided) => found.label(decided, "this goes by a verdict"),

@@ -11,7 +11,11 @@ const LEVEL: Takes = Takes::Word(&["off", "wall"]);
 pub static CONFINEMENT: Object = Object {
     what: "`sandbox`",
     keys: &[
-        key("level", LEVEL, "The least level; `wall` beside the other keys, which are about the inside of a wall."),
+        key(
+            "level",
+            LEVEL,
+            "The least level; `wall` beside the other keys, which are about the inside of a wall.",
+        ),
         key(
             "git",
             Takes::Word(&["own", "read", "none"]),

@@ -170,7 +170,11 @@ pub static STEP: Object = Object {
             Takes::Word(&["full", "reduced"]),
             "What its agent may do without asking; full by default.",
         ),
-        key("sandbox", SANDBOX, "The least confinement of its agent, beside that of its role and of the workflow."),
+        key(
+            "sandbox",
+            SANDBOX,
+            "The least confinement of its agent, beside that of its role and of the workflow.",
+        ),
         key(
             "timeout",
             Takes::Integer(1),

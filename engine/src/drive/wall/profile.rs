@@ -309,7 +309,9 @@ mod tests {
     fn requests_are_writable_in_a_worktree_that_is_not() {
         let plan = WallPlan { is_read_only: true, ..plan() };
         let mounts = plan.mounts();
-        assert!(mounts.contains(&Mount::read(&plan.worktree)) && mounts.contains(&Mount::write(&plan.requests)));
+        assert!(
+            mounts.contains(&Mount::read(&plan.worktree)) && mounts.contains(&Mount::write(&plan.requests))
+        );
         assert!(!mounts.contains(&Mount::write(&plan.worktree)));
     }
 
