@@ -178,7 +178,7 @@ fn plan_text(
         let (icon, style) = match line.status {
             StepStatus::Completed => ("✓", theme.good()),
             StepStatus::Failed | StepStatus::Cancelled => ("✗", theme.bad()),
-            StepStatus::Running | StepStatus::Assigned => ("●", theme.warm()),
+            StepStatus::Running | StepStatus::Assigned | StepStatus::Asked => ("●", theme.warm()),
             StepStatus::Skipped => ("–", theme.dim()),
             StepStatus::Blocked | StepStatus::Queued => ("○", theme.dim()),
         };
