@@ -3,6 +3,7 @@
 mod merges;
 mod missions;
 mod tasks;
+mod walls;
 
 use std::sync::LazyLock;
 
@@ -32,8 +33,9 @@ pub(super) enum SceneAct {
 }
 
 /// All of them.
-pub(super) static SCENES: LazyLock<Vec<&'static Scene>> =
-    LazyLock::new(|| [tasks::SCENES, merges::SCENES, missions::SCENES].into_iter().flatten().collect());
+pub(super) static SCENES: LazyLock<Vec<&'static Scene>> = LazyLock::new(|| {
+    [tasks::SCENES, merges::SCENES, missions::SCENES, walls::SCENES].into_iter().flatten().collect()
+});
 
 impl Scene {
     /// Creates a task on this branch that is ready for the request; returns its state before.

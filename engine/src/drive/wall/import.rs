@@ -208,7 +208,13 @@ impl PrivateRepository<'_> {
     fn pack(&self, both: &Git, tip: &str, place: &Path) -> Result<Option<PathBuf>> {
         let known = self.git.commits_of(&["refs/heads", "refs/remotes"])?;
         let wanted = known.into_iter().fold(format!("{tip}\n"), |text, commit| format!("{text}^{commit}\n"));
-        let call = both.call().bound(LONG).args(["pack-objects", "--quiet", "--revs", "--non-empty"]);
+        // Git begins a pack beside the objects of the repository, and renames it: the project may be on another file system.
+        let own = quoted(&self.git.common_dir()?.join("objects"));
+        let call = both
+            .call()
+            .env("GIT_OBJECT_DIRECTORY", place.join("objects"))
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsStr::from_bytes(own.trim_ascii_end()));
+        let call = call.bound(LONG).args(["pack-objects", "--quiet", "--revs", "--non-empty"]);
         let printed = call.arg(place.join("incoming")).input(wanted.as_bytes()).run()?;
         let broken = |error: Error| refs::unreadable(&self.folder(), &error.one_line());
         let hash = printed.checked().map_err(broken)?.text();
