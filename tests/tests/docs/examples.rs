@@ -151,6 +151,10 @@ const RULES: &[(&str, GivenWorld)] = &[
     ),
     ("orange-workflow", GivenWorld::Workflows),
     (
+        "orange-workflow prove flow.yml --require",
+        GivenWorld::OnlyParsed("its workflow has no asks; claims have tests"),
+    ),
+    (
         "orange-workflow check workflows/ --watch",
         GivenWorld::OnlyParsed("it goes on until it is interrupted; the watch has tests"),
     ),

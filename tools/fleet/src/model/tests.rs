@@ -28,7 +28,7 @@ fn item(step: u16) -> Item {
 
 /// A mission in which everything that can be there is there.
 fn full() -> Mission {
-    let ended = |end| Attempt { end };
+    let ended = |end| Attempt { end, ..Attempt::default() };
     let failed =
         |failure| StepState { status: StepStatus::Failed, failure: Some(failure), ..StepState::default() };
     Mission {
