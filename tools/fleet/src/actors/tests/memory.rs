@@ -187,7 +187,8 @@ impl Memory {
             let mission = &actor.mission;
             let running = mission.busy().filter(|it| mission.step(*it).status == StepStatus::Running);
             let running = running.map(|it| (it, mission.step(it).attempt()));
-            let wanted: Vec<(StepId, u32)> = running.into_iter().chain(mission.startable(actor.plan)).collect();
+            let wanted: Vec<(StepId, u32)> =
+                running.into_iter().chain(mission.startable(actor.plan)).collect();
             let lease = self.colony.scheduler.leases.get(id);
             let rows = self.waiting.get(id);
             assert!(lease.is_none() || rows.is_none(), "{id} is leased and waits");
