@@ -77,7 +77,9 @@ fn is_due(app: &App, dir: &WorkItemDir) -> Result<bool> {
                 mission.busy().is_some() && history.agents.alive.is_empty() && !program::is_running(dir);
             let next = mission.next(projection.plan).map(|(step, _)| projection.plan.step(step));
             let is_asked = next.is_some_and(Step::is_ask);
-            Ok(is_asked || !wait::is_early(&history) && (next.is_some() || is_missing))
+            // The process that runs a program records its start itself, and may not have come to it.
+            let is_agent = next.is_some_and(|step| !step.is_ask() && !step.is_program());
+            Ok(is_asked || !wait::is_early(&history) && (is_agent || is_missing))
         }
         MissionStatus::Paused => Ok(false),
         MissionStatus::Failed => Ok(has_session),
