@@ -25,6 +25,7 @@ static OTHER_LANGUAGE: &[(&str, &str)] = &[
     ("B39", "a budget of `starts` bounds a task, and its loops have bounds of their own"),
     ("B3A", "a budget of `starts` bounds a task, and its loops have bounds of their own"),
     ("B40", "the programs of tasks have no placeholders but {port}"),
+    ("B45", "a transition that a gate refuses asks a person, or leads to another state"),
     ("C01", "B11"),
     ("C05", "B13"),
     ("C23", "B15"),

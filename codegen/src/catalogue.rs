@@ -145,6 +145,7 @@ catalogue! {
     B32 "output-unknown" Error Steps;
     B33 "fan-out-shape" Error Steps;
     B40 "value-in-shell" Error Steps;
+    B41 "unsafe-path" Error Both;
     B47 "condition-type" Error Steps;
     C40 "exit-target-illegal" Deny Machines;
     C46 "crash-no-stuck" Warn Machines;

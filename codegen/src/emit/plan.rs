@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use orange_core::Permissions;
 use orange_core::plan::{
     self, Ask, Comparison, Effort, Execution, Field, Input, Intervene, Items, Operand, Output, Plan, Policy,
-    Relation, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt, StepTest, StepValue, ValueType,
+    Relation, RoleId, Step, StepCondition, StepGate, StepId, StepPiece, StepPrompt, StepTest, StepValue,
+    ValueType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -236,6 +237,8 @@ impl<'e> PlanEmission<'e> {
             let ask = ask(it);
             quote!(ask: Some(&#ask),)
         });
+        let gates = step.gates.iter().map(|it| self.gate(it));
+        let gates = optional("gates", (!step.gates.is_empty()).then(|| quote!(&[#(#gates),*])));
         let model = step.model.map(|it| {
             let model = text::lines(it);
             quote!(model: Some(#model),)
@@ -261,6 +264,7 @@ impl<'e> PlanEmission<'e> {
                 prompt: #prompt,
                 #run
                 #ask
+                #gates
                 depends_on: #depends_on,
                 condition: #condition,
                 results: &[#(#results),*],
@@ -277,6 +281,20 @@ impl<'e> PlanEmission<'e> {
                 stuck_after: #stuck_after,
                 #outputs
                 ..orange::plan::Step::EMPTY
+            }
+        }
+    }
+
+    fn gate(&self, gate: &StepGate<'_>) -> TokenStream {
+        match gate {
+            StepGate::Program { run, timeout } => {
+                let argv = run.iter().map(|it| self.prompt(it));
+                let timeout = Literal::u32_unsuffixed(*timeout);
+                quote!(orange::plan::StepGate::Program { run: &[#(#argv),*], timeout: #timeout })
+            }
+            StepGate::File { file, contains } => {
+                let [file, contains] = [file, contains].map(|it| text::lines(it));
+                quote!(orange::plan::StepGate::File { file: #file, contains: #contains })
             }
         }
     }

@@ -9,8 +9,8 @@ use orange_core::plan::{self, Operand, Plan, StepId};
 use super::arena::Pool;
 use crate::Checked;
 use crate::model::{
-    Compared, ConditionTest, Definition, Expression, Field, Step, StepAsk, StepPiece, Steps, TypedValue,
-    ValueKind,
+    Compared, ConditionTest, Definition, Expression, Field, ProgramArgument, Step, StepAsk, StepGate,
+    StepPiece, Steps, TypedValue, ValueKind,
 };
 
 /// Results of a step that declares none, if conditions ask for nothing else of it.
@@ -26,6 +26,7 @@ pub struct PlanArena<'a> {
     pieces: Pool<plan::StepPiece<'a>>,
     prompts: Pool<plan::StepPrompt<'a>>,
     asks: Pool<plan::Ask<'a>>,
+    gates: Pool<plan::StepGate<'a>>,
     ids: Pool<StepId>,
     words: Pool<&'a str>,
     conditions: Pool<plan::StepCondition<'a>>,
@@ -76,12 +77,9 @@ fn step<'a>(
         title: step.title.as_deref().unwrap_or(&step.id.value),
         role: step.role.value,
         prompt: plan::StepPrompt { pieces: arena.pieces.keep(step.prompt.pieces.iter().map(piece)) },
-        run: arena.prompts.keep(
-            step.run
-                .iter()
-                .map(|it| plan::StepPrompt { pieces: arena.pieces.keep(it.pieces.iter().map(piece)) }),
-        ),
+        run: argv(arena, &step.run),
         ask: step.ask.as_ref().and_then(|it| arena.asks.keep([ask(arena, it)]).first()),
+        gates: arena.gates.keep(step.gates.iter().map(|it| gate(arena, it))),
         depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
         condition: step.condition.as_ref().map(|it| condition(arena, &it.expression)),
         results: arena.words.keep(results),
@@ -109,6 +107,22 @@ fn ask<'a>(arena: &'a PlanArena<'a>, ask: &'a StepAsk) -> plan::Ask<'a> {
         shows_diff: ask.shows_diff,
         is_approval: ask.is_approval,
         on_timeout: ask.on_timeout.as_ref().map(|it| it.value.as_str()),
+    }
+}
+
+fn argv<'a>(arena: &'a PlanArena<'a>, argv: &'a [ProgramArgument]) -> &'a [plan::StepPrompt<'a>] {
+    let pieces = |it: &'a ProgramArgument| arena.pieces.keep(it.pieces.iter().map(piece));
+    arena.prompts.keep(argv.iter().map(|it| plan::StepPrompt { pieces: pieces(it) }))
+}
+
+fn gate<'a>(arena: &'a PlanArena<'a>, gate: &'a StepGate) -> plan::StepGate<'a> {
+    match gate {
+        StepGate::Program { run, timeout } => {
+            plan::StepGate::Program { run: argv(arena, run), timeout: timeout.unwrap_or(PROGRAM_TIMEOUT) }
+        }
+        StepGate::File { file, contains } => {
+            plan::StepGate::File { file: &file.value, contains: contains.as_deref().unwrap_or_default() }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub use gates::{
 };
 pub use roles::ROLE;
 pub use sandbox::CONFINEMENT;
-pub use steps::{INPUT, OUTPUT, STEP, STEP_HEADER, STEP_WORKFLOW};
+pub use steps::{FILE_GATE, INPUT, OUTPUT, PROGRAM_GATE, STEP, STEP_HEADER, STEP_WORKFLOW};
 pub use takes::{Key, MapKeys, NameKind, Object, PromptKind, Takes, key, required};
 
 mod gates;

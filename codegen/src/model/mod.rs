@@ -26,6 +26,7 @@ mod states;
 mod step_ask;
 mod step_condition;
 mod step_expression;
+mod step_gate;
 mod step_program;
 mod step_prompt;
 mod step_roles;
@@ -46,6 +47,7 @@ pub use sandbox::WrittenSandbox;
 pub use states::StateDelegates;
 pub use step_ask::StepAsk;
 pub use step_expression::{Compared, ConditionTest, Equality, Expression, StepCondition};
+pub use step_gate::StepGate;
 pub use step_program::ProgramArgument;
 pub use step_prompt::{StepPrompt, StepPromptFile};
 pub use step_values::{DeclaredValue, ValueKind};
@@ -541,6 +543,8 @@ pub struct Step {
     pub run: Vec<ProgramArgument>,
     /// Question to a person, whose answer is its end; `None` of an agent or a program.
     pub ask: Option<StepAsk>,
+    /// What must hold before the report of its agent counts.
+    pub gates: Vec<StepGate>,
     /// The steps that end before it is decided.
     pub depends_on: Vec<Spanned<StepId>>,
     /// Condition under which it runs; without one it runs always.

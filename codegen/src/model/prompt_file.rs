@@ -1,7 +1,7 @@
 //! A prompt that stands in a file beside the workflow, of a state machine or of a step.
 
 use super::decoder::{Decoder, shortened};
-use crate::catalogue::{B18, S10};
+use crate::catalogue::{B18, B41, S10};
 use crate::diag::Diagnostic;
 use crate::included::MAX_INCLUDED_BYTES;
 use crate::prompt_files::{MAX_PROMPT_BYTES, PromptFileFault, PromptFiles};
@@ -30,6 +30,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, files: &PromptFiles, name: &Spanne
 
 fn missing(name: &Spanned<String>, fault: PromptFileFault) -> Diagnostic {
     let shown = shortened(&name.value);
+    let check = if matches!(fault, PromptFileFault::Outside) { &B41 } else { &B18 };
     let (message, help) = match fault {
         PromptFileFault::Outside => (
             format!("the prompt file `{shown}` is not in the workflow's folder"),
@@ -59,5 +60,5 @@ fn missing(name: &Spanned<String>, fault: PromptFileFault) -> Diagnostic {
             (format!("the prompt file `{shown}` cannot be read: {error}"), "check who may read it".to_owned())
         }
     };
-    Diagnostic::new(&B18, name.span, message).help(help)
+    Diagnostic::new(check, name.span, message).help(help)
 }

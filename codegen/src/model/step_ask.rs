@@ -11,7 +11,7 @@ use crate::span::Spanned;
 use crate::suggest;
 
 /// The keys that say something of an agent or of a program, or of their reports.
-const OF_WORK: [&str; 12] = [
+const OF_WORK: [&str; 13] = [
     "prompt",
     "prompt_file",
     "run",
@@ -24,6 +24,7 @@ const OF_WORK: [&str; 12] = [
     "permissions",
     "sandbox",
     "stuck_after",
+    "gates",
 ];
 
 /// The keys that say something of a question.

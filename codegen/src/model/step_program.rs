@@ -1,8 +1,8 @@
 //! `run` of a step: the program that does its work, and its arguments.
 
-use super::decoder::{Decoder, ObjectFields, shortened};
+use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::step_scope::StepScope;
-use super::{Step, StepPiece, step_prompt};
+use super::{Step, StepGate, StepPiece, step_prompt};
 use crate::catalogue::{B40, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -12,8 +12,8 @@ use crate::syntax::NodeKind;
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
 /// The keys that say something of an agent.
-const OF_AGENTS: [&str; 7] =
-    ["prompt", "prompt_file", "harness", "model", "effort", "permissions", "sandbox"];
+const OF_AGENTS: [&str; 8] =
+    ["prompt", "prompt_file", "harness", "model", "effort", "permissions", "sandbox", "gates"];
 
 /// A program of a step, or one of its arguments.
 #[derive(Clone, Debug)]
@@ -28,6 +28,13 @@ impl Step {
     /// True if a program does its work, and no agent.
     pub fn is_program(&self) -> bool {
         !self.run.is_empty()
+    }
+
+    /// Its texts with placeholders, in pieces: the prompt, and the arguments of its program and its gates.
+    pub fn texts(&self) -> impl Iterator<Item = &[StepPiece]> {
+        let of_gates = self.gates.iter().flat_map(StepGate::run);
+        let arguments = self.run.iter().chain(of_gates).map(|it| it.pieces.as_slice());
+        std::iter::once(self.prompt.pieces.as_slice()).chain(arguments)
     }
 }
 
@@ -50,8 +57,18 @@ pub(super) fn program(
             decoder.report(Diagnostic::new(&S04, other.key, message).help("delete this key, or `run`"));
         }
     }
+    argv(decoder, scope, &field, &format!("the step `{}`", shortened(&step.value)))
+}
+
+/// A program and its arguments; `of` says whose, in messages.
+pub(super) fn argv(
+    decoder: &mut Decoder<'_>,
+    scope: &StepScope<'_>,
+    field: &Field<'_>,
+    of: &str,
+) -> Vec<ProgramArgument> {
     let mut argv = Vec::new();
-    for item in decoder.list(&field) {
+    for item in decoder.list(field) {
         if decoder.scalar(&field.item(item)).is_none() {
             continue;
         }
@@ -63,7 +80,7 @@ pub(super) fn program(
     let is_named =
         argv.first().is_some_and(|it| it.pieces.iter().any(|piece| *piece != StepPiece::Text(String::new())));
     if !is_named {
-        let message = format!("the program of the step `{}` has no name", shortened(&step.value));
+        let message = format!("the program of {of} has no name");
         let help = "write the program and its arguments, such as `[\"cargo\", \"test\"]`";
         decoder.report(Diagnostic::new(&S09, field.value.span, message).help(help));
     }

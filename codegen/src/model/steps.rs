@@ -13,7 +13,7 @@ use super::step_roles::{AgentKeys, RoleDefaults};
 use super::step_scope::StepScope;
 use super::{
     Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header, sandbox,
-    step_ask, step_condition, step_program, step_prompt, step_roles, step_values,
+    step_ask, step_condition, step_gate, step_program, step_prompt, step_roles, step_values,
 };
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
@@ -225,6 +225,7 @@ fn step(
         prompt: step_prompt::prompt(decoder, scope, fields, &name, &parts),
         run,
         ask,
+        gates: step_gate::gates(decoder, scope, fields, &name),
         depends_on: fields.get("depends_on").map(|it| names(decoder, scope, &it, &B02)).unwrap_or_default(),
         outputs: scope.outputs.get(id.index()).cloned().unwrap_or_default(),
         results: answers

@@ -31,6 +31,9 @@ pub struct NewAttempt {
     /// The program that does the work in the place of an agent, and its arguments; none for an agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run: Vec<String>,
+    /// The gates of the agent's report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<AttemptGate>,
     /// The harness of the agent; that of the project for this role if none is named.
     #[serde(default)]
     pub harness: Option<String>,
@@ -62,6 +65,28 @@ pub struct NewAttempt {
     pub timeout: Option<u32>,
     /// Number of ends without a report, in a row, that fail it; at least 1.
     pub stuck_after: u16,
+}
+
+/// A gate of an attempt: what must hold before the report that it is complete counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum AttemptGate {
+    /// A program that must end with status 0.
+    Program {
+        /// The program and its arguments.
+        run: Vec<String>,
+        /// The seconds that it may take.
+        timeout: u32,
+    },
+    /// A file that must be there.
+    File {
+        /// Its path in the worktree.
+        file: String,
+        /// Text that it must contain.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        contains: String,
+    },
 }
 
 /// Answer of `orange attempt run` and `orange attempt show`.

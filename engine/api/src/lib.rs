@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent, TakenBack, TaskBudget};
 pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
-pub use attempt::{AttemptState, NewAttempt, ShownAttempt};
+pub use attempt::{AttemptGate, AttemptState, NewAttempt, ShownAttempt};
 pub use common::{Refusal, Text, Version};
 pub use declared::DeclaredValue;
 pub use diff::{Diff, DiffFile};

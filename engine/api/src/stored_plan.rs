@@ -5,7 +5,8 @@ mod ask;
 mod condition;
 
 use orange_core::plan::{
-    Effort, Execution, Intervene, Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue,
+    Effort, Execution, Intervene, Plan, Policy, RoleId, Step, StepGate, StepId, StepPiece, StepPrompt,
+    StepValue,
 };
 use orange_core::wall::Demand;
 use orange_core::{Budget, Permissions};
@@ -46,6 +47,8 @@ struct StoredStep {
     run: Vec<Vec<StoredPiece>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ask: Option<StoredAsk>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    gates: Vec<StoredGate>,
     depends_on: Vec<u16>,
     condition: Option<StoredCondition>,
     results: Vec<String>,
@@ -65,6 +68,13 @@ struct StoredStep {
     sandbox: Demand,
     timeout: Option<u32>,
     stuck_after: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredGate {
+    Program { run: Vec<Vec<StoredPiece>>, timeout: u32 },
+    File { file: String, contains: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,8 +172,9 @@ impl StoredStep {
             title: step.title.to_owned(),
             role: step.role.0,
             prompt: step.prompt.pieces.iter().map(StoredPiece::of).collect(),
-            run: step.run.iter().map(|it| it.pieces.iter().map(StoredPiece::of).collect()).collect(),
+            run: stored(step.run),
             ask: step.ask.map(StoredAsk::of),
+            gates: step.gates.iter().map(StoredGate::of).collect(),
             depends_on: numbers(step.depends_on),
             condition: step.condition.as_ref().map(StoredCondition::of),
             results: owned(step.results),
@@ -193,22 +204,19 @@ impl StoredStep {
             Some(word) => Some(Effort::from_name(&word)?),
             None => None,
         };
-        let prompt_of = |it: Vec<StoredPiece>| {
-            let pieces = it.into_iter().map(|it| it.leak(&id)).collect::<Option<Vec<_>>>()?;
-            Some(StepPrompt { pieces: pieces.leak() })
-        };
-        let prompt = prompt_of(self.prompt)?;
+        let [prompt] = leak_all(vec![self.prompt], &id)? else { return None };
+        let gates = self.gates.into_iter().map(|it| it.leak(&id)).collect::<Option<Vec<_>>>()?;
         let ask = match self.ask {
             Some(it) => Some(it.leak(&self.results)?),
             None => None,
         };
-        let run = self.run.into_iter().map(prompt_of).collect::<Option<Vec<_>>>()?;
         Some(Step {
             id: self.id.leak(),
             title: self.title.leak(),
             role: (usize::from(self.role) < roles).then_some(RoleId(self.role))?,
-            prompt,
-            run: run.leak(),
+            prompt: *prompt,
+            run: leak_all(self.run, &id)?,
+            gates: gates.leak(),
             ask,
             depends_on: ids(self.depends_on, steps)?,
             condition,
@@ -232,6 +240,44 @@ impl StoredStep {
             stuck_after: self.stuck_after,
         })
     }
+}
+
+impl StoredGate {
+    fn of(gate: &StepGate<'_>) -> StoredGate {
+        match gate {
+            StepGate::Program { run, timeout } => StoredGate::Program { run: stored(run), timeout: *timeout },
+            StepGate::File { file, contains } => {
+                StoredGate::File { file: (*file).to_owned(), contains: (*contains).to_owned() }
+            }
+        }
+    }
+
+    fn leak(self, id: &dyn Fn(u16) -> Option<StepId>) -> Option<StepGate<'static>> {
+        match self {
+            StoredGate::Program { run, timeout } => {
+                Some(StepGate::Program { run: leak_all(run, id)?, timeout })
+            }
+            StoredGate::File { file, contains } => {
+                Some(StepGate::File { file: file.leak(), contains: contains.leak() })
+            }
+        }
+    }
+}
+
+/// Texts of a step, in pieces.
+fn stored(texts: &[StepPrompt<'_>]) -> Vec<Vec<StoredPiece>> {
+    texts.iter().map(|it| it.pieces.iter().map(StoredPiece::of).collect()).collect()
+}
+
+fn leak_all(
+    texts: Vec<Vec<StoredPiece>>,
+    id: &dyn Fn(u16) -> Option<StepId>,
+) -> Option<&'static [StepPrompt<'static>]> {
+    let leak = |it: Vec<StoredPiece>| {
+        let pieces = it.into_iter().map(|it| it.leak(id)).collect::<Option<Vec<_>>>()?;
+        Some(StepPrompt { pieces: pieces.leak() })
+    };
+    Some(texts.into_iter().map(leak).collect::<Option<Vec<_>>>()?.leak())
 }
 
 impl StoredPiece {
@@ -296,7 +342,7 @@ mod tests {
             text.contains("\"condition\": {\n        \"step\": 0,\n        \"reads_summary\": false,"),
             "{text}"
         );
-        assert!(!text.contains("outputs") && !text.contains("inputs"), "{text}");
+        assert!(!text.contains("outputs") && !text.contains("inputs") && !text.contains("gates"), "{text}");
     }
 
     #[test]
@@ -319,8 +365,18 @@ mod tests {
         let inner = [test(of(3), Comparison::Has("a")), StepCondition::And(&parts)];
         let not = StepCondition::Or(&inner);
         let pieces = [StepPiece::Read(Operand::Input(InputId(0)))];
+        let gates = [
+            StepGate::Program { run: &[StepPrompt { pieces: &[StepPiece::Text("make")] }], timeout: 60 },
+            StepGate::File { file: "NOTES.md", contains: "## Cause" },
+        ];
         let steps = [
-            Step { id: "a", outputs: &outputs, prompt: StepPrompt { pieces: &pieces }, ..Step::EMPTY },
+            Step {
+                id: "a",
+                outputs: &outputs,
+                prompt: StepPrompt { pieces: &pieces },
+                gates: &gates,
+                ..Step::EMPTY
+            },
             Step { id: "b", condition: Some(StepCondition::Not(&not)), ..Step::EMPTY },
         ];
         let kind = ValueType::Words(&["web", "api"]);

@@ -2,6 +2,7 @@
 
 mod ask;
 mod condition;
+mod gate;
 mod prompt;
 mod start;
 mod text;
@@ -12,6 +13,7 @@ use alloc::vec::Vec;
 
 pub use self::ask::{APPROVE, Ask, REJECT};
 pub use self::condition::{Comparison, Field, Items, Operand, Relation, StepCondition, StepTest};
+pub use self::gate::{FileFault, StepGate};
 pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
 pub use self::start::{Inputs, ValueFault, check_outputs, given};
 pub use self::value::{
@@ -75,6 +77,8 @@ pub struct Step<'a> {
     pub ask: Option<&'a Ask<'a>>,
     /// The steps that end before it is decided, in source order.
     pub depends_on: &'a [StepId],
+    /// What must hold before the report of its agent counts; none of a program.
+    pub gates: &'a [StepGate<'a>],
     /// Without one, it runs when its dependencies have ended.
     pub condition: Option<StepCondition<'a>>,
     /// Results that an attempt may report; empty when any word may be.
@@ -322,6 +326,7 @@ impl Step<'_> {
         run: &[],
         ask: None,
         depends_on: &[],
+        gates: &[],
         condition: None,
         results: &[],
         outputs: &[],
@@ -341,6 +346,12 @@ impl Step<'_> {
     /// True if a program does its work, and no agent.
     pub fn is_program(&self) -> bool {
         !self.run.is_empty()
+    }
+
+    /// Its texts with placeholders: the arguments of its program and of its gates, and the prompt.
+    pub fn texts(&self) -> impl Iterator<Item = &StepPrompt<'_>> {
+        let of_gates = self.gates.iter().flat_map(|it| it.run());
+        self.run.iter().chain(of_gates).chain([&self.prompt])
     }
 
     /// True if it sends others back when it completes.

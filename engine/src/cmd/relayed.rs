@@ -41,6 +41,9 @@ fn input(command: &Command) -> Result<String> {
         (context, "the context")
     } else if let Command::Step(command) = command {
         match &command.0 {
+            StepCommand::Complete(CompleteArgs { outputs_json: Some(given), .. }) if given == "-" => {
+                (given, "the outputs")
+            }
             StepCommand::Complete(CompleteArgs { summary, .. }) => (summary, "the report"),
             StepCommand::Fail { reason } => (reason, "the report"),
             StepCommand::Show => return Ok(String::new()),

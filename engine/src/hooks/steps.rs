@@ -157,12 +157,17 @@ fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_agai
     })
 }
 
-/// The program of a step and its arguments, with their values.
+/// A program of a step, its own or a gate's, and its arguments, with their values.
 ///
 /// # Errors
 /// `refused` without a worktree; `environment` when git fails.
-pub fn argv(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<Vec<String>> {
-    attempt.step().run.iter().map(|it| filled(app, task, attempt, it, StepPrompt::fill)).collect()
+pub fn argv(
+    app: &App,
+    task: &WorkItem,
+    attempt: &StepAttempt<'_>,
+    run: &[StepPrompt<'static>],
+) -> Result<Vec<String>> {
+    run.iter().map(|it| filled(app, task, attempt, it, StepPrompt::fill)).collect()
 }
 
 fn prompt(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Result<String> {

@@ -54,6 +54,7 @@ mod merge;
 mod mission_asks;
 mod mission_limits;
 mod mission_programs;
+mod mission_reports;
 mod mission_restarts;
 mod missions;
 mod monitors;

@@ -15,6 +15,7 @@ mod duplicate_role_parallel;
 mod exhaustion_silent;
 mod facts;
 mod fail_unread;
+mod gate_without_timeout;
 mod input_unused;
 mod lost_branch;
 mod orders;
@@ -59,6 +60,7 @@ super::group! {
     B39 "cap-too-low" Deny cap_too_low;
     B3A "cap-cuts" Info cap_cuts;
     B42 "input-unused" Warn input_unused;
+    B45 "gate-without-timeout" Warn gate_without_timeout;
     B48 "condition-constant" Warn condition_constant;
 }
 

@@ -81,6 +81,28 @@ pub static INPUT: Object = Object {
     ],
 };
 
+/// A gate of a step: a program.
+pub static PROGRAM_GATE: Object = Object {
+    what: "a gate with a program",
+    keys: &[
+        required(
+            "run",
+            Takes::List(&Takes::Scalar),
+            "A program that must end with status 0, and its arguments; no shell reads them.",
+        ),
+        key("timeout", Takes::Integer(1), "The seconds that it may take; 600 by default."),
+    ],
+};
+
+/// A gate of a step: a file.
+pub static FILE_GATE: Object = Object {
+    what: "a gate with a file",
+    keys: &[
+        required("file", Takes::Text, "A file of the worktree that must be there."),
+        key("contains", Takes::Text, "Text that it must contain."),
+    ],
+};
+
 /// An output of a step.
 pub static OUTPUT: Object = Object {
     what: "an output",
@@ -138,6 +160,11 @@ pub static STEP: Object = Object {
             "on_timeout",
             Takes::Text,
             "What counts when nobody answers within `timeout`: an answer, or `fail`, which is the default.",
+        ),
+        key(
+            "gates",
+            Takes::List(&Takes::OneOf(&[Takes::Object(&PROGRAM_GATE), Takes::Object(&FILE_GATE)])),
+            "What must hold before the report that it is complete counts.",
         ),
         key("depends_on", STEP_NAMES, "The steps that end before it is decided."),
         key("condition", Takes::Condition, "When it runs: `review.result == 'PASS'`."),

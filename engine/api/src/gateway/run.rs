@@ -8,7 +8,7 @@ use orange_core::wall::Demand;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use crate::DeclaredValue;
+use crate::{AttemptGate, DeclaredValue};
 
 words! {
     /// Status of an attempt.
@@ -76,6 +76,9 @@ pub struct TaskAssigned {
     /// The program that does its work in the place of an agent, and its arguments, with `worktree_token` likewise; none for an agent.
     #[serde(default)]
     pub run: Vec<String>,
+    /// The gates that the crab checks before it takes the report of its agent, with `worktree_token` likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<AttemptGate>,
     /// Text that stands in the prompt for the path of the worktree, which only the crab knows.
     pub worktree_token: String,
     /// Reports of the steps before it; the prompt has them, too.
@@ -123,6 +126,18 @@ impl TaskAssigned {
     /// The program and its arguments, with the path of the worktree.
     pub fn run_in(&self, worktree: &str) -> Vec<String> {
         self.run.iter().map(|it| self.placed(it, worktree)).collect()
+    }
+
+    /// The gates, with the path of the worktree.
+    pub fn gates_in(&self, worktree: &str) -> Vec<AttemptGate> {
+        let gate = |gate: &AttemptGate| match gate {
+            AttemptGate::Program { run, timeout } => AttemptGate::Program {
+                run: run.iter().map(|it| self.placed(it, worktree)).collect(),
+                timeout: *timeout,
+            },
+            AttemptGate::File { .. } => gate.clone(),
+        };
+        self.gates.iter().map(gate).collect()
     }
 
     fn placed(&self, text: &str, worktree: &str) -> String {

@@ -3,6 +3,7 @@
 use orange_core::mission::{Effect, Report};
 use orange_system::variables::{ATTEMPT, STEP};
 
+use super::gates;
 use super::locked::LockedMission;
 use crate::app::App;
 use crate::store::event::{EndedAttempt, StepEnd};
@@ -52,7 +53,8 @@ pub enum ReportEffect {
 /// Takes what an agent reports, and has the mission go on in another process, which ends the agent.
 ///
 /// # Errors
-/// `refused` when the attempt is not the current one, or has ended otherwise; `usage` for a result that is not declared.
+/// `refused` when the attempt is not the current one, has ended otherwise, or a gate of the step says no; `usage` for a result that is
+/// not declared.
 pub fn report(
     app: &App,
     dir: &WorkItemDir,
@@ -62,7 +64,13 @@ pub fn report(
     let mut mission = LockedMission::lock(app, dir)?;
     let spawn = app.caller.check_step(&app.home, &app.folder, mission.locked.task())?;
     let own = own(mission.locked.history(), spawn, claim)?;
-    let effects = mission.record(event(&own, said), Vec::new())?;
+    let event = event(&own, said);
+    if let Some(gates) = gates::due(&mission, &own, &event)? {
+        drop(mission);
+        gates.check(app, dir)?;
+        mission = LockedMission::lock(app, dir)?;
+    }
+    let effects = mission.record(event, Vec::new())?;
     drop(mission);
     let taken = if effects == [Effect::Repeated] { ReportEffect::Repeated } else { ReportEffect::Counted };
     // The process that took the report before may have been killed before this.

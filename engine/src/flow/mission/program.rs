@@ -15,10 +15,14 @@ pub(super) fn is_running(dir: &WorkItemDir) -> bool {
     !lock::is_free(&dir.program_lock())
 }
 
-/// Ends a program whose attempt is over.
+/// Ends a program, of a step or of its gates, whose attempt is over.
 pub(super) fn end_over(mission: &LockedMission) -> Result<()> {
     let projection = &mission.projection;
-    let is_due = projection.mission.busy().is_some_and(|step| projection.plan.step(step).is_program());
+    let runs_programs = |step| {
+        let step = projection.plan.step(step);
+        step.is_program() || !step.gates.is_empty()
+    };
+    let is_due = projection.mission.busy().is_some_and(runs_programs);
     if is_due { Ok(()) } else { program::end_asked(mission.locked.dir()) }
 }
 

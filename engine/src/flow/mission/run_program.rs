@@ -1,15 +1,14 @@
 //! The process of a step's program: runs it, and reports its end.
 
-use std::cell::Cell;
-use std::fs;
 use std::path::Path;
 
-use orange_core::mission::{ProgramOutcome, ProgramOutput, ProgramReport, StepStatus};
+use orange_core::mission::{ProgramOutcome, ProgramOutput, ProgramReport};
 use orange_core::plan::StepId;
 use orange_system::{atomic, fault, nofollow, variables};
 
 use super::advance::{self, WORKER};
 use super::attempt::{self, AttemptReport, OwnAttempt};
+use super::open_attempt::{AttemptWatch, is_open};
 use super::{LockedMission, Projection};
 use crate::Result;
 use crate::app::App;
@@ -98,7 +97,7 @@ impl ProgramAttempt {
             step: *step,
             number: *number,
         };
-        let argv = steps::argv(app, task, &attempt)?;
+        let argv = steps::argv(app, task, &attempt, projection.plan.step(*step).run)?;
         let commit = Git::at(&app.project_of(task)?.path).head(&worktree)?;
         let place = ProgramPlace { app, dir, task, folder: &worktree, kind: ProgramKind::Step };
         let file = place.output()?;
@@ -114,8 +113,7 @@ impl ProgramAttempt {
             .env(variables::STEP, name)
             .env(variables::ATTEMPT, &counted.to_string())
             .env(variables::OUTPUT, &file.to_string_lossy());
-        let state =
-            AttemptWatch { dir, step: *step, number: *number, length: 0.into(), is_open: true.into() };
+        let state = AttemptWatch::of(dir, *step, *number);
         let end = run.run(&|| state.is_open())?;
         let said = report(projection, *step, &end, output(&file));
         atomic::remove(&file)?;
@@ -163,36 +161,10 @@ fn output(file: &Path) -> std::result::Result<ProgramOutput, String> {
         .map_err(|cause| format!("the file of {name} is not the JSON object of a report: {cause}"))
 }
 
-/// True if this attempt runs.
-fn is_open(projection: &Projection, step: StepId, number: u32) -> bool {
-    let state = projection.mission.step(step);
-    state.status == StepStatus::Running && state.attempt() == number
-}
-
-/// State of an attempt, open or over, by a journal that is read again only when it has grown.
-struct AttemptWatch<'d> {
-    dir: &'d WorkItemDir,
-    step: StepId,
-    number: u32,
-    length: Cell<u64>,
-    is_open: Cell<bool>,
-}
-
-impl AttemptWatch<'_> {
-    fn is_open(&self) -> bool {
-        let length = fs::metadata(self.dir.history()).map_or(0, |metadata| metadata.len());
-        if self.length.replace(length) != length {
-            let journal = work_item::read_journal_last(self.dir, 0);
-            let projection = journal.and_then(|it| Projection::of(self.dir, &it.history()));
-            // A journal that cannot be read ends no program.
-            self.is_open.set(projection.map_or(true, |it| is_open(&it, self.step, self.number)));
-        }
-        self.is_open.get()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

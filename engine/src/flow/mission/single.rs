@@ -1,10 +1,12 @@
 //! A mission with one attempt at one step, for a program that keeps the other steps.
 
-use orange_api::{DeclaredValue, NewAttempt};
+use std::path::{Component, Path};
+
+use orange_api::{AttemptGate, DeclaredValue, NewAttempt};
 use orange_core::Permissions;
 use orange_core::plan::{
-    Execution, Field, Intervene, Output, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece,
-    StepPrompt, StepValue,
+    Execution, Field, Intervene, Output, Plan, Policy, RoleId, Step, StepCondition, StepGate, StepId,
+    StepPiece, StepPrompt, StepValue,
 };
 
 use super::start::{MissionWishes, PolicyWishes, start};
@@ -34,13 +36,16 @@ pub fn run(app: &App, new: &NewAttempt) -> Result<WorkItemDir> {
     let results: Vec<&str> = new.results.iter().map(String::as_str).collect();
     let [worked, held, asked] = step_names(&new.step);
     let outputs = outputs(new)?;
-    let argv: Vec<[StepPiece<'_>; 1]> = new.run.iter().map(|it| [StepPiece::Text(it)]).collect();
-    let argv: Vec<StepPrompt<'_>> = argv.iter().map(|pieces| StepPrompt { pieces }).collect();
+    let argv = pieces(&new.run);
+    let argv = texts(&argv);
+    let of_gates: Vec<_> = new.gates.iter().map(|it| pieces(program(it))).collect();
+    let of_gates: Vec<_> = of_gates.iter().map(|it| texts(it)).collect();
+    let gates: Vec<StepGate<'_>> = new.gates.iter().zip(&of_gates).map(|(it, run)| gate(it, run)).collect();
     let steps: Vec<Step<'_>> = steps(new, &results, &argv, [&worked, &held, &asked])
         .into_iter()
         .enumerate()
         .map(|(at, step)| match at {
-            0 => Step { outputs: &outputs, ..step },
+            0 => Step { outputs: &outputs, gates: &gates, ..step },
             _ => step,
         })
         .collect();
@@ -102,6 +107,10 @@ fn check(new: &NewAttempt) -> Result<()> {
             "set `step` and `role` to words without spaces",
         ));
     }
+    if let Some(wrong) = new.gates.iter().find_map(fault_of) {
+        return Err(Error::new(ErrorKind::Usage, wrong)
+            .help("a gate is a program, or a file below the top folder of the worktree"));
+    }
     if new.attempt == 0 || new.stuck_after == 0 {
         return Err(wrong("`attempt` and `stuck_after` begin at 1", "set both to 1 or more"));
     }
@@ -111,6 +120,41 @@ fn check(new: &NewAttempt) -> Result<()> {
 /// The id of the step, and two others.
 fn step_names(step: &str) -> [String; 3] {
     [step.to_owned(), format!("{step}-worktree"), format!("{step}-result")]
+}
+
+/// The fault of a gate that the compiler would refuse.
+fn fault_of(gate: &AttemptGate) -> Option<String> {
+    let is_inside = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
+    match gate {
+        AttemptGate::Program { run, timeout } => (run.first().is_none_or(String::is_empty) || *timeout == 0)
+            .then(|| "a gate has no program, or no time for it".to_owned()),
+        AttemptGate::File { file, .. } => (file.is_empty() || !Path::new(file).components().all(is_inside))
+            .then(|| format!("the gate of the file `{}` leads out of the worktree", file.escape_debug())),
+    }
+}
+
+/// Arguments as texts without placeholders.
+fn pieces(argv: &[String]) -> Vec<[StepPiece<'_>; 1]> {
+    argv.iter().map(|it| [StepPiece::Text(it)]).collect()
+}
+
+fn texts<'a>(argv: &'a [[StepPiece<'a>; 1]]) -> Vec<StepPrompt<'a>> {
+    argv.iter().map(|pieces| StepPrompt { pieces }).collect()
+}
+
+/// The program of a gate; none of a file.
+fn program(gate: &AttemptGate) -> &[String] {
+    match gate {
+        AttemptGate::Program { run, .. } => run,
+        AttemptGate::File { .. } => &[],
+    }
+}
+
+fn gate<'a>(gate: &'a AttemptGate, run: &'a [StepPrompt<'a>]) -> StepGate<'a> {
+    match gate {
+        AttemptGate::Program { timeout, .. } => StepGate::Program { run, timeout: *timeout },
+        AttemptGate::File { file, contains } => StepGate::File { file, contains },
+    }
 }
 
 /// The outputs that the attempt has to report.
@@ -181,6 +225,7 @@ mod tests {
             attempt: 1,
             prompt: "Review it".to_owned(),
             run: Vec::new(),
+            gates: Vec::new(),
             harness: None,
             model: None,
             effort: None,
@@ -208,6 +253,8 @@ mod tests {
     #[test]
     fn a_request_without_sense_is_refused() {
         assert_eq!(check(&attempt()), Ok(()));
+        let file = |file: &str| AttemptGate::File { file: file.to_owned(), contains: String::new() };
+        assert_eq!(check(&NewAttempt { gates: vec![file("a/b")], ..attempt() }), Ok(()));
         let wrong = [
             NewAttempt { key: "Run".to_owned(), ..attempt() },
             NewAttempt { key: "../x".to_owned(), ..attempt() },
@@ -215,6 +262,9 @@ mod tests {
             NewAttempt { step: String::new(), ..attempt() },
             NewAttempt { role: "a b".to_owned(), ..attempt() },
             NewAttempt { attempt: 0, ..attempt() },
+            NewAttempt { gates: vec![AttemptGate::Program { run: Vec::new(), timeout: 3 }], ..attempt() },
+            NewAttempt { gates: vec![file("../x")], ..attempt() },
+            NewAttempt { gates: vec![file("/x")], ..attempt() },
             NewAttempt { stuck_after: 0, ..attempt() },
         ];
         for new in wrong {

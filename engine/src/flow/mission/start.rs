@@ -94,10 +94,7 @@ fn uncommitted(project: &Project) -> Result<Option<String>> {
 
 fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
     let plan = new.plan;
-    let wants_prompt = plan
-        .steps
-        .iter()
-        .any(|step| step.run.iter().chain([&step.prompt]).any(|it| it.has(StepValue::MissionPrompt)));
+    let wants_prompt = plan.steps.iter().any(|step| step.texts().any(|it| it.has(StepValue::MissionPrompt)));
     let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
     if wants_prompt && is_empty {
         return Err(Error::new(ErrorKind::Usage, "the prompt is missing").help(format!(

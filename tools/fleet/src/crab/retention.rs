@@ -100,6 +100,7 @@ mod tests {
             step: None,
             summary: String::new(),
             pause: None,
+            asks: Vec::new(),
             waiting_until: None,
             need: None,
             attention: None,

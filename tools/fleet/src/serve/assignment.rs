@@ -1,7 +1,8 @@
 //! Assignment of a run, which a crab is sent: everything that its agent needs.
 
+use orange_api::AttemptGate;
 use orange_api::gateway::TaskAssigned;
-use orange_core::plan::{StepId, StepValues};
+use orange_core::plan::{StepGate, StepId, StepPrompt, StepValues};
 use sha2::{Digest, Sha256};
 
 use super::answer::attempt_status;
@@ -41,19 +42,17 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         attempt,
         branch: &row.branch,
         base: &base,
-        reads: &step
-            .run
-            .iter()
-            .chain([&step.prompt])
-            .flat_map(|it| mission.reads(plan, it))
-            .collect::<Vec<_>>(),
+        reads: &step.texts().flat_map(|it| mission.reads(plan, it)).collect::<Vec<_>>(),
     };
-    let rendered = |values: &StepValues<'_>| -> (String, Vec<String>) {
-        (step.prompt.render(values), step.run.iter().map(|it| it.fill(values)).collect())
+    let filled = |run: &[StepPrompt<'_>], values: &StepValues<'_>| -> Vec<String> {
+        run.iter().map(|it| it.fill(values)).collect()
     };
-    let (prompt, run) = rendered(&values);
-    let worktree_token = token(&run_id, &(prompt + &run.concat()));
-    let (prompt, program) = rendered(&StepValues { worktree_path: &worktree_token, ..values });
+    let rest: String = step.gates.iter().map(|it| filled(it.run(), &values).concat()).collect();
+    let rest = step.prompt.render(&values) + &filled(step.run, &values).concat() + &rest;
+    let worktree_token = token(&run_id, &rest);
+    let values = StepValues { worktree_path: &worktree_token, ..values };
+    let (prompt, program) = (step.prompt.render(&values), filled(step.run, &values));
+    let gates = step.gates.iter().map(|it| gate(it, filled(it.run(), &values))).collect();
     let run = runs.into_iter().rfind(|it| it.step == step.id && it.attempt == attempt).unwrap_or_default();
     TaskAssigned {
         run_id,
@@ -64,6 +63,7 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         role: plan.role(step.role).to_owned(),
         prompt,
         run: program,
+        gates,
         worktree_token,
         context,
         branch: row.branch,
@@ -82,6 +82,16 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         timeout: step.timeout,
         stuck_after: step.stuck_after,
         worktree_path: run.worktree,
+    }
+}
+
+/// A gate with the values of the attempt.
+fn gate(gate: &StepGate<'_>, run: Vec<String>) -> AttemptGate {
+    match gate {
+        StepGate::Program { timeout, .. } => AttemptGate::Program { run, timeout: *timeout },
+        StepGate::File { file, contains } => {
+            AttemptGate::File { file: (*file).to_owned(), contains: (*contains).to_owned() }
+        }
     }
 }
 

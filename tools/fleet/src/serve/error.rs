@@ -127,9 +127,11 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
         }
         Of::Busy(_) => (StatusCode::CONFLICT, "busy", "wait until that step has ended"),
         // A fleet refuses plans with asks, so that none of its missions comes to these.
-        Of::NotYours(_) | Of::NotAsked(_) | Of::Answered { .. } | Of::NoSuchAnswer(_) | Of::OtherCommit { .. } => {
-            (StatusCode::CONFLICT, "not_queued", FETCH)
-        }
+        Of::NotYours(_)
+        | Of::NotAsked(_)
+        | Of::Answered { .. }
+        | Of::NoSuchAnswer(_)
+        | Of::OtherCommit { .. } => (StatusCode::CONFLICT, "not_queued", FETCH),
         Of::ResultNeeded => (
             StatusCode::BAD_REQUEST,
             "result_needed",
