@@ -122,7 +122,7 @@ fn searches<'k>(plan: &'k Plan<'k>, limits: &SearchLimits<'_>) -> [MissionSearch
 
 /// The properties that a plan can have.
 fn properties(plan: &Plan<'_>) -> impl Iterator<Item = &'static PlanProperty> {
-    let of_asks = plan.has_asks().then_some(PROPERTIES_OF_ASKS).unwrap_or_default();
+    let of_asks = if plan.has_asks() { PROPERTIES_OF_ASKS } else { &[] };
     PROPERTIES.iter().chain(of_asks)
 }
 

@@ -26,7 +26,7 @@ use crate::catalogue::S08;
 use crate::guard::Guard;
 use crate::model::{
     AgentSettings, Condition, Definition, Ending, ExitRule, Gate, HarnessName, Hook, Outcome, Prompt,
-    PromptPiece, RequiredFields, SectionGate, Spawn, StateId, Steps, Transition, WatchRule, Workflow,
+    PromptPiece, RequiredFields, SectionGate, Spawn, StateId, Transition, WatchRule, Workflow,
 };
 use crate::{Checked, Diagnostic};
 
@@ -52,7 +52,8 @@ pub fn lower<'a>(checked: &'a Checked, arena: &'a Arena<'a>) -> Result<Machine<'
 pub fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
     match checked.definition() {
         Definition::Machine(workflow) => Ok(workflow),
-        Definition::Steps(Steps { name, .. }) => {
+        Definition::Steps(steps) => {
+            let name = &steps.name;
             let message = format!("`{}` is a step workflow: it has no states and transitions", name.value);
             let help = "give a workflow with `states` and `transitions`";
             Err(vec![Diagnostic::new(&S08, name.span, message).help(help)])

@@ -27,6 +27,7 @@ mod step_ask;
 mod step_condition;
 mod step_expression;
 mod step_gate;
+mod step_number;
 mod step_program;
 mod step_prompt;
 mod step_roles;
@@ -78,7 +79,7 @@ pub enum Definition {
     /// A state machine workflow: states and transitions.
     Machine(Box<Workflow>),
     /// A step workflow: a graph of steps.
-    Steps(Steps),
+    Steps(Box<Steps>),
 }
 
 impl Definition {
@@ -543,7 +544,7 @@ pub struct Step {
     pub run: Vec<ProgramArgument>,
     /// Question to a person, whose answer is its end; `None` of an agent or a program.
     pub ask: Option<StepAsk>,
-    /// What must hold before the report of its agent counts.
+    /// Conditions that must hold before the report of its agent counts.
     pub gates: Vec<StepGate>,
     /// The steps that end before it is decided.
     pub depends_on: Vec<Spanned<StepId>>,

@@ -27,7 +27,7 @@ pub enum Draft {
     /// A state machine workflow.
     Machine(Box<MachineDraft>),
     /// A step workflow.
-    Steps(Steps),
+    Steps(Box<Steps>),
 }
 
 /// A state machine workflow as far as it could be understood, and what the checks must know about the rest.
@@ -66,7 +66,7 @@ pub fn resolve(
         WorkflowKind::Machine => {
             workflow(&mut decoder, tree, files).map(|draft| Draft::Machine(Box::new(draft)))
         }
-        WorkflowKind::Steps => steps::steps(&mut decoder, tree, files).map(Draft::Steps),
+        WorkflowKind::Steps => steps::steps(&mut decoder, tree, files).map(|it| Draft::Steps(Box::new(it))),
     };
     found.extend(decoder.finish());
     draft

@@ -4,8 +4,10 @@ use std::path::{Component, Path};
 
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::keys::{FILE_GATE, PROGRAM_GATE};
+use super::step_number::number;
 use super::step_program::{self, ProgramArgument};
 use super::step_scope::StepScope;
+use super::{Step, StepPiece};
 use crate::catalogue::{B41, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -41,6 +43,15 @@ impl StepGate {
     }
 }
 
+impl Step {
+    /// Its texts with placeholders, in pieces: the prompt, and the arguments of its program and its gates.
+    pub fn texts(&self) -> impl Iterator<Item = &[StepPiece]> {
+        let of_gates = self.gates.iter().flat_map(StepGate::run);
+        let arguments = self.run.iter().chain(of_gates).map(|it| it.pieces.as_slice());
+        std::iter::once(self.prompt.pieces.as_slice()).chain(arguments)
+    }
+}
+
 /// The gates of a step; none where it has no agent.
 pub(super) fn gates(
     decoder: &mut Decoder<'_>,
@@ -72,7 +83,8 @@ fn gate(
     if has_key(item.value, "run") {
         let fields = decoder.object(item.value, &PROGRAM_GATE)?;
         let run = fields.get("run").map(|it| step_program::argv(decoder, scope, &it, "the gate"))?;
-        let timeout = fields.get("timeout").and_then(|it| decoder.integer(&it));
+        let timeout =
+            fields.get("timeout").and_then(|it| number(decoder, &it, 1..=u32::MAX)).map(|it| it.value);
         return (!run.is_empty()).then_some(StepGate::Program { run, timeout });
     }
     if !has_key(item.value, "file") && matches!(item.value.kind, NodeKind::Mapping(_)) {

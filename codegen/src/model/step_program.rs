@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::step_scope::StepScope;
-use super::{Step, StepGate, StepPiece, step_prompt};
+use super::{Step, StepPiece, step_prompt};
 use crate::catalogue::{B40, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -28,13 +28,6 @@ impl Step {
     /// True if a program does its work, and no agent.
     pub fn is_program(&self) -> bool {
         !self.run.is_empty()
-    }
-
-    /// Its texts with placeholders, in pieces: the prompt, and the arguments of its program and its gates.
-    pub fn texts(&self) -> impl Iterator<Item = &[StepPiece]> {
-        let of_gates = self.gates.iter().flat_map(StepGate::run);
-        let arguments = self.run.iter().chain(of_gates).map(|it| it.pieces.as_slice());
-        std::iter::once(self.prompt.pieces.as_slice()).chain(arguments)
     }
 }
 

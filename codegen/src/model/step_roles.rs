@@ -207,7 +207,7 @@ prompt = "Four."
             found.iter().map(|it| format!("{} {}", it.code(), &text[it.span.range()])).collect()
         };
         assert_eq!(found("[roles.worker]", "[roles.wroker]"), ["B16 wroker"]);
-        assert_eq!(found("\"part.md\", ", "\"../part.md\", "), ["B18 \"../part.md\""]);
+        assert_eq!(found("\"part.md\", ", "\"../part.md\", "), ["B41 \"../part.md\""]);
         assert_eq!(found("effort = \"high\"", "effort = \"huge\""), ["S04 \"huge\""]);
         assert_eq!(found("[\"part.md\", \"one.md\"]", "[]"), ["S09 []"]);
         assert!(found("", "").is_empty());

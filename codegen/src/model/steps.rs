@@ -1,14 +1,13 @@
 //! Step workflows: their steps, and what these refer to.
 
 use std::collections::HashMap;
-use std::fmt::Display;
 use std::hash::Hash;
-use std::ops::RangeInclusive;
 
 use super::budget;
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
 use super::scope::NameTable;
+use super::step_number::number;
 use super::step_roles::{AgentKeys, RoleDefaults};
 use super::step_scope::StepScope;
 use super::{
@@ -249,27 +248,6 @@ fn step(
         independent: fields.get("independent").and_then(|it| decoder.boolean(&it)).unwrap_or(false),
         id: name,
     })
-}
-
-/// A number within these bounds.
-fn number<N: TryFrom<u32> + Into<u32> + Copy + PartialOrd + Display>(
-    decoder: &mut Decoder<'_>,
-    field: &Field<'_>,
-    range: RangeInclusive<N>,
-) -> Option<Spanned<N>> {
-    let bounds = (*range.start()).into()..=(*range.end()).into();
-    let written = decoder.integer_meant_in(field, bounds)?;
-    let number = N::try_from(written).ok().filter(|it| range.contains(it));
-    if number.is_none() {
-        let (least, most) = (range.start(), range.end());
-        let message =
-            format!("`{}` takes a number from {least} to {most}, and this is {written}", field.name);
-        decoder.report(
-            Diagnostic::new(&S04, field.value.span, message)
-                .help(format!("write {least} or more, up to {most}")),
-        );
-    }
-    number.map(|number| Spanned::new(number, field.value.span))
 }
 
 /// The role of a step. Where the workflow declares none, each that a step names is one.

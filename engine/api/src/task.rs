@@ -326,7 +326,7 @@ pub enum Watched<'l> {
         timestamp: Cow<'l, str>,
         /// The agent, with its activity; its keys stand beside the others here.
         #[serde(flatten)]
-        agent: Cow<'l, Agent>,
+        agent: Box<Cow<'l, Agent>>,
     },
     /// A task that cannot be read.
     Broken {
@@ -342,7 +342,7 @@ pub enum Watched<'l> {
         /// Line of the journal.
         #[serde(flatten)]
         #[cfg_attr(feature = "schemas", schemars(with = "JournalLine"))]
-        record: Cow<'l, Record>,
+        record: Box<Cow<'l, Record>>,
     },
 }
 

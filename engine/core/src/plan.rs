@@ -77,7 +77,7 @@ pub struct Step<'a> {
     pub ask: Option<&'a Ask<'a>>,
     /// The steps that end before it is decided, in source order.
     pub depends_on: &'a [StepId],
-    /// What must hold before the report of its agent counts; none of a program.
+    /// Conditions that must hold before the report of its agent counts; none of a program.
     pub gates: &'a [StepGate<'a>],
     /// Without one, it runs when its dependencies have ended.
     pub condition: Option<StepCondition<'a>>,

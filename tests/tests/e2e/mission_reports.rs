@@ -177,7 +177,7 @@ fn a_gate_that_says_no_refuses_a_report_and_changes_nothing() {
         refused.contains("a gate says no") && refused.contains("does not contain `## Cause`"),
         "{refused}"
     );
-    assert_eq!(mission.events().len(), before, "a refused report is no event");
+    assert_eq!(mission.events().len(), before, "the journal has no refused report");
     assert!(mission.agent(1).is_there());
 
     fs::write(mission.worktree().join("NOTES.md"), "# Notes\n## Cause\n").unwrap();

@@ -152,18 +152,15 @@ fn decides(facts: &Facts<'_>, edge: &Edge) -> bool {
     let has_verdict =
         |gates: &[Gate<'_>]| gates.iter().flat_map(Gate::sections).any(|it| it.verdict.is_some());
     let rule = facts.search.deciding(edge).map(|at| &facts.machine.exit_rules[at].condition);
-    if let Some(Condition::Artifact(gates)) = rule
-        && has_verdict(gates)
-    {
-        return true;
-    }
+    let is_of_rule = matches!(rule, Some(Condition::Artifact(gates)) if has_verdict(gates));
     // A crash too many asks no gate.
     let is_escalated = matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Escalate(_), .. });
     let asks = matches!(edge.step, SearchStep::Request { by: Actor::Reviewer, .. });
-    edge.step.begins().filter(|_| !is_escalated).is_some_and(|id| {
+    // An end of an agent that leaves the task where it is decides nothing.
+    edge.step.begins().is_some_and(|id| {
         let transition = facts.machine.transition(id);
         let is_of_reviewer = transition.by.names(Actor::Reviewer) && !transition.by.names(Actor::Worker);
-        has_verdict(transition.gates) || asks && is_of_reviewer
+        is_of_rule || !is_escalated && (has_verdict(transition.gates) || asks && is_of_reviewer)
     })
 }
 

@@ -79,6 +79,7 @@ fn every_placeholder_is_known() {
         "ACTOR",
         "ANSWER",
         "BASE[:NUMBER]",
+        "[MISSION [STEP]] ANSWER",
         "BRANCH",
         "CHANNEL",
         "COLUMNSxROWS",

@@ -129,7 +129,7 @@ impl FollowedTask {
             let line = || format!("{} {} {}", record.timestamp, self.name(dir), event_words(record));
             let text = if is_shown { line() } else { String::new() };
             if !(out.tell)(&CommandAnswer::of(
-                &Watched::Event { task: dir.id.as_str().into(), record: Cow::Borrowed(record) },
+                &Watched::Event { task: dir.id.as_str().into(), record: Box::new(Cow::Borrowed(record)) },
                 text,
             )?)? {
                 return Ok(false);
@@ -227,7 +227,7 @@ fn doing(dir: &WorkItemDir, branch: &str, agent: &Agent, is_shown: bool) -> Resu
             r#type: "agent.doing".into(),
             task: dir.id.as_str().into(),
             timestamp: now.as_str().into(),
-            agent: Cow::Borrowed(agent),
+            agent: Box::new(Cow::Borrowed(agent)),
         },
         text,
     )

@@ -65,7 +65,7 @@ pub fn report(
     let spawn = app.caller.check_step(&app.home, &app.folder, mission.locked.task())?;
     let own = own(mission.locked.history(), spawn, claim)?;
     let event = event(&own, said);
-    if let Some(gates) = gates::due(&mission, &own, &event)? {
+    if let Some(gates) = gates::due(&mission, &event)? {
         drop(mission);
         gates.check(app, dir)?;
         mission = LockedMission::lock(app, dir)?;

@@ -6,7 +6,6 @@ use std::path::Path;
 use orange_core::plan::{FileFault, StepGate, StepId};
 use orange_system::{atomic, nofollow, variables};
 
-use super::attempt::OwnAttempt;
 use super::open_attempt::AttemptWatch;
 use super::{LockedMission, Projection};
 use crate::app::App;
@@ -36,10 +35,10 @@ pub(super) struct DueGates {
 ///
 /// # Errors
 /// Those of [`LockedMission::record`], so that a report which is refused anyway runs no program.
-pub(super) fn due(mission: &LockedMission, own: &OwnAttempt, event: &Event) -> Result<Option<DueGates>> {
+pub(super) fn due(mission: &LockedMission, event: &Event) -> Result<Option<DueGates>> {
     let Event::StepEnded(ended) = event else { return Ok(None) };
     let projection = &mission.projection;
-    let Some(step) = projection.plan.step_named(&own.step) else { return Ok(None) };
+    let Some(step) = projection.plan.step_named(&ended.step) else { return Ok(None) };
     let is_gated = ended.end == StepEnd::Completed && !projection.plan.step(step).gates.is_empty();
     if !is_gated || mission.following(event)? == projection.mission {
         return Ok(None);
@@ -48,7 +47,7 @@ pub(super) fn due(mission: &LockedMission, own: &OwnAttempt, event: &Event) -> R
         projection: projection.clone(),
         task: mission.locked.task().clone(),
         step,
-        number: own.attempt,
+        number: ended.attempt,
         record: mission.locked.history().last_seq,
     }))
 }
@@ -83,7 +82,7 @@ impl DueGates {
             .help("mend that and report again; `orange step fail --reason -` gives up"))
     }
 
-    /// What each gate lacks that says no; nothing once the attempt is over.
+    /// The lacks of each gate that says no; nothing once the attempt is over.
     fn lacks(&self, app: &App, dir: &WorkItemDir) -> Result<Vec<String>> {
         let Some(slot) = self.task.worktree() else { return Ok(Vec::new()) };
         let worktree = app.home.workspace(slot);
@@ -156,9 +155,9 @@ fn no_of(argv: &[String], end: &ProgramEnd) -> Option<String> {
 
 /// The fault of a file that a gate asks for; `None` of one as it has to be.
 fn look_into(worktree: &Path, file: &str, contains: &str) -> Option<FileFault> {
-    let unreadable = |cause: io::Error| match cause.kind() {
-        io::ErrorKind::NotFound => FileFault::Missing,
-        _ => FileFault::Unreadable(cause.to_string()),
+    let unreadable = |cause: io::Error| {
+        let is_missing = cause.kind() == io::ErrorKind::NotFound;
+        if is_missing { FileFault::Missing } else { FileFault::Unreadable(cause.to_string()) }
     };
     let path = worktree.join(file);
     let is_inside = match (path.canonicalize(), worktree.canonicalize()) {

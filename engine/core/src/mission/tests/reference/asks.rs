@@ -20,7 +20,16 @@ impl MissionReference<'_> {
             Stand::Queued => {
                 self.works_instead_of(step).map_or(Ok(()), |it| Err(Refusal::Busy(it)))?;
             }
-            _ => return Err(Refusal::NotQueued(self.as_mission().steps[step.index()].status)),
+            Stand::Blocked
+            | Stand::Assigned
+            | Stand::Running
+            | Stand::Completed
+            | Stand::Failed(_)
+            | Stand::Handled(_)
+            | Stand::Skipped
+            | Stand::Cancelled => {
+                return Err(Refusal::NotQueued(self.as_mission().steps[step.index()].status));
+            }
         }
         self.of(step).stand = Stand::Asked;
         self.of(step).shown[place] = commit;
