@@ -123,14 +123,14 @@ pub enum Effect {
     Paused(Pause),
     /// A question was answered. The mission goes on when none is open.
     Continued(AnswerEffect),
-    /// Start an agent. [`Mission::next`] says so until the step is started.
+    /// Start an agent. [`Mission::next`](super::Mission::next) says so until the step is started.
     Start {
         /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
     },
-    /// Put the question of a step to its people. [`Mission::next`] says so until it is asked.
+    /// Put the question of a step to its people. [`Mission::next`](super::Mission::next) says so until it is asked.
     Ask {
         /// Number of the step in the plan.
         step: StepId,
