@@ -186,7 +186,7 @@ mod tests {
     /// Each placeholder is one that is completed, or one that is known to be free.
     #[test]
     fn every_placeholder_is_known() {
-        const FREE: &[&str] = &["EXECUTION", "INTERVENE", "NAME", "STATE", "WORDS"];
+        const FREE: &[&str] = &["EXECUTION", "INTERVENE", "NAME", "STATE", "STEP after ASK", "WORDS"];
         fn look(command: &clap::Command) {
             for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
                 let placeholder =
