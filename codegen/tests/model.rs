@@ -244,7 +244,7 @@ fn a_prompt_is_a_text_or_includes_a_file() {
         found.iter().map(|it| it.code()).collect::<Vec<_>>()
     };
     assert_eq!(codes("{include: p.md}"), ["B18"]);
-    assert_eq!(codes("{include: ../p.md}"), ["B18"]);
+    assert_eq!(codes("{include: ../p.md}"), ["B41"]);
     assert_eq!(codes("{}"), ["S09"]);
     assert_eq!(codes("{file: p.md}"), ["S09", "S02"]);
     assert_eq!(codes("{include: 3}"), ["S04"]);
