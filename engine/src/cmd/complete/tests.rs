@@ -84,6 +84,7 @@ fn every_placeholder_is_known() {
         "CHANNEL",
         "COLUMNSxROWS",
         "COMMAND",
+        "COMMIT",
         "COUNT",
         "DATE",
         "DAYS",

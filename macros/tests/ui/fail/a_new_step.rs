@@ -7,7 +7,7 @@ use steps::{CodeReviewResult, Step};
 fn is_last(step: Step) -> bool {
     match step {
         Step::Ship | Step::Stuck | Step::Sign => true,
-        Step::Self_ | Step::CodeReview | Step::Rescue => false,
+        Step::Self_ | Step::CodeReview | Step::Rescue | Step::Release | Step::Approve => false,
     }
 }
 

@@ -15,7 +15,8 @@ const REVIEWER: Role = Step::CodeReview.role();
 const fn is_last(step: Step) -> bool {
     match step {
         Step::Ship | Step::Stuck => true,
-        Step::Self_ | Step::CodeReview | Step::Fix | Step::Rescue | Step::Sign => false,
+        Step::Self_ | Step::CodeReview | Step::Fix | Step::Rescue => false,
+        Step::Sign | Step::Release | Step::Approve => false,
     }
 }
 
