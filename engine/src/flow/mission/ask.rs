@@ -8,11 +8,11 @@ use orange_core::plan::{StepId, StepValues};
 
 use super::locked::LockedMission;
 use super::projection::Projection;
-use crate::Result;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::{Event, Record, WorkItem, WorkItemDir, WorkItemHistory};
+use crate::{ErrorKind, Result};
 use orange_system::{clock, fault};
 
 /// Puts every question to its people that can be put now. The first one of the queued steps comes first, as with agents.
@@ -57,9 +57,11 @@ pub(super) fn expire_all(mission: &mut LockedMission) -> Result<Vec<String>> {
             result: step.ask.and_then(|it| it.on_timeout).map(str::to_owned),
             ..EndedAttempt::default()
         };
-        // An answer to another question may have sent this step back.
-        if mission.record(Event::StepEnded(ended), Vec::new()).is_ok() {
-            stories.push(format!("step {}, attempt {attempt}: nobody answered in time", step.id));
+        match mission.record(Event::StepEnded(ended), Vec::new()) {
+            Ok(_) => stories.push(format!("step {}, attempt {attempt}: nobody answered in time", step.id)),
+            // The end of another question has sent this step back.
+            Err(error) if error.kind == ErrorKind::Refused => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(stories)

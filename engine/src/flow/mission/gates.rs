@@ -84,7 +84,9 @@ impl DueGates {
 
     /// The lacks of each gate that says no; nothing once the attempt is over.
     fn lacks(&self, app: &App, dir: &WorkItemDir) -> Result<Vec<String>> {
-        let Some(slot) = self.task.worktree() else { return Ok(Vec::new()) };
+        let Some(slot) = self.task.worktree() else {
+            return Ok(vec!["the mission has no worktree to look into".to_owned()]);
+        };
         let worktree = app.home.workspace(slot);
         let watch = AttemptWatch::of(dir, self.step, self.number);
         let mut lacks = Vec::new();
@@ -99,7 +101,10 @@ impl DueGates {
                 StepGate::Program { run, timeout } => {
                     let argv = steps::argv(app, &self.task, &self.attempt(), run)?;
                     let end = self.run(app, dir, &worktree, &argv, *timeout, &watch)?;
-                    end.and_then(|it| no_of(&argv, &it))
+                    match &end {
+                        Some(end) => no_of(&argv, end),
+                        None => Some("a gate has no program".to_owned()),
+                    }
                 }
             });
         }
