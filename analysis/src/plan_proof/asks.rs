@@ -122,7 +122,7 @@ pub(super) fn required(
     let named = |name: &str| plan.step_named(name).ok_or_else(|| format!("there is no step `{name}`"));
     let (id, ask) = (named(step)?, named(after)?);
     if !plan.step(ask).is_ask() {
-        return Err(format!("`{after}` asks nobody"));
+        return Err(format!("`{after}` does not ask a person"));
     }
     if searches.iter().any(|it| it.is_cut()) {
         return Err("not all runs were looked at: there are too many".to_owned());

@@ -65,7 +65,7 @@ pub(super) fn ask(
     let name = shortened(&step.value);
     let Some(field) = fields.get("ask") else {
         for other in OF_ASKS.into_iter().filter_map(|it| fields.get(it)) {
-            let message = format!("the step `{name}` asks nobody, and has `{}`", other.name);
+            let message = format!("the step `{name}` does not ask a person, and has `{}`", other.name);
             decoder.report(Diagnostic::new(&S04, other.key, message).help("delete this key, or add `ask`"));
         }
         return None;

@@ -82,7 +82,10 @@ fn what_lets_a_step_start_without_a_person_refutes_the_claim() {
     let skipped = approved("condition = \"build.result == 'RISKY'\"");
     assert!(required_of(&skipped, claim).unwrap_err().contains("may start without"));
     assert!(required_of(&approved(""), "build after approve").unwrap_err().contains("may start without"));
-    assert_eq!(required_of(&approved(""), "deploy after build"), Err("`build` asks nobody".to_owned()));
+    assert_eq!(
+        required_of(&approved(""), "deploy after build"),
+        Err("`build` does not ask a person".to_owned())
+    );
     assert_eq!(required_of(&approved(""), "ship after build"), Err("there is no step `ship`".to_owned()));
 }
 

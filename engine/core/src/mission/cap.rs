@@ -20,7 +20,7 @@ pub(super) enum CapVerdict {
     Given,
     /// It waits until a person has answered.
     Waits,
-    /// It fails.
+    /// Its step fails.
     Fails,
 }
 

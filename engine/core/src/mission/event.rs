@@ -191,13 +191,13 @@ pub enum Refusal {
     Busy(StepId),
     /// The step asks persons, and this is none of them.
     NotYours(StepId),
-    /// The step asks nobody, or not yet.
+    /// The step does not ask a person, or not yet.
     NotAsked(StepStatus),
     /// The question has been answered.
     Answered {
         /// The answer that counts.
         answer: String,
-        /// Its author.
+        /// The person who gave it, or the timeout.
         by: Answerer,
     },
     /// The answer is none of those that the step takes.

@@ -46,9 +46,11 @@ impl Refusal {
                 }
             }
             Refusal::NotAsked(StepStatus::Running | StepStatus::Assigned) => {
-                "the step asks nobody: an agent or a program does it".to_owned()
+                "the step does not ask a person: an agent or a program does it".to_owned()
             }
-            Refusal::NotAsked(status) => format!("the step asks nobody: it is {}", status.as_str()),
+            Refusal::NotAsked(status) => {
+                format!("the step does not ask a person now: it is {}", status.as_str())
+            }
             Refusal::Answered { answer, by } => {
                 format!("this question has been answered: {answer}, by {}", by.as_str())
             }
