@@ -62,6 +62,7 @@ pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<
             default: it.default.as_ref().map(|it| literal(arena, &it.value)),
         })),
         max_attempts: steps.max_attempts.map(|it| it.value),
+        parallel: plan::DEFAULT_PARALLEL,
     })
 }
 
@@ -80,6 +81,8 @@ fn step<'a>(
         run: argv(arena, &step.run),
         ask: step.ask.as_ref().and_then(|it| arena.asks.keep([ask(arena, it)]).first()),
         gates: arena.gates.keep(step.gates.iter().map(|it| gate(arena, it))),
+        worktree: plan::WorktreeUse::Write,
+        fan_out: None,
         depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
         condition: step.condition.as_ref().map(|it| condition(arena, &it.expression)),
         results: arena.words.keep(results),

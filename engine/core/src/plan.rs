@@ -2,6 +2,7 @@
 
 mod ask;
 mod condition;
+mod fan_out;
 mod gate;
 mod prompt;
 mod start;
@@ -13,6 +14,7 @@ use alloc::vec::Vec;
 
 pub use self::ask::{APPROVE, Ask, REJECT};
 pub use self::condition::{Comparison, Field, Items, Operand, Relation, StepCondition, StepTest};
+pub use self::fan_out::{DEFAULT_PARALLEL, FanOut, ItemList, MOST_PARALLEL, WorktreeUse};
 pub use self::gate::{FileFault, StepGate};
 pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
 pub use self::start::{Inputs, ValueFault, check_outputs, given};
@@ -58,6 +60,8 @@ pub struct Plan<'a> {
     pub inputs: &'a [Input<'a>],
     /// The most attempts of a mission, beside those that persons ask for.
     pub max_attempts: Option<u32>,
+    /// Number of agents and programs that may work at once, in 1..=[`MOST_PARALLEL`].
+    pub parallel: u8,
 }
 
 /// One step: a job for an agent or a program, or a question to a person.
@@ -77,6 +81,10 @@ pub struct Step<'a> {
     pub ask: Option<&'a Ask<'a>>,
     /// The steps that end before it is decided, in source order.
     pub depends_on: &'a [StepId],
+    /// Use of the mission's worktree.
+    pub worktree: WorktreeUse,
+    /// One item for each element of a list; a step without is one job.
+    pub fan_out: Option<FanOut<'a>>,
     /// Conditions that must hold before the report of its agent counts; none of a program.
     pub gates: &'a [StepGate<'a>],
     /// Without one, it runs when its dependencies have ended.
@@ -242,6 +250,7 @@ impl Plan<'_> {
         budget: Budget::NONE,
         inputs: &[],
         max_attempts: None,
+        parallel: DEFAULT_PARALLEL,
     };
 }
 
@@ -326,6 +335,8 @@ impl Step<'_> {
         run: &[],
         ask: None,
         depends_on: &[],
+        worktree: WorktreeUse::Write,
+        fan_out: None,
         gates: &[],
         condition: None,
         results: &[],

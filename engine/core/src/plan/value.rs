@@ -102,6 +102,16 @@ pub enum ValueRef<'v> {
     List(&'v [String]),
 }
 
+impl ValueType<'_> {
+    /// The most items of a list of this type; 0 of another type.
+    pub fn most_items(&self) -> usize {
+        match self {
+            ValueType::List { max_items } => usize::from(*max_items),
+            ValueType::Words(_) | ValueType::Text | ValueType::Number { .. } | ValueType::Bool => 0,
+        }
+    }
+}
+
 impl OutputId {
     /// Its place in the declarations of its step.
     pub fn index(self) -> usize {
