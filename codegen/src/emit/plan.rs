@@ -423,6 +423,7 @@ fn value(value: StepValue) -> TokenStream {
         StepValue::Attempt => quote!(Attempt),
         StepValue::Branch => quote!(Branch),
         StepValue::Base => quote!(Base),
+        StepValue::Item => quote!(Item),
     }
 }
 

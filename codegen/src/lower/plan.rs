@@ -81,9 +81,9 @@ fn step<'a>(
         run: argv(arena, &step.run),
         ask: step.ask.as_ref().and_then(|it| arena.asks.keep([ask(arena, it)]).first()),
         gates: arena.gates.keep(step.gates.iter().map(|it| gate(arena, it))),
+        depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
         worktree: plan::WorktreeUse::Write,
         fan_out: None,
-        depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
         condition: step.condition.as_ref().map(|it| condition(arena, &it.expression)),
         results: arena.words.keep(results),
         outputs: arena.outputs.keep(

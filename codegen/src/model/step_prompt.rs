@@ -161,7 +161,7 @@ fn look_alikes(decoder: &mut Decoder<'_>, text: &Text) {
         "summary" if written.starts_with('{') => Some("{{mission_prompt}}".to_owned()),
         "orange" if written.starts_with('{') => Some("orange".to_owned()),
         _ => {
-            let value = StepValue::ALL.into_iter().find(|it| it.name() == name)?;
+            let value = StepValue::ALL.into_iter().find(|it| it.name() == name && *it != StepValue::Item)?;
             let is_clear = written.starts_with('{') || CLEAR.contains(&value);
             is_clear.then(|| format!("{{{{{name}}}}}"))
         }
@@ -176,7 +176,8 @@ pub(super) fn pieces(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, source: &
     for word in placeholders(text) {
         let (at, end) = (word.start - 2, word.end + 2);
         let word = &text[word];
-        let value = StepValue::ALL.iter().find(|it| it.name() == word.trim()).copied().map(StepPiece::Value);
+        let value = StepValue::ALL.iter().find(|it| it.name() == word.trim() && **it != StepValue::Item);
+        let value = value.copied().map(StepPiece::Value);
         let input = word.trim().strip_prefix("inputs.").map(|name| {
             let name = Spanned::new(name.to_owned(), source.locate(at, end));
             let found = scope.input(decoder, &name)?;

@@ -3,10 +3,11 @@
 
 mod ask;
 mod condition;
+mod fan_out;
 
 use orange_core::plan::{
-    Effort, Execution, Intervene, Plan, Policy, RoleId, Step, StepGate, StepId, StepPiece, StepPrompt,
-    StepValue,
+    DEFAULT_PARALLEL, Effort, Execution, Intervene, MOST_PARALLEL, Plan, Policy, RoleId, Step, StepGate,
+    StepId, StepPiece, StepPrompt, StepValue,
 };
 use orange_core::wall::Demand;
 use orange_core::{Budget, Permissions};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::ask::StoredAsk;
 use self::condition::{StoredCondition, StoredOperand};
+use self::fan_out::{StoredFanOut, StoredUse};
 use crate::{DeclaredValue, Error, ErrorKind, Result};
 
 /// A plan as it is written down.
@@ -35,6 +37,8 @@ struct StoredPlan {
     inputs: Vec<DeclaredValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_attempts: Option<u32>,
+    #[serde(default = "usual_parallel", skip_serializing_if = "is_usual_parallel")]
+    parallel: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +54,10 @@ struct StoredStep {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     gates: Vec<StoredGate>,
     depends_on: Vec<u16>,
+    #[serde(default, skip_serializing_if = "StoredUse::is_usual")]
+    worktree: StoredUse,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fan_out: Option<StoredFanOut>,
     condition: Option<StoredCondition>,
     results: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,6 +130,7 @@ impl StoredPlan {
             budget: plan.budget,
             inputs: plan.inputs.iter().map(DeclaredValue::of_input).collect(),
             max_attempts: plan.max_attempts,
+            parallel: plan.parallel,
         }
     }
 
@@ -159,6 +168,7 @@ impl StoredPlan {
                 .collect::<Option<Vec<_>>>()?
                 .leak(),
             max_attempts: self.max_attempts,
+            parallel: (1..=MOST_PARALLEL).contains(&self.parallel).then_some(self.parallel)?,
         };
         Some(Box::leak(Box::new(plan)))
     }
@@ -176,6 +186,8 @@ impl StoredStep {
             ask: step.ask.map(StoredAsk::of),
             gates: step.gates.iter().map(StoredGate::of).collect(),
             depends_on: numbers(step.depends_on),
+            worktree: StoredUse::of(step.worktree),
+            fan_out: step.fan_out.as_ref().map(StoredFanOut::of),
             condition: step.condition.as_ref().map(StoredCondition::of),
             results: owned(step.results),
             outputs: step.outputs.iter().map(DeclaredValue::of_output).collect(),
@@ -206,6 +218,10 @@ impl StoredStep {
         };
         let [prompt] = leak_all(vec![self.prompt], &id)? else { return None };
         let gates = self.gates.into_iter().map(|it| it.leak(&id)).collect::<Option<Vec<_>>>()?;
+        let fan_out = match self.fan_out {
+            Some(it) => Some(it.leak(&id)?),
+            None => None,
+        };
         let ask = match self.ask {
             Some(it) => Some(it.leak(&self.results)?),
             None => None,
@@ -219,6 +235,8 @@ impl StoredStep {
             gates: gates.leak(),
             ask,
             depends_on: ids(self.depends_on, steps)?,
+            worktree: self.worktree.leak(),
+            fan_out,
             condition,
             results: words(self.results),
             outputs: self
@@ -300,6 +318,15 @@ impl StoredPiece {
     }
 }
 
+fn usual_parallel() -> u8 {
+    DEFAULT_PARALLEL
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_usual_parallel(parallel: &u8) -> bool {
+    *parallel == DEFAULT_PARALLEL
+}
+
 fn numbers(ids: &[StepId]) -> Vec<u16> {
     ids.iter().map(|id| id.0).collect()
 }
@@ -320,8 +347,8 @@ fn words(words: Vec<String>) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use orange_core::plan::{
-        Comparison, Field, Input, InputId, Literal, Operand, Output, OutputId, Relation, StepCondition,
-        StepTest, ValueType,
+        Comparison, FanOut, Field, Input, InputId, ItemList, Literal, Operand, Output, OutputId, Relation,
+        StepCondition, StepTest, ValueType, WorktreeUse,
     };
     use orange_testkit::plan::PLAN;
 
@@ -392,6 +419,30 @@ mod tests {
         let capped = Plan { max_attempts: Some(4), ..PLAN };
         assert_eq!(read(&write(&capped).unwrap()).unwrap().max_attempts, Some(4));
         assert!(!String::from_utf8(write(&PLAN).unwrap()).unwrap().contains("max_attempts"));
+    }
+
+    #[test]
+    fn fan_outs_are_kept_and_without_them_nothing_is_written() {
+        let list = |list, enough| Some(FanOut { list, enough });
+        let steps = [
+            Step { worktree: WorktreeUse::Read, ..Step::EMPTY },
+            Step {
+                fan_out: list(ItemList::Output(StepId(0), OutputId(1)), Some(2)),
+                worktree: WorktreeUse::Own,
+                ..Step::EMPTY
+            },
+            Step { fan_out: list(ItemList::Input(InputId(0)), None), ..Step::EMPTY },
+            Step { fan_out: list(ItemList::Fixed(&["a", "b"]), None), ..Step::EMPTY },
+        ];
+        let order = [0, 1, 2, 3].map(StepId);
+        let plan = Plan { steps: &steps, order: &order, parallel: 7, ..Plan::EMPTY };
+        let text = String::from_utf8(write(&plan).unwrap()).unwrap();
+        assert_eq!(format!("{:?}", read(text.as_bytes()).unwrap()), format!("{plan:?}"));
+        for (from, to) in [("\"parallel\": 7", "\"parallel\": 33"), ("\"enough\": 2", "\"enough\": 0")] {
+            assert!(read(text.replacen(from, to, 1).as_bytes()).is_err(), "{to}");
+        }
+        let usual = String::from_utf8(write(&PLAN).unwrap()).unwrap();
+        assert!(!["parallel", "worktree\"", "fan_out"].iter().any(|it| usual.contains(it)), "{usual}");
     }
 
     #[test]

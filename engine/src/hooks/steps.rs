@@ -203,6 +203,7 @@ fn filled(
         attempt: attempt.number,
         branch: &task.branch,
         base: &base,
+        item: "",
         reads: &attempt.mission.reads(attempt.plan, text),
     };
     Ok(fill(text, &values))

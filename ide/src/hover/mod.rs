@@ -156,6 +156,7 @@ fn placeholder(name: &str) -> Option<&'static str> {
             StepValue::Attempt => "the number of the attempt",
             StepValue::Branch => "the branch of the mission",
             StepValue::Base => "the commit with which the work of the branch is compared",
+            StepValue::Item => "the element of the list in `for_each`",
         })
     };
     of_task.or_else(of_step)

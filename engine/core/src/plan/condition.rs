@@ -209,7 +209,12 @@ impl<'a> StepCondition<'a> {
 
     /// True if it holds for the values that `value` finds. A test of a value that is not there is not true, also under `!`.
     pub fn holds<'v>(&self, value: &dyn Fn(Operand) -> Option<ValueRef<'v>>) -> bool {
-        self.is(true, &|test, wanted| test.answer(value(test.of)) == Some(wanted))
+        self.holds_by(&|test| test.answer(value(test.of)))
+    }
+
+    /// True if it holds with these answers of its tests. A test without an answer is not true, also under `!`.
+    pub fn holds_by(&self, answer: &dyn Fn(&StepTest<'a>) -> Option<bool>) -> bool {
+        self.is(true, &|test, wanted| answer(test) == Some(wanted))
     }
 
     /// True if it may come to hold once these steps have run: it holds where every test that reads one of them is true, and is true
@@ -224,7 +229,16 @@ impl<'a> StepCondition<'a> {
         is_open: &dyn Fn(Operand) -> bool,
         value: &dyn Fn(Operand) -> Option<ValueRef<'v>>,
     ) -> bool {
-        self.is(true, &|test, wanted| is_open(test.of) || test.answer(value(test.of)) == Some(wanted))
+        self.is_possible_by(is_open, &|test| test.answer(value(test.of)))
+    }
+
+    /// True if it holds with these answers of its tests, where every test of an open operand is true, and is true under `!`, too.
+    pub fn is_possible_by(
+        &self,
+        is_open: &dyn Fn(Operand) -> bool,
+        answer: &dyn Fn(&StepTest<'a>) -> Option<bool>,
+    ) -> bool {
+        self.is(true, &|test, wanted| is_open(test.of) || answer(test) == Some(wanted))
     }
 
     /// True if it has this truth value, with negations pushed to the tests.
@@ -259,6 +273,22 @@ impl StepTest<'_> {
             // The compiler refuses tests whose sides differ in type.
             (Comparison::Is(..) | Comparison::In(_) | Comparison::Has(_), _) => None,
         }
+    }
+
+    /// Answer of the test for the values of the completed items of a fan-out; `None` where there is no item, or where an item lacks the
+    /// value and the other items leave the answer open.
+    pub fn answer_of_items<'v>(&self, values: impl IntoIterator<Item = Option<ValueRef<'v>>>) -> Option<bool> {
+        let decides = self.items == Some(Items::Any);
+        let mut answers = values.into_iter().map(|it| self.answer(it)).peekable();
+        answers.peek()?;
+        let mut is_open = false;
+        for answer in answers {
+            if answer == Some(decides) {
+                return answer;
+            }
+            is_open |= answer.is_none();
+        }
+        (!is_open).then_some(!decides)
     }
 }
 

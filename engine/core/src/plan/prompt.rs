@@ -18,7 +18,7 @@ pub enum StepPiece<'a> {
     Text(&'a str),
     /// A placeholder.
     Value(StepValue),
-    /// `{{inputs.target}}`: a value that the mission has.
+    /// `{{inputs.target}}`, `{{plan.risk}}`: a value that the mission has.
     Read(Operand),
 }
 
@@ -39,11 +39,13 @@ pub enum StepValue {
     Branch,
     /// `{{base}}`: the commit with which the branch's work is compared.
     Base,
+    /// `{{item}}`: the element of the list of a fan-out.
+    Item,
 }
 
 impl StepValue {
     /// Every placeholder.
-    pub const ALL: [StepValue; 7] = [
+    pub const ALL: [StepValue; 8] = [
         StepValue::MissionPrompt,
         StepValue::WorktreePath,
         StepValue::Context,
@@ -51,6 +53,7 @@ impl StepValue {
         StepValue::Attempt,
         StepValue::Branch,
         StepValue::Base,
+        StepValue::Item,
     ];
 
     /// The word between the braces.
@@ -63,6 +66,7 @@ impl StepValue {
             StepValue::Attempt => "attempt",
             StepValue::Branch => "branch",
             StepValue::Base => "base",
+            StepValue::Item => "item",
         }
     }
 }
@@ -84,6 +88,8 @@ pub struct StepValues<'v> {
     pub branch: &'v str,
     /// `{{base}}`
     pub base: &'v str,
+    /// `{{item}}`; empty of a step without items.
+    pub item: &'v str,
     /// Values of the operands of the prompt, as [`Mission::reads`](crate::mission::Mission::reads) finds it.
     pub reads: &'v [(Operand, String)],
 }
@@ -107,6 +113,7 @@ impl StepPrompt<'_> {
                 StepPiece::Value(StepValue::Attempt) => text.push_str(&values.attempt.to_string()),
                 StepPiece::Value(StepValue::Branch) => text.push_str(values.branch),
                 StepPiece::Value(StepValue::Base) => text.push_str(values.base),
+                StepPiece::Value(StepValue::Item) => text.push_str(values.item),
                 StepPiece::Read(operand) => {
                     let value = values.reads.iter().find(|(it, _)| it == operand);
                     text.push_str(value.map_or("", |(_, it)| it));
@@ -141,6 +148,7 @@ mod tests {
         attempt: 2,
         branch: "b",
         base: "1f2e",
+        item: "{{base}}",
         reads: &[],
     };
 
@@ -148,7 +156,7 @@ mod tests {
     fn values_are_data_and_never_substituted_again() {
         let pieces = StepValue::ALL.map(|value| [StepPiece::Value(value), StepPiece::Text("|")]).concat();
         let text = StepPrompt { pieces: &pieces }.render(&VALUES);
-        assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n{{step}}\n|fix|2|b|1f2e|");
+        assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n{{step}}\n|fix|2|b|1f2e|{{base}}|");
     }
 
     #[test]

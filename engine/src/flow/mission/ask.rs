@@ -99,6 +99,7 @@ impl Projection {
             attempt,
             branch: &history.branch.name,
             base: "",
+            item: "",
             reads: &self.mission.reads(self.plan, &rule.prompt),
         });
         let question = question.trim().to_owned();

@@ -42,6 +42,7 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         attempt,
         branch: &row.branch,
         base: &base,
+        item: "",
         reads: &step.texts().flat_map(|it| mission.reads(plan, it)).collect::<Vec<_>>(),
     };
     let filled = |run: &[StepPrompt<'_>], values: &StepValues<'_>| -> Vec<String> {

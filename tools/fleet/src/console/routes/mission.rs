@@ -131,6 +131,7 @@ pub(super) async fn prompt_of(
         attempt: stored.mission.step(id).attempt().max(1),
         branch: &stored.row.branch,
         base: &format!("origin/{}", colony.and_then(|it| it.base.as_deref()).unwrap_or("HEAD")),
+        item: "",
         reads: &stored.mission.reads(stored.plan, &step.prompt),
     }))
 }
