@@ -1,14 +1,16 @@
 //! The scheduler: which crab gets which step. [`Scheduler::apply`] is the one place that decides it.
 //!
 //! There is one scheduler for each colony. It knows the crabs, their roles and their leases. The steps that wait are rows of the host,
-//! which shows the first one of each role with every event, so that an event costs the same however many wait.
+//! which shows the first one of each lane with every event, so that an event costs the same however many wait. A lane has the steps with
+//! the same role and the same needs: a crab takes all of them or none.
 //!
 //! A mission may have several steps that wait. When a crab gets one of them, the others wait no longer, since the steps of a mission run
 //! one after the other; the lease has them, and they wait again with its step when it ends without a word of the mission.
 //!
-//! While a step waits, no idle crab takes its role: whatever makes a crab idle or a step wait matches them at once. So an event matches
-//! one crab with the heads, or steps with the idle crabs, and never needs a second step of a role.
+//! While a step waits, no idle crab takes its lane: whatever makes a crab idle or a step wait matches them at once. So an event matches
+//! one crab with the heads, or steps with the idle crabs, and never needs a second step of a lane.
 
+mod abilities;
 mod crabs;
 mod leases;
 mod matching;
@@ -17,10 +19,11 @@ mod refused;
 mod tests;
 mod want;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::abilities::Ability;
 use self::want::MissionWant;
 use crate::plan::StepId;
 
@@ -55,6 +58,9 @@ pub struct Scheduler {
 pub struct Crab {
     /// Its roles, each once, in order.
     pub roles: Vec<String>,
+    /// Its abilities; none for one of an older version.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub abilities: BTreeSet<Ability>,
     /// It waits for work, and its connection stands. An offer ends that.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_parked: bool,
@@ -103,6 +109,9 @@ pub struct Item {
     pub attempt: u32,
     /// Its role, as the plan writes it.
     pub role: String,
+    /// The abilities that its crab has to have.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub needs: BTreeSet<Ability>,
 }
 
 /// A step that waits.
@@ -117,7 +126,7 @@ pub struct Waiting {
     pub version: u64,
 }
 
-/// A waiting step that comes before all others of its role.
+/// A waiting step that comes before all others of its lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Number of the step in its plan.
@@ -126,19 +135,22 @@ pub struct Head {
     pub others: Vec<Waiting>,
 }
 
-/// The first waiting step of each role that has one.
+/// The first waiting step of each lane that has one.
 pub type Heads = BTreeMap<String, Head>;
 
 /// Something that happens to a colony.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Event {
-    /// A crab says which roles it has. A crab that is known changes its roles.
+    /// A crab says which roles and abilities it has. A crab that is known changes them.
     Register {
         /// Id of the crab.
         crab: String,
         /// Roles of the crab, each once.
         roles: Vec<String>,
+        /// Abilities of the crab.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+        abilities: BTreeSet<Ability>,
     },
     /// A crab goes away for good. Its roles are free.
     Leave {
@@ -265,13 +277,13 @@ impl Waiting {
 }
 
 impl Scheduler {
-    /// Takes an event and says what a host has to do. `heads` are the first waiting steps by role, from before the event.
+    /// Takes an event and says what a host has to do. `heads` are the first waiting steps by lane, from before the event.
     ///
     /// # Errors
     /// A refusal leaves the scheduler as it is.
     pub fn apply(&mut self, heads: &Heads, event: Event) -> Result<Vec<Effect>, Refusal> {
         match event {
-            Event::Register { crab, roles } => self.register(heads, crab, roles),
+            Event::Register { crab, roles, abilities } => self.register(heads, crab, roles, abilities),
             Event::Leave { crab } => self.leave(&crab),
             Event::Want { mission, version, ticket, next, running, waiting } => {
                 let next = if running.is_none() { next } else { Vec::new() };

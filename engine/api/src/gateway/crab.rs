@@ -34,6 +34,10 @@ pub struct RegisterBody {
     /// Its roles, beside `role`.
     #[serde(default)]
     pub roles: Vec<String>,
+    /// Its abilities: it checks the `gates` of an assignment, or can make the `wall` that one demands. Steps that need another one go to
+    /// other crabs; words of a newer version are passed over.
+    #[serde(default)]
+    pub abilities: Vec<String>,
 }
 
 /// Answer to the registration of a crab.
@@ -64,6 +68,9 @@ pub struct CrabAnswer {
     pub name: String,
     /// Names of its roles.
     pub roles: Vec<String>,
+    /// Its abilities: `gates`, `wall`.
+    #[serde(default)]
+    pub abilities: Vec<String>,
     /// Status of the crab.
     pub status: CrabStatus,
     /// The mission of its step.

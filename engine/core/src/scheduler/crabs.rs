@@ -1,10 +1,11 @@
 //! Crabs that come, wait and go.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{ANY, Crab, Effect, Heads, Refusal, Scheduler};
+use super::{ANY, Ability, Crab, Effect, Heads, Refusal, Scheduler};
 
 impl Scheduler {
     /// A crab that comes back keeps its lease, and is without fault. An offer that it has not accepted, and may not take any more, goes to
@@ -14,6 +15,7 @@ impl Scheduler {
         heads: &Heads,
         crab: String,
         roles: Vec<String>,
+        abilities: BTreeSet<Ability>,
     ) -> Result<Vec<Effect>, Refusal> {
         let roles = each_once(roles);
         if roles.is_empty() {
@@ -23,7 +25,7 @@ impl Scheduler {
             return Err(Refusal::RoleTaken { role: role.clone(), holder });
         }
         let known = self.crabs.remove(&crab).unwrap_or_default();
-        self.crabs.insert(crab.clone(), Crab { roles, fault: None, ..known });
+        self.crabs.insert(crab.clone(), Crab { roles, abilities, fault: None, ..known });
         let mut effects = self.withdraw_offer(&crab);
         effects.extend(self.feed(heads, &crab));
         Ok(effects)
@@ -32,7 +34,7 @@ impl Scheduler {
     fn withdraw_offer(&mut self, crab: &str) -> Vec<Effect> {
         let Some(known) = self.crabs.get(crab) else { return Vec::new() };
         let offered = known.mission.as_ref().and_then(|it| self.leases.get(it)).filter(|it| !it.is_accepted);
-        let Some(lease) = offered.filter(|it| !known.takes(&it.item.role)).cloned() else {
+        let Some(lease) = offered.filter(|it| !known.takes(&it.item)).cloned() else {
             return Vec::new();
         };
         self.end_lease(&lease.item.mission);

@@ -1,10 +1,11 @@
 //! Matching of crabs and steps.
 
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{ANY, Crab, Effect, Head, Heads, Item, Lease, Scheduler, Waiting};
+use super::{ANY, Ability, Crab, Effect, Head, Heads, Item, Lease, Scheduler, Waiting};
 use crate::plan::StepId;
 
 impl Crab {
@@ -13,9 +14,19 @@ impl Crab {
         self.is_parked && self.mission.is_none() && self.fault.is_none()
     }
 
-    /// True if it may take a step of this role.
-    pub fn takes(&self, role: &str) -> bool {
+    /// True if it may take this step: it has a role for it, and every ability that the step needs.
+    pub fn takes(&self, item: &Item) -> bool {
+        self.takes_role(&item.role) && self.can(&item.needs)
+    }
+
+    /// True if it has a role for steps of this one.
+    pub fn takes_role(&self, role: &str) -> bool {
         role == ANY || self.has(role) || self.has(ANY)
+    }
+
+    /// True if it has all of these abilities.
+    pub fn can(&self, needs: &BTreeSet<Ability>) -> bool {
+        needs.is_subset(&self.abilities)
     }
 
     /// True if it has exactly this role.
@@ -34,7 +45,7 @@ impl Scheduler {
             if self.leases.contains_key(&step.item.mission) {
                 continue;
             }
-            if let Some(crab) = self.idle_crab(&step.item.role) {
+            if let Some(crab) = self.idle_crab(&step.item) {
                 let is_other = |it: &&Waiting| it.item.mission == step.item.mission && *it != step;
                 let others = steps.iter().filter(is_other).cloned().collect();
                 effects.push(self.offer(crab, Head { step: step.clone(), others }));
@@ -47,7 +58,7 @@ impl Scheduler {
 
     /// The earliest of these steps that an idle crab may take.
     pub(super) fn first_taken<'s>(&self, steps: &'s [Waiting]) -> Option<&'s Waiting> {
-        let taken = steps.iter().filter(|it| self.idle_crab(&it.item.role).is_some());
+        let taken = steps.iter().filter(|it| self.idle_crab(&it.item).is_some());
         taken.min_by_key(|it| it.place())
     }
 
@@ -61,15 +72,15 @@ impl Scheduler {
     pub(super) fn earliest<'h>(&self, heads: &'h Heads, crab: &str) -> Option<&'h Head> {
         let idle = self.crabs.get(crab).filter(|it| it.is_idle())?;
         let is_free = |it: &&Head| !self.leases.contains_key(&it.step.item.mission);
-        let may_take = heads.values().filter(|it| idle.takes(&it.step.item.role)).filter(is_free);
+        let may_take = heads.values().filter(|it| idle.takes(&it.step.item)).filter(is_free);
         may_take.min_by_key(|it| it.step.place())
     }
 
-    /// The idle crab for a step of this role: one with exactly the role before all others.
-    fn idle_crab(&self, role: &str) -> Option<String> {
-        let mut idle = self.crabs.iter().filter(|(_, it)| it.is_idle() && it.takes(role));
+    /// The idle crab for a step: one with exactly its role before all others.
+    fn idle_crab(&self, item: &Item) -> Option<String> {
+        let mut idle = self.crabs.iter().filter(|(_, it)| it.is_idle() && it.takes(item));
         let first = idle.clone().next();
-        let exact = idle.find(|(_, it)| it.has(role));
+        let exact = idle.find(|(_, it)| it.has(&item.role));
         exact.or(first).map(|(crab, _)| crab.clone())
     }
 
@@ -106,7 +117,7 @@ impl Lease {
 
     /// Effect for its crab when the lease ends and its agent may run.
     pub(super) fn end_agent(&self) -> Effect {
-        let Item { mission, step, attempt, role: _ } = self.item.clone();
+        let Item { mission, step, attempt, role: _, needs: _ } = self.item.clone();
         Effect::EndAgent { crab: self.crab.clone(), mission, step, attempt }
     }
 

@@ -5,6 +5,7 @@ extern crate std;
 mod backlog;
 mod cases;
 mod colony;
+mod needs;
 mod promises;
 mod random_act;
 mod reference;

@@ -7,7 +7,7 @@ use super::{Cascade, CrabChange, HostChange, MissionHappening, SchedulerActor, T
 use crate::host::{ActorReply, Delivery, Instruction};
 
 impl Cascade {
-    /// Has an event happen to a scheduler. `heads` are the first waiting steps of its colony by role, and the event of a mission has the
+    /// Has an event happen to a scheduler. `heads` are the first waiting steps of its colony by lane, and the event of a mission has the
     /// rows of that mission.
     pub fn scheduler(&mut self, actor: &mut SchedulerActor, heads: &Heads, event: Event) -> Vec<HostChange> {
         if matches!(event, Event::Sweep { .. }) && actor.scheduler.leases.is_empty() {
@@ -67,9 +67,9 @@ impl Cascade {
             |crab: &String, what| HostChange::Crab { colony: colony.clone(), crab: crab.clone(), what };
         let record = |kind, data| HostChange::Record { colony: colony.clone(), mission: None, kind, data };
         match event {
-            Event::Register { crab, roles } => {
+            Event::Register { crab, roles, abilities } => {
                 let name = self.about.name.clone().unwrap_or_else(|| crab.clone());
-                let data = json!({"crab": crab, "name": name, "roles": roles});
+                let data = json!({"crab": crab, "name": name, "roles": roles, "abilities": abilities});
                 vec![change(crab, CrabChange::Registered(name)), record("crab.registered", data)]
             }
             Event::Leave { crab } => {

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use orange_core::mission::Mission;
 use orange_core::plan::{Plan, StepId};
-use orange_core::scheduler::{Item, Scheduler, Waiting};
+use orange_core::scheduler::{Ability, Item, Scheduler, Waiting};
 use orange_core::{mission as core_mission, scheduler as core_scheduler};
 use serde_json::Value;
 
@@ -237,6 +237,7 @@ fn want(actor: &MissionActor) -> Todo {
         step,
         attempt,
         role: plan.role(plan.step(step).role).to_owned(),
+        needs: Ability::needed_by(plan.step(step)),
     };
     let is_running = |step: &StepId| mission.step(*step).status == core_mission::StepStatus::Running;
     let running = mission.busy().filter(is_running).map(|step| (step, mission.step(step).attempt()));

@@ -110,9 +110,13 @@ fn colonies(page: Colonies) -> String {
 fn crabs(page: Crabs) -> String {
     let row = |it: CrabAnswer| {
         let (roles, status) = (it.roles.join(","), it.status.as_str().to_owned());
-        [it.crab_id, it.name, roles, status, or_dash(it.run_id), or_dash(it.fault)]
+        let abilities = or_dash(Some(it.abilities.join(",")).filter(|it| !it.is_empty()));
+        [it.crab_id, it.name, roles, abilities, status, or_dash(it.run_id), or_dash(it.fault)]
     };
-    table(["CRAB_ID", "NAME", "ROLES", "STATUS", "RUN_ID", "FAULT"], page.crabs.into_iter().map(row))
+    table(
+        ["CRAB_ID", "NAME", "ROLES", "ABILITIES", "STATUS", "RUN_ID", "FAULT"],
+        page.crabs.into_iter().map(row),
+    )
 }
 
 fn no_crab(id: &str) -> Error {

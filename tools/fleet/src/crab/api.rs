@@ -1,6 +1,6 @@
 //! The calls of the gateway, as a crab and `complete-run` make them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use orange_api::Result;
@@ -8,6 +8,7 @@ use orange_api::gateway::{
     CompleteBody, GiveBackBody, HeartbeatAnswer, HeartbeatBody, MessageToCrab, Messages, PollBody,
     RegisterBody, Registered, Reported, RunEnd, StartBody,
 };
+use orange_core::scheduler::Ability;
 use serde::{Deserialize, Serialize};
 
 use super::job::AttemptVerdict;
@@ -25,13 +26,14 @@ pub struct Api {
     client: Client,
 }
 
-/// Registration of a crab: its id, colony, name and roles.
+/// Registration of a crab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     pub crab: String,
     pub colony: String,
     pub name: String,
     pub roles: Vec<String>,
+    pub abilities: BTreeSet<Ability>,
 }
 
 /// Author of the reports of a run.
@@ -64,8 +66,10 @@ impl Api {
 
     /// Registers a crab, or changes its roles.
     pub fn register(&self, crab: &Registration) -> Heard<Registered> {
-        let Registration { crab, colony, name, roles } = crab.clone();
-        let body = RegisterBody { crab_id: Some(crab), colony_id: colony, name, role: None, roles };
+        let Registration { crab, colony, name, roles, abilities } = crab.clone();
+        let abilities = abilities.iter().map(|it| it.as_str().to_owned()).collect();
+        let body =
+            RegisterBody { crab_id: Some(crab), colony_id: colony, name, role: None, roles, abilities };
         self.ask("/v1/crabs/register", &body, PATIENCE)
     }
 

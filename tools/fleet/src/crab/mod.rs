@@ -19,11 +19,13 @@ pub mod texts;
 mod wait;
 mod work;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use orange_api::{Error, ErrorKind, MissionRow, Result};
+use orange_core::scheduler::Ability;
 
 use self::api::{Api, Registration};
 use self::files::CrabHome;
@@ -169,6 +171,7 @@ impl Crab {
             colony: colony.clone(),
             name: name.clone(),
             roles: roles.clone(),
+            abilities: self.abilities(),
         };
         let mut pause = RETRIES.0;
         loop {
@@ -187,6 +190,19 @@ impl Crab {
                 Err(failed @ GatewayFailure::Unheard(_)) => self.pause_after(&failed, &mut pause),
             }
         }
+    }
+
+    /// Its abilities. A machine on which no wall can be made, or none that holds, gets no step that demands one.
+    fn abilities(&self) -> BTreeSet<Ability> {
+        let wall = self.orange.attacks_wall();
+        if let Err(error) = &wall {
+            self.tell(&format!("takes no steps that demand a wall: {}", error.one_line()));
+        }
+        let is_able = |ability: &Ability| match ability {
+            Ability::Gates => true,
+            Ability::Wall => wall.is_ok(),
+        };
+        Ability::ALL.into_iter().filter(is_able).collect()
     }
 
     fn pause_after(&self, failed: &GatewayFailure, pause: &mut Duration) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use orange_api::{
-    Error, ErrorKind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt,
+    Diagnosis, Error, ErrorKind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -66,6 +66,23 @@ impl Engine {
     pub fn agree(&self, harness: Option<&str>) -> Result<()> {
         let words = ["setup", "--yes"].into_iter().chain(harness.iter().flat_map(|it| ["--harness", it]));
         self.ask::<Value>(&words.collect::<Vec<_>>(), "").map(drop)
+    }
+
+    /// Makes a wall on this machine, and attacks it.
+    ///
+    /// # Errors
+    /// `environment` where none can be made, or one does not hold.
+    pub fn attacks_wall(&self) -> Result<()> {
+        let said = self.call(&["--json", "doctor", "--wall"]).run()?;
+        let diagnosis: Diagnosis = serde_json::from_slice(&said.stdout).map_err(|_| said.failure())?;
+        let broken = diagnosis.findings.into_iter().find(|it| it.level == "broken");
+        match broken {
+            None if diagnosis.healthy => Ok(()),
+            None => Err(said.failure()),
+            Some(found) => Err(Error::new(ErrorKind::Environment, found.message).help(
+                found.remedy.unwrap_or_else(|| "`orange doctor --wall` shows every attack".to_owned()),
+            )),
+        }
     }
 
     /// Runs an attempt, unless it runs already.

@@ -1,6 +1,8 @@
 //! Reason that a step waits for a crab, in words.
 
-use orange_core::scheduler::{ANY, Crab};
+use std::collections::BTreeSet;
+
+use orange_core::scheduler::{ANY, Ability, Crab};
 
 use super::{ColonyState, StoredMission};
 
@@ -10,17 +12,17 @@ impl ColonyState {
         if self.scheduler.leases.contains_key(&stored.row.id) {
             return None;
         }
-        let roles = stored
-            .mission
-            .startable(stored.plan)
-            .map(|(step, _)| stored.plan.role(stored.plan.step(step).role));
-        self.why_no_step(roles)
+        let steps = stored.mission.startable(stored.plan).map(|(step, _)| {
+            let step = stored.plan.step(step);
+            (stored.plan.role(step.role), Ability::needed_by(step))
+        });
+        self.why_no_step(steps)
     }
 
-    fn why_no_step<'r>(&self, roles: impl Iterator<Item = &'r str>) -> Option<String> {
+    fn why_no_step<'r>(&self, steps: impl Iterator<Item = (&'r str, BTreeSet<Ability>)>) -> Option<String> {
         let mut reasons: Vec<String> = Vec::new();
-        for role in roles {
-            let reason = self.why_no_crab(role)?;
+        for (role, needs) in steps {
+            let reason = self.why_no_crab(role, &needs)?;
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
@@ -33,8 +35,9 @@ impl ColonyState {
         self.crabs.iter().find(|it| it.0 == crab).map_or(crab, |it| it.1.as_str())
     }
 
-    fn why_no_crab(&self, role: &str) -> Option<String> {
-        let takers = || self.scheduler.crabs.iter().filter(|(_, it)| it.takes(role));
+    fn why_no_crab(&self, role: &str, needs: &BTreeSet<Ability>) -> Option<String> {
+        let of_role = || self.scheduler.crabs.iter().filter(|(_, it)| it.takes_role(role));
+        let takers = || of_role().filter(|(_, it)| it.can(needs));
         let able = || takers().map(|it| it.1).filter(|it| it.fault.is_none());
         let role = if role == ANY { "a step".to_owned() } else { format!("a step of the role {role}") };
         if able().any(Crab::is_idle) {
@@ -51,9 +54,21 @@ impl ColonyState {
             Some((id, fault)) => {
                 format!("every crab that takes {role} has a fault; {}: {fault}", self.name_of(id))
             }
-            None => format!("the colony has no crab that takes {role}"),
+            None if of_role().next().is_none() => format!("the colony has no crab that takes {role}"),
+            None => format!("no crab that takes {role} {}", lack(needs)),
         })
     }
+}
+
+/// Abilities that crabs lack, with the remedy.
+fn lack(needs: &BTreeSet<Ability>) -> String {
+    let words = needs.iter().map(|it| match it {
+        Ability::Gates => "checks gates (upgrade its orange-fleet)",
+        Ability::Wall => {
+            "can make a wall (`orange doctor --wall` on its machine says why; then start it again)"
+        }
+    });
+    words.collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]
@@ -78,7 +93,7 @@ mod tests {
     }
 
     fn why(crabs: &[(&str, Crab)]) -> Option<String> {
-        state(crabs).why_no_crab("worker")
+        state(crabs).why_no_crab("worker", &BTreeSet::new())
     }
 
     #[test]
@@ -99,11 +114,40 @@ mod tests {
     }
 
     #[test]
+    fn a_step_with_a_need_waits_for_a_crab_with_the_ability() {
+        let crab = |abilities: &[Ability]| Crab {
+            roles: vec!["worker".to_owned()],
+            is_parked: true,
+            abilities: abilities.iter().copied().collect(),
+            ..Crab::default()
+        };
+        let why = |crabs: &[(&str, Crab)], needs: &[Ability]| {
+            state(crabs).why_no_crab("worker", &needs.iter().copied().collect())
+        };
+        let check = |has: &[Ability], needs: &[Ability], part: Option<&str>| {
+            let found = why(&[("a", crab(has))], needs);
+            let is_it = found.as_deref().zip(part).is_some_and(|(found, part)| found.contains(part));
+            assert!(is_it || found.is_none() && part.is_none(), "{found:?} {part:?}");
+        };
+        let both = Ability::ALL;
+        check(&[], &[], None);
+        check(&both, &both, None);
+        check(&[Ability::Gates], &both, Some("no crab that takes a step of the role worker checks gates"));
+        check(&[Ability::Gates], &[Ability::Wall], Some("worker can make a wall (`orange doctor --wall`"));
+        check(&[], &[Ability::Gates], Some("worker checks gates (upgrade its orange-fleet)"));
+        let busy = Crab { mission: Some("m".to_owned()), ..crab(&both) };
+        let found = why(&[("a", crab(&[])), ("b", busy)], &[Ability::Wall]);
+        assert_eq!(found.unwrap(), "every crab that takes a step of the role worker is at work");
+        let none = "the colony has no crab that takes a step of the role worker";
+        assert_eq!(why(&[], &[Ability::Wall]).unwrap(), none);
+    }
+
+    #[test]
     fn a_mission_waits_when_none_of_its_steps_has_a_crab() {
         let crab = Crab { roles: vec!["worker".to_owned()], is_parked: true, ..Crab::default() };
         let check = |crab: &Crab, expect: Option<&str>| {
             let state = state(&[("a", crab.clone())]);
-            let why = state.why_no_step(["planner", "worker"].into_iter());
+            let why = state.why_no_step(["planner", "worker"].into_iter().map(|it| (it, BTreeSet::new())));
             assert_eq!(why.as_deref(), expect);
         };
         check(&crab, None);

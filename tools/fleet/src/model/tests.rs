@@ -1,11 +1,13 @@
 //! Every value is read as it was written, and version 1 stays what it is.
 
+use std::collections::BTreeSet;
+
 use orange_core::mission::{
     AnswerEffect, Attempt, AttemptEnd, Cap, Event as MissionEvent, Mission, MissionStatus, Pause,
     PauseReason, Refusal, Report, StepFailure, StepState, StepStatus,
 };
 use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId};
-use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
+use orange_core::scheduler::{self, Ability, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
 
 use super::{UnreadableText, mission, read, write};
 use crate::host::{ActorReply, Event};
@@ -23,7 +25,7 @@ fn report() -> Report {
 }
 
 fn item(step: u16) -> Item {
-    Item { mission: "m".to_owned(), step: StepId(step), attempt: 2, role: "any".to_owned() }
+    Item::of_lane("any", "m".to_owned(), StepId(step), 2)
 }
 
 /// A mission in which everything that can be there is there.
@@ -155,6 +157,7 @@ fn a_scheduler_is_read_as_it_was_written() {
     };
     let crab = Crab {
         roles: vec!["worker".to_owned(), "any".to_owned()],
+        abilities: BTreeSet::new(),
         is_parked: true,
         mission: Some("m".to_owned()),
         fault: Some("full".to_owned()),
@@ -169,6 +172,11 @@ fn a_scheduler_is_read_as_it_was_written() {
     assert_eq!(read::<Scheduler>(text).unwrap(), scheduler);
     assert_eq!(read::<Scheduler>(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(UnreadableText::Newer(3)));
     assert!(read::<Scheduler>("{\"v\":1}").is_err());
+    let able = Crab { abilities: Ability::ALL.into_iter().collect(), ..Crab::default() };
+    let able = Scheduler { crabs: [("d".to_owned(), able)].into(), ..Scheduler::default() };
+    let text = r#"{"v":1,"crabs":{"d":{"roles":[],"abilities":["gates","wall"]}},"leases":{},"sweeps":0}"#;
+    assert_eq!(write(&able), text);
+    assert_eq!(read::<Scheduler>(text).unwrap(), able);
 }
 
 #[test]
@@ -197,7 +205,11 @@ fn events_are_read_as_they_were_written() {
     let (crab, mission) = ("c".to_owned(), "m".to_owned());
     let waiting = Waiting { item: item(1), ticket: 4, version: 3 };
     let schedulers = [
-        SchedulerEvent::Register { crab: crab.clone(), roles: vec!["any".to_owned()] },
+        SchedulerEvent::Register {
+            crab: crab.clone(),
+            roles: vec!["any".to_owned()],
+            abilities: BTreeSet::new(),
+        },
         SchedulerEvent::Leave { crab: crab.clone() },
         SchedulerEvent::Want {
             mission: mission.clone(),

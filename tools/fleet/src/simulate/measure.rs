@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use orange_core::mission::Report;
 use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
+use orange_core::wall::{Demand, Level};
 use tokio::sync::watch;
 
 use super::SimulatedCrabs;
@@ -49,6 +50,19 @@ pub const APART: Plan<'static> = Plan {
     source_hash: "0000000000000002",
     roles: &["planner", "worker"],
     steps: &[Step { id: "a", ..STEP }, Step { id: "b", role: RoleId(1), ..STEP }],
+    order: &[StepId(0), StepId(1)],
+    ..FIVE
+};
+
+/// Two steps of one role that wait for nothing, of which the first needs a wall.
+pub const WALLED: Plan<'static> = Plan {
+    name: "walled",
+    source_hash: "0000000000000003",
+    roles: &["worker"],
+    steps: &[
+        Step { id: "a", sandbox: Demand { level: Level::Wall, ..Demand::NONE }, ..STEP },
+        Step { id: "b", ..STEP },
+    ],
     order: &[StepId(0), StepId(1)],
     ..FIVE
 };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use orange_core::mission::{Event as MissionEvent, Report};
 use orange_core::plan::StepId;
-use orange_core::scheduler::{self, Event as SchedulerEvent, Item};
+use orange_core::scheduler::{self, Ability, Event as SchedulerEvent, Item};
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event, Host, HostError, Instruction};
@@ -85,7 +85,8 @@ impl SimulatedCrabs {
         mut letters: mpsc::UnboundedReceiver<Instruction>,
         mut stop: watch::Receiver<bool>,
     ) -> Result<(), String> {
-        let register = SchedulerEvent::Register { crab: id.clone(), roles };
+        let abilities = Ability::ALL.into_iter().collect();
+        let register = SchedulerEvent::Register { crab: id.clone(), roles, abilities };
         self.scheduler(&id, register.clone()).await?;
         while !*stop.borrow() {
             let parked = self.scheduler(&id, SchedulerEvent::Park { crab: id.clone() }).await?;

@@ -353,13 +353,11 @@ fn say(message: &Value) {
 
 fn delivery_of(delivery: &Delivery) -> Value {
     let Delivery { colony, crab, what } = delivery;
-    let (end, mission, step, attempt, role) = match what {
-        Instruction::Offer(Item { mission, step, attempt, role }) => {
-            (false, mission, step, attempt, role.as_str())
-        }
-        Instruction::EndAgent { mission, step, attempt } => (true, mission, step, attempt, ""),
+    let (end, mission, step, attempt, lane) = match what {
+        Instruction::Offer(item) => (false, &item.mission, &item.step, &item.attempt, item.lane()),
+        Instruction::EndAgent { mission, step, attempt } => (true, mission, step, attempt, String::new()),
     };
-    json!({"in": colony, "to": crab, "end": end, "mission": mission, "step": step.0, "attempt": attempt, "role": role})
+    json!({"in": colony, "to": crab, "end": end, "mission": mission, "step": step.0, "attempt": attempt, "lane": lane})
 }
 
 fn read_delivery(message: &Value) -> Delivery {
@@ -368,7 +366,7 @@ fn read_delivery(message: &Value) -> Delivery {
     let (mission, step, attempt) = (text("mission"), StepId(number("step") as u16), number("attempt"));
     let what = match message["end"] == true {
         true => Instruction::EndAgent { mission, step, attempt },
-        false => Instruction::Offer(Item { mission, step, attempt, role: text("role") }),
+        false => Instruction::Offer(Item::of_lane(&text("lane"), mission, step, attempt)),
     };
     Delivery { colony: text("in"), crab: text("to"), what }
 }

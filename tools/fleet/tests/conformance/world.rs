@@ -1,11 +1,12 @@
 //! The world of the tests: a colony, missions, crabs, and waiting for a condition.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use orange_core::mission::{Event as MissionEvent, Report};
 use orange_core::plan::{Plan, Policy, StepId};
-use orange_core::scheduler::{Event as SchedulerEvent, Item};
+use orange_core::scheduler::{Ability, Event as SchedulerEvent, Item};
 use orange_fleet::host::{
     ActorCall, ActorReply, CallDetails, ColonyState, Event, Host, HostError, MissionFilter, NewColony,
     NewMission, StoredMission,
@@ -100,7 +101,12 @@ impl World {
 
     /// A mission of which two steps may start, one for a planner and one for a worker.
     pub async fn start_apart(&self, key: &str) -> String {
-        let draft = NewMission { plan: &APART, ..self.draft(key) };
+        self.start_with(&APART, key).await
+    }
+
+    /// A mission of this plan.
+    pub async fn start_with(&self, plan: &'static Plan<'static>, key: &str) -> String {
+        let draft = NewMission { plan, ..self.draft(key) };
         let made = self.host.create_mission(draft).await.unwrap();
         let ActorReply::Done { mission: Some(id), .. } = made else { panic!("{made:?}") };
         id
@@ -122,8 +128,12 @@ impl World {
     }
 
     pub async fn register(&self, crab: &str, roles: &str) -> ActorReply {
+        self.register_with(crab, roles, BTreeSet::new()).await
+    }
+
+    pub async fn register_with(&self, crab: &str, roles: &str, abilities: BTreeSet<Ability>) -> ActorReply {
         let roles = roles.split(',').map(str::to_owned).collect();
-        self.scheduler(SchedulerEvent::Register { crab: crab.to_owned(), roles }).await
+        self.scheduler(SchedulerEvent::Register { crab: crab.to_owned(), roles, abilities }).await
     }
 
     /// The step that a crab gets when it parks.

@@ -41,7 +41,8 @@ impl<'g> ConsoleColony<'g> {
     }
 
     fn register(&self, crab: &str, name: &str, role: &str) {
-        let event = scheduler::Event::Register { crab: crab.to_owned(), roles: vec![role.to_owned()] };
+        let (crab_id, roles) = (crab.to_owned(), vec![role.to_owned()]);
+        let event = scheduler::Event::Register { crab: crab_id, roles, abilities: Default::default() };
         self.of_scheduler(
             event,
             CallDetails {

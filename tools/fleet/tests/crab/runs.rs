@@ -1,8 +1,10 @@
 //! An attempt from its assignment to its report.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
-use crate::world::{World, text};
+use crate::world::{World, orange, text};
 
 /// The claim of the branch that attempts have.
 pub(crate) const CLAIM: &str = "refs/orange-fleet/claims/m/one";
@@ -30,6 +32,23 @@ fn an_attempt_is_run_pushed_and_reported() {
     assert_eq!(crab.refs("refs/heads"), ["refs/heads/main"]);
     let registered = world.gateway.heard("/v1/crabs/register", 1);
     assert_eq!((&registered["roles"], &registered["name"]), (&json!(["worker"]), &json!("atlas")));
+}
+
+#[test]
+fn a_crab_says_whether_it_can_make_walls() {
+    let world = World::new();
+    let broken = world.path("agents/bwrap");
+    std::fs::write(&broken, "#!/bin/sh\necho 'no permissions' >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let without = world.crab("atlas", &[]);
+    assert_eq!(world.gateway.heard("/v1/crabs/register", 1)["abilities"], json!(["gates"]));
+    drop(without);
+    std::fs::remove_file(&broken).unwrap();
+    let examined = world.command(orange()).args(["doctor", "--wall"]).output().unwrap();
+    let expect = if examined.status.success() { json!(["gates", "wall"]) } else { json!(["gates"]) };
+    let crab = world.crab("coral", &[]);
+    assert_eq!(world.gateway.heard("/v1/crabs/register", 2)["abilities"], expect);
+    crab.is_idle();
 }
 
 #[test]

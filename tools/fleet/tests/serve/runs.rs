@@ -302,6 +302,29 @@ fn a_step_that_cannot_start_waits_for_another_crab() {
 }
 
 #[test]
+fn a_step_that_needs_a_wall_goes_to_no_crab_without_one() {
+    let it = colony();
+    it.crabs.register("old", &it.id, "any");
+    it.crabs.register_with("plain", &it.id, &["gates"]);
+    let mission = it.world.mission(&it.id, "walled");
+    for crab in ["old", "plain"] {
+        let other = it.world.mission(&it.id, "one");
+        assert!(it.crabs.run(crab).starts_with(&other), "{crab}");
+    }
+    let abilities = |crab: &str| {
+        let crabs = it.world.admin.get("/v1/crabs").ok(200)["crabs"].clone();
+        crabs.as_array().unwrap().iter().find(|it| it["crab_id"] == crab).unwrap()["abilities"].clone()
+    };
+    assert_eq!((abilities("old"), abilities("plain")), (json!([]), json!(["gates"])));
+    let waits = it.mission(&mission)["waits"].clone();
+    let lack = "no crab that takes a step of the role worker checks gates (upgrade its orange-fleet) and can make a wall";
+    assert!(waits.as_str().is_some_and(|it| it.starts_with(lack)), "{waits}");
+    it.crabs.register_with("able", &it.id, &["gates", "wall", "a word of a newer version"]);
+    assert_eq!(abilities("able"), json!(["gates", "wall"]));
+    assert!(it.crabs.run("able").starts_with(&mission));
+}
+
+#[test]
 fn a_mission_is_made_once_for_each_key() {
     let it = colony();
     let start = |key: &str, prompt: &str| {

@@ -21,11 +21,13 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
 
 use crate::described;
 
-/// A workflow of one step of role `worker`, one of two roles, and one that nothing can follow.
+/// A workflow of one step of role `worker`, one of two roles, one that nothing can follow, and one that needs a wall.
 const ONE: &str = "[workflow]\nname = 'one'\n[[steps]]\nid = 'do'\nrole = 'worker'\nprompt = 'In {{worktree_path}} on {{branch}} from {{base}}: {{mission_prompt}}'\n";
 const TWO: &str = "[workflow]\nname = 'two'\n[[steps]]\nid = 'plan'\nrole = 'planner'\nresults = ['GO', 'STOP']\nprompt = 'plan {{mission_prompt}}'\n\
                    [[steps]]\nid = 'do'\nrole = 'worker'\ndepends_on = ['plan']\nprompt = 'do {{mission_prompt}} {{attempt}}'\n";
 const CYCLE: &str = "[workflow]\nname = 'cycle'\n[[steps]]\nid = 'a'\nprompt = 'x'\ndepends_on = ['b']\n[[steps]]\nid = 'b'\nprompt = 'x'\ndepends_on = ['a']\n";
+const WALLED: &str = "[workflow]\nname = 'walled'\nsandbox = 'wall'\n[[steps]]\nid = 'do'\nrole = 'worker'\nprompt = '{{mission_prompt}}'\n\
+                      gates = [{ file = 'plan.md', contains = 'done' }]\n";
 const LEAVES: &str = "[workflow]\nname = 'leaves'\n[[steps]]\nid = 'a'\nprompt_file = '../../secret.md'\n";
 
 /// A gateway, and a folder that goes away with it.
@@ -69,7 +71,9 @@ impl World {
         let workflows = folder.path().join("prompts/workflows");
         std::fs::create_dir_all(&workflows).unwrap();
         std::fs::write(folder.path().join("secret.md"), "a secret").unwrap();
-        for (name, text) in [("one", ONE), ("two", TWO), ("cycle", CYCLE), ("leaves", LEAVES)] {
+        for (name, text) in
+            [("one", ONE), ("two", TWO), ("cycle", CYCLE), ("walled", WALLED), ("leaves", LEAVES)]
+        {
             std::fs::write(workflows.join(name).with_extension("toml"), text).unwrap();
         }
         let mut settings = GatewaySettings::new(folder.path());
@@ -241,6 +245,12 @@ impl TokenClient {
     /// Registers a crab.
     pub fn register(&self, crab: &str, colony: &str, role: &str) {
         let body = json!({"crab_id": crab, "colony_id": colony, "name": crab, "role": role});
+        self.post("/v1/crabs/register", &body).ok(200);
+    }
+
+    /// Registers a crab that takes every step that it is able to carry out.
+    pub fn register_with(&self, crab: &str, colony: &str, abilities: &[&str]) {
+        let body = json!({"crab_id": crab, "colony_id": colony, "name": crab, "role": "any", "abilities": abilities});
         self.post("/v1/crabs/register", &body).ok(200);
     }
 

@@ -1,6 +1,6 @@
-//! An event costs the same however many steps wait: the reducer sees the first one of each role, and the row of the mission that speaks.
+//! An event costs the same however many steps wait: the reducer sees the first one of each lane, and the row of the mission that speaks.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
@@ -38,8 +38,10 @@ fn with_waiting(count: u32) -> TestColony {
 /// Number of rows that each event reads.
 fn reads_of_events(waiting: u32) -> BTreeMap<&'static str, usize> {
     let mut colony = with_waiting(waiting);
-    let register =
-        |crab: &str, role: &str| Event::Register { crab: crab.to_string(), roles: vec![role.to_string()] };
+    let register = |crab: &str, role: &str| {
+        let (crab, roles) = (crab.to_string(), vec![role.to_string()]);
+        Event::Register { crab, roles, abilities: BTreeSet::new() }
+    };
     let park = |crab: &str| Event::Park { crab: crab.to_string() };
     let leased = "m000000".to_string();
     let events = [
@@ -71,6 +73,7 @@ fn want(mission: &str, version: u64, role: Option<&str>) -> Event {
         step: StepId(0),
         attempt: 1,
         role: role.to_string(),
+        needs: BTreeSet::new(),
     };
     let ticket = mission.trim_start_matches('m').parse().unwrap_or(u64::MAX);
     let (mission, next) = (mission.to_string(), role.map(item).into_iter().collect());

@@ -3,18 +3,20 @@
 //! Events, about crabs `A B C`, and about missions with the numbers of their attempts, such as `m#1`, or `m.2#1` for another step:
 //! `register(A,worker) leave(A) park(A) unpark(A) beat(A,m#1) back(A,m#1,WHY) sweep`, and `sweep(2)` where two are known of; `want(m#1,worker)`, `runs(m#1)` and `want(m)` are what a
 //! mission wants, `want(m#1,worker+m.2#1,planner)` where one of two steps is to start, each a newer version of it than the one before, `same(…)` repeats that version, and `older(…)` is one before it.
+//! `register(A,worker,/wall)` has an ability, and `want(m#1,worker/wall)` needs it.
 //! `!` before an event: it is refused and changes nothing; `=`: it changes nothing.
 //!
 //! Effects: `A<m#1` is an offer, `+m#1` pushes, `-m` removes, `A!m#1` ends an agent, `A~m#1` is a loss. They are those of all events of the line.
 //! Leases: `A:m#1`, with `?` until it is accepted, and `*` when its agent runs. The role of a step stays what it was.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::colony::TestColony;
+use super::needs::abilities_of;
 use crate::plan::StepId;
 use crate::scheduler::*;
 
@@ -73,7 +75,10 @@ fn a_named_role_has_one_crab() {
         "register(A,worker,planner) !register(B,worker) !register(B,any,planner) register(B,reviewer) | | |",
     );
     let mut colony = TestColony::default();
-    let register = |crab: &str| Event::Register { crab: crab.to_string(), roles: vec!["worker".to_string()] };
+    let register = |crab: &str| {
+        let (crab, roles) = (crab.to_string(), vec!["worker".to_string()]);
+        Event::Register { crab, roles, abilities: BTreeSet::new() }
+    };
     colony.happens(register("atlas-id")).expect("the role is free");
     let refusal = colony.happens(register("other")).expect_err("the role is taken");
     assert_eq!(refusal.words(), "role 'worker' is already taken in this colony by crab 'atlas-id'");
@@ -225,7 +230,7 @@ fn a_start_is_a_sign_of_life_and_a_repetition_of_it_is_none() {
 #[test]
 fn a_step_that_runs_is_not_started() {
     let mut colony = TestColony::default();
-    let item = Item { mission: "m".to_string(), step: StepId(0), attempt: 1, role: ANY.to_string() };
+    let item = Item::of_lane(ANY, "m".to_string(), StepId(0), 1);
     let (mission, running) = ("m".to_string(), Some((StepId(0), 1)));
     let (next, waiting) = (vec![item], Vec::new());
     let both = Event::Want { mission, version: 1, ticket: 1, next, running, waiting };
@@ -411,7 +416,7 @@ fn an_attempt_that_runs_without_a_lease_is_lost() {
 
 /// Runs the lines.
 #[track_caller]
-fn check(lines: &str) {
+pub(super) fn check(lines: &str) {
     let mut case = ScheduleCase::default();
     for line in lines.lines() {
         let mut columns = line.split('|').map(str::trim);
@@ -469,7 +474,10 @@ impl ScheduleCase {
         let (mission, step, attempt) = numbered(words.get(1).copied().unwrap_or_default());
         match name {
             "register" => {
-                Event::Register { crab: word(0), roles: words[1..].iter().map(ToString::to_string).collect() }
+                let (roles, abilities) =
+                    words[1..].iter().partition::<Vec<&str>, _>(|it| !it.starts_with('/'));
+                let roles = roles.into_iter().map(ToString::to_string).collect();
+                Event::Register { crab: word(0), roles, abilities: abilities_of(&abilities.concat()) }
             }
             "leave" => Event::Leave { crab: word(0) },
             "park" => Event::Park { crab: word(0) },
@@ -506,7 +514,8 @@ impl ScheduleCase {
                 known.role = role.to_string();
             }
             let (mission, step, attempt) = numbered(name);
-            next.push(Item { mission, step, attempt, role: known.role.clone() });
+            let (role, needs) = known.role.split_once('/').unwrap_or((&known.role, ""));
+            next.push(Item { mission, step, attempt, role: role.to_string(), needs: abilities_of(needs) });
         }
         let running = is_running.then_some((step, attempt));
         Event::Want { mission, version, ticket, next, running, waiting: Vec::new() }

@@ -52,7 +52,7 @@ impl TestColony {
     fn carry_out(&mut self, effect: &Effect) {
         match effect {
             Effect::Push(row) => {
-                let queue = self.queues.entry(row.item.role.clone()).or_default();
+                let queue = self.queues.entry(row.item.lane()).or_default();
                 let is_new = queue.insert(row.place(), row.clone()).is_none();
                 assert!(is_new, "a place is used twice: {row:?}");
                 let rows = self.rows.entry(row.item.mission.clone()).or_default();
@@ -61,7 +61,7 @@ impl TestColony {
             }
             Effect::Remove { mission } => {
                 for row in self.rows.remove(mission).expect("what is removed waits") {
-                    let queue = self.queues.get_mut(&row.item.role).expect("its role has a queue");
+                    let queue = self.queues.get_mut(&row.item.lane()).expect("its lane has a queue");
                     assert_eq!(queue.remove(&row.place()), Some(row));
                 }
             }

@@ -43,13 +43,14 @@ fn offered(before: &TestColony, after: &TestColony, crab: &str, item: &Item) -> 
     let known = after.scheduler.crabs.get(crab).ok_or("there is no such crab")?;
     let is_exact = known.has(&item.role);
     let others = after.scheduler.crabs.iter().filter(|(id, _)| *id != crab);
-    let idle: Vec<&Crab> = others.map(|(_, it)| it).filter(|it| it.is_idle()).collect();
+    let idle: Vec<&Crab> =
+        others.map(|(_, it)| it).filter(|it| it.is_idle() && it.can(&item.needs)).collect();
     let was_there = before.scheduler.lease(crab, &item.mission, item.step, item.attempt).is_some();
     let place = (lease.ticket, lease.item.step);
-    let overtakes = |it: &&Waiting| known.takes(&it.item.role) && it.place() < place;
+    let overtakes = |it: &&Waiting| known.takes(&it.item) && it.place() < place;
     let rows = after.waiting();
     let facts = [
-        (known.takes(&item.role), "the crab has no role for it"),
+        (known.takes(item), "the crab has no role or no ability for it"),
         (known.fault.is_none() || was_there, "the crab has a fault"),
         (is_exact || was_there || idle.iter().all(|it| !it.has(&item.role)), "a specialist is idle"),
         (was_there || !rows.iter().any(overtakes), "an earlier step waits"),
@@ -85,7 +86,7 @@ pub fn hold(world: &World<'_>) -> WorldCheck {
         if !leases.iter().copied().eq(crab.mission.iter()) {
             return Err(format!("crab {id} has the leases {leases:?}, and says {:?}", crab.mission));
         }
-        if let Some(row) = waits().find(|it| crab.is_idle() && crab.takes(&it.item.role)) {
+        if let Some(row) = waits().find(|it| crab.is_idle() && crab.takes(&it.item)) {
             return Err(format!("crab {id} is idle, and may take {row:?}"));
         }
     }

@@ -9,7 +9,7 @@ use super::world::{Delivery, ROLES, World, WorldAct};
 use crate::mission;
 use crate::mission::tests::random::{self, Random};
 use crate::plan::StepId;
-use crate::scheduler::Event;
+use crate::scheduler::{Ability, Event};
 
 pub const CRABS: [&str; 4] = ["A", "B", "C", "D"];
 
@@ -60,7 +60,9 @@ fn sweep(random: &mut Random, world: &World<'_>) -> Event {
 fn register(random: &mut Random, crab: String) -> Event {
     let count = if random.percent(3) { 0 } else { 1 + random.below(2) };
     let roles = (0..count).map(|_| ROLES[random.below(ROLES.len())].to_string()).collect();
-    Event::Register { crab, roles }
+    // Most crabs can do everything; some are of an older version, or on a machine without walls.
+    let abilities = Ability::ALL.into_iter().filter(|_| random.percent(75)).collect();
+    Event::Register { crab, roles, abilities }
 }
 
 /// A person, or an agent that nobody knows, sends a mission something. Only crabs start agents.

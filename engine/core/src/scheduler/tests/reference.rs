@@ -2,11 +2,12 @@
 //! or have running is one list, and after every event all of it is matched with all crabs again. Of the jobs of one mission at most
 //! one has a crab, and the others stay in the list.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::plan::StepId;
-use crate::scheduler::{Effect, Event, Item, Lease, Refusal, Scheduler, Waiting};
+use crate::scheduler::{Ability, Effect, Event, Item, Lease, Refusal, Scheduler, Waiting};
 
 /// A colony as the design describes it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,7 @@ pub struct ColonyReference {
 struct ReferenceWorker {
     name: String,
     roles: Vec<String>,
+    abilities: BTreeSet<Ability>,
     waits: bool,
     fault: Option<String>,
 }
@@ -54,7 +56,7 @@ impl ColonyReference {
     /// The effects that a crab or a mission hears of, without those on the rows of the backlog.
     pub fn apply(&mut self, event: &Event) -> Result<Vec<Effect>, Refusal> {
         let mut heard = match event {
-            Event::Register { crab, roles } => self.register(crab, roles)?,
+            Event::Register { crab, roles, abilities } => self.register(crab, roles, abilities)?,
             Event::Leave { crab } => self.leave(crab)?,
             Event::Want { mission, version, ticket, next, running, waiting: _ } => {
                 self.want(mission, (*version, *ticket), next, *running)
@@ -83,7 +85,12 @@ impl ColonyReference {
     }
 
     /// At most one crab for each named role; the same crab may change its roles.
-    fn register(&mut self, crab: &str, roles: &[String]) -> Result<Vec<Effect>, Refusal> {
+    fn register(
+        &mut self,
+        crab: &str,
+        roles: &[String],
+        abilities: &BTreeSet<Ability>,
+    ) -> Result<Vec<Effect>, Refusal> {
         if roles.is_empty() {
             return Err(Refusal::NoRole);
         }
@@ -99,11 +106,12 @@ impl ColonyReference {
             }
         });
         match self.crabs.iter_mut().find(|it| it.name == crab) {
-            Some(known) => (known.roles, known.fault) = (once, None),
+            Some(known) => (known.roles, known.abilities, known.fault) = (once, abilities.clone(), None),
             None => {
                 self.crabs.push(ReferenceWorker {
                     name: crab.into(),
                     roles: once,
+                    abilities: abilities.clone(),
                     waits: false,
                     fault: None,
                 });
@@ -111,7 +119,10 @@ impl ColonyReference {
             }
         }
         let any = roles.iter().any(|it| it == "any");
-        let fits = |it: &Item| any || it.role == "any" || roles.contains(&it.role);
+        let fits = |it: &Item| {
+            (any || it.role == "any" || roles.contains(&it.role))
+                && it.needs.iter().all(|need| abilities.contains(need))
+        };
         let mut withdrawn = Vec::new();
         for job in self.jobs.iter_mut().filter(|it| !fits(&it.item)) {
             if job.holder.take_if(|it| it.crab == crab && it.stage == Stage::Offered).is_some() {
@@ -271,7 +282,10 @@ impl ColonyReference {
                 continue;
             }
             let role = &job.item.role;
-            let is_idle = |it: &&ReferenceWorker| it.waits && it.fault.is_none() && !busy.contains(&it.name);
+            let is_idle = |it: &&ReferenceWorker| {
+                let is_able = job.item.needs.iter().all(|need| it.abilities.contains(need));
+                is_able && it.waits && it.fault.is_none() && !busy.contains(&it.name)
+            };
             let idle: Vec<&ReferenceWorker> = self.crabs.iter().filter(is_idle).collect();
             let exact = idle.iter().find(|it| it.roles.contains(role));
             let any = idle.iter().find(|it| role == "any" || it.roles.iter().any(|it| it == "any"));
@@ -304,6 +318,7 @@ impl ColonyReference {
             .map(|(name, it)| ReferenceWorker {
                 name: name.clone(),
                 roles: it.roles.clone(),
+                abilities: it.abilities.clone(),
                 waits: it.is_parked,
                 fault: it.fault.clone(),
             })

@@ -12,7 +12,7 @@ use super::world::{Delivery, World, WorldAct, WorldCheck};
 use crate::mission::tests::random::{self, Random, Tables};
 use crate::mission::{self, PauseReason};
 use crate::plan::{Plan, Policy};
-use crate::scheduler::Event;
+use crate::scheduler::{Ability, Event};
 
 /// `ORANGE_SEEDS` runs more of them.
 const SEEDS: u64 = 2_000;
@@ -211,8 +211,8 @@ fn works(world: &mut World<'_>, random: &mut Random, crab: &str) -> WorldCheck {
                 if crab != "Z" {
                     return Ok(());
                 }
-                let roles = vec!["any".to_string()];
-                world.happens(&WorldAct::Scheduler(Event::Register { crab: name(), roles }))?;
+                let (roles, abilities) = (vec!["any".to_string()], Ability::ALL.into_iter().collect());
+                world.happens(&WorldAct::Scheduler(Event::Register { crab: name(), roles, abilities }))?;
             }
             world.happens(&WorldAct::Scheduler(Event::Park { crab: name() }))
         }

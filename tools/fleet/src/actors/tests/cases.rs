@@ -20,7 +20,7 @@ fn colony() -> Memory {
 }
 
 fn item(mission: &str, name: &str, attempt: u32, role: &str) -> Item {
-    Item { mission: mission.to_owned(), step: step(name), attempt, role: role.to_owned() }
+    Item::of_lane(role, mission.to_owned(), step(name), attempt)
 }
 
 fn instructed(crab: &str, what: Instruction) -> Delivery {
@@ -70,7 +70,7 @@ fn a_crab_gets_the_first_step_that_it_takes() {
     memory.create_of(&APART, "m", Policy::DEFAULT);
     memory.register("worker", "worker");
     memory.park("worker");
-    let second = Item { mission: "m".to_owned(), step: StepId(1), attempt: 1, role: "worker".to_owned() };
+    let second = Item::of_lane("worker", "m".to_owned(), StepId(1), 1);
     assert_eq!(memory.deliveries, [instructed("worker", Instruction::Offer(second))]);
     assert!(memory.waiting.is_empty(), "the steps of a mission run one after the other");
     memory.mission(by("worker"), "m", Event::Start { step: StepId(1), attempt: 1 });

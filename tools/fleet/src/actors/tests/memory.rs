@@ -69,7 +69,7 @@ impl Memory {
 
     pub(super) fn register(&mut self, crab: &str, roles: &str) -> ActorReply {
         let roles = roles.split(',').map(str::to_owned).collect();
-        self.colony(SchedulerEvent::Register { crab: crab.to_owned(), roles })
+        self.colony(SchedulerEvent::Register { crab: crab.to_owned(), roles, abilities: BTreeSet::new() })
     }
 
     pub(super) fn park(&mut self, crab: &str) -> ActorReply {
@@ -141,7 +141,7 @@ impl Memory {
         for row in rows {
             let others = self.waiting[&row.item.mission].iter().filter(|it| *it != row);
             let head = || Head { step: row.clone(), others: others.cloned().collect() };
-            heads.entry(row.item.role.clone()).or_insert_with(head);
+            heads.entry(row.item.lane()).or_insert_with(head);
         }
         heads
     }

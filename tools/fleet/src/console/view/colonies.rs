@@ -1,7 +1,9 @@
 //! Colonies and their crabs: who holds which role, since when, doing what, and what is wrong.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
-use orange_core::scheduler::Crab;
+use orange_core::scheduler::{Ability, Crab};
 
 use super::words::{Tone, counted};
 use super::{ConsolePage, NavigationTab, badge, text, time};
@@ -128,7 +130,10 @@ impl ColoniesPage<'_> {
                     (text::inline(known.map_or(id, |it| it.1.as_str())))
                     " " span.sub { code { (id) } }
                 }
-                td role="cell" { (text::line(&crab.roles.join(", "))) }
+                td role="cell" {
+                    (text::line(&crab.roles.join(", ")))
+                    @if !crab.can(&BTreeSet::from([Ability::Wall])) { " " span.sub { "no walls" } }
+                }
                 td.full role="cell" {
                     (doing(crab, has))
                     @if let Some(fault) = &crab.fault { " " span.sub.fault dir="auto" { "fault: " (text::line(fault)) } }

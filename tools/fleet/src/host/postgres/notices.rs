@@ -61,7 +61,7 @@ mod tests {
         let delivery = |number: u32| {
             let (mission, step) = ("m".repeat(21), StepId(7));
             let what = match number % 2 {
-                0 => Instruction::Offer(Item { mission, step, attempt: number, role: "wörker".to_owned() }),
+                0 => Instruction::Offer(Item::of_lane("wörker,wall", mission, step, number)),
                 _ => Instruction::EndAgent { mission, step, attempt: number },
             };
             Delivery { colony: "c".repeat(21), crab: format!("crab {number}"), what }

@@ -20,7 +20,7 @@ use crate::host::unit_of_work::{
 use crate::host::{Colony, HostError, Millis, TextOf};
 
 /// The columns of [`waiting_of`].
-const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
+const WAITING: &str = "w.lane, w.ticket, w.mission, w.step, w.attempt, w.version";
 
 /// Time in which a connection lost since the last transaction has to be noticed, for the new transaction to begin on another one.
 const SOON: Duration = Duration::from_secs(1);
@@ -171,15 +171,15 @@ impl Rows for PostgresRows {
     }
 
     fn colony(&mut self, id: &str) -> Result<Option<ColonyFound>, Failed> {
-        // From role to role by the index, however many steps wait.
+        // From lane to lane by the index, however many steps wait.
         let heads = format!(
-            "with recursive role(name) as ( \
-               select min(role) from waiting where colony = $1 \
+            "with recursive lane(name) as ( \
+               select min(lane) from waiting where colony = $1 \
                union all \
-               select (select min(role) from waiting where colony = $1 and role > name) from role where name is not null \
-             ) select {WAITING} from role cross join lateral \
-               (select * from waiting w where w.colony = $1 and w.role = name order by w.ticket, w.step limit {PAGE}) w \
-             where name is not null order by w.role, w.ticket, w.step"
+               select (select min(lane) from waiting where colony = $1 and lane > name) from lane where name is not null \
+             ) select {WAITING} from lane cross join lateral \
+               (select * from waiting w where w.colony = $1 and w.lane = name order by w.ticket, w.step limit {PAGE}) w \
+             where name is not null order by w.lane, w.ticket, w.step"
         );
         let (found, heads) = self.ask(async |session| {
             let select = session.statement("select version, state from colony where id = $1").await?;
@@ -191,7 +191,7 @@ impl Rows for PostgresRows {
         let Some(row) = found else { return Ok(None) };
         let mut waiting: BTreeMap<String, Vec<Waiting>> = BTreeMap::new();
         for it in heads.iter().map(waiting_of) {
-            waiting.entry(it.item.role.clone()).or_default().push(it);
+            waiting.entry(it.item.lane()).or_default().push(it);
         }
         let state = row.get::<_, String>(1).into_bytes();
         Ok(Some(ColonyFound { version: number(&row, 0), state, waiting }))
@@ -210,13 +210,13 @@ impl Rows for PostgresRows {
         Ok(row.map(|row| row.get(0)))
     }
 
-    fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
+    fn waiting(&mut self, colony: &str, lane: &str) -> Result<Vec<Waiting>, Failed> {
         let select = format!(
-            "select {WAITING} from waiting w where w.colony = $1 and w.role = $2 \
+            "select {WAITING} from waiting w where w.colony = $1 and w.lane = $2 \
              order by w.ticket, w.step limit {PAGE}"
         );
         let rows =
-            self.ask(async |it| it.client.query(&it.statement(&select).await?, &[&colony, &role]).await)?;
+            self.ask(async |it| it.client.query(&it.statement(&select).await?, &[&colony, &lane]).await)?;
         Ok(rows.iter().map(waiting_of).collect())
     }
 
@@ -350,11 +350,8 @@ fn by_mission(rows: &[Row]) -> BTreeMap<String, Vec<Waiting>> {
 }
 
 fn waiting_of(row: &Row) -> Waiting {
-    let item = Item {
-        mission: row.get(2),
-        step: StepId(u16::try_from(row.get::<_, i32>(3)).unwrap_or(u16::MAX)),
-        attempt: u32::try_from(row.get::<_, i64>(4)).unwrap_or(u32::MAX),
-        role: row.get(0),
-    };
+    let step = StepId(u16::try_from(row.get::<_, i32>(3)).unwrap_or(u16::MAX));
+    let attempt = u32::try_from(row.get::<_, i64>(4)).unwrap_or(u32::MAX);
+    let item = Item::of_lane(row.get(0), row.get(2), step, attempt);
     Waiting { item, ticket: number(row, 1), version: number(row, 5) }
 }

@@ -259,11 +259,11 @@ impl Statements {
             .collect();
         if !rows.is_empty() {
             self.add(
-                "insert into waiting (colony, role, ticket, mission, step, attempt, version) select * from unnest( \
+                "insert into waiting (colony, lane, ticket, mission, step, attempt, version) select * from unnest( \
                  $1::text[], $2::text[], $3::bigint[], $4::text[], $5::int[], $6::bigint[], $7::bigint[])",
                 vec![
                     column(&rows, |it| it.0.to_owned()),
-                    column(&rows, |it| it.1.item.role.clone()),
+                    column(&rows, |it| it.1.item.lane()),
                     column(&rows, |it| it.1.ticket as i64),
                     column(&rows, |it| it.1.item.mission.clone()),
                     column(&rows, |it| i32::from(it.1.item.step.0)),

@@ -15,7 +15,7 @@ use crate::host::unit_of_work::{
 use crate::host::{Colony, Millis, TextOf};
 
 /// The columns of [`waiting_of`].
-const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
+const WAITING: &str = "w.lane, w.ticket, w.mission, w.step, w.attempt, w.version";
 
 /// The connection that writes.
 pub(super) struct SqliteRows {
@@ -59,27 +59,27 @@ impl SqliteRows {
         select.query_map([id], waiting_of)?.collect()
     }
 
-    /// The first waiting steps of each role. It goes from role to role by the index, however many steps wait.
+    /// The first waiting steps of each lane. It goes from lane to lane by the index, however many steps wait.
     fn all_waiting(&self, colony: &str) -> rusqlite::Result<BTreeMap<String, Vec<Waiting>>> {
-        let next = "select min(role) from waiting where colony = ?1 and role > ?2";
-        let first = "select min(role) from waiting where colony = ?1";
-        let mut role: Option<String> =
+        let next = "select min(lane) from waiting where colony = ?1 and lane > ?2";
+        let first = "select min(lane) from waiting where colony = ?1";
+        let mut lane: Option<String> =
             self.connection.prepare_cached(first)?.query_row([colony], |row| row.get(0))?;
         let mut waiting = BTreeMap::new();
-        while let Some(name) = role {
-            role = self.connection.prepare_cached(next)?.query_row((colony, &name), |row| row.get(0))?;
+        while let Some(name) = lane {
+            lane = self.connection.prepare_cached(next)?.query_row((colony, &name), |row| row.get(0))?;
             waiting.insert(name.clone(), self.first_waiting(colony, &name)?);
         }
         Ok(waiting)
     }
 
-    fn first_waiting(&self, colony: &str, role: &str) -> rusqlite::Result<Vec<Waiting>> {
+    fn first_waiting(&self, colony: &str, lane: &str) -> rusqlite::Result<Vec<Waiting>> {
         let select = format!(
-            "select {WAITING} from waiting w where w.colony = ?1 and w.role = ?2 \
+            "select {WAITING} from waiting w where w.colony = ?1 and w.lane = ?2 \
              order by w.ticket, w.step limit {PAGE}"
         );
         let mut select = self.connection.prepare_cached(&select)?;
-        select.query_map((colony, role), waiting_of)?.collect()
+        select.query_map((colony, lane), waiting_of)?.collect()
     }
 }
 
@@ -128,8 +128,8 @@ impl Rows for SqliteRows {
         Ok(select.query_row([colony, branch], |row| row.get(0)).optional()?)
     }
 
-    fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
-        Ok(self.first_waiting(colony, role)?)
+    fn waiting(&mut self, colony: &str, lane: &str) -> Result<Vec<Waiting>, Failed> {
+        Ok(self.first_waiting(colony, lane)?)
     }
 
     fn plan(&mut self, hash: &str) -> Result<Option<String>, Failed> {
@@ -243,7 +243,6 @@ fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 }
 
 fn waiting_of(row: &Row<'_>) -> rusqlite::Result<Waiting> {
-    let item =
-        Item { mission: row.get(2)?, step: StepId(row.get(3)?), attempt: row.get(4)?, role: row.get(0)? };
+    let item = Item::of_lane(&row.get::<_, String>(0)?, row.get(2)?, StepId(row.get(3)?), row.get(4)?);
     Ok(Waiting { item, ticket: unsigned(row, 1)?, version: unsigned(row, 5)? })
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use orange_core::plan::{Policy, StepId};
-use orange_core::scheduler::Event as SchedulerEvent;
+use orange_core::scheduler::{Ability, Event as SchedulerEvent};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -47,7 +47,8 @@ fn mission(colony: &str, key: &str) -> WriterRequest {
 }
 
 fn register(colony: &str) -> WriterRequest {
-    let event = SchedulerEvent::Register { crab: "c".to_owned(), roles: vec!["any".to_owned()] };
+    let (roles, abilities) = (vec!["any".to_owned()], Ability::ALL.into_iter().collect());
+    let event = SchedulerEvent::Register { crab: "c".to_owned(), roles, abilities };
     let event = Event::Scheduler { id: colony.to_owned(), event };
     WriterRequest::Call(Box::new(ActorCall { key: None, event, about: CallDetails::default() }))
 }
@@ -254,8 +255,8 @@ fn every_list_goes_through_an_index() {
         }
     }
     for select in [
-        "select 1 from waiting where colony = ?1 and role = ?2 order by ticket, step limit 1",
-        "select min(role) from waiting where colony = ?1 and role > ?2",
+        "select 1 from waiting where colony = ?1 and lane = ?2 order by ticket, step limit 1",
+        "select min(lane) from waiting where colony = ?1 and lane > ?2",
         "select 1 from waiting where mission = ?1",
         "select 1 from mission where id = ?1",
         "select 1 from run where mission = ?1 order by mission",

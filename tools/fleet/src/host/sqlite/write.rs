@@ -141,7 +141,7 @@ fn attempts(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
 fn waiting(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     let mut delete = connection.prepare_cached("delete from waiting where mission = ?1")?;
     let mut insert = connection.prepare_cached(
-        "insert into waiting (colony, role, ticket, mission, step, attempt, version) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "insert into waiting (colony, lane, ticket, mission, step, attempt, version) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for mission in writes.waiting.keys() {
         delete.execute([mission])?;
@@ -150,7 +150,7 @@ fn waiting(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     for (colony, it) in rows {
         let item = &it.item;
         let (ticket, version) = (it.ticket as i64, it.version as i64);
-        insert.execute((colony, &item.role, ticket, &item.mission, item.step.0, item.attempt, version))?;
+        insert.execute((colony, item.lane(), ticket, &item.mission, item.step.0, item.attempt, version))?;
     }
     Ok(())
 }

@@ -80,12 +80,12 @@ impl<R: Rows> UnitOfWork<R> {
         };
         let actor = SchedulerActor { colony: id.to_owned(), scheduler, version };
         let mut loaded = LoadedColony::new(actor);
-        loaded.queues = waiting.into_iter().map(|(role, first)| (role, WaitingQueue::new(first))).collect();
+        loaded.queues = waiting.into_iter().map(|(lane, first)| (lane, WaitingQueue::new(first))).collect();
         self.colonies.insert(id.to_owned(), loaded);
         Ok(())
     }
 
-    /// The first waiting steps of a colony that is loaded, by role, if its scheduler looks at them for this event.
+    /// The first waiting steps of a colony that is loaded, by lane, if its scheduler looks at them for this event.
     pub(super) fn heads(&mut self, id: &str, event: &SchedulerEvent) -> Result<Heads, Failed> {
         let Some(loaded) = self.colonies.get(id) else { return Ok(Heads::new()) };
         if !loaded.actor.scheduler.reads_heads(event) {
@@ -96,7 +96,7 @@ impl<R: Rows> UnitOfWork<R> {
         let head = |step: Waiting| {
             let waits = self.waiting.get(&step.item.mission);
             let others = waits.iter().flat_map(|it| &it.1).filter(|it| **it != step).cloned().collect();
-            (step.item.role.clone(), Head { step, others })
+            (step.item.lane(), Head { step, others })
         };
         Ok(firsts.into_iter().map(head).collect())
     }

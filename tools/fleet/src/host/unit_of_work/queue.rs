@@ -1,4 +1,4 @@
-//! The first waiting steps of a role, so that its next one is known without a look into the store.
+//! The first waiting steps of a lane, so that its next one is known without a look into the store.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use orange_core::scheduler::Waiting;
 
 use super::PAGE;
 
-/// The first waiting steps of a role in their order.
+/// The first waiting steps of a lane in their order.
 pub struct WaitingQueue {
     first: VecDeque<Waiting>,
     /// No other steps wait.
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn waiting(ticket: u64) -> Waiting {
-        let item = Item { mission: ticket.to_string(), step: StepId(0), attempt: 1, role: "any".to_owned() };
+        let item = Item::of_lane("any", ticket.to_string(), StepId(0), 1);
         Waiting { item, ticket, version: 1 }
     }
 

@@ -32,8 +32,8 @@ pub trait Rows {
     /// The newest mission of a colony on this branch.
     fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed>;
 
-    /// The first waiting steps of a role, at most [`PAGE`].
-    fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed>;
+    /// The first waiting steps of a lane, at most [`PAGE`].
+    fn waiting(&mut self, colony: &str, lane: &str) -> Result<Vec<Waiting>, Failed>;
 
     /// The text of a plan.
     fn plan(&mut self, hash: &str) -> Result<Option<String>, Failed>;

@@ -65,13 +65,13 @@ impl<R: Rows> UnitOfWork<R> {
 
     /// A step waits from now on.
     pub(super) fn push(&mut self, colony: &str, waiting: Waiting) {
-        let (mission, role) = (waiting.item.mission.clone(), waiting.item.role.clone());
-        self.count_waiting(colony, &role, 1);
+        let (mission, lane) = (waiting.item.mission.clone(), waiting.item.lane());
+        self.count_waiting(colony, &waiting.item.role, 1);
         let waits = self.waiting.entry(mission.clone()).or_insert_with(|| (colony.to_owned(), Vec::new()));
         waits.1.push(waiting.clone());
         self.writes.waiting.insert(mission, waits.clone());
         if let Some(loaded) = self.colonies.get_mut(colony) {
-            loaded.queues.entry(role).or_insert_with(|| WaitingQueue::new(Vec::new())).push(waiting);
+            loaded.queues.entry(lane).or_insert_with(|| WaitingQueue::new(Vec::new())).push(waiting);
         }
     }
 
@@ -81,26 +81,26 @@ impl<R: Rows> UnitOfWork<R> {
         let none = (colony.clone(), Vec::new());
         self.waiting.insert(mission.to_owned(), none.clone());
         self.writes.waiting.insert(mission.to_owned(), none);
-        for role in steps.into_iter().map(|it| it.item.role) {
-            self.count_waiting(&colony, &role, -1);
-            self.shorten(&colony, role, mission)?;
+        for item in steps.into_iter().map(|it| it.item) {
+            self.count_waiting(&colony, &item.role, -1);
+            self.shorten(&colony, item.lane(), mission)?;
         }
         Ok(())
     }
 
-    /// The queue of a role without the steps of this mission.
-    fn shorten(&mut self, colony: &str, role: String, mission: &str) -> Result<(), Failed> {
+    /// The queue of a lane without the steps of this mission.
+    fn shorten(&mut self, colony: &str, lane: String, mission: &str) -> Result<(), Failed> {
         let Some(loaded) = self.colonies.get_mut(colony) else { return Ok(()) };
-        let Some(queue) = loaded.queues.get_mut(&role) else { return Ok(()) };
+        let Some(queue) = loaded.queues.get_mut(&lane) else { return Ok(()) };
         queue.remove(mission);
         if !queue.is_used_up() {
             return Ok(());
         }
         // The store has to know what waits now.
         self.save()?;
-        let first = WaitingQueue::new(self.rows.waiting(colony, &role)?);
+        let first = WaitingQueue::new(self.rows.waiting(colony, &lane)?);
         if let Some(loaded) = self.colonies.get_mut(colony) {
-            loaded.queues.insert(role, first);
+            loaded.queues.insert(lane, first);
         }
         Ok(())
     }

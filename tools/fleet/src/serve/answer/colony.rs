@@ -28,6 +28,7 @@ pub fn crab(
         colony_id: colony.to_owned(),
         name: name.to_owned(),
         roles: crab.roles.clone(),
+        abilities: crab.abilities.iter().map(|it| it.as_str().to_owned()).collect(),
         status: status(crab),
         mission_id: crab.mission.clone(),
         run_id: run,

@@ -12,7 +12,7 @@ use axum::response::Response;
 use orange_api::gateway::{
     CrabAnswer, Crabs, HeartbeatAnswer, HeartbeatBody, Messages, PollBody, RegisterBody, Registered,
 };
-use orange_core::scheduler::Event as SchedulerEvent;
+use orange_core::scheduler::{Ability, Event as SchedulerEvent};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -61,8 +61,9 @@ pub(super) async fn register(
         None => new_id(caller.key.as_deref(), &caller.holder.id)?,
     };
     let roles = roles(&body)?;
+    let abilities = body.abilities.iter().filter_map(|it| Ability::parse(it)).collect();
     let colony = gateway.colony(&body.colony_id, rights(&caller.holder)).await?.id;
-    let event = SchedulerEvent::Register { crab: crab.clone(), roles: roles.clone() };
+    let event = SchedulerEvent::Register { crab: crab.clone(), roles: roles.clone(), abilities };
     let about =
         CallDetails { crab: Some(crab.clone()), name: Some(name.to_owned()), ..CallDetails::default() };
     let event = Event::Scheduler { id: colony.clone(), event };

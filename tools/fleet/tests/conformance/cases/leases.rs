@@ -4,8 +4,9 @@ use std::path::Path;
 
 use orange_core::mission::{Event as MissionEvent, Refusal, Report};
 use orange_core::plan::StepId;
-use orange_core::scheduler::{self, Event as SchedulerEvent, SILENT_SWEEPS};
+use orange_core::scheduler::{self, Ability, Event as SchedulerEvent, SILENT_SWEEPS};
 use orange_fleet::host::{ActorReply, Instruction};
+use orange_fleet::simulate::measure::WALLED;
 
 use crate::TestedStore;
 use crate::world::{World, done, offers, step};
@@ -48,6 +49,35 @@ pub async fn a_crab_gets_the_first_step_that_it_takes(store: TestedStore, folder
     assert_eq!(world.stored(&first).await.row.status, "completed");
     done(&world.mission("", &second, MissionEvent::Cancel).await);
     assert_eq!((world.state().await.waiting, world.host.counts().await.unwrap().waiting), (Vec::new(), 0));
+}
+
+pub async fn a_step_with_a_need_waits_for_a_crab_that_is_able(store: TestedStore, folder: &Path) {
+    let world = World::new((store.open)(folder)).await;
+    let (first, second) = (world.start_with(&WALLED, "one").await, world.start_with(&WALLED, "two").await);
+    assert_eq!(world.state().await.waiting, [("worker".to_owned(), 4)]);
+    world.register("old", "any").await;
+    let taken = world.park("old").await.unwrap();
+    assert_eq!((taken.mission.as_str(), taken.step), (first.as_str(), StepId(1)));
+    assert_eq!(world.park("old").await.unwrap(), taken);
+    world.register("older", "any").await;
+    let taken = world.park("older").await.unwrap();
+    assert_eq!((taken.mission.as_str(), taken.step), (second.as_str(), StepId(1)));
+    done(&world.mission("", &second, MissionEvent::Cancel).await);
+    let third = world.start_with(&WALLED, "three").await;
+    assert_eq!(world.state().await.waiting, [("worker".to_owned(), 2)]);
+    drop(world);
+    let world = World::new((store.open)(folder)).await;
+    assert_eq!(world.state().await.waiting, [("worker".to_owned(), 2)]);
+    world.register_with("able", "any", [Ability::Wall].into()).await;
+    let taken = world.park("able").await.unwrap();
+    assert_eq!(
+        (taken.mission.as_str(), taken.step, taken.needs),
+        (third.as_str(), StepId(0), [Ability::Wall].into())
+    );
+    let why = world.state().await.why_waits(&world.stored(&third).await);
+    assert_eq!(why, None, "a crab has it");
+    world.scheduler(SchedulerEvent::Leave { crab: "able".to_owned() }).await;
+    assert_eq!(world.state().await.waiting, [("worker".to_owned(), 2)]);
 }
 
 pub async fn a_lost_step_waits_again_with_the_others_of_its_mission(store: TestedStore, folder: &Path) {

@@ -32,6 +32,7 @@ macro_rules! suite {
             leases::a_step_that_is_given_back_goes_to_another_crab
             leases::a_cancelled_mission_ends_its_agent
             leases::a_crab_gets_the_first_step_that_it_takes
+            leases::a_step_with_a_need_waits_for_a_crab_that_is_able
             leases::a_lost_step_waits_again_with_the_others_of_its_mission
             leases::a_crab_speaks_only_for_what_it_has
             leases::a_role_has_one_crab
