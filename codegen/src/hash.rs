@@ -45,7 +45,7 @@ fn piece(piece: &StepPiece) -> String {
     match piece {
         StepPiece::Text(text) => text.clone(),
         StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
-        StepPiece::Input(_, name) => format!("{{{{inputs.{name}}}}}"),
+        StepPiece::Read(_, name) => format!("{{{{{}}}}}", name.value),
     }
 }
 

@@ -10,6 +10,7 @@ use orange_analysis::{plan_scenario, scenario};
 use orange_codegen::model::keys::{NameKind, Object, PromptKind, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::model::occurrences::{Occurrence, in_prompt, occurrences};
 use orange_codegen::model::visit::{Visited, visit};
+use orange_codegen::model::{Definition, ValueKind};
 use orange_codegen::prompt_files::folder_of;
 use orange_codegen::recognise::WorkflowKind;
 use orange_codegen::source::is_scenario_file;
@@ -156,6 +157,31 @@ impl<'w> Project<'w> {
         names.sort();
         names.dedup();
         names
+    }
+
+    /// The outputs that a step declares.
+    pub fn outputs(&self, step: &str) -> Vec<String> {
+        let mentions = self.mentions.iter().map(|it| &it.occurrence);
+        let is_meant = |it: &&Occurrence| {
+            it.kind == NameKind::Outputs && it.is_definition && it.step.as_deref() == Some(step)
+        };
+        mentions.filter(is_meant).map(|it| it.name.clone()).collect()
+    }
+
+    /// The words of an input or of an output.
+    pub fn words_of(&self, step: &str, name: &str) -> Vec<String> {
+        let Some(Definition::Steps(steps)) = self.workflow.compilation.definition() else {
+            return Vec::new();
+        };
+        let declared = match steps.steps.iter().find(|it| it.id.value == step) {
+            Some(step) => &step.outputs,
+            None => &steps.inputs,
+        };
+        match declared.iter().find(|it| it.name.value == name).map(|it| &it.kind) {
+            Some(ValueKind::Words(words)) => words.iter().map(|it| it.value.clone()).collect(),
+            Some(ValueKind::Text | ValueKind::Number { .. } | ValueKind::Bool | ValueKind::List { .. })
+            | None => Vec::new(),
+        }
     }
 
     /// The text of one of its files.

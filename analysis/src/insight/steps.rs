@@ -75,6 +75,16 @@ fn readers(facts: &StepFacts<'_>, id: StepId) -> Vec<StepReader> {
                 value,
             }));
         }
+        let read_by_texts = step.texts().flatten().filter_map(|piece| match piece {
+            StepPiece::Read(Operand::Step(read, field), _) if *read == id => Some(*field),
+            StepPiece::Read(..) | StepPiece::Text(_) | StepPiece::Value(_) => None,
+        });
+        readers.extend(read_by_texts.map(|field| StepReader {
+            step: step.id.value.clone(),
+            span: step.prompt.span,
+            field: facts.plan.field_name(id, field).to_owned(),
+            value: None,
+        }));
         // The context of a prompt is the summaries of the dependencies.
         let has_context = step.prompt.pieces.contains(&StepPiece::Value(StepValue::Context));
         if has_context && step.depends_on.iter().any(|it| it.value == id) {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use orange_core::Permissions;
 use orange_core::plan::{
-    self, Ask, Comparison, Effort, Execution, Field, Input, Intervene, Items, Operand, Output, Plan, Policy,
-    Relation, RoleId, Step, StepCondition, StepGate, StepId, StepPiece, StepPrompt, StepTest, StepValue,
-    ValueType,
+    self, Ask, Comparison, Effort, Execution, FanOut, Field, Input, Intervene, ItemList, Items, Operand,
+    Output, Plan, Policy, Relation, RoleId, Step, StepCondition, StepGate, StepId, StepPiece, StepPrompt,
+    StepTest, StepValue, ValueType, WorktreeUse,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -134,6 +134,19 @@ impl<'e> PlanEmission<'e> {
 
     /// The conditions as a function of what they read: of results and summaries where they read nothing else.
     fn condition_holds(&self) -> TokenStream {
+        let mut conditions = self.plan.steps.iter().filter_map(|it| it.condition.as_ref());
+        if conditions.any(|it| it.tests().iter().any(|it| it.items.is_some())) {
+            return quote! {
+                /// True if its condition holds with these answers of its tests; a step without a condition runs always. A test of a
+                /// value that is not there has no answer.
+                pub fn condition_holds(
+                    self,
+                    answer: &dyn Fn(&orange::plan::StepTest<'_>) -> Option<bool>,
+                ) -> bool {
+                    PLAN.step(self.id()).condition.is_none_or(|it| it.holds_by(answer))
+                }
+            };
+        }
         if self.plan.steps.iter().filter_map(|it| it.condition.as_ref()).any(|it| equality(it).is_none()) {
             return quote! {
                 /// True if its condition holds, given the value that `value` finds; a step without a condition runs always. A test of
@@ -197,6 +210,11 @@ impl<'e> PlanEmission<'e> {
             let most = Literal::u32_unsuffixed(it);
             quote!(max_attempts: Some(#most),)
         });
+        let is_other = self.plan.parallel != plan::DEFAULT_PARALLEL;
+        let parallel = optional(
+            "parallel",
+            is_other.then(|| Literal::u8_unsuffixed(self.plan.parallel).into_token_stream()),
+        );
         quote! {
             /// The tables of the workflow.
             pub static PLAN: orange::plan::Plan<'static> = orange::plan::Plan {
@@ -212,6 +230,7 @@ impl<'e> PlanEmission<'e> {
                 budget: #budget,
                 #inputs
                 #max_attempts
+                #parallel
                 ..orange::plan::Plan::EMPTY
             };
 
@@ -239,6 +258,8 @@ impl<'e> PlanEmission<'e> {
         });
         let gates = step.gates.iter().map(|it| self.gate(it));
         let gates = optional("gates", (!step.gates.is_empty()).then(|| quote!(&[#(#gates),*])));
+        let worktree = optional("worktree", worktree(step.worktree));
+        let fan_out = optional("fan_out", step.fan_out.as_ref().map(|it| self.fan_out(it)));
         let model = step.model.map(|it| {
             let model = text::lines(it);
             quote!(model: Some(#model),)
@@ -266,6 +287,8 @@ impl<'e> PlanEmission<'e> {
                 #ask
                 #gates
                 depends_on: #depends_on,
+                #worktree
+                #fan_out
                 condition: #condition,
                 results: &[#(#results),*],
                 max_retries: #max_retries,
@@ -283,6 +306,25 @@ impl<'e> PlanEmission<'e> {
                 ..orange::plan::Step::EMPTY
             }
         }
+    }
+
+    fn fan_out(&self, fan_out: &FanOut<'_>) -> TokenStream {
+        let list = match fan_out.list {
+            ItemList::Output(step, output) => {
+                let (step, number) = (self.id(step), Literal::u16_unsuffixed(output.0));
+                quote!(Output(#step, orange::plan::OutputId(#number)))
+            }
+            ItemList::Input(input) => {
+                let number = Literal::u16_unsuffixed(input.0);
+                quote!(Input(orange::plan::InputId(#number)))
+            }
+            ItemList::Fixed(items) => {
+                let items = items.iter().map(|it| text::lines(it));
+                quote!(Fixed(&[#(#items),*]))
+            }
+        };
+        let enough = option(fan_out.enough.map(Literal::u16_unsuffixed));
+        quote!(Some(orange::plan::FanOut { list: orange::plan::ItemList::#list, enough: #enough }))
     }
 
     fn gate(&self, gate: &StepGate<'_>) -> TokenStream {
@@ -438,6 +480,15 @@ fn ask(ask: &Ask<'_>) -> TokenStream {
             is_approval: #is_approval,
             on_timeout: #on_timeout,
         }
+    }
+}
+
+/// Use of the worktree of a step that does not write there alone.
+fn worktree(worktree: WorktreeUse) -> Option<TokenStream> {
+    match worktree {
+        WorktreeUse::Write => None,
+        WorktreeUse::Read => Some(quote!(orange::plan::WorktreeUse::Read)),
+        WorktreeUse::Own => Some(quote!(orange::plan::WorktreeUse::Own)),
     }
 }
 

@@ -9,8 +9,8 @@ use orange_core::plan::{self, Operand, Plan, StepId};
 use super::arena::Pool;
 use crate::Checked;
 use crate::model::{
-    Compared, ConditionTest, Definition, Expression, Field, ProgramArgument, Step, StepAsk, StepGate,
-    StepPiece, Steps, TypedValue, ValueKind,
+    Compared, ConditionTest, Definition, Expression, Field, ProgramArgument, Step, StepAsk, StepFanOut,
+    StepGate, StepItemList, StepPiece, Steps, TypedValue, ValueKind,
 };
 
 /// Results of a step that declares none, if conditions ask for nothing else of it.
@@ -62,7 +62,7 @@ pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<
             default: it.default.as_ref().map(|it| literal(arena, &it.value)),
         })),
         max_attempts: steps.max_attempts.map(|it| it.value),
-        parallel: plan::DEFAULT_PARALLEL,
+        parallel: steps.parallel.map_or(plan::DEFAULT_PARALLEL, |it| it.value),
     })
 }
 
@@ -82,8 +82,8 @@ fn step<'a>(
         ask: step.ask.as_ref().and_then(|it| arena.asks.keep([ask(arena, it)]).first()),
         gates: arena.gates.keep(step.gates.iter().map(|it| gate(arena, it))),
         depends_on: arena.ids.keep(step.depends_on.iter().map(|it| it.value)),
-        worktree: plan::WorktreeUse::Write,
-        fan_out: None,
+        worktree: step.worktree.value,
+        fan_out: step.fan_out.as_ref().map(|it| fan_out(arena, it)),
         condition: step.condition.as_ref().map(|it| condition(arena, &it.expression)),
         results: arena.words.keep(results),
         outputs: arena.outputs.keep(
@@ -101,6 +101,17 @@ fn step<'a>(
         timeout: step.timeout.or(step.is_program().then_some(PROGRAM_TIMEOUT)),
         stuck_after: step.stuck_after,
     }
+}
+
+fn fan_out<'a>(arena: &'a PlanArena<'a>, fan_out: &'a StepFanOut) -> plan::FanOut<'a> {
+    let list = match &fan_out.list {
+        StepItemList::Output(step, output) => plan::ItemList::Output(step.value, *output),
+        StepItemList::Input(input) => plan::ItemList::Input(*input),
+        StepItemList::Fixed(items) => {
+            plan::ItemList::Fixed(arena.words.keep(items.iter().map(|it| it.value.as_str())))
+        }
+    };
+    plan::FanOut { list, enough: fan_out.enough.map(|it| it.value) }
 }
 
 fn ask<'a>(arena: &'a PlanArena<'a>, ask: &'a StepAsk) -> plan::Ask<'a> {
@@ -133,7 +144,7 @@ fn piece(piece: &StepPiece) -> plan::StepPiece<'_> {
     match piece {
         StepPiece::Text(text) => plan::StepPiece::Text(text),
         StepPiece::Value(value) => plan::StepPiece::Value(*value),
-        StepPiece::Input(input, _) => plan::StepPiece::Read(Operand::Input(*input)),
+        StepPiece::Read(operand, _) => plan::StepPiece::Read(*operand),
     }
 }
 
@@ -146,9 +157,9 @@ fn condition<'a>(arena: &'a PlanArena<'a>, expression: &'a Expression) -> plan::
             [part, ..] => plan::StepCondition::Not(part),
             [] => plan::StepCondition::Or(&[]),
         },
-        Expression::Test(ConditionTest { of, is, .. }) => plan::StepCondition::Test(plan::StepTest {
+        Expression::Test(ConditionTest { of, items, is, .. }) => plan::StepCondition::Test(plan::StepTest {
             of: *of,
-            items: None,
+            items: *items,
             is: match is {
                 Compared::Is(relation, value) => {
                     plan::Comparison::Is(*relation, literal(arena, &value.value))

@@ -26,6 +26,7 @@ mod states;
 mod step_ask;
 mod step_condition;
 mod step_expression;
+mod step_fan_out;
 mod step_gate;
 mod step_number;
 mod step_program;
@@ -48,9 +49,10 @@ pub use sandbox::WrittenSandbox;
 pub use states::StateDelegates;
 pub use step_ask::StepAsk;
 pub use step_expression::{Compared, ConditionTest, Equality, Expression, StepCondition};
+pub use step_fan_out::{StepFanOut, StepItemList};
 pub use step_gate::StepGate;
 pub use step_program::ProgramArgument;
-pub use step_prompt::{StepPrompt, StepPromptFile};
+pub use step_prompt::{StepPiece, StepPrompt, StepPromptFile};
 pub use step_values::{DeclaredValue, ValueKind};
 pub use steps::ANY;
 pub use transitions::Ends;
@@ -59,7 +61,8 @@ pub use watch::{WatchRule, watched_fact};
 use orange_core::wall::Demand;
 
 pub use orange_core::plan::{
-    Effort, Execution, Field, InputId, Intervene, Policy, RoleId, StepId, StepValue, Value as TypedValue,
+    Effort, Execution, Field, InputId, Intervene, Operand, OutputId, Policy, RoleId, StepId, StepValue,
+    Value as TypedValue, WorktreeUse,
 };
 pub use orange_core::{
     Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, DelegateInto,
@@ -519,6 +522,8 @@ pub struct Steps {
     pub inputs: Vec<DeclaredValue>,
     /// The most attempts of a mission.
     pub max_attempts: Option<Spanned<u32>>,
+    /// Number of agents and programs that may work at once.
+    pub parallel: Option<Spanned<u8>>,
     /// Demand on the confinement of every agent.
     pub sandbox: Option<WrittenSandbox>,
     /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
@@ -548,6 +553,10 @@ pub struct Step {
     pub gates: Vec<StepGate>,
     /// The steps that end before it is decided.
     pub depends_on: Vec<Spanned<StepId>>,
+    /// Use of the mission's worktree, with the key that says so.
+    pub worktree: Spanned<WorktreeUse>,
+    /// One item for each element of a list; a step without is one job.
+    pub fan_out: Option<StepFanOut>,
     /// Condition under which it runs; without one it runs always.
     pub condition: Option<StepCondition>,
     /// Results that an attempt may report; empty when any word may be.
@@ -578,15 +587,4 @@ pub struct Step {
     pub stuck_after: u16,
     /// True if it is meant to have no edges.
     pub independent: bool,
-}
-
-/// A piece of the prompt of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepPiece {
-    /// Literal text.
-    Text(String),
-    /// A placeholder: put in once and never looked at again.
-    Value(StepValue),
-    /// `{{inputs.target}}`, with the name of the input.
-    Input(InputId, String),
 }

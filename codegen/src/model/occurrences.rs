@@ -21,7 +21,7 @@ pub struct Occurrence {
     pub kind: NameKind,
     /// The name.
     pub name: String,
-    /// The step that a result belongs to.
+    /// The step that a result or an output belongs to.
     pub step: Option<String>,
     /// True if the thing is defined here.
     pub is_definition: bool,
@@ -44,7 +44,7 @@ pub fn occurrences(tree: &Node, object: &'static Object) -> Vec<Occurrence> {
                 MapKeys::New(kind) => (kind, true),
                 MapKeys::Known(kind) => (kind, false),
             };
-            found.push(whole(kind, scalar, None, is_definition));
+            found.push(whole(kind, scalar, step_of(kind, ancestors), is_definition));
         }
         Visited::Value { node, takes } => {
             if let NodeKind::Scalar(scalar) = &node.kind
@@ -62,19 +62,23 @@ pub fn occurrences(tree: &Node, object: &'static Object) -> Vec<Occurrence> {
 
 /// The names of values and counters in a text with placeholders.
 pub fn in_prompt(text: &Text, kind: PromptKind) -> Vec<Occurrence> {
-    let words: Vec<Range<usize>> = match kind {
-        PromptKind::Task | PromptKind::Message => prompts::placeholders(&text.value).collect(),
-        PromptKind::Step => step_prompt::placeholders(&text.value).collect(),
-    };
-    let value = |word: Range<usize>| {
-        let name = &text.value[word.clone()];
-        let kind = match prompts::is_value(name) || kind == PromptKind::Step {
-            true => NameKind::Values,
-            false => NameKind::Counters,
-        };
-        part(kind, text, word, None)
-    };
-    words.into_iter().map(|word| step_condition::trimmed(&text.value, word)).map(value).collect()
+    let trimmed = |word: Range<usize>| step_condition::trimmed(&text.value, word);
+    match kind {
+        PromptKind::Task | PromptKind::Message => {
+            let value = |word: Range<usize>| match prompts::is_value(&text.value[word.clone()]) {
+                true => part(NameKind::Values, text, word, None),
+                false => part(NameKind::Counters, text, word, None),
+            };
+            prompts::placeholders(&text.value).map(trimmed).map(value).collect()
+        }
+        PromptKind::Step => {
+            let names = |word: Range<usize>| match text.value[word.clone()].contains('.') {
+                true => parts(text, step_condition::operand_names(&text.value, word)).collect(),
+                false => vec![part(NameKind::Values, text, word, None)],
+            };
+            step_prompt::placeholders(&text.value).map(trimmed).flat_map(names).collect()
+        }
+    }
 }
 
 fn value(found: &mut Vec<Occurrence>, ancestors: &[Ancestor<'_>], scalar: &Scalar, takes: &Takes) {
@@ -92,7 +96,10 @@ fn value(found: &mut Vec<Occurrence>, ancestors: &[Ancestor<'_>], scalar: &Scala
         Takes::Guard => {
             found.extend(guard::parse::names(&text.value).map(|it| part(NameKind::Counters, text, it, None)));
         }
-        Takes::Condition => condition(found, text),
+        Takes::Condition => found.extend(parts(text, step_condition::names(&text.value))),
+        Takes::ListName => {
+            found.extend(parts(text, step_condition::operand_names(&text.value, 0..text.value.len())))
+        }
         Takes::Prompt(kind) => found.extend(in_prompt(text, *kind)),
         Takes::NameOr(..)
         | Takes::Text
@@ -110,17 +117,14 @@ fn value(found: &mut Vec<Occurrence>, ancestors: &[Ancestor<'_>], scalar: &Scala
     }
 }
 
-fn condition(found: &mut Vec<Occurrence>, text: &Text) {
-    for step_condition::NamedStep { step, results } in step_condition::names(&text.value) {
-        let of = text.value[step.clone()].to_owned();
-        found.push(part(NameKind::Steps, text, step, None));
-        found.extend(results.into_iter().map(|it| part(NameKind::Results, text, it, Some(of.clone()))));
-    }
+fn parts(text: &Text, names: Vec<step_condition::NamedPart>) -> impl Iterator<Item = Occurrence> {
+    names.into_iter().map(|it| part(it.kind, text, it.range, it.step.map(|step| text.value[step].to_owned())))
 }
 
-/// The step that the mapping with a result is about.
+/// The step that the mapping with a result or an output is about.
 fn step_of(kind: NameKind, ancestors: &[Ancestor<'_>]) -> Option<String> {
-    let mapping = ancestors.last().filter(|_| kind == NameKind::Results)?.node;
+    let is_of_step = matches!(kind, NameKind::Results | NameKind::Outputs);
+    let mapping = ancestors.last().filter(|_| is_of_step)?.node;
     let id = ["id", "complete"].iter().find_map(|key| mapping.value_of(key)?.text())?;
     Some(id.to_owned())
 }

@@ -11,7 +11,7 @@ use crate::span::Spanned;
 use crate::suggest;
 
 /// The keys that say something of an agent or of a program, or of their reports.
-const OF_WORK: [&str; 13] = [
+const OF_WORK: [&str; 16] = [
     "prompt",
     "prompt_file",
     "run",
@@ -25,6 +25,9 @@ const OF_WORK: [&str; 13] = [
     "sandbox",
     "stuck_after",
     "gates",
+    "read_only",
+    "worktree",
+    "enough",
 ];
 
 /// The keys that say something of a question.

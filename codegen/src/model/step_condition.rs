@@ -4,10 +4,11 @@ mod parse;
 
 use std::ops::Range;
 
-use orange_core::plan::{InputId, Operand, OutputId, Relation};
+use orange_core::plan::{InputId, Items, Operand, Relation};
 
 use self::parse::{Parsed, ParsedComparison, ParsedLiteral, ParsedTest};
 use super::decoder::{self, Decoder, shortened};
+use super::keys::NameKind;
 use super::step_scope::StepScope;
 use super::step_values::ValueKind;
 use super::{Compared, ConditionTest, Expression, Field, StepCondition, StepId, TypedValue};
@@ -41,14 +42,16 @@ pub(super) fn condition(
     }
 }
 
-/// A step that a condition names, and the words with which its result is compared, as bytes of its text.
-pub(super) struct NamedStep {
-    pub(super) step: Range<usize>,
-    pub(super) results: Vec<Range<usize>>,
+/// A name in a condition or a placeholder, as bytes of the text.
+pub(super) struct NamedPart {
+    pub(super) kind: NameKind,
+    pub(super) range: Range<usize>,
+    /// The step of a result or an output.
+    pub(super) step: Option<Range<usize>>,
 }
 
-/// The steps that a condition names.
-pub(super) fn names(text: &str) -> Vec<NamedStep> {
+/// The names in a condition.
+pub(super) fn names(text: &str) -> Vec<NamedPart> {
     fn collect(parsed: Parsed, found: &mut Vec<ParsedTest>) {
         match parsed {
             Parsed::Or(parts) | Parsed::And(parts) => parts.into_iter().for_each(|it| collect(it, found)),
@@ -60,17 +63,32 @@ pub(super) fn names(text: &str) -> Vec<NamedStep> {
     if let Ok(parsed) = parse::parse(text) {
         collect(parsed, &mut tests);
     }
-    let steps = tests.into_iter().filter(|it| &text[it.step.clone()] != INPUTS);
-    let named = steps.map(|ParsedTest { step, field, is, .. }| {
+    let named = tests.into_iter().flat_map(|ParsedTest { operand, step, field, is, .. }| {
         let words = match is {
             ParsedComparison::Is(_, _, ParsedLiteral::Text(word)) | ParsedComparison::Has(word) => vec![word],
             ParsedComparison::In(words) => words,
             ParsedComparison::Is(..) | ParsedComparison::Alone => Vec::new(),
         };
-        let is_result = Some(&text[field]) == Field::Result.word();
-        NamedStep { step, results: if is_result { words } else { Vec::new() } }
+        let is_result = Some(&text[field]) == Field::Result.word() && &text[step.clone()] != INPUTS;
+        let words = if is_result { words } else { Vec::new() };
+        let result = move |range| NamedPart { kind: NameKind::Results, range, step: Some(step.clone()) };
+        operand_names(text, operand).into_iter().chain(words.into_iter().map(result))
     });
     named.collect()
+}
+
+/// The names in a part of a text that names a value: `inputs.target`, `plan.risk`.
+pub(super) fn operand_names(text: &str, range: Range<usize>) -> Vec<NamedPart> {
+    let Some(dot) = text[range.clone()].rfind('.') else { return Vec::new() };
+    let (of, name) = (range.start..range.start + dot, range.start + dot + 1..range.end);
+    if &text[of.clone()] == INPUTS {
+        return vec![NamedPart { kind: NameKind::Inputs, range: name, step: None }];
+    }
+    let step = NamedPart { kind: NameKind::Steps, range: of.clone(), step: None };
+    if name.is_empty() || Field::OF_ALL.iter().any(|it| it.0 == &text[name.clone()]) {
+        return vec![step];
+    }
+    vec![step, NamedPart { kind: NameKind::Outputs, range: name, step: Some(of) }]
 }
 
 struct Resolver<'r, 'd, 's> {
@@ -113,13 +131,7 @@ impl Resolver<'_, '_, '_> {
     fn test(&mut self, test: &ParsedTest) -> Option<ConditionTest> {
         let Read { of, name, kind } = self.operand(test)?;
         let what = &self.text.value[test.operand.clone()];
-        if let Some((items, range)) = &test.items {
-            let message =
-                format!("`{what}` is one value: `{}` ranges over the items of a fan-out", items.as_str());
-            let found = Diagnostic::new(&B33, self.span(range), message);
-            self.decoder.report(found.help(format!("delete `{}`", items.as_str())));
-            return None;
-        }
+        let items = self.items(test, of, &kind)?;
         let is = match &test.is {
             ParsedComparison::Alone => match kind {
                 ValueKind::Bool => Compared::Is(
@@ -159,7 +171,31 @@ impl Resolver<'_, '_, '_> {
                 }
             },
         };
-        Some(ConditionTest { span: self.span(&test.range), of, name, is })
+        Some(ConditionTest { span: self.span(&test.range), of, items, name, is })
+    }
+
+    /// The items over which a test ranges: a fan-out has a value for each of its items, and everything else has one value.
+    fn items(&mut self, test: &ParsedTest, of: Operand, kind: &ValueKind) -> Option<Option<Items>> {
+        let what = &self.text.value[test.operand.clone()];
+        match (&test.items, has_items(self.scope, of)) {
+            (None, false) => Some(None),
+            (Some((items, _)), true) => Some(Some(*items)),
+            (Some((items, range)), false) => {
+                let items = items.as_str();
+                let message = format!("`{what}` is one value: `{items}` ranges over the items of a fan-out");
+                let found = Diagnostic::new(&B33, self.span(range), message);
+                self.decoder.report(found.help(format!("delete `{items}`")));
+                None
+            }
+            (None, true) => {
+                let message = format!("`{what}` has a value for each item of a fan-out");
+                let example = kind.example(what);
+                let help = format!("write `any {example}`, or `all {example}`");
+                let found = Diagnostic::new(&B33, self.span(&test.operand), message);
+                self.decoder.report(found.help(help));
+                None
+            }
+        }
     }
 
     fn mistyped<T>(&mut self, range: &Range<usize>, message: String, help: String) -> Option<T> {
@@ -240,24 +276,13 @@ impl Resolver<'_, '_, '_> {
             return None;
         };
         let step = StepId(step);
-        let common = Field::OF_ALL.into_iter().find(|(word, _)| *word == field.value).map(|it| it.1);
-        let declared = self.scope.outputs_of(step);
-        let (found, kind) = match common {
-            Some(part @ (Field::Result | Field::Summary | Field::Output(_))) => (part, ValueKind::Text),
-            Some(part @ Field::Ran) => (part, ValueKind::Bool),
-            Some(part @ Field::Rounds) => (part, ValueKind::ANY_NUMBER),
-            None => match declared.iter().position(|it| it.name.value == field.value) {
-                Some(at) => (Field::Output(OutputId(at as u16)), declared[at].kind.clone()),
-                None => {
-                    let known = Field::OF_ALL.map(|it| it.0).into_iter();
-                    let known = known.chain(declared.iter().map(|it| it.name.value.as_str()));
-                    match declared.is_empty() {
-                        true => self.decoder.unknown(&B06, ("field", "fields"), &field.as_str(), known),
-                        false => self.decoder.unknown(&B32, ("output", "fields"), &field.as_str(), known),
-                    }
-                    return None;
-                }
-            },
+        let Some((found, kind)) = self.scope.field(step, &field.value) else {
+            let known = self.scope.fields(step);
+            match self.scope.outputs_of(step).is_empty() {
+                true => self.decoder.unknown(&B06, ("field", "fields"), &field.as_str(), known),
+                false => self.decoder.unknown(&B32, ("output", "fields"), &field.as_str(), known),
+            }
+            return None;
         };
         Some(Read { of: Operand::Step(step, found), name: name.span, kind })
     }
@@ -279,6 +304,14 @@ impl Resolver<'_, '_, '_> {
             }
         }
         Some(Read { of: Operand::Input(InputId(at as u16)), name: name.span, kind })
+    }
+}
+
+/// True if an operand has a value for each item of a fan-out.
+pub(super) fn has_items(scope: &StepScope<'_>, of: Operand) -> bool {
+    match of {
+        Operand::Step(_, Field::Ran | Field::Rounds) | Operand::Input(_) => false,
+        Operand::Step(step, Field::Result | Field::Summary | Field::Output(_)) => scope.is_fan_out(step),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conditions as the model has them: expressions of tests, with places.
 
-use orange_core::plan::{Field, Operand, Relation, StepId};
+use orange_core::plan::{Field, Items, Operand, Relation, StepId};
 
 use super::TypedValue;
 use crate::span::{Span, Spanned};
@@ -36,6 +36,8 @@ pub struct ConditionTest {
     pub span: Span,
     /// Value that it tests.
     pub of: Operand,
+    /// Items of a fan-out for which it must hold; `None` of one value.
+    pub items: Option<Items>,
     /// Place of the name of the step or input.
     pub name: Span,
     /// Comparison with the value.
@@ -91,6 +93,7 @@ impl StepCondition {
     /// The parts of a condition that is one test of a text: `step.field == 'value'`.
     pub fn equality(&self) -> Option<Equality<'_>> {
         match &self.expression {
+            Expression::Test(ConditionTest { items: Some(_), .. }) => None,
             Expression::Test(ConditionTest { of: Operand::Step(step, field), name, is, .. }) => match is {
                 Compared::Is(Relation::Equal, value) => match &value.value {
                     TypedValue::Text(word) => Some(Equality {

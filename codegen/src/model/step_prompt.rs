@@ -5,12 +5,23 @@ use std::ops::Range;
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
 use super::prompt_file::{self, WRITE};
 use super::step_scope::StepScope;
-use super::{InputId, StepPiece, StepValue, prompts};
-use crate::catalogue::{B19, S04, S09};
+use super::{InputId, Operand, StepId, StepValue, prompts, step_condition};
+use crate::catalogue::{B19, B32, B33, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
 use crate::suggest;
 use crate::syntax::{NodeKind, Text};
+
+/// A piece of the prompt of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepPiece {
+    /// Literal text.
+    Text(String),
+    /// A placeholder: put in once and never looked at again.
+    Value(StepValue),
+    /// `{{inputs.target}}`, `{{plan.risk}}`: a value that the mission has, with its name.
+    Read(Operand, Spanned<String>),
+}
 
 /// The prompt of a step.
 #[derive(Clone, Debug)]
@@ -54,7 +65,7 @@ impl PromptParts {
         for piece in pieces {
             match piece {
                 StepPiece::Text(text) => self.add_text(&text),
-                value @ (StepPiece::Value(_) | StepPiece::Input(..)) => self.pieces.push(value),
+                value @ (StepPiece::Value(_) | StepPiece::Read(..)) => self.pieces.push(value),
             }
         }
     }
@@ -62,7 +73,7 @@ impl PromptParts {
     fn add_text(&mut self, more: &str) {
         match self.pieces.last_mut() {
             Some(StepPiece::Text(text)) => text.push_str(more),
-            Some(StepPiece::Value(_) | StepPiece::Input(..)) | None => {
+            Some(StepPiece::Value(_) | StepPiece::Read(..)) | None => {
                 self.pieces.push(StepPiece::Text(more.to_owned()))
             }
         }
@@ -89,7 +100,7 @@ pub(super) fn prompt(
     scope: &StepScope<'_>,
     fields: &ObjectFields<'_>,
     step: &Spanned<String>,
-    of_role: &PromptParts,
+    (of_role, role): (&PromptParts, Span),
 ) -> StepPrompt {
     if let Some(question) = fields.get("ask") {
         return text_here(
@@ -101,6 +112,14 @@ pub(super) fn prompt(
     }
     if let Some(program) = fields.get("run") {
         return empty(program.value.span);
+    }
+    if of_role.pieces.contains(&StepPiece::Value(StepValue::Item)) && !scope.has_item {
+        let message = format!(
+            "the prompt of this role has `{{{{item}}}}`, and `{}` has no items",
+            shortened(&step.value)
+        );
+        let help = "give the step a `for_each`, or write `{{item}}` in the prompts of its fan-outs alone";
+        decoder.report(Diagnostic::new(&B19, role, message).help(help));
     }
     match (fields.get("prompt"), fields.get("prompt_file")) {
         (Some(_), Some(file)) => {
@@ -175,36 +194,79 @@ pub(super) fn pieces(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, source: &
     let mut taken = 0;
     for word in placeholders(text) {
         let (at, end) = (word.start - 2, word.end + 2);
-        let word = &text[word];
-        let value = StepValue::ALL.iter().find(|it| it.name() == word.trim() && **it != StepValue::Item);
-        let value = value.copied().map(StepPiece::Value);
-        let input = word.trim().strip_prefix("inputs.").map(|name| {
-            let name = Spanned::new(name.to_owned(), source.locate(at, end));
-            let found = scope.input(decoder, &name)?;
-            Some(StepPiece::Input(InputId(found as u16), name.value))
-        });
-        match value.map(Some).or(input) {
-            // An unknown input has its finding.
-            Some(None) => {}
-            Some(Some(piece)) => {
-                if at > taken {
-                    pieces.push(StepPiece::Text(text[taken..at].to_owned()));
-                }
-                pieces.push(piece);
-                taken = end;
-            }
-            None => {
-                let message = format!("unknown placeholder `{{{{{word}}}}}`");
-                let known = StepValue::ALL.iter().map(|it| it.name());
-                let help = suggest::help(word.trim(), "placeholders", known);
-                decoder.report(Diagnostic::new(&B19, source.locate(at, end), message).help_if(help));
-            }
+        let written = Spanned::new(text[word].trim(), source.locate(at, end));
+        let Some(piece) = piece(decoder, scope, &written) else { continue };
+        if at > taken {
+            pieces.push(StepPiece::Text(text[taken..at].to_owned()));
         }
+        pieces.push(piece);
+        taken = end;
     }
     if taken < text.len() {
         pieces.push(StepPiece::Text(text[taken..].to_owned()));
     }
     pieces
+}
+
+/// The piece of a placeholder; `None` where the text stays as it is.
+fn piece(decoder: &mut Decoder<'_>, scope: &StepScope<'_>, written: &Spanned<&str>) -> Option<StepPiece> {
+    let read = |of: Operand| StepPiece::Read(of, Spanned::new(written.value.to_owned(), written.span));
+    match written.value.split_once('.') {
+        Some((step_condition::INPUTS, name)) => {
+            let input = scope.input(decoder, &Spanned::new(name.to_owned(), written.span))?;
+            Some(read(Operand::Input(InputId(input as u16))))
+        }
+        Some((step, field)) => field_of(decoder, scope, written, (step, field)).map(read),
+        None => {
+            let known = || StepValue::ALL.into_iter().filter(|it| scope.has_item || *it != StepValue::Item);
+            if let Some(value) = known().find(|it| it.name() == written.value) {
+                return Some(StepPiece::Value(value));
+            }
+            let (message, help) = match written.value == StepValue::Item.name() {
+                true => (
+                    "`{{item}}` stands in a step without items".to_owned(),
+                    Some("add `for_each`, with a list, to the step".to_owned()),
+                ),
+                false => (
+                    format!("unknown placeholder `{{{{{}}}}}`", written.value),
+                    suggest::help(written.value, "placeholders", known().map(StepValue::name)),
+                ),
+            };
+            decoder.report(Diagnostic::new(&B19, written.span, message).help_if(help));
+            None
+        }
+    }
+}
+
+/// The part of a report that a placeholder names. A text that names no step is a text, unless it is almost one that does.
+fn field_of(
+    decoder: &mut Decoder<'_>,
+    scope: &StepScope<'_>,
+    written: &Spanned<&str>,
+    (name, field): (&str, &str),
+) -> Option<Operand> {
+    let Some(step) = scope.steps.id(name).map(StepId) else {
+        let close = suggest::closest(name, scope.steps.names())?;
+        scope.field(StepId(scope.steps.id(close)?), field)?;
+        let message = format!("the placeholder `{{{{{}}}}}` names no step", written.value);
+        let found = Diagnostic::new(&B32, written.span, message);
+        decoder.report(found.help(format!("did you mean `{{{{{close}.{field}}}}}`?")));
+        return None;
+    };
+    let Some((part, _)) = scope.field(step, field) else {
+        let message = format!("`{name}` reports no `{}`", shortened(field));
+        let help = suggest::help(field, "fields", scope.fields(step));
+        decoder.report(Diagnostic::new(&B32, written.span, message).help_if(help));
+        return None;
+    };
+    let of = Operand::Step(step, part);
+    if step_condition::has_items(scope, of) {
+        let message = format!("`{}` has a value for each item of a fan-out", written.value);
+        let found = Diagnostic::new(&B33, written.span, message);
+        decoder.report(found.help("write `{{context}}`, which has what each item has reported"));
+        return None;
+    }
+    Some(of)
 }
 
 /// The words between double braces, with the blanks around them, as bytes of the text.
@@ -222,11 +284,11 @@ fn placeholder(text: &str) -> Option<&str> {
     let (word, _) = text.strip_prefix("{{")?.split_once("}}")?;
     let name = word.trim();
     let is_part = |it: u8| it.is_ascii_alphanumeric() || it == b'_';
-    let is_word = !name.is_empty()
-        && match name.strip_prefix("inputs.") {
-            Some(input) => !input.is_empty() && input.bytes().all(|it| is_part(it) || it == b'-'),
-            None => name.bytes().all(is_part),
-        };
+    let is_name = |it: &str| !it.is_empty() && it.bytes().all(|it| is_part(it) || it == b'-');
+    let is_word = match name.split_once('.') {
+        Some((of, field)) => is_name(of) && is_name(field),
+        None => !name.is_empty() && name.bytes().all(is_part),
+    };
     is_word.then_some(word)
 }
 
@@ -260,15 +322,42 @@ mod tests {
             inputs: vec![DeclaredValue { name: target, kind: ValueKind::Text, default: None }],
             outputs: Vec::new(),
             handles: Vec::new(),
+            fan_outs: Vec::new(),
+            has_item: false,
         }
     }
 
     #[test]
     fn inputs_are_placeholders_and_unknown_ones_reported() {
-        let target = StepPiece::Input(InputId(0), "target".to_owned());
+        let target = StepPiece::Read(
+            Operand::Input(InputId(0)),
+            Spanned::new("inputs.target".to_owned(), Span::new(4, 23)),
+        );
         check("for {{ inputs.target }}", &[text("for "), target], &[]);
         check("{{inputs.tarjet}}", &[text("{{inputs.tarjet}}")], &["{{inputs.tarjet}}"]);
         check("{{inputs.}} {{output.x}}", &[text("{{inputs.}} {{output.x}}")], &[]);
+    }
+
+    #[test]
+    fn a_placeholder_reads_a_field_of_a_step_before() {
+        let found = |prompt: &str| -> Vec<String> {
+            let text = format!(
+                "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"plan\"\nprompt = \"p\"\noutputs = {{ risk = {{ words = [\"low\"] }} }}\n\
+                 [[steps]]\nid = \"other\"\nprompt = \"o\"\n\
+                 [[steps]]\nid = \"build\"\ndepends_on = [\"plan\"]\nprompt = \"{prompt}\"\n"
+            );
+            let found = crate::compile(&Source::new("flow.toml", text.clone())).diagnostics;
+            found.iter().map(|it| format!("{} {}", it.code(), &text[it.span.range()])).collect()
+        };
+        assert!(found("{{plan.risk}} {{ plan.summary }} {{plan.result}} {{plan.rounds}}").is_empty());
+        assert_eq!(found("{{plan.rsk}}"), ["B32 {{plan.rsk}}"]);
+        assert_eq!(found("{{plam.risk}}"), ["B32 {{plam.risk}}"]);
+        assert_eq!(found("{{other.summary}}"), ["B07 {{other.summary}}"]);
+        assert_eq!(found("{{build.summary}}"), ["B07 {{build.summary}}"]);
+        assert!(
+            found("{{values.image}} {{plam.image}} {{.risk}} {{plan.}} {{a.b.c}}").is_empty(),
+            "they are texts"
+        );
     }
 
     fn text(text: &str) -> StepPiece {

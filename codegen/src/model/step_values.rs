@@ -51,6 +51,11 @@ impl ValueKind {
     /// Whole numbers without declared bounds.
     pub const ANY_NUMBER: ValueKind = ValueKind::Number { min: -LARGEST_NUMBER, max: LARGEST_NUMBER };
 
+    /// Its values in words.
+    pub fn values(&self) -> String {
+        with_type(self, |it| it.values())
+    }
+
     /// The type in words, with an article.
     pub(super) fn what(&self) -> &'static str {
         match self {
@@ -221,8 +226,7 @@ fn default(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: &ValueKind) -> Op
     let is_value = value.as_ref().is_none_or(|it| with_type(kind, |of| of.has(it)));
     let is_other = matches!(kind, ValueKind::List { .. }) && value.is_none();
     if !is_value || is_other {
-        let takes = with_type(kind, |of| of.values());
-        report_default(decoder, span, &takes);
+        report_default(decoder, span, &kind.values());
         return None;
     }
     value.map(|it| Spanned::new(it, span))

@@ -12,7 +12,7 @@ use super::step_roles::{AgentKeys, RoleDefaults};
 use super::step_scope::StepScope;
 use super::{
     Execution, Intervene, Permissions, Policy, RoleId, Step, StepCondition, StepId, Steps, header, sandbox,
-    step_ask, step_condition, step_gate, step_program, step_prompt, step_roles, step_values,
+    step_ask, step_condition, step_fan_out, step_gate, step_program, step_prompt, step_roles, step_values,
 };
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
@@ -46,6 +46,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
     let notices = header.get("notices").is_none_or(|it| decoder.boolean(&it).unwrap_or(true));
     let budget = header.get("budget").and_then(|it| budget::budget(decoder, &it));
     let max_attempts = header.get("max_attempts").and_then(|it| number(decoder, &it, 1..=MAX_ATTEMPTS));
+    let parallel = step_fan_out::parallel(decoder, &header);
     let declared = header.get("roles").map(|it| words(decoder, &it, "role"));
 
     let tables: Vec<ObjectFields<'_>> = nodes.iter().filter_map(|it| decoder.object(it, &STEP)).collect();
@@ -57,6 +58,8 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
         inputs: Vec::new(),
         outputs: Vec::new(),
         handles: Vec::new(),
+        fan_outs: Vec::new(),
+        has_item: true,
     };
     if !scope.roles.iter().any(|it| it.value == ANY) {
         scope.roles.push(Spanned::new(ANY.to_owned(), header.span));
@@ -81,6 +84,7 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
         budget,
         inputs: scope.inputs,
         max_attempts,
+        parallel,
         sandbox,
         roles: scope.roles,
         steps,
@@ -96,6 +100,7 @@ fn declare(
 ) {
     scope.inputs = workflow.get("inputs").map(|it| step_values::inputs(decoder, &it)).unwrap_or_default();
     scope.handles = vec![None; tables.len()];
+    scope.fan_outs = tables.iter().map(|it| it.get("for_each").is_some()).collect();
     for (table, at) in tables.iter().zip(0..) {
         let outputs = table.get("outputs").map(|it| step_values::outputs(decoder, &it));
         scope.outputs.push(outputs.unwrap_or_default());
@@ -170,7 +175,7 @@ pub(super) fn words(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: &str) ->
 }
 
 /// The items of a list without those that stand there before; these are reported.
-fn different<T: Clone + Eq + Hash>(
+pub(super) fn different<T: Clone + Eq + Hash>(
     decoder: &mut Decoder<'_>,
     items: Vec<Spanned<T>>,
     name: impl Fn(&T) -> String,
@@ -202,6 +207,7 @@ fn step(
         .get(usize::from(role.value.0))
         .and_then(|role| of_roles.iter().find(|it| it.name.value == role.value));
     let (keys, parts) = of_role.map(|it| (it.agent.clone(), it.parts.clone())).unwrap_or_default();
+    scope.has_item = scope.is_fan_out(id);
     let run = step_program::program(decoder, scope, fields, &name);
     let answers = fields.get("ask").and(fields.get("answers")).map(|it| words(decoder, &it, "answer"));
     let (ask, answers) = step_ask::ask(decoder, fields, &name, answers).unzip();
@@ -220,11 +226,13 @@ fn step(
     Some(Step {
         span: fields.span,
         title: fields.get("title").and_then(|it| decoder.string(&it)).map(|it| it.value),
+        prompt: step_prompt::prompt(decoder, scope, fields, &name, (&parts, role.span)),
         role,
-        prompt: step_prompt::prompt(decoder, scope, fields, &name, &parts),
         run,
         ask,
         gates: step_gate::gates(decoder, scope, fields, &name),
+        worktree: step_fan_out::worktree(decoder, fields, &name),
+        fan_out: step_fan_out::fan_out(decoder, scope, fields, (id, &name)),
         depends_on: fields.get("depends_on").map(|it| names(decoder, scope, &it, &B02)).unwrap_or_default(),
         outputs: scope.outputs.get(id.index()).cloned().unwrap_or_default(),
         results: answers

@@ -293,11 +293,13 @@ impl<'a> Plan<'a> {
         (0..).map(InputId).zip(self.inputs).find(|(_, it)| it.name == name).map(|(id, _)| id)
     }
 
-    /// True if an attempt must report a result: it is declared, or a condition reads it.
+    /// True if an attempt must report a result: it is declared, or a condition or a text reads it.
     pub fn needs_result(&self, id: StepId) -> bool {
         let is_read = |id: StepId| {
-            let tests = self.steps.iter().filter_map(|step| step.condition).flat_map(|it| it.tests());
-            tests.into_iter().any(|it| it.of == Operand::Step(id, Field::Result))
+            let of = Operand::Step(id, Field::Result);
+            let mut tests = self.steps.iter().filter_map(|step| step.condition).flat_map(|it| it.tests());
+            let mut texts = self.steps.iter().flat_map(|step| step.texts());
+            tests.any(|it| it.of == of) || texts.any(|it| it.pieces.contains(&StepPiece::Read(of)))
         };
         !self.results_of(id).is_empty() || is_read(id) || self.step(id).handles.is_some_and(is_read)
     }

@@ -2,6 +2,7 @@
 //!
 //! A word that no file has is put at the cursor; the place at which the tree then has it says what can stand there.
 
+mod operands;
 mod place;
 mod prompt;
 mod values;

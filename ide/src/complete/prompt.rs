@@ -7,7 +7,7 @@ use orange_codegen::model::keys::{NameKind, PromptKind};
 use orange_codegen::model::{StepValue, Value};
 use orange_core::{COMMANDS, options};
 
-use super::{Completion, CompletionKind};
+use super::{Completion, CompletionKind, operands};
 use crate::project::Project;
 
 /// The words that can stand behind a text of a prompt.
@@ -33,11 +33,17 @@ fn words(project: &Project<'_>, kind: PromptKind, line: &str) -> Vec<(String, Co
         |kind| used(kind, project.names(kind)).into_iter().map(move |it| (it, CompletionKind::Name(kind)));
     let fixed =
         |words: Vec<&str>| words.into_iter().map(|it| (it.to_owned(), CompletionKind::Command)).collect();
+    if kind == PromptKind::Step
+        && let Some((_, open)) = line.rsplit_once("{{").filter(|(_, it)| it.trim_start().ends_with('.'))
+    {
+        return operands::operand(project, open);
+    }
     if line.ends_with('{') {
         return match kind {
             PromptKind::Step => {
                 let values = StepValue::ALL.into_iter().map(|it| it.name().to_owned());
-                values.map(|it| (it, CompletionKind::Name(NameKind::Values))).collect()
+                let values = values.map(|it| (it, CompletionKind::Name(NameKind::Values)));
+                values.chain(operands::operand(project, "")).collect()
             }
             PromptKind::Task | PromptKind::Message => {
                 let values = Value::NAMED.into_iter().map(|(name, _)| name.to_owned());

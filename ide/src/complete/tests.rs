@@ -31,8 +31,13 @@ prompts:
 /// Proposals where `old` in the flow becomes `new`, with the cursor at `¦`: these are among them.
 #[track_caller]
 fn check(old: &str, new: &str, expect: &[&str], not: &[&str]) {
-    assert!(FLOW.contains(old), "{old}");
-    let marked = FLOW.replacen(old, new, 1);
+    check_in(FLOW, old, new, expect, not);
+}
+
+#[track_caller]
+fn check_in(flow: &str, old: &str, new: &str, expect: &[&str], not: &[&str]) {
+    assert!(flow.contains(old), "{old}");
+    let marked = flow.replacen(old, new, 1);
     let offset = marked.find('¦').unwrap();
     let text = marked.replacen('¦', "", 1);
     let path = PathBuf::from("/nowhere/flow.yml");
@@ -84,4 +89,27 @@ fn words_in_prompts_and_comments() {
     check("Do {summary}", "## ¦", &["Handoff"], &["done"]);
     check("states:", "# orange: allow(¦\nstates:", &["unreachable-state"], &["done"]);
     check("states:", "# orange: ¦\nstates:", &[], &["unreachable-state"]);
+}
+
+const STEPS: &str = "\
+workflow: {name: flow}
+inputs: {names: {type: list}, target: {words: [web, api]}}
+steps:
+  - {id: plan, prompt: 'Plan {{branch}}', outputs: {parts: {type: list}, risk: {words: [low, high]}}}
+  - {id: build, prompt: 'Build {{item}}', depends_on: [plan], for_each: plan.parts, condition: \"plan.risk == 'low'\"}
+";
+
+#[test]
+fn values_of_a_mission_where_they_are_read() {
+    let check = |old: &str, new: &str, expect: &[&str], not: &[&str]| check_in(STEPS, old, new, expect, not);
+    check("for_each: plan.parts", "for_each: ¦", &["plan", "inputs"], &["parts", "web"]);
+    check("for_each: plan.parts", "for_each: plan.¦", &["parts", "risk"], &["names"]);
+    check("for_each: plan.parts", "for_each: inputs.¦", &["names", "target"], &["parts"]);
+    check("\"plan.risk ==", "\"¦ ==", &["plan", "inputs", "any"], &["risk"]);
+    check("\"plan.risk ==", "\"plan.¦ ==", &["risk", "result", "rounds"], &["low"]);
+    check("plan.risk == 'low'", "plan.ran && plan.risk == '¦'", &["low", "high"], &["PASS", "risk"]);
+    check("plan.risk == 'low'", "any plan.result == '¦'", &["PASS"], &["low"]);
+    check("{{item}}", "{{¦}}", &["item", "context", "plan", "inputs"], &["risk"]);
+    check("{{item}}", "{{plan.¦}}", &["parts", "summary"], &["plan", "context"]);
+    check("for_each: plan.parts", "¦: plan.parts", &["for_each", "enough", "read_only"], &["id"]);
 }

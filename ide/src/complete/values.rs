@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use orange_analysis::catalogue;
 use orange_codegen::model::keys::{ACTIONS, MapKeys, NameKind, Object, Takes};
 use orange_codegen::model::visit::{Ancestor, Visited, visit};
-use orange_codegen::model::{ANY, Definition, Verdict, Workflow};
+use orange_codegen::model::{ANY, Definition, Workflow};
 use orange_codegen::syntax::{Node, NodeKind, Text};
 use orange_codegen::{Format, Span};
 
 use super::place::{Found, Wanted};
-use super::{CURSOR, Completion, CompletionKind, CursorWord, prompt};
+use super::{CURSOR, Completion, CompletionKind, CursorWord, operands, prompt};
 use crate::document::{Document, DocumentKind};
 use crate::project::{Project, keys_of};
 use crate::workspace::Workspace;
@@ -110,6 +110,11 @@ impl Asked<'_> {
             Takes::Heading => self.names(found, NameKind::Sections, text),
             Takes::Guard => self.guard(text),
             Takes::Condition => self.condition(text),
+            Takes::ListName => {
+                let before = text.value.split(CURSOR).next().unwrap_or_default();
+                let words = operands::operand(self.project, before).into_iter();
+                words.map(|(label, kind)| self.part(label, kind)).collect()
+            }
             Takes::Prompt(kind) => {
                 let before = text.value.split(CURSOR).next().unwrap_or_default();
                 prompt::complete(self.project, *kind, before, self.cursor.word)
@@ -270,27 +275,13 @@ impl Asked<'_> {
     /// `step.field == 'value'`.
     fn condition(&self, text: &Text) -> Vec<Completion> {
         let before = text.value.split(CURSOR).next().unwrap_or_default();
-        let word = |label: String, kind| Completion {
-            text: label.clone(),
-            label,
-            kind,
-            detail: None,
-            span: self.cursor.word,
-        };
-        let step = before.split('.').next().unwrap_or_default().trim();
-        if before.contains("==") {
-            let mut results = self.project.results(Some(step));
-            if results.is_empty() {
-                results.extend([Verdict::Pass, Verdict::Fail].map(|it| it.as_str().to_owned()));
-            }
-            let results = results.into_iter();
-            return results.map(|it| word(it, CompletionKind::Name(NameKind::Results))).collect();
-        }
-        if before.ends_with('.') {
-            return ["result", "summary"].map(|it| word(it.to_owned(), CompletionKind::Word)).into();
-        }
-        let steps = self.project.names(NameKind::Steps).into_iter();
-        steps.map(|it| word(it, CompletionKind::Name(NameKind::Steps))).collect()
+        let words = operands::condition(self.project, before).into_iter();
+        words.map(|(label, kind)| self.part(label, kind)).collect()
+    }
+
+    /// A word that takes the place of the one at the cursor.
+    fn part(&self, label: String, kind: CompletionKind) -> Completion {
+        Completion { text: label.clone(), label, kind, detail: None, span: self.cursor.word }
     }
 }
 

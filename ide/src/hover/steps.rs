@@ -3,7 +3,7 @@
 use orange_analysis::insight::{PlanInsight, StepInsight};
 use orange_codegen::model::keys::NameKind;
 use orange_codegen::model::occurrences::Occurrence;
-use orange_codegen::model::{Step, Steps};
+use orange_codegen::model::{DeclaredValue, Step, StepItemList, Steps, WorktreeUse};
 
 pub(super) fn described(
     steps: &Steps,
@@ -29,6 +29,12 @@ pub(super) fn described(
             let readers = insight.and_then(|it| it.steps.get(at)).map(|it| readers(it, Some(name)));
             Some(format!("**result** `{name}` of `{step}`{}", readers.unwrap_or_default()))
         }
+        NameKind::Inputs => declared("input", &steps.inputs, name, ""),
+        NameKind::Outputs => {
+            let of = occurrence.step.as_deref()?;
+            let step = steps.steps.iter().find(|it| it.id.value == of)?;
+            declared("output", &step.outputs, name, &format!(" of `{of}`"))
+        }
         NameKind::Workflows
         | NameKind::States
         | NameKind::Prompts
@@ -40,10 +46,14 @@ pub(super) fn described(
         | NameKind::Sections
         | NameKind::Actions
         | NameKind::Values
-        | NameKind::Inputs
-        | NameKind::Outputs
         | NameKind::Files => None,
     }
+}
+
+/// An input or an output, with the values that it takes.
+fn declared(kind: &str, of: &[DeclaredValue], name: &str, of_step: &str) -> Option<String> {
+    let value = of.iter().find(|it| it.name.value == name)?;
+    Some(format!("**{kind}** `{name}`{of_step}: {}", value.kind.values()))
 }
 
 fn step(steps: &Steps, known: Option<&StepInsight>, step: &Step) -> String {
@@ -51,6 +61,17 @@ fn step(steps: &Steps, known: Option<&StepInsight>, step: &Step) -> String {
     let mut parts = vec![format!("**step** `{}` for role `{role}`", step.id.value)];
     parts.extend(step.title.clone());
     parts.extend(step.condition.as_ref().map(|it| format!("Runs if `{}`.", it.text)));
+    parts.extend(step.fan_out.as_ref().map(|it| match &it.list {
+        StepItemList::Fixed(items) => format!("Has {} items.", items.len()),
+        StepItemList::Output(..) | StepItemList::Input(_) => {
+            "Has one item for each element of a list.".to_owned()
+        }
+    }));
+    parts.extend(match step.worktree.value {
+        WorktreeUse::Write => None,
+        WorktreeUse::Read => Some("Only reads in the worktree, beside other readers.".to_owned()),
+        WorktreeUse::Own => Some("Writes in a worktree of its own, which lands afterwards.".to_owned()),
+    });
     if let Some(known) = known {
         if known.runs == Some(false) {
             parts.push("No run starts it.".to_owned());

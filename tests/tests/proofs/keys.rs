@@ -15,6 +15,9 @@ const REPORTED: &str =
 /// Reason for the keys of asks.
 const ASKED: &str = "`engine/core/src/mission/tests` and `analysis/src/plan_proof/tests/asks.rs` attack asks with random missions";
 
+/// Reason for the keys that missions do not follow yet.
+const UNFINISHED: &str = "a workflow with it does not compile yet";
+
 /// The keys that no random workflow has, with the reason.
 const UNUSED: &[(&str, &str)] = &[
     ("a gate: verdicts", "`analysis/tests/panels.rs` attacks random panels of reviewers with names"),
@@ -41,6 +44,11 @@ const UNUSED: &[(&str, &str)] = &[
         "a step: run",
         "the search takes the end of a program as that of an agent that reports by its exit code",
     ),
+    ("`workflow`: parallel", UNFINISHED),
+    ("a step: for_each", UNFINISHED),
+    ("a step: enough", UNFINISHED),
+    ("a step: read_only", UNFINISHED),
+    ("a step: worktree", UNFINISHED),
     ("a step: ask", ASKED),
     ("a step: who", ASKED),
     ("a step: show", ASKED),

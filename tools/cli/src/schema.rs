@@ -93,6 +93,11 @@ impl Defs {
     fn value(&mut self, takes: &Takes) -> Schema {
         match takes {
             Takes::Text | Takes::NewName(_) | Takes::Condition | Takes::Prompt(_) => Schema::of("string"),
+            Takes::ListName => Schema {
+                pattern: Some(r"^[^.]+\.[^.]+$"),
+                examples: vec!["plan.parts", "inputs.names"],
+                ..Schema::of("string")
+            },
             Takes::Boolean => Schema::of("boolean"),
             Takes::Integer(least) => {
                 Schema { minimum: Some(*least), maximum: Some(u32::MAX), ..Schema::of("integer") }
@@ -194,6 +199,7 @@ fn shape(takes: &Takes) -> Schema {
         | Takes::NewName(_)
         | Takes::Guard
         | Takes::Condition
+        | Takes::ListName
         | Takes::Heading
         | Takes::Prompt(_)
         | Takes::Duration => Schema::of("string"),

@@ -1,13 +1,40 @@
-//! B30: a test for another value reads a step that may have been skipped, and nothing says what is to happen then.
+//! B30: a test for another value, or a placeholder, reads a step that may have been skipped, and nothing says what is to happen then.
 
 use super::B30;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Compared, ConditionTest, Expression, Field};
+use orange_codegen::model::{Compared, ConditionTest, Expression, Field, StepId, StepPiece};
 use orange_core::mission::StepStatus;
 use orange_core::plan::{Operand, Relation};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
+    let mut found = tests(facts);
+    found.extend(each(facts.all(), |(id, step)| {
+        step.texts().flatten().find_map(|it| placeholder(facts, id, it))
+    }));
+    found
+}
+
+/// A placeholder that is empty in some run, because its step was skipped.
+fn placeholder(facts: &StepFacts<'_>, id: StepId, piece: &StepPiece) -> Option<Diagnostic> {
+    let StepPiece::Read(Operand::Step(read, Field::Result | Field::Summary | Field::Output(_)), written) =
+        piece
+    else {
+        return None;
+    };
+    let at = facts
+        .search
+        .find(|it| it.step(id).status == StepStatus::Completed && it.step(*read).latest.is_none())?;
+    let (name, other) = (facts.name(id), facts.name(*read));
+    let message = format!("`{{{{{}}}}}` is empty where `{other}` was skipped", written.value);
+    let trace = facts.tell(Some(at), format!("`{name}` has run without a report of `{other}`"));
+    let help = format!(
+        "give `{name}` the condition `{other}.ran`, or write `{{{{context}}}}`, which has what was reported"
+    );
+    Some(Diagnostic::new(&B30, written.span, message).trace_if(trace).help(help))
+}
+
+fn tests(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all(), |(id, step)| {
         let condition = step.condition.as_ref()?;
         let tests = condition.tests();

@@ -3,14 +3,15 @@
 use super::B37;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::StepId;
+use orange_codegen::model::{StepId, WorktreeUse};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     let shows = |step: StepId| facts.plan.step(step).ask.is_some_and(|it| it.shows_diff);
     each(facts.all().filter(|(id, _)| shows(*id)), |(id, step)| {
         let works = |other: &StepId| {
             let rule = facts.plan.step(*other);
-            !rule.is_ask() && rule.handles.is_none() && rule.on_fail != Some(id)
+            let writes = rule.worktree == WorktreeUse::Write && !rule.is_ask();
+            writes && rule.handles.is_none() && rule.on_fail != Some(id)
         };
         let is_beside = |other: &StepId| !facts.waits_for(id, *other) && !facts.waits_for(*other, id);
         let held = facts.plan.step_ids().filter(|it| *it != id).filter(works).filter(is_beside);

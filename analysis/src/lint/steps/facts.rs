@@ -7,7 +7,7 @@ use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::{Field, Step, StepId, StepPiece, StepPrompt, Steps};
 use orange_codegen::span::Spanned;
 use orange_core::Verdict;
-use orange_core::plan::{self, Execution, Intervene, Operand, Plan, Policy};
+use orange_core::plan::{self, Execution, Intervene, Operand, Plan, Policy, WorktreeUse};
 
 use crate::lint::MAX_TRACED;
 use crate::missions::worlds::Worlds;
@@ -162,6 +162,7 @@ impl<'f> StepFacts<'f> {
                 .unrelated(id)
                 .filter(|it| !self.waits_for(*it, id) && !is_handler(*it) && !is_ask(*it));
             others
+                .filter(|it| !is_beside(self.plan.step(*it), self.plan.step(id)))
                 .find(|it| !exclude_each_other(self.plan, &self.conditions(*it), &conditions))
                 .map(|it| (it, id))
         });
@@ -172,6 +173,15 @@ impl<'f> StepFacts<'f> {
     fn conditions(&self, id: StepId) -> Vec<plan::StepCondition<'f>> {
         let those = self.conditional.iter().filter(|it| **it == id || self.waits_for(id, **it));
         those.filter_map(|it| self.plan.step(*it).condition).collect()
+    }
+}
+
+/// True if two steps may work at once: both only read, or one has a worktree of its own.
+fn is_beside(a: &plan::Step<'_>, b: &plan::Step<'_>) -> bool {
+    match (a.worktree, b.worktree) {
+        (WorktreeUse::Own, _) | (_, WorktreeUse::Own) | (WorktreeUse::Read, WorktreeUse::Read) => true,
+        (WorktreeUse::Write, WorktreeUse::Write | WorktreeUse::Read)
+        | (WorktreeUse::Read, WorktreeUse::Write) => false,
     }
 }
 
@@ -237,7 +247,7 @@ pub(in crate::lint) fn prompt_text(prompt: &StepPrompt) -> String {
     let pieces = prompt.pieces.iter().map(|piece| match piece {
         StepPiece::Text(text) => text.clone(),
         StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
-        StepPiece::Input(_, name) => format!("{{{{inputs.{name}}}}}"),
+        StepPiece::Read(_, name) => format!("{{{{{}}}}}", name.value),
     });
     pieces.collect()
 }

@@ -1,9 +1,9 @@
-//! B42: an input that no condition, prompt or program reads.
+//! B42: an input that no condition, list, prompt or program reads.
 
 use super::B42;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{InputId, StepPiece};
+use orange_codegen::model::{InputId, StepItemList, StepPiece};
 use orange_core::plan::Operand;
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
@@ -11,8 +11,13 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
         let is_read = facts.all().any(|(_, step)| {
             let is_tested =
                 || step.condition.iter().flat_map(|it| it.tests()).any(|it| it.of == Operand::Input(id));
-            step.texts().flatten().any(|it| matches!(it, StepPiece::Input(read, _) if *read == id))
+            let is_list = || {
+                let list = step.fan_out.as_ref().map(|it| &it.list);
+                matches!(list, Some(StepItemList::Input(read)) if *read == id)
+            };
+            step.texts().flatten().any(|it| matches!(it, StepPiece::Read(of, _) if *of == Operand::Input(id)))
                 || is_tested()
+                || is_list()
         });
         let name = &input.name.value;
         (!is_read).then(|| {

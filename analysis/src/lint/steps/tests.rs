@@ -107,6 +107,24 @@ fn a_dead_step_is_found_once() {
 }
 
 #[test]
+fn a_placeholder_of_a_skipped_step_is_empty() {
+    let steps = |condition: &str, field: &str| {
+        [
+            "[[steps]]\nid = \"plan\"\nprompt = \"Plan.\"\nresults = [\"A\", \"B\"]\n".to_owned(),
+            step("judge", "depends_on = [\"plan\"]\ncondition = \"plan.result == 'A'\""),
+            step("build", &format!("depends_on = [\"judge\"]\n{condition}")).replace(
+                "{{context}}",
+                &format!("{{{{context}}}} {{{{plan.result}}}} {{{{judge.{field}}}}}"),
+            ),
+        ]
+        .concat()
+    };
+    check_one("B30", &steps("", "summary"), &["{{judge.summary}}"]);
+    check_one("B30", &steps("", "rounds"), &[]);
+    check_one("B30", &steps("condition = \"judge.ran\"", "summary"), &[]);
+}
+
+#[test]
 fn a_loop_that_had_nothing_to_do_is_no_skipped_dependency() {
     let steps = [
         step("review", "results = [\"PASS\", \"FAIL\"]"),

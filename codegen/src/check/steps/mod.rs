@@ -5,6 +5,7 @@ mod cycle;
 mod graph;
 mod handler;
 mod loops;
+mod unfinished;
 
 use self::graph::StepGraph;
 use super::collision::collisions;
@@ -25,6 +26,10 @@ pub(super) fn check(steps: &Steps, found: &mut Vec<Diagnostic>) {
     names_in_rust(steps, found);
     let graph = StepGraph::of(steps);
     let mut context = StepsContext { steps, graph, found };
+    // The tests of this crate look at what the keys mean.
+    if !cfg!(test) {
+        unfinished::check(&mut context);
+    }
     handler::check(&mut context);
     if cycle::check(&mut context) {
         // Without an order, nothing is upstream of anything.

@@ -58,6 +58,11 @@ pub static STEP_HEADER: Object = Object {
             "The most attempts of a mission, beside those that persons ask for; no limit by default.",
         ),
         key(
+            "parallel",
+            Takes::Integer(1),
+            "The most agents and programs at once, up to 32; 4 by default. Readers and own worktrees make use of it.",
+        ),
+        key(
             "roles",
             Takes::List(&Takes::NewName(NameKind::Roles)),
             "The roles that steps may name; by default those that they name.",
@@ -165,6 +170,22 @@ pub static STEP: Object = Object {
             "gates",
             Takes::List(&Takes::OneOf(&[Takes::Object(&PROGRAM_GATE), Takes::Object(&FILE_GATE)])),
             "What must hold before the report that it is complete counts.",
+        ),
+        key(
+            "for_each",
+            Takes::OneOf(&[Takes::ListName, Takes::List(&Takes::Scalar)]),
+            "One item for each element of a list: `plan.parts`, `inputs.names`, or a list here.",
+        ),
+        key("enough", Takes::Integer(1), "How many items must complete; all by default."),
+        key(
+            "read_only",
+            Takes::Boolean,
+            "Whether it only reads in the worktree, beside other readers; false by default.",
+        ),
+        key(
+            "worktree",
+            Takes::Word(&["own"]),
+            "`own`: it writes in a worktree of its own, whose commits land in the mission's branch afterwards.",
         ),
         key("depends_on", STEP_NAMES, "The steps that end before it is decided."),
         key("condition", Takes::Condition, "When it runs: `review.result == 'PASS'`."),

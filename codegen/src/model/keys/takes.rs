@@ -57,6 +57,8 @@ pub enum Takes {
     Guard,
     /// A condition of a step: `review.result == 'PASS'`.
     Condition,
+    /// The name of a list that a step reports or a mission is started with: `plan.parts`, `inputs.names`.
+    ListName,
     /// A section heading: `## Review`.
     Heading,
     /// A text for the readers of these, with placeholders.
@@ -136,6 +138,7 @@ impl Takes {
             | Takes::NewName(_)
             | Takes::Guard
             | Takes::Condition
+            | Takes::ListName
             | Takes::Heading
             | Takes::Prompt(_)
             | Takes::Duration

@@ -277,7 +277,10 @@ impl StepTest<'_> {
 
     /// Answer of the test for the values of the completed items of a fan-out; `None` where there is no item, or where an item lacks the
     /// value and the other items leave the answer open.
-    pub fn answer_of_items<'v>(&self, values: impl IntoIterator<Item = Option<ValueRef<'v>>>) -> Option<bool> {
+    pub fn answer_of_items<'v>(
+        &self,
+        values: impl IntoIterator<Item = Option<ValueRef<'v>>>,
+    ) -> Option<bool> {
         let decides = self.items == Some(Items::Any);
         let mut answers = values.into_iter().map(|it| self.answer(it)).peekable();
         answers.peek()?;

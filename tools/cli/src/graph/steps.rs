@@ -1,6 +1,6 @@
 //! The view of a step workflow: its steps, what each of them waits for, what it sends back, and where its failure leads.
 
-use orange_codegen::model::{Step, StepCondition, StepId, Steps};
+use orange_codegen::model::{Step, StepCondition, StepId, StepItemList, Steps, WorktreeUse};
 
 use super::{Graph, GraphEdge, GraphNode, GraphNodeKind, Mark, Taker};
 
@@ -80,10 +80,28 @@ impl GraphNode {
         let role = format!("role: {}", steps.roles[usize::from(step.role.value.0)].value);
         let condition = step.condition.iter().filter(|it| !is_direct(step, it));
         let condition = condition.map(|it| format!("if {}", it.text));
+        let items = step.fan_out.as_ref().map(|it| match &it.list {
+            StepItemList::Fixed(items) => format!("{} items", items.len()),
+            StepItemList::Output(of, output) => {
+                let of = &steps.steps[of.value.index()];
+                let name = of.outputs.get(output.index()).map_or("", |it| it.name.value.as_str());
+                format!("for each of {}.{name}", of.id.value)
+            }
+            StepItemList::Input(input) => {
+                let name = steps.inputs.get(input.index()).map_or("", |it| it.name.value.as_str());
+                format!("for each of inputs.{name}")
+            }
+        });
+        let worktree = match step.worktree.value {
+            WorktreeUse::Write => None,
+            WorktreeUse::Read => Some("only reads".to_owned()),
+            WorktreeUse::Own => Some("own worktree".to_owned()),
+        };
+        let work = items.into_iter().chain(worktree);
         let harness = step.harness.iter().map(|it| format!("harness: {}", it.value));
         Self {
             name: step.id.value.clone(),
-            lines: [role].into_iter().chain(harness).chain(condition).collect(),
+            lines: [role].into_iter().chain(harness).chain(work).chain(condition).collect(),
             kind: GraphNodeKind::Work,
             entry: false,
             spans: vec![step.span],
