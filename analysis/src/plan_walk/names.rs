@@ -42,6 +42,7 @@ pub fn pause_name(reason: Option<&PauseReason>) -> &'static str {
         Some(PauseReason::Exhausted(_)) => "exhausted",
         Some(PauseReason::Cap(_)) => "cap",
         Some(PauseReason::Obstacle(_)) => "obstacle",
+        Some(PauseReason::Changed(_)) => "changed",
     }
 }
 
@@ -68,6 +69,7 @@ pub fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::Output(_) => "output",
         Refusal::NotPaused => "not_paused",
         Refusal::OtherPause { .. } => "other_pause",
+        Refusal::NotLanding => "not_landing",
         Refusal::NothingToAccept => "nothing_to_accept",
         Refusal::NotFailed(_) => "not_failed",
         Refusal::NothingToRetry => "nothing_to_retry",

@@ -7,10 +7,13 @@ mod cap;
 mod cascade;
 mod context;
 mod event;
+mod items;
+mod landing;
 mod program;
 mod questions;
 mod read;
 mod refused;
+mod room;
 mod still;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -21,6 +24,8 @@ use alloc::vec::Vec;
 pub use self::ask::{Answer, Answered, Answerer};
 pub use self::cap::Cap;
 pub use self::event::{AnswerEffect, Effect, Event, Refusal};
+pub use self::items::{ItemState, ItemStatus, ItemView};
+pub use self::landing::LandingEnd;
 pub use self::program::{ProgramOutcome, ProgramOutput, ProgramReport};
 use crate::plan::{Inputs, Plan, Policy, StepId};
 
@@ -113,9 +118,18 @@ pub struct StepState {
     /// The loop step that sent it back last.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub sent_back_by: Option<StepId>,
+    /// Its items, once the list is read: those of a fan-out, or the only one of a step with its own worktree.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub items: Vec<ItemState>,
+    /// The items of the latest completion of a fan-out, unless its handler has reported since.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub latest_items: Vec<ItemState>,
+    /// Number of completions of a step with items.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub rounds: u32,
 }
 
-/// Status of a step.
+/// Status of a step. One with items is queued until one of them has left the queue, and then running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum StepStatus {
@@ -149,6 +163,12 @@ pub struct Attempt {
     /// Of an ask: the commit that is shown to the person.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub shown: Option<String>,
+    /// Of a fan-out: the number of its item, its place in the list.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub item: Option<u16>,
+    /// Of a step with its own worktree: the end of the landing of its branch.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
+    pub landing: Option<LandingEnd>,
 }
 
 /// End of an attempt.
@@ -207,6 +227,13 @@ pub enum StepFailure {
     Stuck(u16),
     /// Its workers were lost this often in a row.
     Abandoned(u16),
+    /// Fewer of its items have completed than it needs.
+    Items {
+        /// Number of items that have failed.
+        failed: u16,
+        /// Number of its items.
+        of: u16,
+    },
     /// Its condition held once more after it had completed this often.
     Exhausted(u16),
     /// It needed an attempt, and the mission has none left.
@@ -244,6 +271,8 @@ pub enum PauseReason {
     Cap(StepId),
     /// The mission cannot go on, whatever its policy: no worktree, no harness, a damaged plan.
     Obstacle(String),
+    /// These files of the worktree have changed while only readers worked.
+    Changed(Vec<String>),
 }
 
 impl Mission {
@@ -276,46 +305,12 @@ impl Mission {
         &mut self.steps[id.index()]
     }
 
-    /// The step that is assigned or runs. There is at most one, since the steps share a worktree.
-    pub fn busy(&self) -> Option<StepId> {
-        self.with(|it| matches!(it.status, StepStatus::Assigned | StepStatus::Running)).next()
-    }
-
-    /// The step to start or to ask now, with the number of its attempt: the first one of [`Mission::startable`].
-    pub fn next(&self, plan: &Plan<'_>) -> Option<(StepId, u32)> {
-        self.startable(plan).next()
-    }
-
-    /// The steps of which one may start now, with the numbers of their attempts: the queued ones, if the mission runs and nothing stands
-    /// in their place. One that has to wait for the worktree lets none that needs it pass.
-    pub fn startable(&self, plan: &Plan<'_>) -> impl Iterator<Item = (StepId, u32)> {
-        let may_start = self.status == MissionStatus::Running;
-        let mut has_to_wait = false;
-        let queued = self.with(move |it| may_start && it.status == StepStatus::Queued);
-        let fits = queued.filter(move |step| {
-            has_to_wait |= self.in_its_place(plan, *step).is_some();
-            !has_to_wait || !plan.step(*step).needs_worktree()
-        });
-        fits.map(|step| (step, self.step(step).attempt()))
-    }
-
-    /// The step that works in the worktree, or shows it to a person, so that this one may not start.
-    fn in_its_place(&self, plan: &Plan<'_>, step: StepId) -> Option<StepId> {
-        let rule = plan.step(step);
-        let shown =
-            || self.with(|it| it.status == StepStatus::Asked).find(|it| plan.step(*it).needs_worktree());
-        match rule.is_ask() {
-            true if rule.needs_worktree() => self.busy(),
-            true => None,
-            false => self.busy().filter(|it| *it != step).or_else(shown),
-        }
-    }
-
     /// The step that runs, or would run next if the mission went on.
     pub fn upcoming(&self) -> Option<StepId> {
         let queued = || self.with(|it| it.status == StepStatus::Queued).next();
         let asked = || self.with(|it| it.status == StepStatus::Asked).next();
-        self.busy().or_else(|| self.asked_steps().next()).or_else(queued).or_else(asked)
+        let landing = || self.landings().next().map(|it| it.step);
+        self.busy().or_else(landing).or_else(|| self.asked_steps().next()).or_else(queued).or_else(asked)
     }
 
     /// The steps for which this holds, in source order.
@@ -328,7 +323,7 @@ impl Mission {
 impl StepState {
     /// Status of the step over all rounds: one that has completed, and that the last round did not need, is completed.
     pub fn standing(&self) -> StepStatus {
-        let has_completed = self.attempts.iter().any(|it| matches!(it.end, Some(AttemptEnd::Completed(_))));
+        let has_completed = self.own_rounds() > 0;
         if self.status == StepStatus::Skipped && has_completed { StepStatus::Completed } else { self.status }
     }
 }
@@ -439,6 +434,9 @@ impl Default for StepState {
             is_handled: false,
             latest: None,
             sent_back_by: None,
+            items: Vec::new(),
+            latest_items: Vec::new(),
+            rounds: 0,
         }
     }
 }

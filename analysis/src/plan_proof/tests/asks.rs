@@ -158,6 +158,7 @@ fn no_random_mission_starts_a_step_without_its_approval() {
                     Effect::Start { step, .. } | Effect::Ask { step, .. } => Some(*step),
                     Effect::EndAgent { .. }
                     | Effect::Repeated
+                    | Effect::Land { .. }
                     | Effect::Paused(_)
                     | Effect::Continued(_)
                     | Effect::Ended(_) => None,

@@ -21,8 +21,8 @@ impl Mission {
     ///
     /// A refusal leaves the mission as it is.
     pub fn apply(&mut self, plan: &Plan<'_>, event: Event) -> Result<Vec<Effect>, Refusal> {
-        let started_before = self.next(plan);
-        let busy_before = self.busy().map(|step| (step, self.step(step).attempt()));
+        let startable_before: Vec<(StepId, u32)> = self.startable(plan).collect();
+        let working_before: Vec<(StepId, u32)> = self.working().collect();
         let mut effects = match event {
             Event::Begin => self.begin(plan)?,
             Event::Assign { step, attempt } => self.occupy(plan, step, attempt, StepStatus::Assigned)?,
@@ -34,6 +34,8 @@ impl Mission {
             Event::Ask { step, attempt, commit } => self.put(plan, step, attempt, commit)?,
             Event::Answer { step, attempt, answer } => self.answer_ask(plan, step, attempt, answer)?,
             Event::Expire { step, attempt } => self.expire(plan, step, attempt)?,
+            Event::Landed { .. } | Event::Conflict { .. } => return Err(Refusal::NotLanding),
+            Event::WorktreeChanged { files } => self.worktree_changed(files)?,
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 let answered = self.answer(plan, pause, accept_failure, execution, intervene)?;
@@ -48,31 +50,34 @@ impl Mission {
             Event::Cancel => self.cancel()?,
         };
         if effects != [Effect::Repeated] {
-            effects.splice(0..0, self.withdrawn(busy_before));
-            self.follow_up(plan, started_before, &mut effects);
+            effects.splice(0..0, self.withdrawn(&working_before));
+            self.follow_up(plan, &startable_before, &mut effects);
         }
         Ok(effects)
     }
 
-    /// The agent to end, if the attempt for which it works was withdrawn.
-    fn withdrawn(&self, busy: Option<(StepId, u32)>) -> Option<Effect> {
-        let (step, attempt) = busy?;
-        let attempts = &self.step(step).attempts;
-        let end = attempts.get((attempt as usize).checked_sub(1)?)?.end.as_ref();
-        (end == Some(&AttemptEnd::Withdrawn)).then_some(Effect::EndAgent { step, attempt })
+    /// The agents to end: the attempts for which they work were withdrawn.
+    fn withdrawn(&self, working: &[(StepId, u32)]) -> Vec<Effect> {
+        let is_withdrawn = |it: &&(StepId, u32)| self.end_of(it.0, it.1) == Some(&AttemptEnd::Withdrawn);
+        let ended = working.iter().filter(is_withdrawn);
+        ended.map(|(step, attempt)| Effect::EndAgent { step: *step, attempt: *attempt }).collect()
     }
 
     /// Adds what to do next, which the mission's state says.
-    fn follow_up(&self, plan: &Plan<'_>, started_before: Option<(StepId, u32)>, effects: &mut Vec<Effect>) {
-        if let Some((step, attempt)) = self.next(plan).filter(|next| Some(*next) != started_before) {
-            effects.push(match plan.step(step).is_ask() {
-                true => Effect::Ask { step, attempt },
-                false => Effect::Start { step, attempt },
-            });
-        }
+    fn follow_up(&self, plan: &Plan<'_>, startable_before: &[(StepId, u32)], effects: &mut Vec<Effect>) {
+        let news = self.startable(plan).filter(|it| !startable_before.contains(it));
+        effects.extend(news.map(|(step, attempt)| match plan.step(step).is_ask() {
+            true => Effect::Ask { step, attempt },
+            false => Effect::Start { step, attempt },
+        }));
         if self.status.is_terminal() {
             effects.push(Effect::Ended(self.status));
         }
+    }
+
+    /// End of an attempt.
+    pub(super) fn end_of(&self, step: StepId, attempt: u32) -> Option<&AttemptEnd> {
+        self.step(step).attempts.get((attempt as usize).checked_sub(1)?)?.end.as_ref()
     }
 
     fn begin(&mut self, plan: &Plan<'_>) -> Result<Vec<Effect>, Refusal> {
@@ -106,7 +111,8 @@ impl Mission {
         if !is_next {
             return Err(Refusal::NotQueued(state.status));
         }
-        if let Some(busy) = self.in_its_place(plan, step) {
+        let is_queued = state.status == StepStatus::Queued;
+        if let Some(busy) = self.in_its_place(plan, step).filter(|_| is_queued) {
             return Err(Refusal::Busy(busy));
         }
         self.step_mut(step).status = status;
@@ -227,6 +233,11 @@ impl Mission {
         }
     }
 
+    fn worktree_changed(&mut self, files: Vec<String>) -> Result<Vec<Effect>, Refusal> {
+        self.is_open()?;
+        Ok(vec![self.ask(PauseReason::Changed(files))])
+    }
+
     fn cancel(&mut self) -> Result<Vec<Effect>, Refusal> {
         if matches!(self.status, MissionStatus::Completed | MissionStatus::Cancelled) {
             return Err(Refusal::Closed(self.status));
@@ -245,7 +256,8 @@ impl Mission {
         if let Some(reason) = self.cascade(plan) {
             return vec![self.ask(reason)];
         }
-        if self.steps.iter().all(|step| step.status.is_terminal()) && self.asked_steps().next().is_none() {
+        let is_over = self.steps.iter().all(|step| step.status.is_terminal());
+        if is_over && self.asked_steps().next().is_none() && !self.is_worktree_in_question() {
             self.end();
             return Vec::new();
         }

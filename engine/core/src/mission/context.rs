@@ -41,7 +41,12 @@ impl Mission {
         let name = plan.step(id).id;
         match &self.step(id).failure {
             None => String::new(),
-            Some(own @ (StepFailure::Reported(_) | StepFailure::Stuck(_) | StepFailure::Abandoned(_))) => {
+            Some(
+                own @ (StepFailure::Reported(_)
+                | StepFailure::Stuck(_)
+                | StepFailure::Abandoned(_)
+                | StepFailure::Items { .. }),
+            ) => {
                 format!("{name} failed: {}", own.reason().unwrap_or_default())
             }
             Some(StepFailure::Exhausted(completions)) => {
@@ -77,6 +82,7 @@ impl StepFailure {
             StepFailure::Reported(_)
             | StepFailure::Stuck(_)
             | StepFailure::Abandoned(_)
+            | StepFailure::Items { .. }
             | StepFailure::Exhausted(_)
             | StepFailure::Cap => true,
             StepFailure::Because(_) => false,
@@ -89,6 +95,7 @@ impl StepFailure {
             StepFailure::Reported(_)
             | StepFailure::Stuck(_)
             | StepFailure::Abandoned(_)
+            | StepFailure::Items { .. }
             | StepFailure::Exhausted(_) => true,
             StepFailure::Cap | StepFailure::Because(_) => false,
         }
@@ -105,6 +112,7 @@ impl StepFailure {
             StepFailure::Abandoned(times) => {
                 Some(format!("the crab at work on it was lost {times} times in a row"))
             }
+            StepFailure::Items { failed, of } => Some(format!("{failed} of its {of} items failed")),
             StepFailure::Exhausted(_) | StepFailure::Cap | StepFailure::Because(_) => None,
         }
     }

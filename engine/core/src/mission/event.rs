@@ -1,6 +1,7 @@
 //! Events of a mission, the effects for its driver, and the refusals.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{Answer, Answerer, MissionStatus, Pause, Report, StepStatus};
 use crate::plan::{Execution, Intervene, StepId, ValueFault};
@@ -82,6 +83,27 @@ pub enum Event {
         /// The number of the attempt.
         attempt: u32,
     },
+    /// The branch of an attempt in its own worktree is merged into that of the mission.
+    Landed {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// The branch of an attempt in its own worktree does not merge into that of the mission; nothing is merged.
+    Conflict {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+        /// Description of the conflict, with the files and the branch.
+        reason: String,
+    },
+    /// The worktree of the mission has changed while only readers worked there. A person looks at that, whatever the policy.
+    WorktreeChanged {
+        /// Paths of the files that differ.
+        files: Vec<String>,
+    },
     /// The mission cannot go on before a person has removed an obstacle.
     Obstruct {
         /// Description of the obstacle.
@@ -123,14 +145,21 @@ pub enum Effect {
     Paused(Pause),
     /// A question was answered. The mission goes on when none is open.
     Continued(AnswerEffect),
-    /// Start an agent. [`Mission::next`](super::Mission::next) says so until the step is started.
+    /// Merge the branch of an attempt. [`Mission::next_landing`](super::Mission::next_landing) says so until it is merged.
+    Land {
+        /// Number of the step in the plan.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// Start an agent. [`Mission::startable`](super::Mission::startable) says so until the attempt is started.
     Start {
         /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
     },
-    /// Put the question of a step to its people. [`Mission::next`](super::Mission::next) says so until it is asked.
+    /// Put the question of a step to its people. [`Mission::startable`](super::Mission::startable) says so until it is asked.
     Ask {
         /// Number of the step in the plan.
         step: StepId,
@@ -187,8 +216,10 @@ pub enum Refusal {
     HasEnded,
     /// The step is not queued, or for a start neither queued nor assigned.
     NotQueued(StepStatus),
-    /// Another step of the mission is assigned or runs.
+    /// This step works, and the other one does not fit beside it.
     Busy(StepId),
+    /// The branch of the attempt is not being merged.
+    NotLanding,
     /// The step asks persons, and this is none of them.
     NotYours(StepId),
     /// The step does not ask a person, or not yet.

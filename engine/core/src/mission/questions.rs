@@ -1,5 +1,8 @@
 //! Open questions of a paused mission, and their answers.
 
+use alloc::format;
+use alloc::string::String;
+
 use super::{AnswerEffect, Effect, Mission, MissionStatus, Pause, PauseReason, Refusal, StepStatus};
 use crate::plan::{Execution, Intervene, Plan, StepId, StepSet};
 
@@ -36,6 +39,11 @@ impl Mission {
     /// have answers that closed them.
     pub fn close_before(&mut self, number: u32, except: &[u32]) {
         self.questions.retain(|it| it.number >= number || except.contains(&it.number));
+    }
+
+    /// True if a person is to look at the worktree before the mission ends.
+    pub(super) fn is_worktree_in_question(&self) -> bool {
+        self.questions.iter().any(|it| matches!(it.reason, PauseReason::Changed(_)))
     }
 
     /// Asks a question.
@@ -98,14 +106,35 @@ impl Mission {
         }
     }
 
-    /// True if an obstacle, the cap or a failure waits for an answer.
+    /// True if an obstacle, a changed worktree, the cap or a failure waits for an answer.
     pub(super) fn has_open_question(&self) -> bool {
-        let stops = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_) | PauseReason::Cap(_));
+        let stops = |it: &Pause| match it.reason {
+            PauseReason::Obstacle(_) | PauseReason::Changed(_) | PauseReason::Cap(_) => true,
+            PauseReason::Boundary(_)
+            | PauseReason::Warning(_)
+            | PauseReason::Error(_)
+            | PauseReason::Exhausted(_) => false,
+        };
         self.questions.iter().any(stops) || self.asked_steps().next().is_some()
     }
 }
 
 impl PauseReason {
+    /// Description of what keeps the mission from going on, whatever its policy; `None` of a question about a step.
+    pub fn obstacle(&self) -> Option<String> {
+        match self {
+            PauseReason::Obstacle(what) => Some(what.clone()),
+            PauseReason::Changed(files) => {
+                Some(format!("the worktree changed while only readers ran: {}", files.join(", ")))
+            }
+            PauseReason::Boundary(_)
+            | PauseReason::Warning(_)
+            | PauseReason::Error(_)
+            | PauseReason::Exhausted(_)
+            | PauseReason::Cap(_) => None,
+        }
+    }
+
     /// The step that the question is about; none for an obstacle.
     pub fn step(&self) -> Option<StepId> {
         match self {
@@ -114,7 +143,7 @@ impl PauseReason {
             | PauseReason::Error(step)
             | PauseReason::Exhausted(step)
             | PauseReason::Cap(step) => Some(*step),
-            PauseReason::Obstacle(_) => None,
+            PauseReason::Obstacle(_) | PauseReason::Changed(_) => None,
         }
     }
 
@@ -125,7 +154,8 @@ impl PauseReason {
             PauseReason::Boundary(_)
             | PauseReason::Warning(_)
             | PauseReason::Cap(_)
-            | PauseReason::Obstacle(_) => None,
+            | PauseReason::Obstacle(_)
+            | PauseReason::Changed(_) => None,
         }
     }
 }

@@ -32,6 +32,10 @@ impl Refusal {
                     plan.step(*step).id
                 )
             }
+            Refusal::Busy(step) if plan.is_concurrent() => {
+                format!("step {} is under way, and this one has to wait for it", plan.step(*step).id)
+            }
+            Refusal::NotLanding => "the branch of this attempt is not being merged".to_owned(),
             Refusal::Busy(step) => {
                 format!(
                     "step {} is running, and the steps of a mission share a worktree",

@@ -63,6 +63,7 @@ pub fn go_on(app: &App, dir: &WorkItemDir, answer: PauseDecision) -> Result<Answ
         Effect::EndAgent { .. }
         | Effect::Repeated
         | Effect::Paused(_)
+        | Effect::Land { .. }
         | Effect::Start { .. }
         | Effect::Ask { .. }
         | Effect::Ended(_) => None,

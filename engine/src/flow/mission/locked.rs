@@ -109,6 +109,7 @@ impl LockedMission {
                 | Effect::EndAgent { .. }
                 | Effect::Repeated
                 | Effect::Continued(_)
+                | Effect::Land { .. }
                 | Effect::Start { .. }
                 | Effect::Ask { .. } => {}
             }
@@ -126,7 +127,7 @@ fn paused(plan: &Plan<'_>, Pause { number, reason, is_pointless: _ }: &Pause) ->
         Reason::Error(step) => (PauseReason::Error, Some(step), None),
         Reason::Exhausted(step) => (PauseReason::Exhausted, Some(step), None),
         Reason::Cap(step) => (PauseReason::Cap, Some(step), None),
-        Reason::Obstacle(what) => (PauseReason::Obstacle, None, Some(what.clone())),
+        Reason::Obstacle(_) | Reason::Changed(_) => (PauseReason::Obstacle, None, reason.obstacle()),
     };
     let step = step.map(|id| plan.step(*id).id.to_owned());
     Event::MissionPaused { number: *number, reason: why, step, obstacle }

@@ -17,7 +17,7 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
         Refusal::Closed(_) => {
             (ErrorKind::Refused, "nothing is accepted after its end; an agent stops here".to_owned())
         }
-        Refusal::HasBegun => (ErrorKind::Refused, String::new()),
+        Refusal::HasBegun | Refusal::NotLanding => (ErrorKind::Refused, String::new()),
         Refusal::Pending => (ErrorKind::Refused, "`orange workspace list` shows who has them".to_owned()),
         Refusal::Paused => (ErrorKind::Refused, format!("`orange mission continue {id}` answers it")),
         Refusal::NoSuchStep => (ErrorKind::NotFound, format!("`orange mission show {id}` shows its steps")),

@@ -54,7 +54,7 @@ impl Projection {
             PauseReason::Error(_) => "error",
             PauseReason::Exhausted(_) => "exhausted",
             PauseReason::Cap(_) => "cap",
-            PauseReason::Obstacle(_) => "obstacle",
+            PauseReason::Obstacle(_) | PauseReason::Changed(_) => "obstacle",
         };
         let offers = match self.mission.offers_acceptance(pause) {
             true => vec![go_on, accept, cancel],
@@ -110,7 +110,7 @@ impl Projection {
             }
             PauseReason::Error(step) | PauseReason::Exhausted(step) => self.mission.failure(self.plan, *step),
             PauseReason::Cap(step) => self.mission.cap_reached(self.plan, *step),
-            PauseReason::Obstacle(what) => what.clone(),
+            PauseReason::Obstacle(_) | PauseReason::Changed(_) => pause.reason.obstacle().unwrap_or_default(),
         }
     }
 

@@ -78,6 +78,9 @@ impl<'p> Simulation<PlanWalk<'p>> {
                 AnswerEffect::Extended => "grants as many attempts again".to_owned(),
                 AnswerEffect::Capped => "lets nothing start any more".to_owned(),
             },
+            Effect::Land { step, attempt } => {
+                format!("merges the branch of {}, attempt {attempt}", self.name(*step))
+            }
             Effect::Start { step, attempt } => {
                 let role = self.walk.plan.role(self.walk.plan.step(*step).role);
                 format!("starts the agent of {}, attempt {attempt}, role {role}", self.name(*step))
@@ -99,7 +102,9 @@ impl<'p> Simulation<PlanWalk<'p>> {
             | PauseReason::Error(step)
             | PauseReason::Exhausted(step) => format!("pauses ({kind}, {number}) after {}", self.name(*step)),
             PauseReason::Cap(step) => format!("pauses ({kind}, {number}) before {}", self.name(*step)),
-            PauseReason::Obstacle(reason) => format!("pauses ({kind}, {number}): {reason}"),
+            PauseReason::Obstacle(_) | PauseReason::Changed(_) => {
+                format!("pauses ({kind}, {number}): {}", pause.reason.obstacle().unwrap_or_default())
+            }
         }
     }
 

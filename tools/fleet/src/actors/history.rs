@@ -123,6 +123,7 @@ impl HistoryWriter<'_> {
             Effect::Continued(_)
             | Effect::EndAgent { .. }
             | Effect::Repeated
+            | Effect::Land { .. }
             | Effect::Start { .. }
             | Effect::Ask { .. } => {}
         }
@@ -162,6 +163,7 @@ fn failure(plan: &Plan<'_>, failure: Option<&StepFailure>) -> Value {
         Some(StepFailure::Reported(reason)) => json!({"reported": shortened(reason)}),
         Some(StepFailure::Stuck(times)) => json!({"stuck": times}),
         Some(StepFailure::Abandoned(times)) => json!({"abandoned": times}),
+        Some(StepFailure::Items { failed, of }) => json!({"items": of, "failed": failed}),
         Some(StepFailure::Exhausted(completions)) => json!({"exhausted": completions}),
         Some(StepFailure::Cap) => json!({"cap": plan.max_attempts}),
         Some(StepFailure::Because(step)) => json!({"because": plan.steps.get(step.index()).map(|it| it.id)}),
@@ -177,6 +179,7 @@ fn reason_of(reason: &PauseReason) -> (&str, Option<StepId>) {
         PauseReason::Exhausted(step) => ("exhausted", Some(*step)),
         PauseReason::Cap(step) => ("cap", Some(*step)),
         PauseReason::Obstacle(reason) => (reason, None),
+        PauseReason::Changed(_) => ("worktree changed", None),
     }
 }
 

@@ -63,6 +63,7 @@ impl Cascade {
             Effect::EndAgent { .. }
             | Effect::Repeated
             | Effect::Paused(_)
+            | Effect::Land { .. }
             | Effect::Start { .. }
             | Effect::Ask { .. }
             | Effect::Ended(_) => None,
@@ -102,6 +103,9 @@ impl Cascade {
             | Event::Ask { .. }
             | Event::Answer { .. }
             | Event::Expire { .. }
+            | Event::Landed { .. }
+            | Event::Conflict { .. }
+            | Event::WorktreeChanged { .. }
             | Event::Obstruct { .. }
             | Event::Continue { .. }
             | Event::Retry { .. }

@@ -245,7 +245,7 @@ fn want(actor: &MissionActor) -> Todo {
         mission: id.clone(),
         version: *version,
         ticket: *ticket,
-        next: mission.startable(plan).map(item).collect(),
+        next: mission.offerable(plan).map(item).collect(),
         running,
         waiting: Vec::new(),
     };
@@ -265,6 +265,9 @@ fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
         | core_mission::Event::Ask { .. }
         | core_mission::Event::Answer { .. }
         | core_mission::Event::Expire { .. }
+        | core_mission::Event::Landed { .. }
+        | core_mission::Event::Conflict { .. }
+        | core_mission::Event::WorktreeChanged { .. }
         | core_mission::Event::Obstruct { .. }
         | core_mission::Event::Continue { .. }
         | core_mission::Event::Retry { .. }

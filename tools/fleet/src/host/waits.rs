@@ -12,7 +12,7 @@ impl ColonyState {
         if self.scheduler.leases.contains_key(&stored.row.id) {
             return None;
         }
-        let steps = stored.mission.startable(stored.plan).map(|(step, _)| {
+        let steps = stored.mission.offerable(stored.plan).map(|(step, _)| {
             let step = stored.plan.step(step);
             (stored.plan.role(step.role), Ability::needed_by(step))
         });

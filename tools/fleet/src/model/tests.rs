@@ -55,6 +55,7 @@ fn full() -> Mission {
                 is_handled: true,
                 latest: Some(report()),
                 sent_back_by: Some(StepId(4)),
+                ..StepState::default()
             },
             StepState { status: StepStatus::Running, attempts: vec![ended(None)], ..StepState::default() },
             failed(StepFailure::Stuck(2)),

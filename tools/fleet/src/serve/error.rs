@@ -126,6 +126,7 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
             (StatusCode::CONFLICT, "not_queued", "GET /v1/tasks?mission= says where each step stands")
         }
         Of::Busy(_) => (StatusCode::CONFLICT, "busy", "wait until that step has ended"),
+        Of::NotLanding => (StatusCode::CONFLICT, "not_queued", FETCH),
         // A fleet refuses plans with asks, so that none of its missions comes to these.
         Of::NotYours(_)
         | Of::NotAsked(_)

@@ -259,7 +259,7 @@ fn h7_a_review_that_fails() {
     let report = Report { summary: "done".to_string(), ..Report::default() };
     assert_eq!(
         mission.step(StepId(3)).attempts,
-        [Attempt { end: Some(AttemptEnd::Completed(report)), shown: None }]
+        [Attempt { end: Some(AttemptEnd::Completed(report)), ..Attempt::default() }]
     );
 }
 

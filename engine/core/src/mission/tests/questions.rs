@@ -150,7 +150,8 @@ impl OpenQuestions {
                     PauseReason::Boundary(_)
                     | PauseReason::Warning(_)
                     | PauseReason::Cap(_)
-                    | PauseReason::Obstacle(_) => None,
+                    | PauseReason::Obstacle(_)
+                    | PauseReason::Changed(_) => None,
                 };
                 self.0.insert(*number, step);
             }

@@ -161,6 +161,11 @@ impl<'p> MissionReference<'p> {
             Event::Ask { step, attempt, commit } => return self.put(step, attempt, commit),
             Event::Answer { step, attempt, answer } => return self.answered(step, attempt, &answer),
             Event::Expire { step, attempt } => return self.expires(step, attempt),
+            Event::Landed { .. } | Event::Conflict { .. } => return Err(Refusal::NotLanding),
+            Event::WorktreeChanged { files } => {
+                self.must_be_open()?;
+                self.pause(PauseReason::Changed(files));
+            }
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 self.go_on(pause, accept_failure, execution, intervene)?;
@@ -224,7 +229,7 @@ impl<'p> MissionReference<'p> {
                 .tries
                 .iter()
                 .zip(&it.shown)
-                .map(|(end, shown)| Attempt { end: end.clone(), shown: shown.clone() })
+                .map(|(end, shown)| Attempt { end: end.clone(), shown: shown.clone(), ..Attempt::default() })
                 .collect(),
             lost: it.lost,
             abandoned: it.abandoned,
@@ -235,6 +240,7 @@ impl<'p> MissionReference<'p> {
             is_handled: matches!(it.stand, Stand::Handled(_)),
             latest: it.latest.clone(),
             sent_back_by: it.sent_back_by,
+            ..StepState::default()
         });
         let questions = self.questions.iter().map(|(number, reason)| {
             let is_pointless = match reason {
@@ -244,7 +250,8 @@ impl<'p> MissionReference<'p> {
                 PauseReason::Boundary(_)
                 | PauseReason::Warning(_)
                 | PauseReason::Cap(_)
-                | PauseReason::Obstacle(_) => false,
+                | PauseReason::Obstacle(_)
+                | PauseReason::Changed(_) => false,
             };
             Pause { number: *number, reason: reason.clone(), is_pointless }
         });

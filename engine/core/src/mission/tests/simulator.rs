@@ -408,9 +408,9 @@ pub fn effects_of(
     }
     let pause = after.questions.iter().filter(|it| it.number > before.pauses);
     effects.extend(pause.map(|it| Effect::Paused(it.clone())));
-    let is_news = after.next(plan) != before.next(plan);
-    let start = after.next(plan).filter(|_| is_news);
-    effects.extend(start.map(|(step, attempt)| match plan.step(step).ask {
+    let startable_before: Vec<(StepId, u32)> = before.startable(plan).collect();
+    let news = after.startable(plan).filter(|it| !startable_before.contains(it));
+    effects.extend(news.map(|(step, attempt)| match plan.step(step).ask {
         Some(_) => Effect::Ask { step, attempt },
         None => Effect::Start { step, attempt },
     }));

@@ -264,7 +264,7 @@ impl<'p> World<'p> {
     pub fn want(&self, index: usize) -> Event {
         let Running { mission, version, .. } = &self.missions[index];
         let name = format!("m{index}");
-        let next = mission.startable(self.plan).map(|(step, attempt)| {
+        let next = mission.offerable(self.plan).map(|(step, attempt)| {
             let role = ROLES[(index * 5 + step.index() * 3) % ROLES.len()].to_string();
             let needs = Ability::ALL.into_iter().filter(|it| (index + step.index() + *it as usize) % 3 == 0);
             Item { mission: name.clone(), step, attempt, role, needs: needs.collect() }
@@ -419,6 +419,9 @@ fn end_of(event: &mission::Event) -> Option<(StepId, u32)> {
         | mission::Event::Assign { .. }
         | mission::Event::Start { .. }
         | mission::Event::Ask { .. }
+        | mission::Event::Landed { .. }
+        | mission::Event::Conflict { .. }
+        | mission::Event::WorktreeChanged { .. }
         | mission::Event::Obstruct { .. }
         | mission::Event::Continue { .. }
         | mission::Event::Retry { .. }

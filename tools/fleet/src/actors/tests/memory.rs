@@ -188,7 +188,7 @@ impl Memory {
             let running = mission.busy().filter(|it| mission.step(*it).status == StepStatus::Running);
             let running = running.map(|it| (it, mission.step(it).attempt()));
             let wanted: Vec<(StepId, u32)> =
-                running.into_iter().chain(mission.startable(actor.plan)).collect();
+                running.into_iter().chain(mission.offerable(actor.plan)).collect();
             let lease = self.colony.scheduler.leases.get(id);
             let rows = self.waiting.get(id);
             assert!(lease.is_none() || rows.is_none(), "{id} is leased and waits");

@@ -87,7 +87,7 @@ impl MissionPage<'_> {
     fn holder(&self) -> Option<(StepId, &str)> {
         self.stored
             .mission
-            .startable(self.stored.plan)
+            .offerable(self.stored.plan)
             .find_map(|(step, _)| Some((step, self.crab_of(step)?)))
     }
 

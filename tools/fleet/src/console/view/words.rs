@@ -103,7 +103,7 @@ pub fn reason(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> String {
         }
         PauseReason::Error(step) | PauseReason::Exhausted(step) => mission.failure(plan, *step),
         PauseReason::Cap(step) => mission.cap_reached(plan, *step),
-        PauseReason::Obstacle(what) => what.clone(),
+        PauseReason::Obstacle(_) | PauseReason::Changed(_) => pause.reason.obstacle().unwrap_or_default(),
     }
 }
 
@@ -116,6 +116,7 @@ pub fn question(pause: &Pause) -> &'static str {
         PauseReason::Exhausted(_) => "A loop is exhausted",
         PauseReason::Cap(_) => "The attempts are used up",
         PauseReason::Obstacle(_) => "Something is in the way",
+        PauseReason::Changed(_) => "The worktree has changed",
     }
 }
 
@@ -152,7 +153,8 @@ pub fn choices(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> Vec<PauseCh
         | PauseReason::Warning(_)
         | PauseReason::Error(_)
         | PauseReason::Cap(_)
-        | PauseReason::Obstacle(_) => {
+        | PauseReason::Obstacle(_)
+        | PauseReason::Changed(_) => {
             go_on(format!("Try {name} again"), format!("{name} gets a new attempt."))
         }
     };
@@ -233,7 +235,7 @@ pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<(StepId, &str)>)
 }
 
 fn waiting(plan: &Plan<'_>, mission: &Mission) -> String {
-    let names: Vec<&str> = mission.startable(plan).map(|(step, _)| plan.step(step).id).collect();
+    let names: Vec<&str> = mission.offerable(plan).map(|(step, _)| plan.step(step).id).collect();
     match (&names[..], mission.next(plan)) {
         ([name], Some((_, attempt))) => format!("{name} waits for a crab, attempt {attempt}."),
         ([], _) | (_, None) => "The mission runs.".to_owned(),

@@ -77,7 +77,9 @@ fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
         PauseReason::Error(step) => (PauseCause::Error, named(step), mission.failure(plan, *step)),
         PauseReason::Exhausted(step) => (PauseCause::Exhausted, named(step), mission.failure(plan, *step)),
         PauseReason::Cap(step) => (PauseCause::Cap, named(step), mission.cap_reached(plan, *step)),
-        PauseReason::Obstacle(what) => (PauseCause::Obstacle, None, what.clone()),
+        PauseReason::Obstacle(_) | PauseReason::Changed(_) => {
+            (PauseCause::Obstacle, None, pause.reason.obstacle().unwrap_or_default())
+        }
     };
     let offers = match mission.offers_acceptance(pause) {
         true => vec![PauseOffer::Continue, PauseOffer::AcceptFailure, PauseOffer::Cancel],
