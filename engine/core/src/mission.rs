@@ -7,6 +7,7 @@ mod cap;
 mod cascade;
 mod context;
 mod event;
+mod fan_out;
 mod items;
 mod landing;
 mod program;
@@ -129,7 +130,7 @@ pub struct StepState {
     pub rounds: u32,
 }
 
-/// Status of a step. One with items is queued until one of them has left the queue, and then running.
+/// Status of a step. One with open items is queued while all of them are, else running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum StepStatus {

@@ -13,6 +13,7 @@ impl Mission {
         let state = self.step_mut(failed);
         state.is_handled = true;
         state.latest = report;
+        state.latest_items.clear();
         if !state.is_exhausted {
             self.send_back(plan, failed);
         }
@@ -30,6 +31,7 @@ impl Mission {
             let sent_back_by = plan.step(step).requeue.contains(&id).then_some(step);
             let state = self.step_mut(id);
             state.block();
+            state.items.clear();
             state.sent_back_by = sent_back_by;
         }
         self.make_pointless(&reset);
@@ -37,7 +39,7 @@ impl Mission {
 
     /// The steps that this loop step sends back to be decided again.
     ///
-    /// They are those that it re-queues, itself, those between, those whose condition reads one of them, everything
+    /// They are those that it re-queues, itself, those between, those whose condition or list reads one of them, everything
     /// downstream that has not completed, and the handlers of all of these.
     pub(super) fn reset_by(&self, plan: &Plan<'_>, step: StepId) -> StepSet {
         let requeued = StepSet::of(plan, plan.step(step).requeue);
@@ -47,7 +49,9 @@ impl Mission {
         plan.step_ids().filter(|it| after.has(*it) && before.has(*it)).for_each(|it| reset.add(it));
         let rerun = reset.clone();
         for id in plan.step_ids() {
-            if plan.step(id).condition.is_some_and(|it| it.reads_one_of(&rerun)) {
+            let list = plan.step(id).fan_out.and_then(|it| it.list.step());
+            let reads_list = list.is_some_and(|it| rerun.has(it));
+            if reads_list || plan.step(id).condition.is_some_and(|it| it.reads_one_of(&rerun)) {
                 reset.add(id);
             }
         }
@@ -58,11 +62,11 @@ impl Mission {
     }
 
     /// Queues a step about whose failure a person was asked. `true` if that grants another round to its loop.
-    pub(super) fn try_again(&mut self, step: StepId) -> bool {
+    pub(super) fn try_again(&mut self, plan: &Plan<'_>, step: StepId) -> bool {
         let state = self.step_mut(step);
         let is_granted = state.grant();
         state.forget_losses();
-        state.queue();
+        self.queue(plan, step);
         is_granted
     }
 
@@ -106,7 +110,7 @@ impl Mission {
                     self.step_mut(id).grant();
                     self.step_mut(id).block();
                 }
-                false => _ = self.try_again(id),
+                false => _ = self.try_again(plan, id),
             }
         }
         self.status = MissionStatus::Running;
@@ -158,13 +162,16 @@ impl StepState {
         is_exhausted
     }
 
-    /// Lets it be decided again.
+    /// Lets it be decided again. A list of which items have failed stays for another try.
     fn block(&mut self) {
         self.withdraw();
         self.status = StepStatus::Blocked;
         self.forget_losses();
         self.failure = None;
         self.is_handled = false;
+        if self.failed_items() == 0 {
+            self.items.clear();
+        }
     }
 
     /// An attempt has ended with a word, or another beginning is made: no losses in a row are counted.

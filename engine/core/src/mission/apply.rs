@@ -5,10 +5,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{
-    Attempt, AttemptEnd, Effect, Event, MOST_ABANDONED, Mission, MissionStatus, PauseReason, Refusal, Report,
-    StepFailure, StepState, StepStatus,
+    Attempt, AttemptEnd, Effect, Event, ItemStatus, LandingEnd, MOST_ABANDONED, Mission, MissionStatus,
+    PauseReason, Refusal, Report, StepFailure, StepState, StepStatus,
 };
-use crate::plan::{Execution, Intervene, Plan, StepId, check_outputs};
+use crate::plan::{Execution, Intervene, Plan, StepId, WorktreeUse, check_outputs};
 
 /// End of a step, after which the mission may pause.
 pub(super) enum Boundary {
@@ -25,8 +25,8 @@ impl Mission {
         let working_before: Vec<(StepId, u32)> = self.working().collect();
         let mut effects = match event {
             Event::Begin => self.begin(plan)?,
-            Event::Assign { step, attempt } => self.occupy(plan, step, attempt, StepStatus::Assigned)?,
-            Event::Start { step, attempt } => self.occupy(plan, step, attempt, StepStatus::Running)?,
+            Event::Assign { step, attempt } => self.occupy(plan, step, attempt, ItemStatus::Assigned)?,
+            Event::Start { step, attempt } => self.occupy(plan, step, attempt, ItemStatus::Running)?,
             Event::Complete { step, attempt, report } => self.complete(plan, step, attempt, report)?,
             Event::Fail { step, attempt, reason } => self.fail(plan, step, attempt, reason)?,
             Event::Lose { step, attempt } => self.lose(plan, step, attempt)?,
@@ -34,7 +34,10 @@ impl Mission {
             Event::Ask { step, attempt, commit } => self.put(plan, step, attempt, commit)?,
             Event::Answer { step, attempt, answer } => self.answer_ask(plan, step, attempt, answer)?,
             Event::Expire { step, attempt } => self.expire(plan, step, attempt)?,
-            Event::Landed { .. } | Event::Conflict { .. } => return Err(Refusal::NotLanding),
+            Event::Landed { step, attempt } => self.end_landing(plan, step, attempt, LandingEnd::Landed)?,
+            Event::Conflict { step, attempt, reason } => {
+                self.end_landing(plan, step, attempt, LandingEnd::Conflict { reason })?
+            }
             Event::WorktreeChanged { files } => self.worktree_changed(files)?,
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
@@ -51,6 +54,7 @@ impl Mission {
         };
         if effects != [Effect::Repeated] {
             effects.splice(0..0, self.withdrawn(&working_before));
+            effects.extend(self.begin_landing(plan));
             self.follow_up(plan, &startable_before, &mut effects);
         }
         Ok(effects)
@@ -98,7 +102,7 @@ impl Mission {
         plan: &Plan<'_>,
         step: StepId,
         attempt: u32,
-        status: StepStatus,
+        status: ItemStatus,
     ) -> Result<Vec<Effect>, Refusal> {
         self.is_open()?;
         let state = self.known_work(plan, step)?;
@@ -106,16 +110,15 @@ impl Mission {
         if self.status == MissionStatus::Paused {
             return Err(Refusal::Paused);
         }
-        let is_next = state.status == StepStatus::Queued
-            || (state.status == StepStatus::Assigned && status == StepStatus::Running);
-        if !is_next {
-            return Err(Refusal::NotQueued(state.status));
-        }
-        let is_queued = state.status == StepStatus::Queued;
+        let is_queued = match state.job(attempt) {
+            Some(ItemStatus::Queued) => true,
+            Some(ItemStatus::Assigned) if status == ItemStatus::Running => false,
+            Some(_) | None => return Err(Refusal::NotQueued(state.status)),
+        };
         if let Some(busy) = self.in_its_place(plan, step).filter(|_| is_queued) {
             return Err(Refusal::Busy(busy));
         }
-        self.step_mut(step).status = status;
+        self.step_mut(step).set_job(attempt, status);
         Ok(Vec::new())
     }
 
@@ -142,12 +145,27 @@ impl Mission {
         }
         check_outputs(plan.outputs_of(step), &report.outputs).map_err(Refusal::Output)?;
         let state = self.step_mut(step);
-        state.close(end);
+        state.close(attempt, end);
+        let Some(item) = state.item_of(attempt) else {
+            state.latest = Some(report);
+            self.completed(plan, step);
+            return Ok(self.go_on(plan, Some(Boundary::Completed { step, has_warning })));
+        };
+        state.items[item].forget_losses();
+        if plan.step(step).worktree == WorktreeUse::Own {
+            state.set_job(attempt, ItemStatus::Landing);
+            return Ok(Vec::new());
+        }
+        state.items[item].end(None);
+        Ok(self.item_ended(plan, step))
+    }
+
+    /// The step has completed, with the report that is its latest now.
+    pub(super) fn completed(&mut self, plan: &Plan<'_>, step: StepId) {
+        let state = self.step_mut(step);
         state.status = StepStatus::Completed;
         state.forget_losses();
-        state.latest = Some(report);
         self.after_completion(plan, step);
-        Ok(self.go_on(plan, Some(Boundary::Completed { step, has_warning })))
     }
 
     fn fail(
@@ -163,9 +181,10 @@ impl Mission {
             return Ok(vec![Effect::Repeated]);
         }
         let state = self.step_mut(step);
-        state.close(end);
-        state.forget_losses();
-        Ok(self.failed(plan, step, StepFailure::Reported(reason)))
+        state.close(attempt, end);
+        let (lost, abandoned) = state.losses(attempt);
+        (*lost, *abandoned) = (0, 0);
+        Ok(self.job_failed(plan, step, attempt, StepFailure::Reported(reason)))
     }
 
     fn lose(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
@@ -174,16 +193,14 @@ impl Mission {
             return Ok(vec![Effect::Repeated]);
         }
         let state = self.step_mut(step);
-        state.close(AttemptEnd::Lost);
-        state.abandoned = 0;
-        state.lost = state.lost.saturating_add(1);
-        match state.lost < plan.step(step).stuck_after.max(1) {
-            true => Ok(self.start_again(plan, step)),
-            false => {
-                let failure = StepFailure::Stuck(state.lost);
-                Ok(self.failed(plan, step, failure))
-            }
-        }
+        state.close(attempt, AttemptEnd::Lost);
+        let (lost, abandoned) = state.losses(attempt);
+        (*lost, *abandoned) = (lost.saturating_add(1), 0);
+        let lost = *lost;
+        Ok(match lost < plan.step(step).stuck_after.max(1) {
+            true => self.start_again(plan, step, attempt),
+            false => self.job_failed(plan, step, attempt, StepFailure::Stuck(lost)),
+        })
     }
 
     fn abandon(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
@@ -192,30 +209,43 @@ impl Mission {
             return Ok(vec![Effect::Repeated]);
         }
         let state = self.step_mut(step);
-        state.close(AttemptEnd::Abandoned);
-        state.abandoned = state.abandoned.saturating_add(1);
-        match state.abandoned < MOST_ABANDONED {
-            true => Ok(self.start_again(plan, step)),
-            false => {
-                let failure = StepFailure::Abandoned(state.abandoned);
-                Ok(self.failed(plan, step, failure))
+        state.close(attempt, AttemptEnd::Abandoned);
+        let (_, abandoned) = state.losses(attempt);
+        *abandoned = abandoned.saturating_add(1);
+        let abandoned = *abandoned;
+        Ok(match abandoned < MOST_ABANDONED {
+            true => self.start_again(plan, step, attempt),
+            false => self.job_failed(plan, step, attempt, StepFailure::Abandoned(abandoned)),
+        })
+    }
+
+    /// Queues a job whose agent or worker was lost; without an attempt for it, it has failed.
+    fn start_again(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Vec<Effect> {
+        match self.take_attempts(1) {
+            true => {
+                self.step_mut(step).queue_again(plan.step(step), attempt);
+                Vec::new()
             }
+            false => self.job_failed(plan, step, attempt, StepFailure::Cap),
         }
     }
 
-    /// Queues a step whose agent or worker was lost; without an attempt for it, it has failed.
-    fn start_again(&mut self, plan: &Plan<'_>, step: StepId) -> Vec<Effect> {
-        match self.take_attempt() {
-            true => {
-                self.step_mut(step).queue();
-                Vec::new()
-            }
-            false => self.failed(plan, step, StepFailure::Cap),
-        }
+    /// Consequences of the failure of a job: an item, or the step itself.
+    fn job_failed(
+        &mut self,
+        plan: &Plan<'_>,
+        step: StepId,
+        attempt: u32,
+        failure: StepFailure,
+    ) -> Vec<Effect> {
+        let state = self.step_mut(step);
+        let Some(item) = state.item_of(attempt) else { return self.failed(plan, step, failure) };
+        state.items[item].end(Some(failure));
+        self.item_ended(plan, step)
     }
 
     /// Consequences of the failure of a step itself.
-    fn failed(&mut self, plan: &Plan<'_>, step: StepId, failure: StepFailure) -> Vec<Effect> {
+    pub(super) fn failed(&mut self, plan: &Plan<'_>, step: StepId, failure: StepFailure) -> Vec<Effect> {
         let state = self.step_mut(step);
         state.status = StepStatus::Failed;
         state.failure = Some(failure);
@@ -313,7 +343,7 @@ impl Mission {
     }
 
     /// A step that an agent or a program does. Persons answer the others.
-    fn known_work(&self, plan: &Plan<'_>, step: StepId) -> Result<&StepState, Refusal> {
+    pub(super) fn known_work(&self, plan: &Plan<'_>, step: StepId) -> Result<&StepState, Refusal> {
         let state = self.known(step)?;
         if plan.step(step).is_ask() { Err(Refusal::NotYours(step)) } else { Ok(state) }
     }
@@ -331,7 +361,7 @@ impl Mission {
         }
         self.is_open()?;
         state.is_current(attempt)?;
-        match state.status.is_active() {
+        match state.awaits_report(attempt) {
             true => Ok(false),
             false => Err(Refusal::HasEnded),
         }
@@ -341,7 +371,7 @@ impl Mission {
 impl StepState {
     /// Refuses every attempt but the current one.
     pub(super) fn is_current(&self, attempt: u32) -> Result<(), Refusal> {
-        let current = self.attempt();
+        let current = self.current_of(attempt);
         match attempt {
             0 => Err(Refusal::NoSuchAttempt { current }),
             _ if attempt < current => Err(Refusal::Stale { current }),
@@ -358,16 +388,37 @@ impl StepState {
         self.is_handled = false;
     }
 
-    pub(super) fn close(&mut self, end: AttemptEnd) {
-        if let Some(attempt) = self.attempts.last_mut() {
+    /// True if the current attempt, which this is, has not ended.
+    fn awaits_report(&self, attempt: u32) -> bool {
+        let is_asked = self.status == StepStatus::Asked && self.attempt() == attempt;
+        is_asked || self.job(attempt).is_some_and(ItemStatus::awaits_report)
+    }
+
+    /// Ends an attempt.
+    pub(super) fn close(&mut self, attempt: u32, end: AttemptEnd) {
+        if let Some(attempt) = self.attempts.get_mut((attempt as usize).wrapping_sub(1)) {
             attempt.end = Some(end);
         }
     }
 
-    /// Ends an attempt that has not ended.
+    /// Number of ends without a word, and of lost workers, in a row, of the job of an attempt.
+    fn losses(&mut self, attempt: u32) -> (&mut u16, &mut u16) {
+        match self.item_of(attempt) {
+            Some(item) => {
+                let item = &mut self.items[item];
+                (&mut item.lost, &mut item.abandoned)
+            }
+            None => (&mut self.lost, &mut self.abandoned),
+        }
+    }
+
+    /// Ends what has not ended.
     pub(super) fn withdraw(&mut self) {
+        if !self.items.is_empty() {
+            return self.withdraw_items();
+        }
         if self.status.is_active() {
-            self.close(AttemptEnd::Withdrawn);
+            self.close(self.attempt(), AttemptEnd::Withdrawn);
         }
     }
 }

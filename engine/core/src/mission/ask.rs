@@ -171,7 +171,7 @@ impl Mission {
     /// Consequences of the end of an ask. A person has just decided, so that the mission does not pause there; it does where nobody has.
     fn take_answer(&mut self, plan: &Plan<'_>, step: StepId, end: AttemptEnd) -> Vec<Effect> {
         let state = self.step_mut(step);
-        state.close(end.clone());
+        state.close(state.attempt(), end.clone());
         let reason = match end {
             AttemptEnd::Completed(report) => {
                 state.status = StepStatus::Completed;

@@ -1,7 +1,7 @@
 //! The cap: `max_attempts` of a plan, the most attempts that a mission gives out without a person.
 
 use super::{Mission, PauseReason};
-use crate::plan::{Plan, StepId};
+use crate::plan::{Plan, Step, StepId};
 
 /// Attempts that a mission may still give out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,34 +32,35 @@ impl Cap {
 }
 
 impl Mission {
-    /// Takes one attempt of those that are left. `false` if none is.
-    pub(super) fn take_attempt(&mut self) -> bool {
-        match &mut self.cap {
-            None => true,
-            Some(Cap { is_final: true, .. } | Cap { left: 0, .. }) => false,
-            Some(cap) => {
-                cap.left -= 1;
+    /// Takes so many attempts of those that are left, or none. `false` if fewer are left.
+    pub(super) fn take_attempts(&mut self, number: u32) -> bool {
+        let Some(cap) = &mut self.cap else { return true };
+        match cap.left.checked_sub(number) {
+            Some(left) if !cap.is_final => {
+                cap.left = left;
                 true
             }
+            Some(_) | None => false,
         }
     }
 
-    /// Takes one attempt for a step that is to be queued. One that asks a person needs none.
-    pub(super) fn take_attempt_or_ask(&mut self, plan: &Plan<'_>, step: StepId) -> CapVerdict {
+    /// Takes the attempts of a step that is to be queued: of a fan-out all of them. One that asks a person needs none.
+    pub(super) fn take_attempts_or_ask(&mut self, plan: &Plan<'_>, step: StepId) -> CapVerdict {
         if plan.step(step).is_ask() {
             return CapVerdict::Given;
         }
         let is_final = self.cap.is_some_and(|it| it.is_final);
-        match self.take_attempt() {
+        match self.take_attempts(self.attempts_needed(plan, step)) {
             true => CapVerdict::Given,
             false if is_final || !self.pauses_at_errors() => CapVerdict::Fails,
             false => CapVerdict::Waits,
         }
     }
 
-    /// Grants as many attempts again as the plan allows.
+    /// Grants as many attempts again as the plan allows. Those that were too few for a fan-out stay.
     pub(super) fn extend_cap(&mut self, plan: &Plan<'_>) {
-        self.cap = Cap::of(plan);
+        let left = self.cap.filter(|_| plan.steps.iter().any(Step::is_fan_out)).map_or(0, |it| it.left);
+        self.cap = Cap::of(plan).map(|it| Cap { left: it.left.saturating_add(left), ..it });
     }
 
     /// Lets no attempt be given out any more.

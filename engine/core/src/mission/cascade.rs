@@ -36,8 +36,8 @@ impl Mission {
                 match self.decide(plan, id) {
                     StepVerdict::Waits => continue,
                     StepVerdict::Fails(cause) => self.give_up(id, StepFailure::Because(cause)),
-                    StepVerdict::Runs => match self.take_attempt_or_ask(plan, id) {
-                        CapVerdict::Given => self.step_mut(id).queue(),
+                    StepVerdict::Runs => match self.take_attempts_or_ask(plan, id) {
+                        CapVerdict::Given => self.queue(plan, id),
                         CapVerdict::Fails => self.give_up(id, StepFailure::Cap),
                         CapVerdict::Waits => {
                             waits_for_attempt = waits_for_attempt.or(Some(id));
@@ -79,7 +79,7 @@ impl Mission {
         {
             return StepVerdict::Waits;
         }
-        match self.holds(plan, step.condition) {
+        match self.holds(plan, step.condition) && self.has_list(plan, id) {
             true if step.is_loop() && !self.has_rounds_left(plan, id) => StepVerdict::Exhausted,
             true => StepVerdict::Runs,
             false if self.can_still_run(plan, id) => StepVerdict::Waits,
@@ -95,8 +95,8 @@ impl Mission {
         if !is_open || !matches!(self.step(handler).status, StepStatus::Blocked | StepStatus::Skipped) {
             return;
         }
-        match self.take_attempt_or_ask(plan, handler) {
-            CapVerdict::Given => self.step_mut(handler).queue(),
+        match self.take_attempts_or_ask(plan, handler) {
+            CapVerdict::Given => self.queue(plan, handler),
             CapVerdict::Fails => self.give_up(handler, StepFailure::Cap),
             CapVerdict::Waits => {
                 self.step_mut(handler).status = StepStatus::Blocked;

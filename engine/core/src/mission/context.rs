@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Mission, Report, StepFailure};
+use super::{ItemState, ItemView, Mission, Report, StepFailure};
 use crate::plan::{Plan, StepId, Value};
 
 impl Mission {
@@ -15,11 +15,16 @@ impl Mission {
     /// that sent the step back. A handler gets the reason of the failure.
     pub fn context(&self, plan: &Plan<'_>, id: StepId) -> String {
         if let Some(failed) = plan.step(id).handles {
-            return self.failure(plan, failed);
+            return [self.failure(plan, failed), self.items_of(plan, failed, &self.step(failed).items)]
+                .concat();
         }
         let sender = self.step(id).sent_back_by;
         let dependencies = plan.step(id).depends_on.iter().copied().filter(|it| Some(*it) != sender);
         let parts = dependencies.chain(sender).filter_map(|it| {
+            let items = &self.step(it).latest_items;
+            if !items.is_empty() {
+                return Some(format!("## {}{}", plan.step(it).id, self.items_of(plan, it, items)));
+            }
             let report = self.step(it).latest.as_ref()?;
             Some(format!(
                 "## {}\n{}\n{}",
@@ -29,6 +34,23 @@ impl Mission {
             ))
         });
         parts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The items of a fan-out, each with its report or the reason of its failure.
+    fn items_of(&self, plan: &Plan<'_>, id: StepId, items: &[ItemState]) -> String {
+        let items = items.iter().filter(|_| plan.step(id).is_fan_out()).map(|item| {
+            let ItemView { text, report, failure, .. } = self.step(id).view(item);
+            let end = match (failure, report) {
+                (Some(StepFailure::Cap), _) => format!("It did not start again: {}\n", cap(plan)),
+                (Some(failure), _) => format!("It failed: {}\n", failure.reason().unwrap_or_default()),
+                (None, Some(report)) => {
+                    format!("{}\n{}", report.summary.trim_end(), outputs(plan, id, report))
+                }
+                (None, None) => String::new(),
+            };
+            format!("\n### {}\n{end}", text.replace('\n', " "))
+        });
+        items.collect()
     }
 
     /// Description of the question about a step that waits for an attempt.

@@ -1,8 +1,10 @@
 //! Items: the jobs of a fan-out, or the only one of a step with its own worktree, each with attempts of its own.
 
 use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
-use super::{Attempt, AttemptEnd, Mission, Report, StepFailure, StepState};
+use super::{Attempt, AttemptEnd, Mission, Report, StepFailure, StepState, StepStatus};
 use crate::plan::StepId;
 
 /// State of an item.
@@ -82,11 +84,72 @@ impl Mission {
 
 impl StepState {
     /// An item with the report of its current attempt.
-    fn view<'m>(&'m self, item: &'m ItemState) -> ItemView<'m> {
+    pub(super) fn view<'m>(&'m self, item: &'m ItemState) -> ItemView<'m> {
         let ItemState { text, status, attempt, failure, lost: _, abandoned: _ } = item;
         let end = self.attempts.get((*attempt as usize).wrapping_sub(1)).and_then(|it| it.end.as_ref());
         let report = end.and_then(AttemptEnd::report);
         ItemView { text, status: *status, attempt: *attempt, report, failure: failure.as_ref() }
+    }
+
+    /// Reports of the completed ones of these items, which are its own.
+    pub(super) fn reports<'m>(&'m self, items: &'m [ItemState]) -> impl Iterator<Item = &'m Report> {
+        let completed = items.iter().filter(|it| it.status == ItemStatus::Completed);
+        completed.filter_map(|it| self.view(it).report)
+    }
+
+    /// The reports over which the tests of its items range: those of the completed items, or the only one of its handler.
+    pub(super) fn latest_reports(&self) -> impl Iterator<Item = &Report> {
+        self.reports(&self.latest_items).chain(self.latest.as_ref())
+    }
+
+    /// The number of the current attempt of the job to which an attempt belongs.
+    pub(super) fn current_of(&self, attempt: u32) -> u32 {
+        let known = self.attempts.get((attempt as usize).wrapping_sub(1));
+        let item = known.and_then(|it| self.items.get(usize::from(it.item?)));
+        item.map_or(self.attempt(), |it| it.attempt)
+    }
+
+    /// Status of the job whose current attempt this is, if it is open; an open ask is none.
+    pub(super) fn job(&self, attempt: u32) -> Option<ItemStatus> {
+        self.open_jobs().into_iter().find(|(number, _)| *number == attempt).map(|(_, status)| status)
+    }
+
+    /// The current attempts of its open jobs.
+    pub(super) fn open_jobs(&self) -> Vec<(u32, ItemStatus)> {
+        if !self.items.is_empty() {
+            let open = self.items.iter().filter(|it| it.status.is_open());
+            return open.map(|it| (it.attempt, it.status)).collect();
+        }
+        let status = match self.status {
+            StepStatus::Queued => ItemStatus::Queued,
+            StepStatus::Assigned => ItemStatus::Assigned,
+            StepStatus::Running => ItemStatus::Running,
+            StepStatus::Blocked
+            | StepStatus::Asked
+            | StepStatus::Completed
+            | StepStatus::Failed
+            | StepStatus::Skipped
+            | StepStatus::Cancelled => return Vec::new(),
+        };
+        vec![(self.attempt(), status)]
+    }
+
+    /// Lets the job of an attempt have another status, while it is open.
+    pub(super) fn set_job(&mut self, attempt: u32, status: ItemStatus) {
+        if let Some(item) = self.item_of(attempt) {
+            self.items[item].status = status;
+            return self.show_items();
+        }
+        self.status = match status {
+            ItemStatus::Assigned => StepStatus::Assigned,
+            ItemStatus::Queued => StepStatus::Queued,
+            ItemStatus::Running
+            | ItemStatus::Landing
+            | ItemStatus::Merging
+            | ItemStatus::Completed
+            | ItemStatus::Failed
+            | ItemStatus::Cancelled => StepStatus::Running,
+        };
     }
 
     /// Place of the item whose current attempt this is.

@@ -91,7 +91,7 @@ impl Mission {
             }
             None => AnswerEffect::WentOn,
             Some(step) if accepts => AnswerEffect::Accepted(step),
-            Some(step) => match self.try_again(step) {
+            Some(step) => match self.try_again(plan, step) {
                 true => AnswerEffect::Granted(step),
                 false => AnswerEffect::TriedAgain(step),
             },

@@ -1,9 +1,8 @@
 //! Use of the worktree: the jobs that work there, and those that fit beside them.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{ItemStatus, Mission, MissionStatus, StepState, StepStatus};
+use super::{ItemStatus, Mission, MissionStatus, StepStatus};
 use crate::plan::{Plan, StepId, WorktreeUse};
 
 /// An open job of a step for an agent or a program: its only one, or one of its items.
@@ -55,17 +54,17 @@ impl Mission {
     /// The attempts that may start now together: each fits beside those that work and those before it here. One that does not fit
     /// lets none that needs the worktree pass.
     pub fn startable(&self, plan: &Plan<'_>) -> impl Iterator<Item = (StepId, u32)> {
-        self.queue(plan, true).into_iter()
+        self.fitting(plan, true).into_iter()
     }
 
     /// The attempts of which any one may be given to a worker now: each fits beside those that work, though perhaps not beside another one
     /// of these.
     pub fn offerable(&self, plan: &Plan<'_>) -> impl Iterator<Item = (StepId, u32)> {
-        self.queue(plan, false).into_iter()
+        self.fitting(plan, false).into_iter()
     }
 
     /// The queued attempts that fit, in source order, beside one another or each alone.
-    fn queue(&self, plan: &Plan<'_>, together: bool) -> Vec<(StepId, u32)> {
+    fn fitting(&self, plan: &Plan<'_>, together: bool) -> Vec<(StepId, u32)> {
         if self.status != MissionStatus::Running {
             return Vec::new();
         }
@@ -88,7 +87,9 @@ impl Mission {
 
     /// The open jobs of all steps, in source order, items in the order of their list. A queued ask is one, too.
     pub(super) fn jobs(&self) -> impl Iterator<Item = Job> {
-        (0..).map(StepId).zip(&self.steps).flat_map(|(step, state)| state.jobs(step))
+        (0..).map(StepId).zip(&self.steps).flat_map(|(step, state)| {
+            state.open_jobs().into_iter().map(move |(attempt, status)| Job { step, attempt, status })
+        })
     }
 
     /// What works in the worktree, or shows it to a person, so that a queued job of this step may not start.
@@ -158,27 +159,5 @@ fn usage(plan: &Plan<'_>, step: StepId, status: ItemStatus) -> RoomUse {
             | ItemStatus::Cancelled,
             _,
         ) => RoomUse::None,
-    }
-}
-
-impl StepState {
-    /// Its open jobs.
-    fn jobs(&self, step: StepId) -> Vec<Job> {
-        let job = |attempt, status| Job { step, attempt, status };
-        if !self.items.is_empty() {
-            let open = self.items.iter().filter(|it| it.status.is_open());
-            return open.map(|it| job(it.attempt, it.status)).collect();
-        }
-        match self.status {
-            StepStatus::Queued => vec![job(self.attempt(), ItemStatus::Queued)],
-            StepStatus::Assigned => vec![job(self.attempt(), ItemStatus::Assigned)],
-            StepStatus::Running => vec![job(self.attempt(), ItemStatus::Running)],
-            StepStatus::Blocked
-            | StepStatus::Asked
-            | StepStatus::Completed
-            | StepStatus::Failed
-            | StepStatus::Skipped
-            | StepStatus::Cancelled => Vec::new(),
-        }
     }
 }

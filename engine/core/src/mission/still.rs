@@ -50,6 +50,7 @@ impl Mission {
                         .iter()
                         .any(|it| matches!(self.dependency(plan, *it), DependencyState::Failed))
                     && self.may_hold(plan, step.condition, found)
+                    && self.may_have_list(plan, id, found)
             }
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Cancelled => false,
         }
