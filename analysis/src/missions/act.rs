@@ -48,9 +48,11 @@ impl MissionAct {
         intervene: None,
     });
 
-    /// The event that the core takes.
+    /// The event that the core takes: about the first attempt at work of its step, or about the last one.
     pub fn event(&self, mission: &Mission) -> Event {
-        let attempt = |step: StepId| mission.steps.get(step.index()).map_or(0, |it| it.attempt());
+        let at_work = |step: StepId| mission.working().find(|it| it.0 == step).map(|it| it.1);
+        let current = |step: StepId| mission.steps.get(step.index()).map_or(0, |it| it.attempt());
+        let attempt = |step: StepId| at_work(step).unwrap_or_else(|| current(step));
         match self {
             MissionAct::Complete(step, report) => {
                 Event::Complete { step: *step, attempt: attempt(*step), report: report.clone() }

@@ -15,7 +15,7 @@ use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::mission::{
     Answerer, Attempt, AttemptEnd, Effect, Event, Mission, MissionStatus, Report, StepFailure, StepStatus,
 };
-use orange_core::plan::{Inputs, Plan, Policy, StepId};
+use orange_core::plan::{Inputs, Plan, Policy, Step, StepId};
 
 use crate::search::SearchLimits;
 
@@ -111,6 +111,10 @@ impl<'p> MissionSearch<'p> {
             is_cut: false,
             approvals: Approvals::new(),
         };
+        if !follows(plan) {
+            search.is_cut = true;
+            return search;
+        }
         let rounds: Vec<i64> = plan.step_ids().map(|it| report::rounds_read(plan, it)).collect();
         let distinguished = |mission: &Mission| distinguished(plan, &rounds, mission);
         let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
@@ -365,6 +369,11 @@ impl<'p> MissionSearch<'p> {
         // Of several missions, the last one that is put in stays.
         pairs.collect::<Vec<_>>().into_iter().rev().collect()
     }
+}
+
+/// True if a search can follow a plan: one agent at a time works at it, each at a whole step.
+pub(crate) fn follows(plan: &Plan<'_>) -> bool {
+    !plan.is_concurrent() && !plan.steps.iter().any(Step::is_fan_out)
 }
 
 /// The answer of a person that counts for an ask.

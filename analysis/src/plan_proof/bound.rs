@@ -25,7 +25,8 @@ impl PlanBound {
                 return 0;
             }
             let stands_for = plan.step(id).handles.unwrap_or(id);
-            rounds[stands_for.index()].saturating_mul(u64::from(plan.step(id).stuck_after.max(1)))
+            let each = u64::from(plan.step(id).stuck_after.max(1)).saturating_mul(plan.most_items(id) as u64);
+            rounds[stands_for.index()].saturating_mul(each)
         };
         Self { by_step: plan.step_ids().map(attempts).collect(), cap: plan.max_attempts }
     }
@@ -48,15 +49,19 @@ impl PlanBound {
     }
 }
 
-/// Every step that a loop step can send back: those that it re-queues, itself, those between, those whose condition reads one of them,
-/// and everything downstream of these.
+/// Every step that a loop step can send back: those that it re-queues, itself, those between, those whose condition or list reads one
+/// of them, and everything downstream of these.
 fn sent_back_by(plan: &Plan<'_>, id: StepId) -> StepSet {
     let mut set = StepSet::of(plan, plan.step(id).requeue);
     let (after, before) = (plan.downstream(&set), plan.upstream(id));
     set.add(id);
     after.iter().filter(|it| before.has(*it)).for_each(|it| set.add(it));
     let round = set.clone();
-    let reads = |it: &StepId| plan.step(*it).condition.is_some_and(|it| it.reads_one_of(&round));
+    let reads = |it: &StepId| {
+        let step = plan.step(*it);
+        let list = step.fan_out.and_then(|it| it.list.step());
+        list.is_some_and(|it| round.has(it)) || step.condition.is_some_and(|it| it.reads_one_of(&round))
+    };
     plan.step_ids().filter(reads).for_each(|it| set.add(it));
     plan.downstream(&set).iter().for_each(|it| set.add(it));
     set

@@ -18,7 +18,7 @@ use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{Execution, Intervene, Plan, Policy};
 
 use crate::lint;
-use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope};
+use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope, follows};
 use crate::prove::{Judged, Proof, ProofVerdict};
 use crate::search::SearchLimits;
 
@@ -134,7 +134,11 @@ fn judge(property: &PlanProperty, known: &PlanProofFacts<'_>, found: &[Diagnosti
     match cut {
         _ if !findings.is_empty() || trace.is_some() => ProofVerdict::Refuted { findings, trace },
         Some(search) => {
-            let cut = format!("it found more than {} configurations", search.configurations().count());
+            let count = search.configurations().count();
+            let cut = match follows(known.plan) {
+                true => format!("it found more than {count} configurations"),
+                false => "it does not follow readers, fan-outs and own worktrees".to_owned(),
+            };
             let known = (property.without_search)(known).map_or(String::new(), |it| format!("; {it}"));
             ProofVerdict::Undecided { cut: cut + &known }
         }

@@ -66,14 +66,17 @@ impl<'p> PlanWalk<'p> {
         let before = self.mission.clone();
         let mut effects = self.mission.apply(self.plan, event)?;
         self.coverage.note(self.plan, &before, &self.mission);
-        // The engine puts questions and starts the agent of the next step at once.
+        // The engine merges branches, puts questions and starts agents at once.
+        while let Some((step, attempt)) = self.mission.next_landing(self.plan) {
+            effects.extend(self.mission.apply(self.plan, Event::Landed { step, attempt })?);
+        }
         while let Some((step, attempt)) = self.mission.next_ask(self.plan) {
             if !effects.contains(&Effect::Ask { step, attempt }) {
                 effects.push(Effect::Ask { step, attempt });
             }
             self.mission.apply(self.plan, Event::Ask { step, attempt, commit: None })?;
         }
-        if let Some((step, attempt)) = self.mission.next(self.plan) {
+        while let Some((step, attempt)) = self.mission.next(self.plan) {
             if !effects.contains(&Effect::Start { step, attempt }) {
                 effects.push(Effect::Start { step, attempt });
             }

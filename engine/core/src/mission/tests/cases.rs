@@ -1,15 +1,17 @@
 //! Behaviour of a mission, case by case. A line of a trace is `events | states of the steps | mission | attempts`; what it leaves
 //! out is not compared. States are Blocked, Queued, Assigned, Running, Completed, Failed, Skipped and X for cancelled, in the order
-//! of the plan's text.
+//! of the plan's text. A fifth column has the items of each step that has some, with L for one that waits to land and M for one
+//! whose branch is being merged.
 //!
-//! Events: `create tick start(S) done(S,RESULT,SUMMARY) fail(S,REASON) lost(S) continue(PAUSE) accept(PAUSE) retry cancel`. They are
+//! Events: `create tick start(S) done(S,RESULT,SUMMARY) fail(S,REASON) lost(S) landed(S) conflict(S,REASON) changed(FILE) continue(PAUSE) accept(PAUSE) retry cancel`. They are
 //! about the current attempt, or about number 2 of it as `S#2`. `!` before an event: it is refused and changes nothing;
 //! `=`: it is answered as before and changes nothing. A `_` is a blank.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::random::{StepRow, Tables};
+use super::notation::{files, items, tables};
+use super::random::Tables;
 use crate::mission::*;
 use crate::plan::*;
 
@@ -457,8 +459,8 @@ impl MissionCase {
     pub(super) fn row(&mut self, row: &str) {
         let mut columns = row.split('|').map(str::trim);
         columns.next().unwrap_or_default().split_whitespace().for_each(|it| self.event(it, row));
-        let found =
-            [self.states(), alloc::format!("{:?}", self.mission.status).to_lowercase(), self.attempts()];
+        let status = alloc::format!("{:?}", self.mission.status).to_lowercase();
+        let found = [self.states(), status, self.attempts(), items(&self.mission)];
         for (expected, found) in columns.zip(found) {
             assert!(expected.is_empty() || expected == found, "found {found} after {row}");
         }
@@ -473,7 +475,7 @@ impl MissionCase {
         let mut words = rest.trim_end_matches(')').split(',').map(|it| it.replace('_', " "));
         let (step, attempt) = self.attempt(&words.next().unwrap_or_default());
         let is_its_turn = self.tables.with(|plan| self.mission.next(plan)).is_some();
-        let is_queued = step.is_some_and(|it| self.mission.step(it).status == StepStatus::Queued);
+        let is_queued = step.is_some_and(|it| self.mission.step(it).job(attempt) == Some(ItemStatus::Queued));
         if matches!(verb, "done" | "fail" | "lost" | "gone") && is_its_turn && is_queued && !is_repeated {
             let start = Event::Start { step: step.expect("it is queued"), attempt };
             self.apply(start).unwrap_or_default();
@@ -492,11 +494,16 @@ impl MissionCase {
             "done" => {
                 let result = words.next().filter(|it| !it.is_empty());
                 let summary = words.next().unwrap_or_else(|| "done".to_string());
-                Event::Complete {
-                    step: named(),
-                    attempt,
-                    report: Report { result, summary, ..Report::default() },
-                }
+                let outputs = words.next().map(|it| files(&it)).unwrap_or_default();
+                let report = Report { result, summary, outputs, ..Report::default() };
+                Event::Complete { step: named(), attempt, report }
+            }
+            "landed" => Event::Landed { step: named(), attempt },
+            "conflict" => {
+                Event::Conflict { step: named(), attempt, reason: words.next().unwrap_or_default() }
+            }
+            "changed" => {
+                Event::WorktreeChanged { files: Vec::from([rest.trim_end_matches(')').to_string()]) }
             }
             "fail" => Event::Fail { step: named(), attempt, reason: words.next().unwrap_or_default() },
             "lost" => Event::Lose { step: named(), attempt },
@@ -554,45 +561,4 @@ impl MissionCase {
 
 fn text<const N: usize>(parts: [&str; N]) -> String {
     parts.concat()
-}
-
-/// `cap=3; a; b<-a if a.result=='X' x2 requeue=a on_fail=h; h`
-fn tables(text: &str) -> Tables {
-    let (cap, text) = match text.strip_prefix("cap=").and_then(|it| it.split_once(';')) {
-        Some((cap, text)) => (cap.parse().ok(), text),
-        None => (None, text),
-    };
-    let steps: Vec<&str> = text.split(';').map(str::trim).collect();
-    let id = |step: &str| step.split([' ', '<']).next().unwrap_or_default().to_string();
-    let ids: Vec<String> = steps.iter().map(|it| id(it)).collect();
-    let named = |name: &str| match ids.iter().position(|it| it == name) {
-        Some(index) => StepId(index as u16),
-        None => panic!("no step is called {name}"),
-    };
-    let all = |names: &str| names.split(',').map(named).collect::<Vec<_>>();
-    let row = |step: &&str| {
-        let mut row = StepRow { id: id(step), stuck_after: 2, ..StepRow::default() };
-        for word in step.split_whitespace() {
-            let value = || word.split_once('=').map_or("", |(_, it)| it);
-            if let Some((_, names)) = word.split_once("<-") {
-                row.depends_on = all(names);
-            } else if let Some((read, value)) = word.split_once("=='") {
-                let (step, field) = read.split_once('.').expect("a condition reads step.field");
-                let value = value.trim_end_matches('\'').to_string();
-                let field = if field == "result" { Field::Result } else { Field::Summary };
-                row.condition = Some(StepCondition::equal(named(step), field, value.leak()));
-            } else if word.starts_with("requeue=") {
-                row.requeue = all(value());
-            } else if word.starts_with("on_fail=") {
-                row.on_fail = Some(named(value()));
-            } else if let Some(Ok(bound)) = word.strip_prefix('x').map(str::parse) {
-                row.max_retries = bound;
-            }
-        }
-        if let (1.., [], Some(it)) = (row.max_retries, row.requeue.as_slice(), &row.condition) {
-            row.requeue = it.steps();
-        }
-        row
-    };
-    Tables(steps.iter().map(row).collect(), cap)
 }

@@ -56,11 +56,11 @@ fn every_cell_of_the_policies_is_as_the_table_says() {
 
 /// Two steps that do not depend on each other, so that one goes on when the other has failed.
 fn two() -> Tables {
-    Tables(vec![row("a"), row("b")], None)
+    Tables(vec![row("a"), row("b")], None, DEFAULT_PARALLEL)
 }
 
 fn one() -> Tables {
-    Tables(vec![row("a")], None)
+    Tables(vec![row("a")], None, DEFAULT_PARALLEL)
 }
 
 fn row(id: &str) -> StepRow {

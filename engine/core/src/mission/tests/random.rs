@@ -50,7 +50,7 @@ impl Random {
 }
 
 /// A step of a plan that owns its tables. Steps name each other by their place in the source.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct StepRow {
     pub id: String,
     pub depends_on: Vec<StepId>,
@@ -62,11 +62,32 @@ pub struct StepRow {
     pub on_fail: Option<StepId>,
     pub stuck_after: u16,
     pub ask: Option<Ask<'static>>,
+    pub worktree: WorktreeUse,
+    pub fan_out: Option<FanOut<'static>>,
 }
 
-/// A plan that owns its tables.
+impl Default for StepRow {
+    fn default() -> StepRow {
+        StepRow {
+            id: String::new(),
+            depends_on: Vec::new(),
+            condition: None,
+            results: Vec::new(),
+            outputs: Vec::new(),
+            max_retries: 0,
+            requeue: Vec::new(),
+            on_fail: None,
+            stuck_after: 0,
+            ask: None,
+            worktree: WorktreeUse::Write,
+            fan_out: None,
+        }
+    }
+}
+
+/// A plan that owns its tables: its steps, its cap, and the number of agents at once.
 #[derive(Clone)]
-pub struct Tables(pub Vec<StepRow>, pub Option<u32>);
+pub struct Tables(pub Vec<StepRow>, pub Option<u32>, pub u8);
 
 impl Tables {
     /// Calls this with the plan.
@@ -81,6 +102,7 @@ impl Tables {
             order: &order,
             inputs: &conditions::INPUTS,
             max_attempts: self.1,
+            parallel: self.2,
             ..Plan::EMPTY
         })
     }
@@ -138,6 +160,8 @@ fn step(row: &StepRow, handles: Option<StepId>) -> Step<'_> {
         handles,
         stuck_after: row.stuck_after,
         ask: row.ask.as_ref(),
+        worktree: row.worktree,
+        fan_out: row.fan_out,
         ..Step::EMPTY
     }
 }
@@ -168,6 +192,14 @@ impl core::fmt::Display for Tables {
             if let Some(handler) = &row.on_fail {
                 write!(f, " on_fail={}", name(handler))?;
             }
+            match row.worktree {
+                WorktreeUse::Write => {}
+                WorktreeUse::Read => write!(f, " r")?,
+                WorktreeUse::Own => write!(f, " own")?,
+            }
+            if let Some(fan_out) = &row.fan_out {
+                write!(f, " {fan_out:?}")?;
+            }
             if let Some(ask) = &row.ask {
                 write!(f, " {ask:?}")?;
             }
@@ -178,6 +210,7 @@ impl core::fmt::Display for Tables {
         }
         let order: Vec<StepId> = self.order();
         writeln!(f, "  order {}", names(&order))?;
+        writeln!(f, "  parallel {}", self.2)?;
         self.1.map_or(Ok(()), |it| writeln!(f, "  cap {it}"))
     }
 }
@@ -187,7 +220,7 @@ pub fn tables(random: &mut Random) -> Tables {
     let size = if random.percent(3) { 10 + random.below(31) } else { 1 + random.below(9) };
     let handlers = if size > 1 && random.percent(40) { random.below(size / 2) + 1 } else { 0 };
     let steps = size - handlers;
-    let mut tables = Tables(Vec::new(), None);
+    let mut tables = Tables(Vec::new(), None, DEFAULT_PARALLEL);
     for index in 0..steps {
         let mut row = StepRow { stuck_after: 1 + random.below(3) as u16, ..StepRow::default() };
         for before in (0..index).rev() {
@@ -259,7 +292,7 @@ impl Tables {
             row.id = format!("s{}", places[index]);
             rows[usize::from(places[index])] = row;
         }
-        Tables(rows, self.1)
+        Tables(rows, self.1, self.2)
     }
 }
 
