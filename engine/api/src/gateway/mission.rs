@@ -6,6 +6,7 @@ use orange_core::mission::{MissionStatus, StepStatus};
 use orange_core::plan::{Execution, Intervene, Value};
 use serde::{Deserialize, Serialize};
 
+use super::run::ReportOutcome;
 use super::words::words;
 
 words! {
@@ -98,6 +99,26 @@ pub struct ContinueBody {
     pub intervene: Option<String>,
 }
 
+/// The answer of a person to the question of a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerBody {
+    /// The step that asks; the only one that does if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The number of the attempt whose question is meant; the current one if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// One of the answers that the question has.
+    pub answer: String,
+    /// Comment of the person.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub comment: String,
+    /// The commit that the person has seen, or at least its first seven digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
 /// Another try of a failed mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +152,9 @@ pub struct MissionLine {
     pub step_id: Option<String>,
     /// The number of the oldest pause that waits for an answer.
     pub pause: Option<u32>,
+    /// The steps whose questions wait for an answer.
+    #[serde(default)]
+    pub asks: Vec<String>,
     /// Number of events that it has accepted.
     pub version: u64,
     /// Time of creation.
@@ -179,6 +203,9 @@ pub struct MissionAnswer {
     /// Its open questions, the oldest first. It goes on when none is open.
     #[serde(default)]
     pub pauses: Vec<PauseAnswer>,
+    /// The questions of steps that wait for an answer, in the order of the workflow.
+    #[serde(default)]
+    pub asks: Vec<AskAnswer>,
     /// Reason that no crab has a step of it that may start, if it waits for one; `GET` alone says it.
     pub waits: Option<String>,
     /// Its steps, in the order of the workflow.
@@ -204,6 +231,52 @@ pub struct PauseAnswer {
     pub message: String,
     /// The answers that it accepts.
     pub offers: Vec<PauseOffer>,
+}
+
+/// Question of a step that waits for the answer of a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskAnswer {
+    /// The step that asks.
+    pub step_id: String,
+    /// The number of its attempt.
+    pub attempt: u32,
+    /// The question.
+    pub question: String,
+    /// Reports of the steps before it; null where the question does not show them.
+    pub context: Option<String>,
+    /// True if the question is about the changes of the mission, and no crab works on it meanwhile.
+    pub shows_diff: bool,
+    /// The answers that it has.
+    pub answers: Vec<String>,
+    /// Names of the persons who may answer; everybody if there are none.
+    pub who: Vec<String>,
+    /// Time at which it was asked.
+    pub since_ms: i64,
+    /// Time until which an answer counts; null if it waits for ever.
+    pub until_ms: Option<i64>,
+    /// The answer that counts then, or `fail`; null if it waits for ever.
+    pub on_timeout: Option<String>,
+    /// The commit of the mission's branch that it shows; null if it shows none.
+    pub commit: Option<String>,
+}
+
+/// An answer of a person that counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskAnswered {
+    /// Id of the mission.
+    pub mission_id: String,
+    /// The step that has asked.
+    pub step_id: String,
+    /// The number of its attempt.
+    pub attempt: u32,
+    /// The answer.
+    pub answer: String,
+    /// Name of the person: that of their token.
+    pub by: String,
+    /// Outcome of the call.
+    pub outcome: ReportOutcome,
+    /// Number of events that the mission has accepted.
+    pub version: u64,
 }
 
 /// A step of a mission.

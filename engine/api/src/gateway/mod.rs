@@ -21,7 +21,7 @@ pub use crab::{
     OfferAnswer, PollBody, RegisterBody, Registered, TickBody, Ticked,
 };
 pub use mission::{
-    Acted, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
+    Acted, AnswerBody, AskAnswer, AskAnswered, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
     PauseCause, PauseEffect, PauseOffer, RetryBody, TaskAnswer, Tasks,
 };
 pub use run::{

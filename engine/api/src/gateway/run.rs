@@ -19,6 +19,8 @@ words! {
         Assigned = "assigned",
         /// Its agent runs.
         Running = "running",
+        /// Its question waits for the answer of a person.
+        Asked = "asked",
         /// It has completed the step.
         Completed = "completed",
         /// It has failed.
@@ -220,6 +222,9 @@ pub struct RunAnswer {
     pub status: RunStatus,
     /// The crab that has or had it.
     pub crab_id: Option<String>,
+    /// Author of the answer that has ended it, or `timeout`; null unless it has asked a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// Result that it has reported.
     pub result: Option<String>,
     /// Summary that it has reported.

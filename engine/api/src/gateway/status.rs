@@ -17,6 +17,9 @@ pub struct StatusAnswer {
     pub crabs: CrabCounts,
     /// Number of steps that wait for a crab.
     pub waiting: u64,
+    /// Number of missions that run, and have a question of a step that waits for an answer.
+    #[serde(default)]
+    pub asking: u64,
     /// Number of messages that were set aside because they cannot be understood.
     pub alarms: u64,
     /// The number of the newest record.

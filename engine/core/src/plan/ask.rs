@@ -11,6 +11,9 @@ pub const APPROVE: &str = "approve";
 /// The answer with which a step fails that asks for an approval.
 pub const REJECT: &str = "reject";
 
+/// Number of seconds before the end of the time for an answer at which people are reminded.
+const LAST_REMINDER: u32 = 60 * 60;
+
 /// Question of a step to a person. Its text is the prompt of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask<'a> {
@@ -42,6 +45,23 @@ impl<'a> Step<'a> {
     /// True if nothing else may work in the worktree meanwhile, or while it is shown to a person.
     pub(crate) fn needs_worktree(&self) -> bool {
         self.ask.is_none_or(|it| it.shows_diff)
+    }
+
+    /// The seconds after its question at which its people are reminded, in order: half of the time for an answer, and an hour before its
+    /// end. None without a time, and of another step.
+    pub fn reminders(&self) -> Vec<u32> {
+        let Some(timeout) = self.timeout.filter(|_| self.is_ask()) else { return Vec::new() };
+        let mut reminders = vec![timeout / 2, timeout.saturating_sub(LAST_REMINDER)];
+        reminders.retain(|it| *it > 0);
+        reminders.sort_unstable();
+        reminders.dedup();
+        reminders
+    }
+
+    /// The first of its reminders after this many seconds, or else the end of the time for an answer. `None` of a question without a time.
+    pub fn due_after(&self, seconds: u32) -> Option<u32> {
+        let timeout = self.timeout.filter(|_| self.is_ask())?;
+        Some(self.reminders().into_iter().find(|it| *it > seconds).unwrap_or(timeout))
     }
 
     /// The answers that a person may give to an ask; empty of another step.

@@ -1,7 +1,7 @@
 //! Records of an accepted event of a mission: the differences between before and after.
 
 use orange_core::mission::{
-    AttemptEnd, Effect, Event, Mission, MissionStatus, Pause, PauseReason, Report, StepFailure, StepState,
+    Answerer, AttemptEnd, Effect, Event, Mission, MissionStatus, Pause, PauseReason, Report, StepFailure, StepState,
     StepStatus,
 };
 use orange_core::plan::{Plan, StepId};
@@ -89,6 +89,9 @@ impl HistoryWriter<'_> {
     fn ended(&mut self, step: StepId, attempt: u32, end: &AttemptEnd) {
         let CallDetails { crab, commit, .. } = self.about;
         let (name, crab) = (self.name(step), crab.as_ref());
+        if self.actor.plan.step(step).is_ask() {
+            return self.ask_ended(step, attempt, end);
+        }
         let (kind, commit, data) = match end {
             AttemptEnd::Completed(Report { result, summary, warning, outputs, answer: _ }) => {
                 let summary = shortened(summary);
@@ -109,6 +112,40 @@ impl HistoryWriter<'_> {
             AttemptEnd::Withdrawn => ("run.withdrawn", None, json!({"step": name, "attempt": attempt})),
         };
         self.attempt(step, attempt, AttemptChange::Ended { commit });
+        self.record(kind, data);
+    }
+
+    /// The end of a question: its answer, the end of its time, or its withdrawal.
+    fn ask_ended(&mut self, step: StepId, attempt: u32, end: &AttemptEnd) {
+        let name = self.name(step);
+        let answer = end.answered();
+        let by = answer.as_ref().map(|(_, origin)| origin.by.as_str());
+        let shown = answer.as_ref().and_then(|(_, origin)| origin.commit.clone());
+        let word = answer.as_ref().map(|(word, _)| word.as_str());
+        let (kind, data) = match end {
+            AttemptEnd::Completed(Report { summary: text, answer, .. }) => match answer.as_ref().map(|it| &it.by) {
+                Some(Answerer::Timeout) => {
+                    ("step.expired", json!({"step": name, "attempt": attempt, "answer": word}))
+                }
+                Some(Answerer::Person(_)) | None => (
+                    "step.answered",
+                    json!({"step": name, "attempt": attempt, "answer": word, "by": by,
+                        "comment": shortened(text), "commit": shown}),
+                ),
+            },
+            AttemptEnd::Rejected { reason, .. } => (
+                "step.answered",
+                json!({"step": name, "attempt": attempt, "answer": word, "by": by,
+                    "comment": shortened(reason), "commit": shown}),
+            ),
+            AttemptEnd::Failed { .. } => {
+                ("step.expired", json!({"step": name, "attempt": attempt, "answer": word}))
+            }
+            AttemptEnd::Lost | AttemptEnd::Abandoned | AttemptEnd::Withdrawn => {
+                ("step.withdrawn", json!({"step": name, "attempt": attempt}))
+            }
+        };
+        self.attempt(step, attempt, AttemptChange::Ended { commit: None });
         self.record(kind, data);
     }
 

@@ -6,7 +6,7 @@ use orange_core::scheduler::{Item, Refusal, Scheduler};
 use serde_json::json;
 
 use super::history::history;
-use super::{AttemptChange, Cascade, HostChange, MissionActor, MissionHappening, done, want};
+use super::{AttemptChange, Cascade, HostChange, MissionActor, MissionHappening, asks, done, ended_by, want};
 use crate::host::ActorReply;
 
 impl Cascade {
@@ -58,6 +58,11 @@ impl Cascade {
             return Vec::new();
         }
         actor.version += 1;
+        if ended_by(&event).is_some() && self.about.commit.is_some() {
+            actor.tip.clone_from(&self.about.commit);
+        }
+        let mut changes = history(actor, &before, &event, &effects, &self.about);
+        changes.extend(asks::put(actor));
         let answered = effects.iter().find_map(|effect| match effect {
             Effect::Continued(answered) => Some(*answered),
             Effect::EndAgent { .. }
@@ -70,7 +75,7 @@ impl Cascade {
         });
         self.answer(done(actor.version, false, answered));
         self.todo.push_back(want(actor));
-        history(actor, &before, &event, &effects, &self.about)
+        changes
     }
 
     /// A lease has ended without a word. An attempt whose agent had not started waits again, and its mission need not know.
@@ -111,10 +116,12 @@ impl Cascade {
             | Event::Retry { .. }
             | Event::Cancel => return false,
         };
+        // A question belongs to no crab: the mission refuses what one says of it.
+        let is_work = actor.plan.steps.get(step.index()).is_some_and(|it| !it.is_ask());
         let is_open = actor.mission.steps.get(step.index()).is_some_and(|state| {
             state.attempt() == attempt && state.attempts.last().is_some_and(|it| it.end.is_none())
         });
-        is_open && scheduler.lease(crab, &actor.id, step, attempt).is_none()
+        is_work && is_open && scheduler.lease(crab, &actor.id, step, attempt).is_none()
     }
 }
 

@@ -3,6 +3,7 @@
 //! A [`Cascade`] is one call. It says which actor comes next, takes the actor as the host has loaded it, changes it, and says what the
 //! rows and the records have to say; until nothing follows any more.
 
+mod asks;
 mod colony;
 mod history;
 mod mission;
@@ -18,6 +19,7 @@ use orange_core::{mission as core_mission, scheduler as core_scheduler};
 use serde_json::Value;
 
 use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event};
+use crate::model;
 
 /// A mission, as a host has loaded it.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct MissionActor {
     pub version: u64,
     /// Its place among the missions: those that were made earlier have smaller ones.
     pub ticket: u64,
+    /// The commit of its branch that a crab has pushed last.
+    pub tip: Option<String>,
 }
 
 /// A scheduler, as a host has loaded it.
@@ -125,6 +129,11 @@ pub enum AttemptChange {
         crab: Option<String>,
         /// The worktree on the crab's machine.
         worktree: Option<String>,
+    },
+    /// Its question was put to people.
+    Asked {
+        /// The seconds after which they are reminded, or the time for an answer is over; `None` of a question that waits for ever.
+        due: Option<u32>,
     },
     /// It has ended.
     Ended {
@@ -231,7 +240,7 @@ impl Cascade {
 
 /// Event that says what a mission wants of its scheduler.
 fn want(actor: &MissionActor) -> Todo {
-    let MissionActor { id, colony, plan, mission, version, ticket } = actor;
+    let MissionActor { id, colony, plan, mission, version, ticket, tip: _ } = actor;
     let item = |(step, attempt)| Item {
         mission: id.clone(),
         step,
@@ -245,7 +254,7 @@ fn want(actor: &MissionActor) -> Todo {
         mission: id.clone(),
         version: *version,
         ticket: *ticket,
-        next: mission.offerable(plan).map(item).collect(),
+        next: model::mission::work(plan, mission).map(item).collect(),
         running,
         waiting: Vec::new(),
     };

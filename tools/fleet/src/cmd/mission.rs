@@ -4,8 +4,8 @@ use std::io::Read;
 
 use clap::{Args, Subcommand};
 use orange_api::gateway::{
-    Acted, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
-    PauseEffect, PauseOffer, RetryBody, RunAnswer, Runs, TaskAnswer,
+    Acted, AnswerBody, AskAnswer, AskAnswered, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
+    PauseEffect, PauseOffer, ReportOutcome, RetryBody, RunAnswer, Runs, TaskAnswer,
 };
 use orange_api::{Error, ErrorKind, Result};
 use orange_core::plan::Value;
@@ -48,6 +48,15 @@ Examples:
 After an error it tries the step again, at an exhausted loop it grants one more round, and at the cap as many attempts again; with
 --accept-failure the failure counts, and no step starts any more. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
     Continue(ContinueArgs),
+    /// Answer the question of a step
+    #[command(after_help = "\
+Examples:
+  orange-fleet mission answer 0mgd1x0s5000k3v9q2w1z approve
+  orange-fleet mission answer login plan-ok reject --comment \"The plan lacks tests\"
+
+The answers are in `orange-fleet mission show`. You answer in the name of your token, and the first answer counts. With --commit, an
+answer is refused where the question shows another commit.")]
+    Answer(AnswerArgs),
     /// Run a failed mission again from its failed steps
     #[command(after_help = "\
 Examples:
@@ -121,6 +130,9 @@ pub struct ListArgs {
     /// Only with this text in prompt, branch or workflow
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// Only with a question of a step that waits for an answer
+    #[arg(long)]
+    asks: bool,
     /// Older than this mission
     #[arg(long, value_name = "MISSION")]
     after: Option<String>,
@@ -160,6 +172,23 @@ pub struct ContinueArgs {
     policy: PolicyArgs,
 }
 
+/// `orange-fleet mission answer …`
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The mission.
+    #[command(flatten)]
+    one: OneArgs,
+    /// The answer, after the step if several steps ask
+    #[arg(value_name = "[STEP] ANSWER", num_args = 1..=2, required = true)]
+    words: Vec<String>,
+    /// A comment, which the steps after it see
+    #[arg(long, value_name = "TEXT")]
+    comment: Option<String>,
+    /// The commit that you have seen, or its first digits
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+}
+
 impl MissionCommand {
     pub(super) fn run(self) -> Result<Said> {
         match self {
@@ -171,6 +200,7 @@ impl MissionCommand {
                 Ok(Said { text: shown(&found.answer, &one), json: found.json })
             }
             MissionCommand::Continue(args) => args.run(),
+            MissionCommand::Answer(args) => args.run(),
             MissionCommand::Retry { one, step } => {
                 let json = one.found()?.post("retry", &RetryBody { step })?.json;
                 Ok(Said { text: format!("mission {} runs again", one.mission), json })
@@ -230,10 +260,13 @@ impl StartArgs {
 
 impl ListArgs {
     fn run(self) -> Result<Said> {
-        let ListArgs { colony, status, search, after, limit, client } = self;
+        let ListArgs { colony, status, search, asks, after, limit, client } = self;
         let mut path = format!("/v1/missions?limit={limit}");
         for (key, value) in [("colony", colony), ("status", status), ("q", search), ("after", after)] {
             path.extend(value.map(|it| format!("&{key}={}", encoded(&it))));
+        }
+        if asks {
+            path.push_str("&asks=true");
         }
         let Received { json, answer: Missions { missions, next } } = client.client()?.get(&path)?;
         let mut text = listed(missions);
@@ -260,6 +293,21 @@ impl ContinueArgs {
             Some(PauseEffect::WentOn) | None => format!("mission {} goes on", one.mission),
         };
         Ok(Said { text, json })
+    }
+}
+
+impl AnswerArgs {
+    fn run(self) -> Result<Said> {
+        let AnswerArgs { one, mut words, comment, commit } = self;
+        let answer = words.pop().unwrap_or_default();
+        let comment = comment.unwrap_or_default();
+        let body = AnswerBody { step: words.pop(), attempt: None, answer, comment, commit };
+        let mission = one.found()?;
+        let given: Received<AskAnswered> =
+            mission.client.post(&format!("{}/answers", mission.path()), &body)?;
+        let AskAnswered { step_id, answer, by, outcome, .. } = given.answer;
+        let before = if outcome == ReportOutcome::Repeated { " (it was before)" } else { "" };
+        Ok(Said { text: format!("step {step_id} is answered: {answer}, by {by}{before}"), json: given.json })
     }
 }
 
@@ -369,10 +417,23 @@ fn shown(mission: &MissionAnswer, one: &OneArgs) -> String {
             text.push_str(&format!("`orange-fleet {accept}` takes the failure as it is\n"));
         }
     }
+    text.extend(mission.asks.iter().map(|ask| asked(ask, named, &same)));
     if !mission.pauses.is_empty() {
         text.push_str(&format!("`orange-fleet mission cancel {named}{same}` ends the mission"));
     }
     text
+}
+
+/// The question of a step, with the commands that answer it.
+fn asked(ask: &AskAnswer, named: &str, same: &str) -> String {
+    let AskAnswer { step_id, question, answers, who, commit, .. } = ask;
+    let whom = if who.is_empty() { "a person".to_owned() } else { who.join(", ") };
+    let commit = commit.as_ref().map(|it| format!(" --commit {it}")).unwrap_or_default();
+    let command = |answer: &String| {
+        format!("`orange-fleet mission answer {named} {step_id} {answer}{commit}{same}` answers it\n")
+    };
+    let commands: String = answers.iter().map(command).collect();
+    format!("\n\n{step_id} asks {whom}: {question}\n{commands}")
 }
 
 /// Last words of the agent of a step: the first line of its summary, and its warning.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use orange_api::gateway::PauseEffect;
+use orange_api::gateway::{AnswerBody, PauseEffect};
 use orange_core::plan::{Execution, Intervene};
 
 use crate::host::Later;
@@ -11,6 +11,9 @@ use crate::host::Later;
 pub trait EntryPoint: Send + Sync + 'static {
     /// The id of a token, if it is one of a person.
     fn person(&self, token: &str) -> Option<String>;
+
+    /// Name of the person whose token has this id; `None` after it was revoked.
+    fn name_of(&self, id: &str) -> Option<String>;
 
     /// True if the token of this id is one of a person still.
     fn is_person(&self, id: &str) -> bool;
@@ -44,6 +47,13 @@ pub enum Ask {
         execution: Option<Execution>,
         /// The policy from now on.
         intervene: Option<Intervene>,
+    },
+    /// Answer the question of a step.
+    Answer {
+        mission: String,
+        /// Name of the person.
+        by: String,
+        answer: AnswerBody,
     },
     /// Run a failed mission again.
     Retry {

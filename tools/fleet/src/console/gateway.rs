@@ -12,7 +12,7 @@ use super::machine::LocalMachine;
 use super::{Console, router};
 use crate::host::{HostError, Later};
 use crate::serve::auth::Rights;
-use crate::serve::{ApiError, Gateway, MissionAction, act, start_mission};
+use crate::serve::{ApiError, Gateway, MissionAction, act, answer_question, start_mission};
 
 /// The pages of the console of a gateway, with the work of its machine if that is shown.
 pub fn pages(gateway: &Arc<Gateway>, machine: Option<LocalMachine>) -> Router {
@@ -27,6 +27,10 @@ struct AtGateway(Arc<Gateway>);
 impl EntryPoint for AtGateway {
     fn person(&self, token: &str) -> Option<String> {
         self.0.tokens.holder(token).filter(|it| it.rights == Rights::Person).map(|it| it.id)
+    }
+
+    fn name_of(&self, id: &str) -> Option<String> {
+        self.0.tokens.name_of(id)
     }
 
     fn is_person(&self, id: &str) -> bool {
@@ -53,6 +57,10 @@ impl EntryPoint for AtGateway {
                     let answer =
                         MissionAction::Continue { pause, accept_failure: accepts, execution, intervene };
                     self.act(key, mission, answer).await
+                }
+                Ask::Answer { mission, by, answer } => {
+                    let given = answer_question(&self.0, Some(key), &mission, by, answer).await;
+                    given.map(|_| DoneRequest { mission, answered: None })
                 }
                 Ask::Retry { mission, step } => self.act(key, mission, MissionAction::Retry(step)).await,
                 Ask::Cancel { mission } => self.act(key, mission, MissionAction::Cancel).await,

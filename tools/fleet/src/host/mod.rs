@@ -2,6 +2,7 @@
 
 mod packed;
 pub mod postgres;
+pub mod questions;
 pub mod sqlite;
 mod unit_of_work;
 mod waits;
@@ -60,6 +61,14 @@ pub trait Host: Send + Sync + 'static {
 
     /// Counts for the first screen and for metrics.
     fn counts(&self) -> Later<'_, StoreCounts>;
+
+    /// Open questions of steps about which something is due by the clock of the store, what was due first at first; not all of them,
+    /// perhaps.
+    fn due(&self) -> Later<'_, Vec<OpenQuestion>>;
+
+    /// Does what is due about a question, in one transaction: its people are reminded, which is recorded, or the time for an answer is
+    /// over. Says whether anything was due.
+    fn remind(&self, question: OpenQuestion) -> Later<'_, bool>;
 
     /// Removes missions that ended before this time, and keys and records that nobody needs.
     fn forget(&self, ended_before: Millis) -> Later<'_, u64>;
@@ -270,6 +279,8 @@ pub struct MissionListRow {
     pub step: Option<String>,
     /// The number of the pause that waits for an answer.
     pub pause: Option<u32>,
+    /// The steps whose questions wait for an answer.
+    pub asks: Vec<String>,
     /// Number of events that it has accepted.
     pub version: u64,
     /// Time of creation.
@@ -289,7 +300,7 @@ pub struct AttemptRow {
     pub queued: Millis,
     /// Time at which a crab got it.
     pub offered: Option<Millis>,
-    /// Time at which its agent started.
+    /// Time at which its agent started, or its question was put.
     pub started: Option<Millis>,
     /// Time of its end.
     pub ended: Option<Millis>,
@@ -301,6 +312,14 @@ pub struct AttemptRow {
     pub transcript: Option<u32>,
     /// The length of its diff in bytes, if its crab has sent one.
     pub diff: Option<u32>,
+}
+
+/// A question of a step that has not been answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenQuestion {
+    pub mission: String,
+    pub step: StepId,
+    pub attempt: u32,
 }
 
 /// A long text of an attempt.
@@ -340,6 +359,8 @@ pub struct MissionFilter {
     pub statuses: Vec<String>,
     /// With this text in prompt, branch or workflow.
     pub text: Option<String>,
+    /// With a question of a step that waits for an answer.
+    pub asks: bool,
     /// Older than this mission.
     pub before: Option<String>,
     /// At most this many.
@@ -384,6 +405,8 @@ pub struct StoreCounts {
     pub waiting: u64,
     /// Messages that were set aside since nobody understands them.
     pub alarms: u64,
+    /// Missions that run, and have a question of a step that waits for an answer.
+    pub asking: u64,
 }
 
 /// An instruction to a crab, with its address.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use orange_core::scheduler::{ANY, Ability, Crab};
 
 use super::{ColonyState, StoredMission};
+use crate::model;
 
 impl ColonyState {
     /// Reason that no step of a mission starts; `None` when it waits for nothing of this colony, or a crab has one.
@@ -12,7 +13,7 @@ impl ColonyState {
         if self.scheduler.leases.contains_key(&stored.row.id) {
             return None;
         }
-        let steps = stored.mission.offerable(stored.plan).map(|(step, _)| {
+        let steps = model::mission::work(stored.plan, &stored.mission).map(|(step, _)| {
             let step = stored.plan.step(step);
             (stored.plan.role(step.role), Ability::needed_by(step))
         });

@@ -23,6 +23,11 @@ pub fn read(text: &str, plan: &Plan<'_>) -> Result<Mission, UnreadableText> {
     }
 }
 
+/// The steps that crabs may start now, with the numbers of their attempts. Persons do the other ones.
+pub fn work(plan: &Plan<'_>, mission: &Mission) -> impl Iterator<Item = (StepId, u32)> {
+    mission.offerable(plan).filter(|(step, _)| !plan.step(*step).is_ask())
+}
+
 /// Every step that a mission names by its number.
 fn named(mission: &Mission) -> Vec<StepId> {
     let mut named = Vec::new();

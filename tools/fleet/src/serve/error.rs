@@ -127,12 +127,21 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
         }
         Of::Busy(_) => (StatusCode::CONFLICT, "busy", "wait until that step has ended"),
         Of::NotLanding => (StatusCode::CONFLICT, "not_queued", FETCH),
-        // A fleet refuses plans with asks, so that none of its missions comes to these.
-        Of::NotYours(_)
-        | Of::NotAsked(_)
-        | Of::Answered { .. }
-        | Of::NoSuchAnswer(_)
-        | Of::OtherCommit { .. } => (StatusCode::CONFLICT, "not_queued", FETCH),
+        Of::NotYours(_) => (
+            StatusCode::FORBIDDEN,
+            "not_yours",
+            "one of those persons answers it, in the console, with `orange-fleet mission answer` or with POST /v1/missions/{mission_id}/answers",
+        ),
+        Of::NotAsked(_) => (StatusCode::CONFLICT, "not_asked", FETCH),
+        Of::Answered { .. } => (StatusCode::CONFLICT, "answered", FETCH),
+        Of::NoSuchAnswer(_) => {
+            (StatusCode::BAD_REQUEST, "no_such_answer", "give one of the answers that the question has")
+        }
+        Of::OtherCommit { .. } => (
+            StatusCode::CONFLICT,
+            "moved",
+            "look at the commit that the question shows, and name that one in `commit`",
+        ),
         Of::ResultNeeded => (
             StatusCode::BAD_REQUEST,
             "result_needed",

@@ -160,6 +160,12 @@ impl MetricsPage {
         for (state, count) in ["known", "idle", "busy", "faulty"].into_iter().zip(counts.crabs) {
             self.line("orange_fleet_crabs", &[("state", state)], count);
         }
+        self.one(
+            "orange_fleet_missions_asking",
+            "gauge",
+            "Missions that run, and have a question of a step that waits for an answer.",
+            counts.asking,
+        );
         self.one("orange_fleet_steps_waiting", "gauge", "Steps that wait for a crab.", counts.waiting);
         self.one(
             "orange_fleet_alarms",
@@ -205,11 +211,13 @@ mod tests {
             missions: vec![("running".to_owned(), 3)],
             crabs: [2, 1, 1, 0],
             waiting: 5,
+            asking: 4,
             alarms: 0,
         };
         let text = metrics.text(&counts, 17);
         for line in [
             "orange_fleet_missions{status=\"running\"} 3",
+            "orange_fleet_missions_asking 4",
             "orange_fleet_crabs{state=\"known\"} 2",
             "orange_fleet_http_requests_total{route=\"/v1/missions/{id}\",method=\"GET\",status=\"200\"} 1",
             "orange_fleet_http_request_duration_seconds_bucket{le=\"0.005\"} 0",

@@ -38,7 +38,7 @@ use tokio::task::JoinHandle;
 pub use self::error::ApiError;
 pub use self::gateway::Gateway;
 pub use self::listen::OpenSocket;
-pub use self::routes::{ApiRoute, MissionAction, ROUTES, answer as act, start as start_mission};
+pub use self::routes::{ApiRoute, MissionAction, ROUTES, answer as act, answer_question, start as start_mission};
 pub use self::settings::GatewaySettings;
 use self::traces::Traces;
 
@@ -78,6 +78,7 @@ pub async fn serve(gateway: Arc<Gateway>, socket: OpenSocket, pages: Option<Rout
         tokio::spawn(heartbeats::answer(Arc::clone(&gateway))),
         tokio::spawn(timers::sweep(Arc::clone(&gateway))),
         tokio::spawn(timers::flush(Arc::clone(&gateway))),
+        tokio::spawn(timers::remind(Arc::clone(&gateway))),
         tokio::spawn(timers::forget(Arc::clone(&gateway))),
         tokio::spawn(timers::watch_tokens(Arc::clone(&gateway))),
     ];

@@ -16,6 +16,9 @@ use crate::host::{ActorReply, HostError, Millis};
 /// Interval between removals of what ended long ago.
 const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
 
+/// Longest interval between looks at what is due about the questions of steps.
+const REMIND_EVERY: Duration = Duration::from_secs(10);
+
 /// Interval between looks at the tokens.
 const TOKENS_EVERY: Duration = Duration::from_millis(250);
 
@@ -89,6 +92,36 @@ async fn reconcile_all(gateway: &Gateway) -> Result<(), HostError> {
             && let Some(state) = gateway.host.colony(&colony.id).await?
         {
             reconcile(gateway, &state).await;
+        }
+    }
+    Ok(())
+}
+
+/// Reminds people of the questions of steps, and ends those whose time is over, by the clock of the store. What was due while no gateway
+/// ran is done first.
+pub async fn remind(gateway: Arc<Gateway>) {
+    let mut timer = timer(REMIND_EVERY.min(gateway.settings.sweep_every()));
+    loop {
+        if let Err(error) = remind_all(&gateway).await {
+            log::warn!(cause = error.to_string().as_str(); "the questions of steps could not be looked at");
+        }
+        tokio::select! {
+            _ = timer.tick() => {}
+            () = gateway.stop() => return,
+        }
+    }
+}
+
+/// Does what is due about every question. One that cannot be read does not hold up the others.
+async fn remind_all(gateway: &Gateway) -> Result<(), HostError> {
+    let due = gateway.host.due().await?;
+    for done in join_all(due.into_iter().map(|it| gateway.host.remind(it))).await {
+        match done {
+            Ok(_) => {}
+            Err(HostError::Corrupt(cause)) => {
+                log::error!(cause = cause.as_str(); "nobody is reminded of a question");
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(())

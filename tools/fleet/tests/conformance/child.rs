@@ -12,7 +12,7 @@ use orange_core::plan::StepId;
 use orange_core::scheduler::Item;
 use orange_fleet::host::{
     ActorCall, ActorReply, CallDetails, Colony, ColonyState, Delivery, Event, HistoryRecord, Host, HostError,
-    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts,
+    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, OpenQuestion, StoreCounts,
     StoredMission, TextOf,
 };
 use orange_fleet::model;
@@ -236,6 +236,14 @@ impl Host for ChildHost {
     }
 
     fn missions(&self, _: MissionFilter) -> Later<'_, Vec<MissionListRow>> {
+        unsupported()
+    }
+
+    fn due(&self) -> Later<'_, Vec<OpenQuestion>> {
+        unsupported()
+    }
+
+    fn remind(&self, _: OpenQuestion) -> Later<'_, bool> {
         unsupported()
     }
 

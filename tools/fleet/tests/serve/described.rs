@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex};
 
 use jsonschema::Validator;
 use orange_api::gateway::{
-    Acted, Colonies, ColonyAnswer, Crabs, HeartbeatAnswer, MessageToCrab, Messages, MissionAnswer, Missions,
+    Acted, AskAnswered, Colonies, ColonyAnswer, Crabs, HeartbeatAnswer, MessageToCrab, Messages, MissionAnswer, Missions,
     Records, RefusedCall, Registered, Reported, Runs, StatusAnswer, TaskAssigned, Tasks, Ticked,
     WorkflowList,
 };
@@ -125,6 +125,7 @@ fn typed(method: &str, template: &str, text: &str) {
         ("GET", "/v1/tasks") => reads_back::<Tasks>(text),
         ("GET", "/v1/missions") => reads_back::<Missions>(text),
         ("POST", "/v1/missions") | ("GET", "/v1/missions/{mission_id}") => reads_back::<MissionAnswer>(text),
+        ("POST", "/v1/missions/{mission_id}/answers") => reads_back::<AskAnswered>(text),
         ("POST", path) if path.starts_with("/v1/missions/{mission_id}/") => reads_back::<Acted>(text),
         ("GET", "/v1/events" | "/v1/missions/{mission_id}/events") => reads_back::<Records>(text),
         ("GET", "/v1/status") => reads_back::<StatusAnswer>(text),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::print_stderr)]
 
+mod asks;
 mod auth;
 mod bad_input;
 mod commands;

@@ -25,6 +25,17 @@ use crate::described;
 const ONE: &str = "[workflow]\nname = 'one'\n[[steps]]\nid = 'do'\nrole = 'worker'\nprompt = 'In {{worktree_path}} on {{branch}} from {{base}}: {{mission_prompt}}'\n";
 const TWO: &str = "[workflow]\nname = 'two'\n[[steps]]\nid = 'plan'\nrole = 'planner'\nresults = ['GO', 'STOP']\nprompt = 'plan {{mission_prompt}}'\n\
                    [[steps]]\nid = 'do'\nrole = 'worker'\ndepends_on = ['plan']\nprompt = 'do {{mission_prompt}} {{attempt}}'\n";
+/// A plan that Ada or Bob approves, after which everybody may say when.
+const ASKS: &str = "[workflow]\nname = 'asks'\n[[steps]]\nid = 'plan'\nrole = 'planner'\nprompt = 'plan {{mission_prompt}}'\n\
+                    [[steps]]\nid = 'approve'\nask = 'Is this plan good: {{mission_prompt}}?'\nwho = ['Ada', 'Bob']\ndepends_on = ['plan']\non_fail = 'revise'\n\
+                    [[steps]]\nid = 'revise'\nrole = 'planner'\nprompt = 'revise'\n\
+                    [[steps]]\nid = 'when'\nask = 'When?'\nshow = ['context']\nanswers = ['now', 'later']\ndepends_on = ['plan']\n\
+                    [[steps]]\nid = 'do'\nrole = 'planner'\ndepends_on = ['approve', 'when']\nprompt = 'do {{context}}'\n";
+/// Questions that nobody answers in time.
+const HURRY: &str = "[workflow]\nname = 'hurry'\nintervene = 'never'\n[[steps]]\nid = 'go'\nask = 'Go?'\nanswers = ['yes', 'no']\ntimeout = 2\non_timeout = 'no'\n\
+                     [[steps]]\nid = 'good'\nask = 'Good?'\nshow = ['context']\ntimeout = 2\n";
+/// A step that reads beside others.
+const BESIDE: &str = "[workflow]\nname = 'beside'\n[[steps]]\nid = 'a'\nread_only = true\nprompt = 'x'\n";
 const CYCLE: &str = "[workflow]\nname = 'cycle'\n[[steps]]\nid = 'a'\nprompt = 'x'\ndepends_on = ['b']\n[[steps]]\nid = 'b'\nprompt = 'x'\ndepends_on = ['a']\n";
 const WALLED: &str = "[workflow]\nname = 'walled'\nsandbox = 'wall'\n[[steps]]\nid = 'do'\nrole = 'worker'\nprompt = '{{mission_prompt}}'\n\
                       gates = [{ file = 'plan.md', contains = 'done' }]\n";
@@ -71,9 +82,16 @@ impl World {
         let workflows = folder.path().join("prompts/workflows");
         std::fs::create_dir_all(&workflows).unwrap();
         std::fs::write(folder.path().join("secret.md"), "a secret").unwrap();
-        for (name, text) in
-            [("one", ONE), ("two", TWO), ("cycle", CYCLE), ("walled", WALLED), ("leaves", LEAVES)]
-        {
+        for (name, text) in [
+            ("one", ONE),
+            ("two", TWO),
+            ("asks", ASKS),
+            ("hurry", HURRY),
+            ("beside", BESIDE),
+            ("cycle", CYCLE),
+            ("walled", WALLED),
+            ("leaves", LEAVES),
+        ] {
             std::fs::write(workflows.join(name).with_extension("toml"), text).unwrap();
         }
         let mut settings = GatewaySettings::new(folder.path());
@@ -125,6 +143,12 @@ impl World {
     /// A client with a token that is good for this.
     pub fn with_rights(&self, rights: Rights) -> TokenClient {
         let token = self.gateway.tokens.make("test", rights).unwrap();
+        TokenClient { token: Some(token), ..self.admin.clone() }
+    }
+
+    /// A client with the token of a person of this name.
+    pub fn person(&self, name: &str) -> TokenClient {
+        let token = self.gateway.tokens.make(name, Rights::Person).unwrap();
         TokenClient { token: Some(token), ..self.admin.clone() }
     }
 

@@ -8,6 +8,7 @@ use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Scheduler, Wa
 
 use crate::actors::{Cascade, HostChange, MissionActor, SchedulerActor, Todo};
 use crate::host::{ActorCall, ActorReply, CallDetails, Delivery, Event as HostEvent};
+use crate::model;
 use crate::plans::PLANS;
 
 pub(super) const COLONY: &str = "home";
@@ -52,7 +53,7 @@ impl Memory {
     pub(super) fn create_of(&mut self, plan: &'static Plan<'static>, id: &str, policy: Policy) -> ActorReply {
         let mission = Mission::new(plan, policy);
         let (own, colony, ticket) = (id.to_owned(), COLONY.to_owned(), self.missions.len() as u64);
-        let actor = MissionActor { id: own, colony, plan, mission, version: 0, ticket };
+        let actor = MissionActor { id: own, colony, plan, mission, version: 0, ticket, tip: None };
         self.missions.insert(id.to_owned(), actor);
         self.run(Cascade::created(id))
     }
@@ -188,7 +189,7 @@ impl Memory {
             let running = mission.busy().filter(|it| mission.step(*it).status == StepStatus::Running);
             let running = running.map(|it| (it, mission.step(it).attempt()));
             let wanted: Vec<(StepId, u32)> =
-                running.into_iter().chain(mission.offerable(actor.plan)).collect();
+                running.into_iter().chain(model::mission::work(actor.plan, mission)).collect();
             let lease = self.colony.scheduler.leases.get(id);
             let rows = self.waiting.get(id);
             assert!(lease.is_none() || rows.is_none(), "{id} is leased and waits");

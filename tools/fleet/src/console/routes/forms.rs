@@ -3,7 +3,7 @@
 use axum::Form;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect};
-use orange_api::gateway::PauseEffect;
+use orange_api::gateway::{AnswerBody, PauseEffect};
 use orange_core::plan::{Execution, Intervene};
 use serde::Deserialize;
 
@@ -22,6 +22,10 @@ pub(super) struct SentForm {
     key: String,
     pause: String,
     accept: String,
+    attempt: String,
+    answer: String,
+    comment: String,
+    commit: String,
     step: String,
     colony: String,
     workflow: String,
@@ -101,6 +105,30 @@ pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): For
     {
         Ok(done) => to(&done, "cancelled"),
         Err(refused) => Err(refusal(&id, "It is not cancelled", refused)),
+    }
+}
+
+pub(super) async fn answer_question(
+    visit: Visit,
+    Path(id): Path<String>,
+    Form(sent): Form<SentForm>,
+) -> PageResult {
+    is_of(&visit, &sent.csrf)?;
+    let key = format!("{}-{}-{}-{}", sent.key, sent.step, sent.attempt, sent.answer);
+    let answer = AnswerBody {
+        step: Some(sent.step),
+        // A form that names no attempt answers none.
+        attempt: Some(sent.attempt.parse().unwrap_or(0)),
+        answer: sent.answer,
+        // A browser writes line ends as two characters.
+        comment: sent.comment.replace("\r\n", "\n"),
+        commit: some(&sent.commit),
+    };
+    let by = visit.person()?;
+    let ask = Ask::Answer { mission: id.clone(), by, answer };
+    match visit.console.entry_point.ask(key, ask).await.map_err(unanswered)? {
+        Ok(done) => to(&done, "answered"),
+        Err(refused) => Err(refusal(&id, "The answer does not count", refused)),
     }
 }
 

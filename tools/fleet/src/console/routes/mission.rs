@@ -42,6 +42,7 @@ pub(super) async fn page(
         crabs: &names_of_crabs(state.as_ref()),
         waits: state.as_ref().and_then(|it| it.why_waits(&stored)),
         said: said(&asked.said),
+        person: &visit.person()?,
         seal: visit.seal(),
         now: now(),
     };
@@ -58,6 +59,7 @@ fn said(word: &str) -> Option<&'static str> {
         "accepted" => "The failure counts.",
         "extended" => "The mission has as many attempts again.",
         "capped" => "No step starts any more.",
+        "answered" => "The question is answered.",
         "retried" => "The mission runs again.",
         "cancelled" => "The mission is cancelled.",
         _ => return None,

@@ -42,6 +42,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/missions/{id}/steps/{step}/{attempt}", get(mission::attempt))
         .route("/console/missions/{id}/steps/{step}/{attempt}/{part}", get(texts::part))
         .route("/console/missions/{id}/continue", post(forms::answer))
+        .route("/console/missions/{id}/answers", post(forms::answer_question))
         .route("/console/missions/{id}/retry", post(forms::retry))
         .route("/console/missions/{id}/cancel", post(forms::cancel))
         .route("/console/start", get(pages::start))
@@ -91,7 +92,7 @@ impl Visit {
     async fn frame(&self) -> Result<PageFrame, HandlerFailure> {
         let seq = *self.console.host.news().borrow();
         let counts = self.console.host.counts().await.map_err(unanswered)?;
-        let waiting = count(&counts.missions, "paused");
+        let waiting = count(&counts.missions, "paused") + counts.asking;
         let has_machine = self.console.machine.is_some();
         Ok(PageFrame { waiting, alarms: counts.alarms, seq, csrf: self.session.csrf.clone(), has_machine })
     }
@@ -99,6 +100,11 @@ impl Visit {
     /// The seal of a form of this page.
     fn seal(&self) -> Seal<'_> {
         Seal { csrf: &self.session.csrf, key: self.console.sessions.unique() }
+    }
+
+    /// Name of the person who has signed in.
+    fn person(&self) -> Result<String, HandlerFailure> {
+        self.console.entry_point.name_of(&self.session.holder).ok_or_else(outside)
     }
 
     async fn mission(&self, id: &str) -> Result<StoredMission, HandlerFailure> {

@@ -1,6 +1,7 @@
 //! The pages that show more than one mission, and the form that starts one.
 
 use axum::extract::{Path, Query, State};
+use orange_core::mission::MissionStatus;
 use serde::Deserialize;
 
 use super::{Console, PageResult, Visit, count, missing, now, shown, unanswered};
@@ -31,8 +32,9 @@ pub(super) async fn inbox(visit: Visit) -> PageResult {
     let counts = visit.console.host.counts().await.map_err(unanswered)?;
     let inbox = Inbox {
         waiting: with_status(&visit, "paused", WAITING).await?,
+        asking: asking(&visit, WAITING).await?,
         failed: with_status(&visit, "failed", FAILED).await?,
-        counts: (count(&counts.missions, "paused"), count(&counts.missions, "failed")),
+        counts: (count(&counts.missions, "paused"), counts.asking, count(&counts.missions, "failed")),
         under_way: (count(&counts.missions, "running"), count(&counts.missions, "pending")),
         steps: counts.waiting,
         crabs: counts.crabs,
@@ -74,6 +76,19 @@ async fn with_status<'v>(
     Ok(found)
 }
 
+/// The newest missions that run and have a question of a step that waits for an answer.
+async fn asking(visit: &Visit, limit: u32) -> Result<Vec<StoredMission>, HandlerFailure> {
+    let statuses = vec![MissionStatus::Running.as_str().to_owned()];
+    let filter = MissionFilter { statuses, asks: true, limit, ..MissionFilter::default() };
+    let mut found = Vec::new();
+    for row in visit.console.host.missions(filter).await.map_err(unanswered)? {
+        let stored = visit.console.host.mission(&row.id).await.map_err(unanswered)?;
+        // It may have been answered between the two questions.
+        found.extend(stored.filter(|it| !it.questions().is_empty()));
+    }
+    Ok(found)
+}
+
 /// Query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -81,6 +96,7 @@ pub(super) struct ListQuery {
     status: String,
     colony: String,
     q: String,
+    asks: bool,
     before: String,
 }
 
@@ -91,12 +107,14 @@ pub(super) async fn missions(visit: Visit, Query(listed): Query<ListQuery>) -> P
         status: some(listed.status),
         colony: some(listed.colony),
         text: some(listed.q),
+        asks: listed.asks,
         before: some(listed.before),
     };
     let filter = MissionFilter {
         colony: asked.colony.clone(),
         statuses: asked.status.clone().into_iter().collect(),
         text: asked.text.clone(),
+        asks: asked.asks,
         before: asked.before.clone(),
         limit: LISTED + 1,
     };

@@ -77,6 +77,7 @@ fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (To
         Some(AttemptEnd::Lost) => (Tone::Bad, "ended without a word"),
         Some(AttemptEnd::Abandoned) => (Tone::Bad, "its crab was lost"),
         Some(AttemptEnd::Withdrawn) => (Tone::Off, "withdrawn"),
+        None if status == StepStatus::Asked => (Tone::Ask, "asked"),
         None if status == StepStatus::Running => (Tone::Busy, "running"),
         None if has_crab || status == StepStatus::Assigned => (Tone::Busy, "assigned"),
         None => (Tone::Calm, "waits for a crab"),
@@ -220,6 +221,15 @@ impl Tried<'_> {
     }
 
     fn end(&self) -> Markup {
+        let by = self.end.and_then(AttemptEnd::answered).map(|(_, origin)| origin.by.as_str());
+        html! {
+            @if let Some(by) = by { p { "Answered by " strong { (text::inline(by)) } } }
+            (self.outcome())
+        }
+    }
+
+    /// Report of its end, or the reason for its failure.
+    fn outcome(&self) -> Markup {
         match self.end {
             Some(AttemptEnd::Completed(report)) => self.report(report),
             Some(AttemptEnd::Failed { reason } | AttemptEnd::Rejected { reason, .. }) => {

@@ -5,16 +5,19 @@ use orange_core::mission::MissionStatus;
 
 use super::forms::Seal;
 use super::words::{self, Tone, counted};
-use super::{ConsolePage, NavigationTab, badge, mission, text, time};
+use super::{ConsolePage, NavigationTab, badge, mission, question, text, time};
 use crate::host::StoredMission;
+use crate::host::questions::persons;
 
 pub struct Inbox<'i> {
     /// Missions that wait for an answer, each with the seal of its form.
     pub waiting: Vec<(StoredMission, Seal<'i>)>,
+    /// Missions that run, and have a question of a step that waits for an answer.
+    pub asking: Vec<StoredMission>,
     /// Missions that have failed, the newest first.
     pub failed: Vec<(StoredMission, Seal<'i>)>,
-    /// Number of missions that wait, and of those that have failed; more than are shown here, perhaps.
-    pub counts: (u64, u64),
+    /// Number of missions that are paused, that ask, and that have failed; more than are shown here, perhaps.
+    pub counts: (u64, u64, u64),
     /// Number of missions that run, and of those that wait to begin.
     pub under_way: (u64, u64),
     /// Number of steps that wait for a crab.
@@ -37,7 +40,8 @@ pub struct Faulty {
 
 impl Inbox<'_> {
     pub fn page(&self) -> ConsolePage<'static> {
-        let (waiting, failed) = self.counts;
+        let (paused, asking, failed) = self.counts;
+        let waiting = paused + asking;
         let says = format!(
             "{} for you. {failed} failed.",
             counted(waiting as usize, "mission waits", "missions wait")
@@ -52,15 +56,20 @@ impl Inbox<'_> {
     }
 
     fn content(&self) -> Markup {
-        let (waiting, failed) = self.counts;
+        let (paused, asking, failed) = self.counts;
+        let waiting = paused + asking;
         html! {
             h1 { "Inbox" }
             (self.summary())
             section #waiting aria-labelledby="waiting-title" data-question=(self.questions()) {
                 h2 #waiting-title { "Waiting for you" @if waiting > 0 { " (" (waiting) ")" } }
-                @if self.waiting.is_empty() { p.empty { "No mission waits for an answer." } }
+                @if self.waiting.is_empty() && self.asking.is_empty() { p.empty { "No mission waits for an answer." } }
                 @for (stored, seal) in &self.waiting { (waits(stored, seal)) }
-                (more(waiting, self.waiting.len(), "paused"))
+                @for stored in &self.asking { (asks(stored)) }
+                (more(paused, self.waiting.len(), "paused"))
+                @if asking > self.asking.len() as u64 {
+                    p { a href="/console/missions?status=running&asks=true" { "All " (asking) " missions that run and ask" } }
+                }
             }
             section #failed aria-labelledby="failed-title" {
                 h2 #failed-title { "Failed" @if failed > 0 { " (" (failed) ")" } }
@@ -84,7 +93,12 @@ impl Inbox<'_> {
             let oldest = stored.mission.pause().map_or(0, |it| it.number);
             format!("{}.{oldest}.{}", stored.row.id, stored.mission.pauses)
         };
-        self.waiting.iter().map(asked).collect::<Vec<_>>().join(" ")
+        let asks = |stored: &StoredMission| {
+            let keys: Vec<String> = question::keys(&stored.mission).collect();
+            format!("{}.{}", stored.row.id, keys.join("+"))
+        };
+        let all = self.waiting.iter().map(asked).chain(self.asking.iter().map(asks));
+        all.collect::<Vec<_>>().join(" ")
     }
 
     fn summary(&self) -> Markup {
@@ -138,6 +152,24 @@ fn waits(stored: &StoredMission, seal: &Seal<'_>) -> Markup {
     }
 }
 
+/// A mission that runs, with the questions of its steps. Its page has the answers.
+fn asks(stored: &StoredMission) -> Markup {
+    let row = &stored.row;
+    html! {
+        article.card.ask id={ "asks-" (row.id) } aria-labelledby={ "title-" (row.id) } {
+            (heading(stored))
+            @for question in stored.questions() {
+                @let step = stored.plan.step(question.step);
+                p.why {
+                    strong { (text::line(step.id)) " asks " (text::inline(&question::whom(persons(step)))) } " "
+                    span dir="auto" { (text::line(&question.text)) }
+                }
+            }
+            p { a.button href={ "/console/missions/" (row.id) } { "Look at it" } }
+        }
+    }
+}
+
 /// A mission that has failed, with what can be done.
 fn has_failed(stored: &StoredMission, seal: &Seal<'_>) -> Markup {
     let failures = words::failures(stored.plan, &stored.mission);
@@ -168,8 +200,8 @@ fn heading(stored: &StoredMission) -> Markup {
             (badge(Tone::of_mission(stored.mission.status), word)) " "
             (row.workflow) " · " bdi { (text::line(&row.branch)) } " · "
             @match stored.mission.status {
-                MissionStatus::Paused => { "since " }
-                MissionStatus::Failed | MissionStatus::Pending | MissionStatus::Running
+                MissionStatus::Paused | MissionStatus::Running => { "since " }
+                MissionStatus::Failed | MissionStatus::Pending
                 | MissionStatus::Completed | MissionStatus::Cancelled => { "ended " }
             }
             (time::at(row.updated))

@@ -5,9 +5,12 @@ use orange_core::mission::{Mission, MissionStatus, Pause};
 use orange_core::plan::StepId;
 
 use super::forms::{self, Seal};
+use super::question::{self, QuestionCard};
 use super::words::{self, Tone, counted, standing};
 use super::{ConsolePage, NavigationTab, attempts, badge, picture, text, time};
+use crate::host::questions::Question;
 use crate::host::{Colony, KEPT_BY_CRABS, KEPT_BY_GATEWAYS, Millis, StoredMission};
+use crate::model;
 
 /// Number of attempts that a page of a mission shows; the pages of its steps have all.
 const ATTEMPTS: usize = 20;
@@ -23,6 +26,8 @@ pub struct MissionPage<'m> {
     pub waits: Option<String>,
     /// Sentence about the action that a person has just taken on it.
     pub said: Option<&'m str>,
+    /// Name of the person who reads it.
+    pub person: &'m str,
     /// The seal of its forms.
     pub seal: Seal<'m>,
     pub now: Millis,
@@ -51,8 +56,10 @@ impl MissionPage<'_> {
             (self.facts())
             div #ask data-question=(numbers(mission)) {
                 @for (place, pause) in mission.questions.iter().enumerate() { (self.asks(pause, place == 0)) }
+                @for question in &self.stored.questions() { (self.question(question)) }
                 @if mission.status == MissionStatus::Failed { (self.failed()) }
             }
+            (question::answered(self.stored, self.now))
             section #plan aria-labelledby="plan-title" {
                 h2 #plan-title { "Plan" }
                 p.now { (words::doing(plan, mission, self.holder())) }
@@ -83,11 +90,14 @@ impl MissionPage<'_> {
         }
     }
 
+    fn question(&self, question: &Question) -> Markup {
+        let MissionPage { stored, person, seal, now, .. } = self;
+        QuestionCard { stored, question, person, seal, now: *now }.shown()
+    }
+
     /// The step that starts next, if a crab has it, with that crab.
     fn holder(&self) -> Option<(StepId, &str)> {
-        self.stored
-            .mission
-            .offerable(self.stored.plan)
+        model::mission::work(self.stored.plan, &self.stored.mission)
             .find_map(|(step, _)| Some((step, self.crab_of(step)?)))
     }
 
@@ -227,7 +237,8 @@ pub enum AnswerForm {
 
 /// Numbers of the open questions: while a person reads them, no others take their place unseen.
 fn numbers(mission: &Mission) -> String {
-    let numbers: Vec<String> = mission.questions.iter().map(|it| it.number.to_string()).collect();
+    let pauses = mission.questions.iter().map(|it| it.number.to_string());
+    let numbers: Vec<String> = pauses.chain(question::keys(mission)).collect();
     if numbers.is_empty() { "0".to_owned() } else { numbers.join(" ") }
 }
 

@@ -13,6 +13,8 @@ pub struct MissionsQuery {
     /// One colony, by its id.
     pub colony: Option<String>,
     pub text: Option<String>,
+    /// Only with a question of a step that waits for an answer.
+    pub asks: bool,
     /// The mission after which this page begins.
     pub before: Option<String>,
 }
@@ -103,6 +105,7 @@ impl MissionsPage {
                 td role="cell" {
                     (badge(words::tone_of(&row.status), &row.status))
                     @if let Some(pause) = row.pause { span.sub { " pause " (pause) } }
+                    @if !row.asks.is_empty() { span.sub { " asks: " (text::line(&row.asks.join(", "))) } }
                 }
                 td.nil[row.step.is_none()] role="cell" { (row.step.as_deref().unwrap_or("–")) }
                 td role="cell" { (text::line(&row.workflow)) }
@@ -136,6 +139,7 @@ impl MissionsQuery {
             ("status", self.status.as_deref()),
             ("colony", self.colony.as_deref()),
             ("q", self.text.as_deref()),
+            ("asks", self.asks.then_some("true")),
             ("before", before),
         ];
         let query: Vec<String> = fields

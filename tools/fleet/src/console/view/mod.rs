@@ -13,6 +13,7 @@ pub mod machine;
 pub mod mission;
 pub mod missions;
 pub mod picture;
+pub mod question;
 pub mod start;
 pub mod step;
 #[cfg(test)]

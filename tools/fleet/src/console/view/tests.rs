@@ -68,6 +68,7 @@ fn mission(events: &[&str], policy: Policy) -> StoredMission {
         status: mission.status.as_str().to_owned(),
         step: None,
         pause: mission.pause().map(|it| it.number),
+        asks: Vec::new(),
         version: 1,
         created: 1_770_000_000_000,
         updated: 1_770_000_060_000,
@@ -86,6 +87,7 @@ fn page_of(stored: &StoredMission) -> String {
         crabs: &[],
         waits: None,
         said: None,
+        person: "admin",
         seal: seal(),
         now: 1_770_000_120_000,
     };
@@ -298,6 +300,7 @@ fn an_attempt_says_who_had_it_and_for_how_long() {
         crabs: &crabs,
         waits: Some(format!("nobody {MARKUP}")),
         said: Some("Done."),
+        person: "admin",
         seal: seal(),
         now: at + 130_000,
     };
@@ -406,9 +409,10 @@ fn a_step_shows_its_prompt_and_its_context() {
 
 #[test]
 fn the_inbox_has_what_waits_before_what_has_failed() {
-    let (counts, under_way) = ((21, 1), (3, 0));
+    let (counts, under_way) = ((21, 0, 1), (3, 0));
     let inbox = Inbox {
         waiting: vec![(mission(&["plan-"], AUTO), seal())],
+        asking: Vec::new(),
         failed: vec![(mission(&["plan-"], NEVER), seal())],
         counts,
         under_way,

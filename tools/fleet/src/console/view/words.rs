@@ -3,6 +3,8 @@
 use orange_core::mission::{Mission, MissionStatus, Pause, PauseReason, StepFailure, StepState, StepStatus};
 use orange_core::plan::{Execution, Intervene, Plan, StepId};
 
+use crate::model::mission::work;
+
 /// Urgency or success of something: a class of the style sheet. Words beside it say so, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -235,8 +237,10 @@ pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<(StepId, &str)>)
 }
 
 fn waiting(plan: &Plan<'_>, mission: &Mission) -> String {
-    let names: Vec<&str> = mission.offerable(plan).map(|(step, _)| plan.step(step).id).collect();
-    match (&names[..], mission.next(plan)) {
+    let names: Vec<&str> = work(plan, mission).map(|(step, _)| plan.step(step).id).collect();
+    let asked: Vec<&str> = mission.open_asks().map(|(step, _)| plan.step(step).id).collect();
+    match (&names[..], work(plan, mission).next()) {
+        ([], _) if !asked.is_empty() => format!("{}: a person is asked.", asked.join(", ")),
         ([name], Some((_, attempt))) => format!("{name} waits for a crab, attempt {attempt}."),
         ([], _) | (_, None) => "The mission runs.".to_owned(),
         (names, Some(_)) => format!("{} wait for a crab.", names.join(", ")),

@@ -3,14 +3,14 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::host::{MissionFilter, MissionListRow};
+use crate::host::{MissionFilter, MissionListRow, unit_of_work};
 
 /// The most missions of one page.
 const PAGE: u32 = 1000;
 
 /// The columns of [`row_of`].
 pub(super) const ROW: &str =
-    "id, colony, workflow, summary, branch, status, step, pause, version, created, updated";
+    "id, colony, workflow, summary, branch, status, step, pause, version, created, updated, asks";
 
 /// A parameter of a question.
 type Value = Box<dyn ToSql + Sync + Send>;
@@ -29,6 +29,7 @@ pub(super) fn row_of(row: &Row) -> MissionListRow {
         version: row.get::<_, i64>(8).unsigned_abs(),
         created: row.get(9),
         updated: row.get(10),
+        asks: unit_of_work::names(row.get(11)),
     }
 }
 
@@ -56,6 +57,9 @@ pub(super) fn query(filter: &MissionFilter) -> (String, Vec<Value>) {
             3.. => "exists (select 1 from prompt p where p.mission = m.seq and p.searched like ? escape '!')",
         };
         test(searched, Box::new(like));
+    }
+    if filter.asks {
+        tests.push("m.asks is not null".to_owned());
     }
     let mut parts = Vec::new();
     let statuses: Vec<Option<&String>> = match filter.statuses.is_empty() {

@@ -29,7 +29,7 @@ use super::TextOf;
 use super::unit_of_work::WriterThread;
 use super::{
     ActorCall, ActorReply, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis,
-    MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts, StoredMission,
+    MissionFilter, MissionListRow, NewColony, NewMission, OpenQuestion, StoreCounts, StoredMission,
 };
 
 /// Missions and schedulers in one Postgres database.
@@ -123,6 +123,14 @@ impl Host for PostgresHost {
 
     fn text(&self, of: TextOf) -> Later<'_, Option<String>> {
         Box::pin(async move { self.readers.text(&of).await })
+    }
+
+    fn due(&self) -> Later<'_, Vec<OpenQuestion>> {
+        Box::pin(self.readers.due())
+    }
+
+    fn remind(&self, question: OpenQuestion) -> Later<'_, bool> {
+        self.writing.remind(question)
     }
 
     fn forget(&self, ended_before: Millis) -> Later<'_, u64> {

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use orange_core::plan::StepId;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio_postgres::Row;
@@ -15,7 +16,7 @@ use crate::host::packed::{self, Packed};
 use crate::host::unit_of_work;
 use crate::host::{
     AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, MissionFilter, MissionListRow,
-    StoreCounts, StoredMission,
+    OpenQuestion, StoreCounts, StoredMission,
 };
 use crate::model;
 
@@ -94,7 +95,7 @@ impl PostgresReaders {
             filter::ROW
         );
         let Some(row) = self.row(&select, &[&id]).await? else { return Ok(None) };
-        let (hash, state, prompt): (String, String, Option<String>) = (row.get(11), row.get(12), row.get(13));
+        let (hash, state, prompt): (String, String, Option<String>) = (row.get(12), row.get(13), row.get(14));
         let unreadable = |why: String| HostError::Corrupt(format!("mission {id}: {why}"));
         let plan = match model::plan::known(&hash) {
             Some(plan) => plan,
@@ -105,7 +106,7 @@ impl PostgresReaders {
         };
         let mission = model::mission::read(&state, plan).map_err(|cause| unreadable(cause.to_string()))?;
         let runs: Vec<ReadAttempt> =
-            serde_json::from_str(&row.get::<_, String>(14)).map_err(|cause| unreadable(cause.to_string()))?;
+            serde_json::from_str(&row.get::<_, String>(15)).map_err(|cause| unreadable(cause.to_string()))?;
         let runs = runs.into_iter().map(|it| it.row(plan)).collect();
         let prompt = prompt.unwrap_or_default();
         Ok(Some(StoredMission { row: filter::row_of(&row), plan, mission, prompt, runs }))
@@ -157,6 +158,19 @@ impl PostgresReaders {
         Ok(Some(ColonyState { colony: colony_of(&row), scheduler, crabs, waiting }))
     }
 
+    /// Open questions about which something is due, what was due first at first.
+    pub(super) async fn due(&self) -> Result<Vec<OpenQuestion>, HostError> {
+        let select = "select mission, step, attempt from run \
+             where due <= (extract(epoch from clock_timestamp()) * 1000)::bigint and ended is null order by due limit $1";
+        let rows = self.rows(select, &[&i64::from(RECORDS)]).await?;
+        let question = |row: Row| OpenQuestion {
+            mission: row.get(0),
+            step: StepId(u16::try_from(row.get::<_, i32>(1)).unwrap_or(u16::MAX)),
+            attempt: u32::try_from(row.get::<_, i64>(2)).unwrap_or(u32::MAX),
+        };
+        Ok(rows.into_iter().map(question).collect())
+    }
+
     /// The records after a number, the oldest first.
     pub(super) async fn records(
         &self,
@@ -194,14 +208,15 @@ impl PostgresReaders {
              (select name, sum(n)::bigint n from tally where kind = 'mission' group by name having sum(n) > 0) t), \
              coalesce(sum(known), 0)::bigint, coalesce(sum(parked), 0)::bigint, coalesce(sum(leased), 0)::bigint, \
              coalesce(sum(faulty), 0)::bigint, \
-             (select coalesce(sum(n), 0)::bigint from tally where kind = 'waiting'), (select count(*) from alarm) \
+             (select coalesce(sum(n), 0)::bigint from tally where kind = 'waiting'), (select count(*) from alarm), \
+             (select coalesce(sum(n), 0)::bigint from tally where kind = 'asking') \
              from colony";
         let Some(row) = self.row(select, &[]).await? else { return Ok(StoreCounts::default()) };
         let missions = serde_json::from_str(&row.get::<_, String>(0))
             .map_err(|cause| HostError::Corrupt(format!("the counts: {cause}")))?;
         let number = |at: usize| row.get::<_, i64>(at).unsigned_abs();
         let crabs = [number(1), number(2), number(3), number(4)];
-        Ok(StoreCounts { missions, crabs, waiting: number(5), alarms: number(6) })
+        Ok(StoreCounts { missions, crabs, waiting: number(5), alarms: number(6), asking: number(7) })
     }
 }
 

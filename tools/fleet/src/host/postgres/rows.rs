@@ -17,7 +17,7 @@ use crate::host::packed::Packed;
 use crate::host::unit_of_work::{
     AnsweredCall, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
 };
-use crate::host::{Colony, HostError, Millis, TextOf};
+use crate::host::{Colony, HostError, Millis, OpenQuestion, TextOf};
 
 /// The columns of [`waiting_of`].
 const WAITING: &str = "w.lane, w.ticket, w.mission, w.step, w.attempt, w.version";
@@ -147,7 +147,7 @@ impl Rows for PostgresRows {
     }
 
     fn missions(&mut self, ids: &[String]) -> Result<Vec<MissionFound>, Failed> {
-        let select = "select id, seq, colony, plan, version, state from mission where id = any($1)";
+        let select = "select id, seq, colony, plan, version, state, tip from mission where id = any($1)";
         let (rows, waiting) = self.ask(async |session| {
             let (missions, waiting) =
                 (session.statement(select).await?, session.statement(&waiting()).await?);
@@ -165,6 +165,7 @@ impl Rows for PostgresRows {
                 plan: row.get(3),
                 version: number(&row, 4),
                 state: row.get::<_, String>(5).into_bytes(),
+                tip: row.get(6),
             }
         });
         Ok(found.collect())
@@ -235,6 +236,17 @@ impl Rows for PostgresRows {
         self.is_dirty = true;
         let delete = "delete from alarm where kind = $1 and id = $2";
         self.ask(async |it| it.client.execute(delete, &[&kind, &id]).await).map(drop)
+    }
+
+    fn asked(&mut self, question: &OpenQuestion, now: Millis) -> Result<Option<Millis>, Failed> {
+        let select = "select coalesce(started, queued) from run \
+             where mission = $1 and step = $2 and attempt = $3 and due <= $4 and ended is null";
+        let (step, attempt) = (i32::from(question.step.0), i64::from(question.attempt));
+        let row = self.ask(async |it| {
+            let statement = it.statement(select).await?;
+            it.client.query_opt(&statement, &[&question.mission, &step, &attempt, &now]).await
+        })?;
+        Ok(row.map(|row| row.get(0)))
     }
 
     fn ended(&mut self, before: Millis, limit: usize) -> Result<Vec<Ended>, Failed> {

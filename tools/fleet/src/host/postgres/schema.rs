@@ -12,7 +12,7 @@ pub(super) const SCHEMA: &str = "orange_fleet";
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(1332899431, 1)";
 
 /// Migrations: each adds to the version before it. Never change one that was released: add another.
-const MIGRATIONS: &[&str] = &[include_str!("schema-1.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema-1.sql"), include_str!("schema-2.sql")];
 
 /// The version of the tables that this program writes.
 pub(super) const VERSION: i32 = MIGRATIONS.len() as i32;

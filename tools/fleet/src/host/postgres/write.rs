@@ -74,12 +74,12 @@ impl Statements {
         if !writes.missions.is_empty() {
             let rows: Vec<_> = writes.missions.iter().collect();
             self.add(
-                "insert into mission (seq, id, colony, plan, workflow, summary, branch, status, step, pause, version, state, \
+                "insert into mission (seq, id, colony, plan, workflow, summary, branch, status, step, pause, version, state, asks, tip, \
                  created, updated, ended) \
-                 select u.*, $13::bigint, $13, case when u.status in ('completed', 'failed', 'cancelled') then $13 end from unnest( \
+                 select u.*, $15::bigint, $15, case when u.status in ('completed', 'failed', 'cancelled') then $15 end from unnest( \
                  $1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], \
-                 $9::text[], $10::bigint[], $11::bigint[], $12::text[]) \
-                 u(seq, id, colony, plan, workflow, summary, branch, status, step, pause, version, state)",
+                 $9::text[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[]) \
+                 u(seq, id, colony, plan, workflow, summary, branch, status, step, pause, version, state, asks, tip)",
                 vec![
                     column(&rows, |(_, it)| it.seq as i64),
                     column(&rows, |(id, _)| (*id).clone()),
@@ -93,6 +93,8 @@ impl Statements {
                     column(&rows, |(_, it)| it.state.pause.map(i64::from)),
                     column(&rows, |(_, it)| it.state.version as i64),
                     column(&rows, |(_, it)| it.state.state.clone()),
+                    column(&rows, |(_, it)| it.state.asks.clone()),
+                    column(&rows, |(_, it)| it.state.tip.clone()),
                     Box::new(writes.now),
                 ],
             );
@@ -109,9 +111,10 @@ impl Statements {
             let rows: Vec<_> = writes.mission_states.iter().collect();
             self.add(
                 "update mission m set status = u.status, step = u.step, pause = u.pause, version = u.version, state = u.state, \
-                 updated = $7::bigint, ended = case when u.status in ('completed', 'failed', 'cancelled') then $7 end \
-                 from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[]) \
-                 u(seq, status, step, pause, version, state) where m.seq = u.seq",
+                 asks = u.asks, tip = u.tip, \
+                 updated = $9::bigint, ended = case when u.status in ('completed', 'failed', 'cancelled') then $9 end \
+                 from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) \
+                 u(seq, status, step, pause, version, state, asks, tip) where m.seq = u.seq",
                 vec![
                     column(&rows, |(seq, _)| **seq as i64),
                     column(&rows, |(_, it)| it.status),
@@ -119,6 +122,8 @@ impl Statements {
                     column(&rows, |(_, it)| it.pause.map(i64::from)),
                     column(&rows, |(_, it)| it.version as i64),
                     column(&rows, |(_, it)| it.state.clone()),
+                    column(&rows, |(_, it)| it.asks.clone()),
+                    column(&rows, |(_, it)| it.tip.clone()),
                     Box::new(writes.now),
                 ],
             );
@@ -223,11 +228,12 @@ impl Statements {
              offered = case when u.has_offered then u.offered when r.crab = u.returned then null else r.offered end, \
              started = coalesce(u.started, r.started), \
              worktree = case when u.started is null then r.worktree else u.worktree end, \
+             due = case when u.has_due then u.due else r.due end, \
              ended = coalesce(u.ended, r.ended), \
              commit_id = case when u.ended is null then r.commit_id else u.commit_id end \
              from unnest($1::text[], $2::int[], $3::bigint[], $4::text[], $5::bool[], $6::text[], $7::bool[], $8::bigint[], \
-             $9::bigint[], $10::text[], $11::bigint[], $12::text[]) \
-             u(mission, step, attempt, returned, has_crab, crab, has_offered, offered, started, worktree, ended, commit_id) \
+             $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::bool[], $14::bigint[]) \
+             u(mission, step, attempt, returned, has_crab, crab, has_offered, offered, started, worktree, ended, commit_id, has_due, due) \
              where r.mission = u.mission and r.step = u.step and r.attempt = u.attempt",
             vec![
                 column(&changed, |(key, _)| key.0.clone()),
@@ -242,6 +248,8 @@ impl Statements {
                 column(&changed, |(_, it)| it.started.clone().and_then(|it| it.1)),
                 column(&changed, |(_, it)| it.ended.as_ref().map(|it| it.0)),
                 column(&changed, |(_, it)| it.ended.clone().and_then(|it| it.1)),
+                column(&changed, |(_, it)| it.due.is_some()),
+                column(&changed, |(_, it)| it.due.flatten()),
             ],
         );
     }

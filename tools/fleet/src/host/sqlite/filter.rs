@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::broken;
-use crate::host::{HostError, MissionFilter, MissionListRow};
+use crate::host::{HostError, MissionFilter, MissionListRow, unit_of_work};
 
 /// The most missions of one page.
 const PAGE: u32 = 1000;
@@ -14,7 +14,7 @@ const TRIGRAM: usize = 3;
 
 /// The columns of [`row_of`].
 pub(super) const ROW: &str =
-    "id, colony, workflow, summary, branch, status, step, pause, version, created, updated";
+    "id, colony, workflow, summary, branch, status, step, pause, version, created, updated, asks";
 
 /// A page of missions, the newest first.
 pub(super) fn missions(
@@ -42,6 +42,7 @@ pub(super) fn row_of(row: &Row<'_>) -> rusqlite::Result<MissionListRow> {
         version: row.get::<_, i64>(8)?.unsigned_abs(),
         created: row.get(9)?,
         updated: row.get(10)?,
+        asks: unit_of_work::names(row.get(11)?),
     })
 }
 
@@ -74,6 +75,9 @@ pub(super) fn query(filter: &MissionFilter, bound: Option<i64>) -> (String, Vec<
         }
         if let Some(bound) = bound {
             test("m.seq < ?", bound.into());
+        }
+        if filter.asks {
+            tests.push("m.asks is not null".to_owned());
         }
         let mut from = "mission m";
         match filter.text.as_deref().filter(|it| !it.is_empty()) {

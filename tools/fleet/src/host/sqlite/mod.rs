@@ -28,8 +28,9 @@ use self::rows::SqliteRows;
 use super::unit_of_work::WriterThread;
 use super::{
     ActorCall, ActorReply, Colony, ColonyState, Delivery, HistoryRecord, Host, HostError, Later, Millis,
-    MissionFilter, MissionListRow, NewColony, NewMission, StoreCounts, StoredMission, TextOf,
+    MissionFilter, MissionListRow, NewColony, NewMission, OpenQuestion, StoreCounts, StoredMission, TextOf,
 };
+use crate::fault;
 
 /// Limit of a connection's wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -124,6 +125,14 @@ impl Host for SqliteHost {
 
     fn counts(&self) -> Later<'_, StoreCounts> {
         Box::pin(self.readers.clone().read(read::counts))
+    }
+
+    fn due(&self) -> Later<'_, Vec<OpenQuestion>> {
+        Box::pin(self.readers.clone().read(|connection| read::due(connection, fault::now())))
+    }
+
+    fn remind(&self, question: OpenQuestion) -> Later<'_, bool> {
+        self.writing.remind(question)
     }
 
     fn forget(&self, ended_before: Millis) -> Later<'_, u64> {

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use orange_core::plan::StepId;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 use tokio::sync::Semaphore;
 
 use super::{PATIENCE, broken, filter};
 use crate::host::unit_of_work;
 use crate::host::{
-    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, StoreCounts, StoredMission,
+    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, OpenQuestion, StoreCounts, StoredMission,
 };
 use crate::model;
 
@@ -75,8 +76,8 @@ pub(super) fn mission(connection: &Connection, id: &str) -> Result<Option<Stored
         .prepare_cached(&select)
         .and_then(|mut select| {
             let read = |row: &Row<'_>| {
-                let (plan, state): (String, String) = (row.get(11)?, row.get(12)?);
-                Ok((filter::row_of(row)?, plan, state, row.get::<_, Option<String>>(13)?))
+                let (plan, state): (String, String) = (row.get(12)?, row.get(13)?);
+                Ok((filter::row_of(row)?, plan, state, row.get::<_, Option<String>>(14)?))
             };
             select.query_row([id], read).optional()
         })
@@ -175,6 +176,17 @@ fn list<T>(
     rows.collect::<rusqlite::Result<_>>().map_err(broken)
 }
 
+/// Open questions about which something was due before this time, what was due first at first.
+pub(super) fn due(connection: &Connection, now: Millis) -> Result<Vec<OpenQuestion>, HostError> {
+    let select = "select mission, step, attempt from run where due <= ?1 and ended is null order by due limit ?2";
+    let read = |row: &Row<'_>| {
+        Ok(OpenQuestion { mission: row.get(0)?, step: StepId(row.get(1)?), attempt: row.get(2)? })
+    };
+    let mut select = connection.prepare_cached(select).map_err(broken)?;
+    let rows = select.query_map((now, RECORDS), read).map_err(broken)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(broken)
+}
+
 /// The records after a number, the oldest first.
 pub(super) fn records(
     connection: &Connection,
@@ -229,7 +241,8 @@ pub(super) fn counts(connection: &Connection) -> Result<StoreCounts, HostError> 
     ];
     let waiting = number("select coalesce(sum(n), 0) from tally where kind = 'waiting'")?;
     let alarms = number("select count(*) from alarm")?;
-    Ok(StoreCounts { missions, crabs, waiting, alarms })
+    let asking = number("select coalesce(sum(n), 0) from tally where kind = 'asking'")?;
+    Ok(StoreCounts { missions, crabs, waiting, alarms, asking })
 }
 
 /// The colony of a row of [`COLONY`].

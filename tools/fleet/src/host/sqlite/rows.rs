@@ -12,7 +12,7 @@ use crate::host::packed::Packed;
 use crate::host::unit_of_work::{
     AnsweredCall, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
 };
-use crate::host::{Colony, Millis, TextOf};
+use crate::host::{Colony, Millis, OpenQuestion, TextOf};
 
 /// The columns of [`waiting_of`].
 const WAITING: &str = "w.lane, w.ticket, w.mission, w.step, w.attempt, w.version";
@@ -37,7 +37,7 @@ impl SqliteRows {
     }
 
     fn mission(&self, id: &str) -> rusqlite::Result<Option<MissionFound>> {
-        let select = "select id, seq, colony, plan, version, state from mission where id = ?1";
+        let select = "select id, seq, colony, plan, version, state, tip from mission where id = ?1";
         let read = |row: &Row<'_>| {
             Ok(MissionFound {
                 id: row.get(0)?,
@@ -46,6 +46,7 @@ impl SqliteRows {
                 plan: row.get(3)?,
                 version: unsigned(row, 4)?,
                 state: text(row, 5)?,
+                tip: row.get(6)?,
                 waiting: self.waiting_of_mission(id)?,
             })
         };
@@ -145,6 +146,14 @@ impl Rows for SqliteRows {
     fn end_alarm(&mut self, kind: &str, id: &str) -> Result<(), Failed> {
         self.connection.execute("delete from alarm where kind = ?1 and id = ?2", (kind, id))?;
         Ok(())
+    }
+
+    fn asked(&mut self, question: &OpenQuestion, now: Millis) -> Result<Option<Millis>, Failed> {
+        let OpenQuestion { mission, step, attempt } = question;
+        let select = "select coalesce(started, queued) from run \
+             where mission = ?1 and step = ?2 and attempt = ?3 and due <= ?4 and ended is null";
+        let mut select = self.connection.prepare_cached(select)?;
+        Ok(select.query_row((mission, step.0, attempt, now), |row| row.get(0)).optional()?)
     }
 
     fn ended(&mut self, before: Millis, limit: usize) -> Result<Vec<Ended>, Failed> {

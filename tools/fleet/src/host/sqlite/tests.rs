@@ -111,7 +111,7 @@ fn a_text_belongs_to_an_attempt() {
         [1, 2].map(|attempt| WriterRequest::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));
     let answers = group(&mut unit, texts.into());
     assert!(
-        matches!(answers[..], [Ok(WriterAnswer::Stored(true)), Ok(WriterAnswer::Stored(false))]),
+        matches!(answers[..], [Ok(WriterAnswer::Done(true)), Ok(WriterAnswer::Done(false))]),
         "{answers:?}"
     );
     assert_eq!(text::text(&unit.rows.connection, &of(1)).unwrap().as_deref(), Some("text"));
@@ -249,7 +249,7 @@ fn every_list_goes_through_an_index() {
         for (colony, text) in
             [(None, None), (Some(colony.clone()), None), (None, Some("some text".to_owned()))]
         {
-            let filter = MissionFilter { colony, statuses: statuses.clone(), text, before: None, limit: 9 };
+            let filter = MissionFilter { colony, statuses: statuses.clone(), text, asks: false, before: None, limit: 9 };
             let (select, _) = filter::query(&filter, Some(5));
             has_no_scan(&unit.rows.connection, &select, &filter);
         }

@@ -45,7 +45,7 @@ fn missions(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     }
     let mut insert = connection.prepare_cached(
         "insert into mission (seq, id, colony, plan, workflow, summary, branch, status, step, pause, version, \
-         created, updated, state) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13)",
+         created, updated, state, asks, tip) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15)",
     )?;
     let mut prompt = connection.prepare_cached("insert into prompt (mission, body) values (?1, ?2)")?;
     let mut search = connection.prepare_cached("insert into search (rowid, body) values (?1, ?2)")?;
@@ -54,16 +54,19 @@ fn missions(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
         let (seq, version) = (new.seq as i64, it.version as i64);
         insert.execute(rusqlite::params![
             seq, id, colony, plan, workflow, summary, branch, it.status, it.step, it.pause, version,
-            writes.now, it.state
+            writes.now, it.state, it.asks, it.tip
         ])?;
         prompt.execute((seq, &new.prompt))?;
         search.execute((seq, &new.searched))?;
     }
     let mut update = connection.prepare_cached(
-        "update mission set status = ?2, step = ?3, pause = ?4, version = ?5, updated = ?6, state = ?7 where seq = ?1",
+        "update mission set status = ?2, step = ?3, pause = ?4, version = ?5, updated = ?6, state = ?7, \
+         asks = ?8, tip = ?9 where seq = ?1",
     )?;
-    for (seq, MissionState { status, step, pause, version, state }) in &writes.mission_states {
-        update.execute((*seq as i64, status, step, pause, *version as i64, writes.now, state))?;
+    for (seq, it) in &writes.mission_states {
+        let MissionState { status, step, pause, asks, tip, version, state } = it;
+        let (seq, version) = (*seq as i64, *version as i64);
+        update.execute((seq, status, step, pause, version, writes.now, state, asks, tip))?;
     }
     Ok(())
 }
@@ -108,9 +111,10 @@ fn attempts(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
         .prepare_cached(&format!("update run set crab = null, offered = null {on} and crab = ?4"))?;
     let (mut crab, mut offered) = (update("crab = ?4")?, update("offered = ?4")?);
     let mut started = update("started = ?4, worktree = ?5")?;
+    let mut next = update("due = ?4")?;
     let mut ended = update("ended = ?4, commit_id = ?5")?;
     for ((mission, step, attempt), row) in &writes.attempts {
-        let AttemptChanges { queued, returned: by, crab: has, offered: at, started: start, ended: end } = row;
+        let AttemptChanges { queued, returned: by, crab: has, offered: at, started: start, due, ended: end } = row;
         if let Some(queued) = queued {
             insert.execute((mission, step, attempt, queued))?;
         }
@@ -130,6 +134,9 @@ fn attempts(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
         }
         if let Some((time, worktree)) = start {
             started.execute((mission, step, attempt, time, worktree))?;
+        }
+        if let Some(due) = due {
+            next.execute((mission, step, attempt, due))?;
         }
         if let Some((time, commit)) = end {
             ended.execute((mission, step, attempt, time, commit))?;

@@ -2,6 +2,7 @@
 
 use super::{AttemptChanges, AttemptKey, Failed, Rows, UnitOfWork};
 use crate::actors::AttemptChange;
+use crate::host::Millis;
 
 impl<R: Rows> UnitOfWork<R> {
     /// Notes what is known of an attempt.
@@ -33,6 +34,10 @@ impl<R: Rows> UnitOfWork<R> {
                     row.crab = Some(crab);
                 }
                 row.started = Some((now, worktree));
+            }
+            AttemptChange::Asked { due } => {
+                row.started = Some((now, None));
+                row.due = Some(due.map(|it| now + 1000 * Millis::from(it)));
             }
             AttemptChange::Ended { commit } => row.ended = Some((now, commit)),
         }

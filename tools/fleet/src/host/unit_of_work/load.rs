@@ -2,6 +2,7 @@
 
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Waiting};
 
+use super::save::is_asking;
 use super::{ColonyFound, Failed, LoadedColony, LoadedMission, MissionFound, Rows, UnitOfWork, WaitingQueue};
 use crate::actors::{MissionActor, SchedulerActor};
 use crate::host::HostError;
@@ -43,7 +44,7 @@ impl<R: Rows> UnitOfWork<R> {
     }
 
     fn load(&mut self, found: MissionFound) -> Result<Loaded, Failed> {
-        let MissionFound { id, seq, colony, plan, version, state, waiting } = found;
+        let MissionFound { id, seq, colony, plan, version, state, tip, waiting } = found;
         // What this transaction knows of it is newer.
         self.waiting.entry(id.clone()).or_insert_with(|| (colony.clone(), waiting));
         let read = self.plan_of(&plan)?.and_then(|plan| {
@@ -53,9 +54,9 @@ impl<R: Rows> UnitOfWork<R> {
         });
         match read {
             Ok((plan, mission)) => {
-                let saved_status = mission.status.as_str();
-                let actor = MissionActor { id: id.clone(), colony, plan, mission, version, ticket: seq };
-                let loaded = LoadedMission { actor, saved_version: version, saved_status };
+                let (saved_status, saved_asking) = (mission.status.as_str(), is_asking(&mission));
+                let actor = MissionActor { id: id.clone(), colony, plan, mission, version, ticket: seq, tip };
+                let loaded = LoadedMission { actor, saved_version: version, saved_status, saved_asking };
                 self.missions.insert(id, loaded);
                 Ok(Loaded::Found)
             }

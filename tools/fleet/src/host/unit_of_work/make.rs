@@ -82,6 +82,7 @@ impl<R: Rows> UnitOfWork<R> {
         let status = mission.status.as_str();
         *self.writes.tallies.entry((colony.clone(), "mission", status.to_owned())).or_default() += 1;
         let data = json!({"workflow": plan.name, "branch": branch, "summary": summary});
+        let actor = MissionActor { id: id.clone(), colony: colony.clone(), plan, mission, version: 0, ticket: seq, tip: None };
         let row = NewMissionRow {
             seq,
             colony: colony.clone(),
@@ -91,14 +92,13 @@ impl<R: Rows> UnitOfWork<R> {
             branch,
             prompt,
             searched,
-            state: state_of(plan, &mission, 0),
+            state: state_of(&actor),
         };
         self.writes.missions.insert(id.clone(), row);
         let (about, kind) = (Some(id.clone()), "mission.created");
         self.note(HostChange::Record { colony: colony.clone(), mission: about, kind, data })?;
-        let waits = (colony.clone(), Vec::new());
-        let actor = MissionActor { id: id.clone(), colony, plan, mission, version: 0, ticket: seq };
-        let loaded = LoadedMission { actor, saved_version: 0, saved_status: status };
+        let waits = (colony, Vec::new());
+        let loaded = LoadedMission { actor, saved_version: 0, saved_status: status, saved_asking: false };
         self.missions.insert(id.clone(), loaded);
         self.waiting.insert(id.clone(), waits);
         Ok(self.run(Cascade::created(&id))?.map(|outcome| named(outcome, id)))

@@ -9,6 +9,7 @@ mod keys;
 mod load;
 mod make;
 mod queue;
+mod remind;
 mod rows;
 mod save;
 mod writer;
@@ -64,6 +65,8 @@ struct LoadedMission {
     actor: MissionActor,
     saved_version: u64,
     saved_status: &'static str,
+    /// It runs, and a question of a step waited for an answer.
+    saved_asking: bool,
 }
 
 /// A scheduler, with what its row says, and its first waiting steps by role.
@@ -216,8 +219,9 @@ impl<R: Rows> UnitOfWork<R> {
             WriterRequest::Text(kept) => {
                 // The store has to know the attempts that began in this transaction.
                 self.save()?;
-                Ok(Ok(WriterAnswer::Stored(self.rows.keep_text(&kept.0, &kept.1)?)))
+                Ok(Ok(WriterAnswer::Done(self.rows.keep_text(&kept.0, &kept.1)?)))
             }
+            WriterRequest::Remind(question) => Ok(self.remind(&question)?.map(WriterAnswer::Done)),
         }
     }
 
@@ -332,6 +336,11 @@ impl<R: Rows> UnitOfWork<R> {
             None => Ok(read_plan(hash, self.rows.plan(hash)?)),
         }
     }
+}
+
+/// The names of a row that has them with commas between them.
+pub fn names(joined: Option<String>) -> Vec<String> {
+    joined.iter().flat_map(|it| it.split(',')).filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
 /// The plan of this hash with the text that is stored, or why it cannot be read.

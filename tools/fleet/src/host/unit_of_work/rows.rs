@@ -6,7 +6,7 @@ use orange_core::scheduler::Waiting;
 
 use super::Failed;
 use crate::host::packed::Packed;
-use crate::host::{Colony, Delivery, Millis, TextOf};
+use crate::host::{Colony, Delivery, Millis, OpenQuestion, TextOf};
 
 /// Number of waiting steps of a role that are loaded at a time.
 pub const PAGE: usize = 64;
@@ -43,6 +43,9 @@ pub trait Rows {
 
     /// Removes an alarm.
     fn end_alarm(&mut self, kind: &str, id: &str) -> Result<(), Failed>;
+
+    /// Time at which a question was put that has not been answered, if something was due about it before this time.
+    fn asked(&mut self, question: &OpenQuestion, now: Millis) -> Result<Option<Millis>, Failed>;
 
     /// Missions that ended before this time, those that ended first at first.
     fn ended(&mut self, before: Millis, limit: usize) -> Result<Vec<Ended>, Failed>;
@@ -107,6 +110,8 @@ pub struct MissionFound {
     pub version: u64,
     /// Its state, which a damaged row may have in another encoding.
     pub state: Vec<u8>,
+    /// The commit of its branch that a crab has pushed last.
+    pub tip: Option<String>,
     /// Its steps that wait.
     pub waiting: Vec<Waiting>,
 }
@@ -212,6 +217,9 @@ pub struct MissionState {
     pub status: &'static str,
     pub step: Option<&'static str>,
     pub pause: Option<u32>,
+    /// The steps whose questions wait for an answer, with commas between them.
+    pub asks: Option<String>,
+    pub tip: Option<String>,
     pub version: u64,
     pub state: String,
 }
@@ -248,8 +256,10 @@ pub struct AttemptChanges {
     pub crab: Option<Option<String>>,
     /// Time at which a crab got it.
     pub offered: Option<Option<Millis>>,
-    /// Time at which its agent started, and the worktree in which it did.
+    /// Time at which its agent started or its question was put, and the worktree in which the agent did.
     pub started: Option<(Millis, Option<String>)>,
+    /// Time at which its people are reminded, or at which the time for their answer is over.
+    pub due: Option<Option<Millis>>,
     /// Time of its end, and the commit that was pushed.
     pub ended: Option<(Millis, Option<String>)>,
 }

@@ -1,10 +1,11 @@
 //! Writes of a transaction: actors once, at its end, and the steps that wait.
 
-use orange_core::mission::Mission;
+use orange_core::mission::{Mission, MissionStatus};
 use orange_core::plan::Plan;
 use orange_core::scheduler::Waiting;
 
 use super::{Failed, MissionState, Rows, StoredScheduler, UnitOfWork, WaitingQueue, Waits};
+use crate::actors::MissionActor;
 use crate::model;
 
 impl<R: Rows> UnitOfWork<R> {
@@ -30,13 +31,19 @@ impl<R: Rows> UnitOfWork<R> {
                 let key = (actor.colony.clone(), "mission", name.to_owned());
                 *self.writes.tallies.entry(key).or_default() += change;
             }
-            let state = state_of(actor.plan, &actor.mission, actor.version);
+            let is_asking = is_asking(&actor.mission);
+            if is_asking != loaded.saved_asking {
+                let key = (actor.colony.clone(), "asking", String::new());
+                *self.writes.tallies.entry(key).or_default() += if is_asking { 1 } else { -1 };
+            }
+            let state = state_of(actor);
             match self.writes.missions.get_mut(&id) {
                 Some(new) => new.state = state,
                 None => _ = self.writes.mission_states.insert(actor.ticket, state),
             }
             loaded.saved_version = actor.version;
             loaded.saved_status = status;
+            loaded.saved_asking = is_asking;
         }
     }
 
@@ -121,19 +128,30 @@ impl<R: Rows> UnitOfWork<R> {
 }
 
 /// State of a mission for its row.
-pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) -> MissionState {
+pub(super) fn state_of(actor: &MissionActor) -> MissionState {
+    let MissionActor { plan, mission, version, tip, .. } = actor;
+    let asks: Vec<&str> = mission.open_asks().map(|(step, _)| plan.step(step).id).collect();
     MissionState {
         status: mission.status.as_str(),
         step: current_step(plan, mission),
         pause: mission.pause().map(|it| it.number),
-        version,
+        asks: Some(asks.join(",")).filter(|it| !it.is_empty()),
+        tip: tip.clone(),
+        version: *version,
         state: model::write(mission),
     }
+}
+
+/// True if it runs, and a question of a step waits for an answer.
+pub(super) fn is_asking(mission: &Mission) -> bool {
+    mission.status == MissionStatus::Running && mission.open_asks().next().is_some()
 }
 
 /// The step that runs or comes next, or about which the mission asks.
 fn current_step(plan: &Plan<'static>, mission: &Mission) -> Option<&'static str> {
     let asked = mission.pause().and_then(|pause| pause.reason.step());
-    let step = mission.busy().or(asked).or_else(|| mission.next(plan).map(|(step, _)| step))?;
+    let open = || mission.open_asks().next();
+    let next = || mission.next(plan).or_else(open).map(|(step, _)| step);
+    let step = mission.busy().or(asked).or_else(next)?;
     plan.steps.get(step.index()).map(|it| it.id)
 }

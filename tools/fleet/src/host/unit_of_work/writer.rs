@@ -7,7 +7,7 @@ use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{
-    ActorCall, ActorReply, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, TextOf,
+    ActorCall, ActorReply, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, OpenQuestion, TextOf,
 };
 
 /// The most calls in one transaction.
@@ -33,6 +33,8 @@ pub enum WriterRequest {
     Forget(Millis),
     /// A text of an attempt to keep.
     Text(Box<(TextOf, Packed)>),
+    /// What is due about a question is to be done.
+    Remind(OpenQuestion),
 }
 
 /// Answer of the thread.
@@ -47,8 +49,8 @@ pub enum WriterAnswer {
         /// Nothing more is to be removed.
         is_done: bool,
     },
-    /// True if there is an attempt that has the text.
-    Stored(bool),
+    /// True if it was done: there is an attempt that has the text, or something was due about the question.
+    Done(bool),
 }
 
 impl WriterRequest {
@@ -57,13 +59,23 @@ impl WriterRequest {
         match self {
             WriterRequest::Call(call) => call.key.as_deref(),
             WriterRequest::Mission(new) => new.key.as_deref(),
-            WriterRequest::Colony(_) | WriterRequest::Forget(_) | WriterRequest::Text(_) => None,
+            WriterRequest::Colony(_)
+            | WriterRequest::Forget(_)
+            | WriterRequest::Text(_)
+            | WriterRequest::Remind(_) => None,
         }
     }
 
     /// The mission that it needs.
     pub(super) fn mission(&self) -> Option<&str> {
-        let WriterRequest::Call(call) = self else { return None };
+        let call = match self {
+            WriterRequest::Call(call) => call,
+            WriterRequest::Remind(question) => return Some(&question.mission),
+            WriterRequest::Mission(_)
+            | WriterRequest::Colony(_)
+            | WriterRequest::Forget(_)
+            | WriterRequest::Text(_) => return None,
+        };
         match &call.event {
             Event::Mission { id, .. } => Some(id),
             Event::Scheduler { .. } => None,

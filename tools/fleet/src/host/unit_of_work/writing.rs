@@ -7,7 +7,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::{Rows, UnitOfWork, WriterAnswer, WriterJob, WriterRequest, writer};
 use crate::host::{
-    ActorCall, ActorReply, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, TextOf, packed,
+    ActorCall, ActorReply, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, OpenQuestion, TextOf, packed,
 };
 
 /// Number of calls that may wait before callers do.
@@ -68,7 +68,7 @@ impl WriterThread {
     async fn outcome(&self, request: WriterRequest) -> Result<ActorReply, HostError> {
         match self.ask(request).await? {
             WriterAnswer::Reply(outcome) => Ok(outcome),
-            WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Stored(_) => {
+            WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Done(_) => {
                 Err(HostError::Stopping)
             }
         }
@@ -79,7 +79,7 @@ impl WriterThread {
         Box::pin(async {
             match self.ask(WriterRequest::Colony(new)).await? {
                 WriterAnswer::Colony(colony) => Ok(colony),
-                WriterAnswer::Reply(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Stored(_) => {
+                WriterAnswer::Reply(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Done(_) => {
                     Err(HostError::Stopping)
                 }
             }
@@ -102,7 +102,19 @@ impl WriterThread {
             let packed = tokio::task::spawn_blocking(move || packed::pack(&text)).await;
             let packed = packed.map_err(|_| HostError::Stopping)??;
             match self.ask(WriterRequest::Text(Box::new((of, packed)))).await? {
-                WriterAnswer::Stored(is_there) => Ok(is_there),
+                WriterAnswer::Done(is_there) => Ok(is_there),
+                WriterAnswer::Reply(_) | WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } => {
+                    Err(HostError::Stopping)
+                }
+            }
+        })
+    }
+
+    /// [`Host::remind`](crate::host::Host::remind).
+    pub fn remind(&self, question: OpenQuestion) -> Later<'_, bool> {
+        Box::pin(async {
+            match self.ask(WriterRequest::Remind(question)).await? {
+                WriterAnswer::Done(was_due) => Ok(was_due),
                 WriterAnswer::Reply(_) | WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } => {
                     Err(HostError::Stopping)
                 }
@@ -123,7 +135,7 @@ impl WriterThread {
                             return Ok(forgotten);
                         }
                     }
-                    WriterAnswer::Reply(_) | WriterAnswer::Colony(_) | WriterAnswer::Stored(_) => {
+                    WriterAnswer::Reply(_) | WriterAnswer::Colony(_) | WriterAnswer::Done(_) => {
                         return Err(HostError::Stopping);
                     }
                 }

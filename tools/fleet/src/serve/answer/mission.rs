@@ -1,11 +1,12 @@
 //! Missions, their steps and their attempts.
 
 use orange_api::gateway::{
-    MissionAnswer, MissionLine, PauseAnswer, PauseCause, PauseOffer, RunAnswer, RunStatus, TaskAnswer,
+    AskAnswer, MissionAnswer, MissionLine, PauseAnswer, PauseCause, PauseOffer, RunAnswer, RunStatus, TaskAnswer,
 };
 use orange_core::mission::{AttemptEnd, Mission, Pause, PauseReason, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
+use crate::host::questions::{Question, after_time, persons};
 use crate::host::{AttemptRow, MissionListRow, StoredMission};
 
 impl From<MissionListRow> for MissionLine {
@@ -19,6 +20,7 @@ impl From<MissionListRow> for MissionLine {
             status,
             step,
             pause,
+            asks,
             version,
             created,
             updated,
@@ -32,6 +34,7 @@ impl From<MissionListRow> for MissionLine {
             status,
             step_id: step,
             pause,
+            asks,
             version,
             created_at_ms: created,
             updated_at_ms: updated,
@@ -41,7 +44,7 @@ impl From<MissionListRow> for MissionLine {
 
 impl From<StoredMission> for MissionAnswer {
     fn from(stored: StoredMission) -> MissionAnswer {
-        let tasks = tasks(&stored);
+        let (tasks, asks) = (tasks(&stored), asks(&stored));
         let StoredMission { row, plan, mission, prompt, .. } = stored;
         MissionAnswer {
             inputs: mission.inputs.clone(),
@@ -57,6 +60,7 @@ impl From<StoredMission> for MissionAnswer {
             intervene: mission.policy.intervene,
             pause: mission.pause().map(|it| pause(it, plan, &mission)),
             pauses: mission.questions.iter().map(|it| pause(it, plan, &mission)).collect(),
+            asks,
             waits: None,
             tasks,
             version: row.version,
@@ -86,6 +90,28 @@ fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
         false => vec![PauseOffer::Continue, PauseOffer::Cancel],
     };
     PauseAnswer { number: pause.number, reason, step_id, message, offers }
+}
+
+/// The questions of a mission that wait for an answer.
+fn asks(stored: &StoredMission) -> Vec<AskAnswer> {
+    let texts = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect();
+    let ask = |question: Question| {
+        let step = stored.plan.step(question.step);
+        AskAnswer {
+            step_id: step.id.to_owned(),
+            attempt: question.attempt,
+            question: question.text,
+            context: question.context,
+            shows_diff: step.ask.is_some_and(|it| it.shows_diff),
+            answers: texts(&step.answers()),
+            who: texts(persons(step)),
+            since_ms: question.since,
+            until_ms: question.until,
+            on_timeout: after_time(step).map(str::to_owned),
+            commit: question.commit,
+        }
+    };
+    stored.questions().into_iter().map(ask).collect()
 }
 
 /// The steps of a mission.
@@ -133,6 +159,7 @@ fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
         attempt: run.attempt,
         status: attempt_status(mission, id, run.attempt, run.offered.is_some()),
         crab_id: run.crab.clone(),
+        by: None,
         result: None,
         summary: None,
         warning: None,
@@ -145,7 +172,9 @@ fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
         started_at_ms: run.started,
         ended_at_ms: run.ended,
     };
-    match end(mission, id, run.attempt) {
+    let end = end(mission, id, run.attempt);
+    answer.by = end.and_then(AttemptEnd::answered).map(|(_, origin)| origin.by.as_str().to_owned());
+    match end {
         Some(AttemptEnd::Completed(report)) => {
             answer.result.clone_from(&report.result);
             answer.summary = Some(report.summary.clone());
@@ -176,9 +205,9 @@ pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered:
         None => match mission.step(step).status {
             StepStatus::Running => RunStatus::Running,
             StepStatus::Assigned => RunStatus::Assigned,
+            StepStatus::Asked => RunStatus::Asked,
             StepStatus::Queued if is_offered => RunStatus::Assigned,
             StepStatus::Queued
-            | StepStatus::Asked
             | StepStatus::Blocked
             | StepStatus::Completed
             | StepStatus::Failed

@@ -7,12 +7,13 @@ use crate::host::{HistoryRecord, StoreCounts};
 
 /// The counts of a store.
 pub fn status(counts: StoreCounts, newest_event: u64) -> StatusAnswer {
-    let StoreCounts { missions, crabs: [known, idle, busy, faulty], waiting, alarms } = counts;
+    let StoreCounts { missions, crabs: [known, idle, busy, faulty], waiting, alarms, asking } = counts;
     StatusAnswer {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         missions: missions.into_iter().collect(),
         crabs: CrabCounts { known, idle, busy, faulty },
         waiting,
+        asking,
         alarms,
         newest_event,
     }

@@ -77,10 +77,17 @@ pub struct Tokens {
     changes: watch::Sender<()>,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KnownToken {
+    name: String,
+    rights: Rights,
+    hash: [u8; 32],
+}
+
 #[derive(Debug, Default)]
 struct TokenCache {
     looked: Option<(SystemTime, SystemTime)>,
-    known: BTreeMap<String, (Rights, [u8; 32])>,
+    known: BTreeMap<String, KnownToken>,
 }
 
 impl Tokens {
@@ -214,7 +221,7 @@ impl Tokens {
         let hash: [u8; 32] = Sha256::digest(secret).into();
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
         let (rights, known) = match seen.known.get(id) {
-            Some((rights, known)) => (Some(rights), known),
+            Some(known) => (Some(&known.rights), &known.hash),
             None => (None, &[0; 32]),
         };
         let is_equal: bool = known.ct_eq(&hash).into();
@@ -230,7 +237,14 @@ impl Tokens {
     pub fn rights_of(&self, id: &str) -> Option<Rights> {
         self.look_again();
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
-        seen.known.get(id).map(|(rights, _)| rights.clone())
+        seen.known.get(id).map(|it| it.rights.clone())
+    }
+
+    /// Name of the token of this id, which is that of its person; `None` after it was revoked.
+    pub fn name_of(&self, id: &str) -> Option<String> {
+        self.look_again();
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        seen.known.get(id).map(|it| it.name.clone())
     }
 
     /// Hears when tokens are made or revoked, as soon as somebody looks.
@@ -241,7 +255,7 @@ impl Tokens {
     /// Key that signs the sessions of the console, equal on every gateway that has the same administrator's token.
     pub fn session_secret(&self) -> Vec<u8> {
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
-        let admin = seen.known.get(ADMIN).map(|(_, hash)| *hash).unwrap_or_default();
+        let admin = seen.known.get(ADMIN).map(|it| it.hash).unwrap_or_default();
         Sha256::new().chain_update("orange-fleet sessions").chain_update(admin).finalize().to_vec()
     }
 
@@ -261,11 +275,15 @@ impl Tokens {
 
     fn look(&self, modified: SystemTime) -> Result<()> {
         let listed = self.list()?;
-        let with_hash = |it: StoredToken| Some((it.id, (it.rights, unhex(&it.hash)?)));
+        let with_hash = |it: StoredToken| {
+            let hash = unhex(&it.hash)?;
+            Some((it.id, KnownToken { name: it.name, rights: it.rights, hash }))
+        };
         let mut known: BTreeMap<_, _> = listed.into_iter().filter_map(with_hash).collect();
         let admin = fs::read_to_string(self.folder.join(ADMIN)).unwrap_or_default();
         if let Some((ADMIN, secret)) = parts(admin.trim()) {
-            known.insert(ADMIN.to_owned(), (Rights::Person, Sha256::digest(secret).into()));
+            let (name, hash) = (ADMIN.to_owned(), Sha256::digest(secret).into());
+            known.insert(ADMIN.to_owned(), KnownToken { name, rights: Rights::Person, hash });
         }
         let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
         let has_changed = seen.known != known;

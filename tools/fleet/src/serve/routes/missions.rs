@@ -11,7 +11,7 @@ use orange_api::gateway::{
 };
 use orange_codegen::suggest;
 use orange_core::mission::{AnswerEffect, Event as MissionEvent, MissionStatus, Refusal};
-use orange_core::plan::{Execution, Intervene, Policy};
+use orange_core::plan::{Execution, Intervene, Policy, Step};
 use serde::Deserialize;
 
 use super::{PageLimit, done, rights};
@@ -32,6 +32,8 @@ pub(super) struct MissionListQuery {
     colony: Option<String>,
     status: Option<String>,
     q: Option<String>,
+    #[serde(default)]
+    asks: bool,
     after: Option<String>,
     #[serde(default)]
     limit: PageLimit,
@@ -87,8 +89,8 @@ pub async fn start(
         return Err(ApiError::bad("no_prompt", "`prompt` is empty").help("say what is to be done"));
     }
     let plan = gateway.workflows.named(&workflow)?;
-    if plan.has_asks() {
-        let message = format!("`{workflow}` asks persons, and missions of a fleet ask nobody yet");
+    if plan.is_concurrent() || plan.steps.iter().any(Step::is_fan_out) {
+        let message = format!("`{workflow}` has steps that work side by side, and a fleet does one after the other");
         return Err(ApiError::new(StatusCode::NOT_IMPLEMENTED, "unsupported", message)
             .help("`orange mission start` runs it on one machine"));
     }
@@ -126,7 +128,7 @@ pub(super) async fn list(
     caller: AuthorizedCaller,
     StrictQuery(query): StrictQuery<MissionListQuery>,
 ) -> Result<Json<Missions>, ApiError> {
-    let MissionListQuery { colony, status, q, after, limit } = query;
+    let MissionListQuery { colony, status, q, asks, after, limit } = query;
     let colony = match colony {
         Some(asked) => Some(gateway.colony(&asked, rights(&caller.holder)).await?.id),
         None => None,
@@ -139,6 +141,7 @@ pub(super) async fn list(
         colony,
         statuses,
         text: q.filter(|it| !it.is_empty()),
+        asks,
         before: after,
         limit: limit.0 + 1,
     };

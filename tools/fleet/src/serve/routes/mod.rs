@@ -1,5 +1,6 @@
 //! The calls of the API. The table is all of them: the router, the rights that each route needs and the test of `openapi.json` read it.
 
+mod answers;
 mod colonies;
 mod crabs;
 mod events;
@@ -20,6 +21,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use orange_core::mission;
 use serde::Deserialize;
 
+pub use self::answers::answer_question;
 pub use self::missions::{MissionAction, answer, start};
 use super::auth::{self, AllowedCallers, TokenHolder};
 use super::error::ApiError;
@@ -76,6 +78,7 @@ pub const ROUTES: &[ApiRoute] = &[
     route("GET", "/v1/missions/{mission_id}", AllowedCallers::Readers, || get(missions::show)),
     route("GET", "/v1/missions/{mission_id}/events", AllowedCallers::Readers, || get(events::of_mission)),
     route("POST", "/v1/missions/{mission_id}/continue", AllowedCallers::People, || post(missions::go_on)),
+    route("POST", "/v1/missions/{mission_id}/answers", AllowedCallers::People, || post(answers::create)),
     route("POST", "/v1/missions/{mission_id}/retry", AllowedCallers::People, || post(missions::retry)),
     route("POST", "/v1/missions/{mission_id}/cancel", AllowedCallers::People, || post(missions::cancel)),
     route("GET", "/v1/tasks", AllowedCallers::Readers, || get(missions::tasks)),

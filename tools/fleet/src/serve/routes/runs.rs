@@ -57,7 +57,10 @@ pub(super) async fn get(
     PathIds(run): PathIds<String>,
 ) -> Result<Json<TaskAssigned>, ApiError> {
     let run = RunId::parse(&run)?;
-    let (_, step) = gateway.run(&run, rights(&caller.holder)).await?;
+    let (known, step) = gateway.run(&run, rights(&caller.holder)).await?;
+    if known.plan.step(step).is_ask() {
+        return Err(ApiError::of_mission(&Refusal::NotYours(step), known.plan));
+    }
     let unknown =
         |error: ApiError| if error.code == "unknown_run" { unknown_run(&run.to_string()) } else { error };
     assignment(&gateway, run.mission, step, run.attempt).await.map(Json).map_err(unknown)
