@@ -212,9 +212,14 @@ impl NeedAction {
         matches!(self.name, ActionName::Allow | ActionName::Deny)
     }
 
-    /// True if a person writes a text with it: a message, or, if they like, the reason why work goes back.
+    /// True if a person writes a text with it: a message, or, if they like, the reason why work goes back or a comment on an answer.
     pub fn takes_text(&self) -> bool {
-        self.text || self.returns
+        self.text || self.returns || self.takes_comment()
+    }
+
+    /// True if it answers the question of a step, to which a person may write a comment.
+    pub fn takes_comment(&self) -> bool {
+        self.name == ActionName::Answer
     }
 
     /// The arguments of `orange` that do it without a question. A text comes on the standard input.
@@ -225,7 +230,12 @@ impl NeedAction {
             arguments.push("--yes".to_owned());
         }
         if has_text {
-            arguments.push(if self.returns { "--feedback=-" } else { "-" }.to_owned());
+            let word = match self {
+                _ if self.returns => "--feedback=-",
+                _ if self.takes_comment() => "--comment=-",
+                _ => "-",
+            };
+            arguments.push(word.to_owned());
         }
         arguments
     }
@@ -268,5 +278,8 @@ mod tests {
         let back = NeedAction { returns: true, ..back };
         assert_eq!(back.arguments(false), back.command);
         assert_eq!(back.arguments(true).last().map(String::as_str), Some("--feedback=-"));
+        let answer = action(ActionName::Answer, &["mission", "answer", "m1", "approve", "reject"]);
+        assert!(answer.takes_text() && answer.arguments(false) == answer.command);
+        assert_eq!(answer.arguments(true).last().map(String::as_str), Some("--comment=-"));
     }
 }

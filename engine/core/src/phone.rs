@@ -78,6 +78,17 @@ pub enum PhoneCommand {
         /// Text of the call.
         call: String,
     },
+    /// Answers the question of a step.
+    Answer {
+        /// Id of the mission.
+        mission: String,
+        /// Name of the step.
+        step: String,
+        /// Number of its attempt.
+        attempt: u32,
+        /// The answer in one word.
+        word: String,
+    },
 }
 
 impl PhoneCommand {
@@ -88,6 +99,18 @@ impl PhoneCommand {
             PhoneCommand::Deny { .. } => PhoneAnswer::Deny,
             PhoneCommand::Continue { .. } => PhoneAnswer::Continue,
             PhoneCommand::Seen { .. } => PhoneAnswer::Seen,
+            PhoneCommand::Answer { .. } => PhoneAnswer::Answer,
+        }
+    }
+
+    /// The word on its button.
+    pub fn label(&self) -> &str {
+        match self {
+            PhoneCommand::Allow { .. } => "Allow",
+            PhoneCommand::Deny { .. } => "Deny",
+            PhoneCommand::Continue { .. } => "Continue",
+            PhoneCommand::Seen { .. } => "Seen",
+            PhoneCommand::Answer { word, .. } => word,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::clocks::{JOURNAL, set_clock};
 use crate::missions::{ends, pauses};
 use crate::task::Task;
 use crate::world::{World, write_program};
@@ -213,6 +214,28 @@ fn an_answer_about_another_commit_is_refused() {
     world.ok(&["mission", "answer", &mission.id, "approve", "--commit", &tip[..10]]);
     ends(&mission, "completed");
     assert_eq!(step(&mission, "approve")["attempts"][0]["commit"], json!(tip));
+}
+
+/// A message when it is asked, one at half of the time, and one an hour before its end, each once.
+#[test]
+fn people_are_reminded_of_an_open_question() {
+    let world = world(&FLOW.replace("on_fail = \"tell\"", "timeout = 14400"));
+    let log = world.path("log");
+    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$1\" >>'{}'\n", log.display());
+    write_program(&world.path("agents").join("log"), &script);
+    let settings = "[log]\nvia = 'command'\nargv = ['log', '{need}']\nneeds = ['question']\n";
+    fs::write(world.home().join("notify.toml"), settings).unwrap();
+    let mission = world.start("toy", &[]);
+    asks(&mission, 1);
+    mission.is_left();
+    for (hours, messages) in [(0, 1), (1, 1), (1, 2), (1, 3)] {
+        set_clock(&mission, JOURNAL, hours * 3600);
+        for _ in 0..2 {
+            world.ok(&["monitor", "--once"]);
+            assert_eq!(fs::read_to_string(&log).unwrap_or_default().lines().count(), messages, "{hours}");
+        }
+    }
+    cancel(&world, &mission);
 }
 
 /// The process that put the question has been killed before it sent a message about it: the monitor says it all the same.

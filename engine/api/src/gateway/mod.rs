@@ -21,8 +21,8 @@ pub use crab::{
     OfferAnswer, PollBody, RegisterBody, Registered, TickBody, Ticked,
 };
 pub use mission::{
-    Acted, AnswerBody, AskAnswer, AskAnswered, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
-    PauseCause, PauseEffect, PauseOffer, RetryBody, TaskAnswer, Tasks,
+    Acted, AnswerBody, AskAnswer, AskAnswered, ContinueBody, MissionAnswer, MissionLine, Missions,
+    NewMissionBody, Nothing, PauseAnswer, PauseCause, PauseEffect, PauseOffer, RetryBody, TaskAnswer, Tasks,
 };
 pub use run::{
     CompleteBody, GiveBackBody, ReportOutcome, Reported, RunAnswer, RunEnd, RunStatus, Runs, StartBody,

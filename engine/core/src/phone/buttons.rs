@@ -21,12 +21,19 @@ pub enum PhoneAnswer {
     Continue,
     /// Confirms a call for attention.
     Seen,
+    /// Answers the question of a step, with a button for each answer.
+    Answer,
 }
 
 impl PhoneAnswer {
     /// Every answer, in the order of buttons.
-    pub const ALL: [PhoneAnswer; 4] =
-        [PhoneAnswer::Allow, PhoneAnswer::Deny, PhoneAnswer::Continue, PhoneAnswer::Seen];
+    pub const ALL: [PhoneAnswer; 5] = [
+        PhoneAnswer::Allow,
+        PhoneAnswer::Deny,
+        PhoneAnswer::Continue,
+        PhoneAnswer::Seen,
+        PhoneAnswer::Answer,
+    ];
 
     /// The word in settings.
     pub const fn as_str(self) -> &'static str {
@@ -35,18 +42,10 @@ impl PhoneAnswer {
             PhoneAnswer::Deny => "deny",
             PhoneAnswer::Continue => "continue",
             PhoneAnswer::Seen => "seen",
+            PhoneAnswer::Answer => "answer",
         }
     }
 
-    /// The word on the button.
-    pub const fn label(self) -> &'static str {
-        match self {
-            PhoneAnswer::Allow => "Allow",
-            PhoneAnswer::Deny => "Deny",
-            PhoneAnswer::Continue => "Continue",
-            PhoneAnswer::Seen => "Seen",
-        }
-    }
 }
 
 /// A need in a message, as far as its buttons depend on it.
@@ -58,6 +57,8 @@ pub struct ShownNeed<'n> {
     pub argument: Option<&'n str>,
     /// Call for attention.
     pub call: Option<&'n str>,
+    /// Question of a step, of which the message shows all that a person needs for an answer.
+    pub question: Option<&'n str>,
     /// Text of the message.
     pub text: &'n str,
     /// True if the message is about other needs, too, or is one of a digest.
@@ -77,14 +78,19 @@ pub fn buttons(allowed: &[PhoneAnswer], need: &ShownNeed<'_>) -> Vec<PhoneAnswer
             && match answer {
                 PhoneAnswer::Allow => need.argument.is_some_and(|argument| need.shows(argument)),
                 PhoneAnswer::Seen => need.call.is_some_and(|call| need.shows(call)),
+                PhoneAnswer::Answer => need.question.is_some_and(|question| need.shows(question)),
                 PhoneAnswer::Deny | PhoneAnswer::Continue => true,
             }
     };
-    let most = MOST_BUTTONS - usize::from(need.has_console);
-    PhoneAnswer::ALL.into_iter().filter(is_offered).take(most).collect()
+    PhoneAnswer::ALL.into_iter().filter(is_offered).take(need.room()).collect()
 }
 
 impl ShownNeed<'_> {
+    /// Number of buttons that answer.
+    pub fn room(&self) -> usize {
+        MOST_BUTTONS - usize::from(self.has_console)
+    }
+
     /// True if the message shows every character of this text, and none of it is hidden.
     fn shows(&self, text: &str) -> bool {
         !text.is_empty()

@@ -38,10 +38,21 @@ const ASKED: ShownNeed<'_> = ShownNeed {
     open: &[PhoneAnswer::Deny, PhoneAnswer::Allow],
     argument: Some("cargo test"),
     call: None,
+    question: None,
     text: "Bash: cargo test · Mend it",
     is_digest: false,
     has_console: true,
 };
+
+#[test]
+fn a_question_is_answered_where_it_is_shown_whole() {
+    const OPEN: &[PhoneAnswer] = &[PhoneAnswer::Answer];
+    let asked = |question, text| ShownNeed { open: OPEN, argument: None, question, text, ..ASKED };
+    check_buttons(&asked(Some("When?"), "step when asks ada: When? · Mend it"), OPEN);
+    check_buttons(&asked(Some("When?"), "step when asks ada: Wh…"), &[]);
+    check_buttons(&asked(Some("When\nis it?"), "When\nis it?"), &[]);
+    check_buttons(&asked(None, "step when asks ada: When?"), &[]);
+}
 
 #[test]
 fn allow_is_offered_where_the_whole_argument_is_shown() {

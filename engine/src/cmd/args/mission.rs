@@ -318,8 +318,8 @@ pub struct AnswerArgs {
     /// The mission, the step that asks, and the answer
     #[arg(value_name = "[MISSION [STEP]] ANSWER", required = true, num_args = 1..=3)]
     pub words: Vec<String>,
-    /// Comment for the steps after it, or the reason of a rejection
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    /// Comment for the steps after it, or the reason of a rejection; `-` reads standard input
+    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
     pub comment: Option<String>,
     /// The commit that you have seen: an answer about another one is refused
     #[arg(long, value_name = "COMMIT")]

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::cmd;
 use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
+use crate::cmd::stdin;
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
 use crate::cmd::task::{delete, restore};
@@ -51,8 +52,10 @@ pub fn run(
         MissionCommand::Answer(args) => {
             let (mission, step, word) = args.parts();
             let dir = named_or_here(app, &MissionName { name: mission.map(str::to_owned) })?;
-            let (comment, commit) = (args.comment.as_deref().unwrap_or_default(), args.commit.as_deref());
-            let done = answer_ask::answer(app, &dir, &AskAnswer { step, word, comment, commit })?;
+            let comment = args.comment.as_deref().map(|it| stdin::or_text(it, "the comment")).transpose()?;
+            let (comment, commit) = (comment.as_deref().unwrap_or_default(), args.commit.as_deref());
+            let answer = AskAnswer { step, word, comment, commit, attempt: None };
+            let done = answer_ask::answer(app, &dir, &answer)?;
             changed(app, &dir, &done, Vec::new())
         }
         MissionCommand::Retry { mission, step } => {

@@ -27,6 +27,8 @@ pub struct AskAnswer<'a> {
     pub comment: &'a str,
     /// The commit that the person has seen, or its first letters.
     pub commit: Option<&'a str>,
+    /// The number of the attempt whose question is meant; the current one by default.
+    pub attempt: Option<u32>,
 }
 
 /// Answers the question of a step in the name of the person who runs this, and lets the mission go on. Returns what was done, in words.
@@ -43,7 +45,7 @@ pub fn answer(app: &App, dir: &WorkItemDir, answer: &AskAnswer<'_>) -> Result<St
         None => only(&mission.projection, dir)?,
     };
     let by = person(app, mission.locked.task())?;
-    let attempt = mission.projection.mission.step(step).attempt();
+    let attempt = answer.attempt.unwrap_or_else(|| mission.projection.mission.step(step).attempt());
     show_again(app, &mut mission, step, attempt, answer.commit)?;
     let shown = mission.projection.mission.step(step).shown().cloned();
     let is_meant = |shown: &&String| answer.commit.is_none_or(|it| names(it, shown));
@@ -121,7 +123,7 @@ fn names(given: &str, commit: &str) -> bool {
 }
 
 /// Name of the person who runs this: git's `user.name` in the repository of the mission.
-fn person(app: &App, task: &WorkItem) -> Result<String> {
+pub fn person(app: &App, task: &WorkItem) -> Result<String> {
     let project = app.project_of(task)?;
     let name = Git::at(&project.path).user_name()?;
     name.ok_or_else(|| {

@@ -75,6 +75,18 @@ impl Projection {
         since.checked_add(Duration::from_secs(timeout.into()))
     }
 
+    /// The identity of the open questions in messages. It changes with each question, and with each reminder that is due.
+    pub fn ask_mark(&self, history: &WorkItemHistory) -> String {
+        let mark = |(step, attempt): (StepId, u32)| {
+            let rule = self.plan.step(step);
+            let since = asked(rule.id, attempt, history).and_then(|record| clock::parse(&record.timestamp));
+            let waited = since.and_then(|since| fault::now().duration_since(since).ok()).unwrap_or_default();
+            let due = rule.reminders().into_iter().filter(|it| u64::from(*it) <= waited.as_secs()).count();
+            format!("{}.{attempt}.{due}", rule.id)
+        };
+        self.mission.open_asks().map(mark).collect::<Vec<_>>().join("+")
+    }
+
     /// The open questions of steps, in the order of the plan's source, with the commands that answer them.
     pub fn asks(&self, dir: &WorkItemDir, history: &WorkItemHistory) -> Vec<MissionAsk> {
         let is_open = matches!(self.mission.status, MissionStatus::Running | MissionStatus::Paused);

@@ -110,12 +110,18 @@ pub fn offers(channel: &Channel, seen: &[&SeenNeed], message: &mut NeedMessage) 
         open: &open,
         argument: seen.need.argument.as_deref().filter(|_| seen.is_whole),
         call: seen.call.as_deref(),
+        question: seen.ask.as_ref().map(|ask| ask.question.as_str()),
         text: &text,
         is_digest: channel.rules.digest.is_some(),
         has_console: console(channel).is_some(),
     };
     let offered = buttons(&phone.answers, &shown);
-    let offers: Vec<_> = commands.into_iter().filter(|command| offered.contains(&command.answer())).collect();
+    let mut offers: Vec<_> =
+        commands.into_iter().filter(|command| offered.contains(&command.answer())).collect();
+    // A question whose answers do not all have room has none here.
+    if offers.len() > shown.room() {
+        offers.retain(|command| command.answer() != PhoneAnswer::Answer);
+    }
     if !offers.is_empty() {
         message.text = text;
     }
@@ -134,6 +140,12 @@ fn commands(seen: &SeenNeed) -> Vec<PhoneCommand> {
             Some(PhoneCommand::Continue { mission: id.clone(), pause })
         }
         ActionName::Seen => Some(PhoneCommand::Seen { task: id.clone(), call: seen.call.clone()? }),
+        ActionName::Answer => {
+            let ask = seen.ask.as_ref()?;
+            let word = ask.answers.iter().find(|answer| words.get(4) == Some(*answer))?.clone();
+            let (mission, step, attempt) = (id.clone(), ask.step.clone(), ask.attempt);
+            Some(PhoneCommand::Answer { mission, step, attempt, word })
+        }
         ActionName::Send
         | ActionName::Attach
         | ActionName::Logs
@@ -149,7 +161,6 @@ fn commands(seen: &SeenNeed) -> Vec<PhoneCommand> {
         | ActionName::Resolve
         | ActionName::AddBudget
         | ActionName::Accept
-        | ActionName::Answer
         | ActionName::Retry
         | ActionName::Cancel
         | ActionName::Undo
@@ -194,7 +205,7 @@ fn button(phone: &Phone, offer: &PhoneCommand, code: &str) -> Button {
     let headers = phone.reply.phone.iter().filter_map(|header| header.split_once(':'));
     let trimmed = |(name, value): (&str, &str)| (name.trim().to_owned(), value.trim().to_owned());
     Button::Http {
-        label: offer.answer().label(),
+        label: offer.label().to_owned().into(),
         method: "POST",
         url: phone.reply.url.trim_end_matches('/').to_owned(),
         headers: headers.map(trimmed).collect::<BTreeMap<_, _>>(),
@@ -219,7 +230,7 @@ fn console(channel: &Channel) -> Option<&str> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use orange_api::NeedAction;
+    use orange_api::{MissionAsk, NeedAction};
     use orange_core::need::NeedKind;
     use orange_core::notify::ChannelRules;
     use orange_core::phone::{Received, Reply, code_in};
@@ -313,6 +324,46 @@ mod tests {
         assert_eq!(answers(&channel(None), &[&called]).0, [PhoneAnswer::Seen]);
         called.need.actions[0].refusal = Some("not now".to_owned());
         assert_eq!(answers(&channel(None), &[&called]).0, []);
+    }
+
+    /// A step that asks for a word, and shows no changes.
+    fn question(answers: &[&str]) -> SeenNeed {
+        let mut asked = seen("fix", "", "step when asks ada: When?");
+        let command = |word: &&str| action(ActionName::Answer, &["mission", "answer", "t1", "when", word]);
+        asked.need.actions = answers.iter().map(command).collect();
+        asked.ask = Some(MissionAsk {
+            step: "when".to_owned(),
+            attempt: 2,
+            what: "step when asks ada: When?".to_owned(),
+            question: "When?".to_owned(),
+            context: None,
+            shows_diff: false,
+            answers: answers.iter().map(|it| (*it).to_owned()).collect(),
+            who: Vec::new(),
+            since: None,
+            until: None,
+            on_timeout: None,
+            commit: None,
+            offers: Vec::new(),
+        });
+        asked
+    }
+
+    #[test]
+    fn a_question_has_a_button_for_each_answer() {
+        let asked = question(&["now", "later"]);
+        let mut message = NeedMessage::about(vec![NeedItem::of(&asked)]);
+        let command = |word: &str| PhoneCommand::Answer {
+            mission: "t1".to_owned(),
+            step: "when".to_owned(),
+            attempt: 2,
+            word: word.to_owned(),
+        };
+        assert_eq!(offers(&channel(None), &[&asked], &mut message), [command("now"), command("later")]);
+        assert_eq!(command("now").label(), "now");
+        let many = question(&["now", "later", "never"]);
+        assert_eq!(answers(&channel(None), &[&many]).0, [], "the third answer has no room beside the console");
+        assert_eq!(answers(&channel(None), &[&SeenNeed { ask: None, ..asked }]).0, []);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One message, in the forms that channels read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use orange_core::need::NeedKind;
@@ -37,7 +38,7 @@ pub struct NeedMessage {
 pub enum Button {
     /// Sends a request.
     Http {
-        label: &'static str,
+        label: Cow<'static, str>,
         method: &'static str,
         url: String,
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -293,6 +294,8 @@ pub(super) mod tests {
             need,
             is_whole: false,
             call: None,
+            asked: None,
+            ask: None,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::caller::Caller;
 use crate::drive::curl;
 use crate::flow::asked::RequestAnswer;
 use crate::flow::mission::answer::{PauseDecision, go_on};
+use crate::flow::mission::answer_ask::{self, AskAnswer};
 use crate::flow::person::{answer, edit};
 use crate::store::event::Via;
 use crate::store::{find, tokens};
@@ -249,6 +250,11 @@ fn carry_out(app: &App, command: &PhoneCommand) -> Result<String> {
             let wish = PauseDecision { pause: Some(*pause), is_from_phone: true, ..PauseDecision::default() };
             let done = go_on(app, &dir, wish)?;
             Ok(format!("pause {} of {mission} is answered: {}", done.pause, done.what))
+        }
+        PhoneCommand::Answer { mission, step, attempt, word } => {
+            let dir = find::by_id(&app.home, mission)?;
+            let (step, attempt) = (Some(step.as_str()), Some(*attempt));
+            answer_ask::answer(app, &dir, &AskAnswer { step, word, comment: "", commit: None, attempt })
         }
         PhoneCommand::Seen { task, call } => {
             let dir = find::by_id(&app.home, task)?;

@@ -58,7 +58,7 @@ pub(super) fn act(turn: &mut UpdateTurn, name: &str) {
 
 fn perform(turn: &mut UpdateTurn, deeds: Vec<RowDeed>, is_many: bool) {
     let (mut orders, mut texts, mut confirms, mut returns) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut moves, mut answers) = (Vec::new(), Vec::new());
+    let (mut moves, mut answers, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
     for deed in deeds {
         match deed {
             RowDeed::Order(order) => orders.push(order),
@@ -66,6 +66,7 @@ fn perform(turn: &mut UpdateTurn, deeds: Vec<RowDeed>, is_many: bool) {
             RowDeed::Text(order) => texts.push(order),
             RowDeed::Confirm(order) => confirms.push(order),
             RowDeed::Return(order) => returns.push(order),
+            RowDeed::Remark(order) => remarks.push(order),
             RowDeed::Move(order) => moves.push(order),
             RowDeed::Choose(menu) if !is_many => turn.state.mode = Mode::Menu(menu),
             RowDeed::Choose(menu) => turn.state.tell(true, format!("{} Select that row alone", menu.title)),
@@ -88,6 +89,9 @@ fn perform(turn: &mut UpdateTurn, deeds: Vec<RowDeed>, is_many: bool) {
     } else if !returns.is_empty() {
         let question = format!("{} (what is to change; may be empty)", question(&returns));
         ask_text(turn, question, TextUse::Feedback(returns));
+    } else if !remarks.is_empty() {
+        let question = format!("{} (a comment; may be empty)", question(&remarks));
+        ask_text(turn, question, TextUse::Remark(remarks));
     } else if !confirms.is_empty() {
         let question = question(&confirms);
         confirm(turn, question, confirms, true);
@@ -100,7 +104,7 @@ fn perform(turn: &mut UpdateTurn, deeds: Vec<RowDeed>, is_many: bool) {
 /// Asks for the text of these orders. It begins with what could not be sent to the same row before.
 fn ask_text(turn: &mut UpdateTurn, question: String, use_of: TextUse) {
     let unsent = match &use_of {
-        TextUse::LastWord(orders) | TextUse::Feedback(orders) => match &orders[..] {
+        TextUse::LastWord(orders) | TextUse::Feedback(orders) | TextUse::Remark(orders) => match &orders[..] {
             [one] => turn.state.unsent.get(&one.about).cloned(),
             [..] => None,
         },
@@ -239,6 +243,7 @@ fn chosen(turn: &mut UpdateTurn, deed: RowDeed) {
         | RowDeed::Answer(_)
         | RowDeed::Move(_)
         | RowDeed::Return(_)
+        | RowDeed::Remark(_)
         | RowDeed::Text(_)
         | RowDeed::Choose(_)
         | RowDeed::Attach(_)

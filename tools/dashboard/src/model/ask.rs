@@ -61,6 +61,8 @@ pub enum TextUse {
     LastWord(Vec<Order>),
     /// It is the standard input of these orders, which go without it if it is empty.
     Feedback(Vec<Order>),
+    /// It is the standard input of these orders, as the comment on an answer; they go without it if it is empty.
+    Remark(Vec<Order>),
     /// It is a comment on the selected line of the changes.
     Comment,
 }

@@ -34,6 +34,8 @@ pub enum RowDeed {
     Confirm(Order),
     /// It sends work back with this order; the text is feedback.
     Return(Order),
+    /// It answers the question of a step with this order; the text is a comment.
+    Remark(Order),
     /// It asks, and takes a transition with this order.
     Move(Order),
     /// It shows these items, one of which is chosen.
@@ -93,6 +95,8 @@ fn deed(row: &Row, action: &NeedAction) -> RowDeed {
     }
     if action.answers_request() {
         RowDeed::Answer(order)
+    } else if action.takes_comment() {
+        RowDeed::Remark(order)
     } else if action.returns {
         RowDeed::Return(order)
     } else if action.text {

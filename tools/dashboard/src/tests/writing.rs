@@ -398,3 +398,36 @@ fn comments_go_back_as_one_text() {
     desk.carried(order, Some("locked"));
     assert!(!desk.state.drafts.is_empty(), "a refusal loses no comment");
 }
+
+/// The question of a step of a mission, with two answers.
+#[test]
+fn an_answer_to_a_question_has_a_comment() {
+    let mut rows: serde_json::Value = serde_json::from_str(MISSIONS).unwrap();
+    let action = |word: &str, key: &str| {
+        let command = ["mission", "answer", "miss0000000000000000", "approve", word];
+        serde_json::json!({"name": "answer", "command": command, "label": word, "keys": [key]})
+    };
+    rows[0]["need"]["kind"] = "question".into();
+    rows[0]["need"]["actions"] = serde_json::json!([action("approve", "a"), action("reject", "d")]);
+    let open = || {
+        let mut desk = desk();
+        desk.answer(Question::Missions, &rows.to_string());
+        desk.press("/faster");
+        desk.key(KeyCode::Enter);
+        assert_eq!(desk.selected(), "faster");
+        desk
+    };
+    let mut desk = open();
+    desk.press("d");
+    paste(&mut desk, "no tests");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    assert_eq!(order.words.join(" "), "mission answer miss0000000000000000 approve reject --comment=-");
+    assert_eq!(order.input.as_deref(), Some("no tests"));
+    let mut desk = open();
+    desk.press("a");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    assert_eq!(order.words.join(" "), "mission answer miss0000000000000000 approve approve");
+    assert_eq!(order.input, None);
+}

@@ -1,8 +1,8 @@
 //! Records of an accepted event of a mission: the differences between before and after.
 
 use orange_core::mission::{
-    Answerer, AttemptEnd, Effect, Event, Mission, MissionStatus, Pause, PauseReason, Report, StepFailure, StepState,
-    StepStatus,
+    Answerer, AttemptEnd, Effect, Event, Mission, MissionStatus, Pause, PauseReason, Report, StepFailure,
+    StepState, StepStatus,
 };
 use orange_core::plan::{Plan, StepId};
 use serde_json::{Value, json};
@@ -123,16 +123,18 @@ impl HistoryWriter<'_> {
         let shown = answer.as_ref().and_then(|(_, origin)| origin.commit.clone());
         let word = answer.as_ref().map(|(word, _)| word.as_str());
         let (kind, data) = match end {
-            AttemptEnd::Completed(Report { summary: text, answer, .. }) => match answer.as_ref().map(|it| &it.by) {
-                Some(Answerer::Timeout) => {
-                    ("step.expired", json!({"step": name, "attempt": attempt, "answer": word}))
-                }
-                Some(Answerer::Person(_)) | None => (
-                    "step.answered",
-                    json!({"step": name, "attempt": attempt, "answer": word, "by": by,
+            AttemptEnd::Completed(Report { summary: text, answer, .. }) => {
+                match answer.as_ref().map(|it| &it.by) {
+                    Some(Answerer::Timeout) => {
+                        ("step.expired", json!({"step": name, "attempt": attempt, "answer": word}))
+                    }
+                    Some(Answerer::Person(_)) | None => (
+                        "step.answered",
+                        json!({"step": name, "attempt": attempt, "answer": word, "by": by,
                         "comment": shortened(text), "commit": shown}),
-                ),
-            },
+                    ),
+                }
+            }
             AttemptEnd::Rejected { reason, .. } => (
                 "step.answered",
                 json!({"step": name, "attempt": attempt, "answer": word, "by": by,

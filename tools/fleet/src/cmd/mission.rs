@@ -4,8 +4,9 @@ use std::io::Read;
 
 use clap::{Args, Subcommand};
 use orange_api::gateway::{
-    Acted, AnswerBody, AskAnswer, AskAnswered, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
-    PauseEffect, PauseOffer, ReportOutcome, RetryBody, RunAnswer, Runs, TaskAnswer,
+    Acted, AnswerBody, AskAnswer, AskAnswered, ContinueBody, MissionAnswer, MissionLine, Missions,
+    NewMissionBody, Nothing, PauseAnswer, PauseEffect, PauseOffer, ReportOutcome, RetryBody, RunAnswer, Runs,
+    TaskAnswer,
 };
 use orange_api::{Error, ErrorKind, Result};
 use orange_core::plan::Value;

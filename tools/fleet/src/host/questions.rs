@@ -41,6 +41,7 @@ impl StoredMission {
         let text = rule.prompt.fill(&StepValues {
             mission_prompt: &self.prompt,
             worktree_path: "",
+            item: "",
             context: &context,
             step: rule.id,
             attempt,

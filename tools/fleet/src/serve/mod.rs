@@ -38,7 +38,9 @@ use tokio::task::JoinHandle;
 pub use self::error::ApiError;
 pub use self::gateway::Gateway;
 pub use self::listen::OpenSocket;
-pub use self::routes::{ApiRoute, MissionAction, ROUTES, answer as act, answer_question, start as start_mission};
+pub use self::routes::{
+    ApiRoute, MissionAction, ROUTES, answer as act, answer_question, start as start_mission,
+};
 pub use self::settings::GatewaySettings;
 use self::traces::Traces;
 

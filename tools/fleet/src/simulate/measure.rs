@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use orange_core::mission::Report;
-use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
+use orange_core::plan::{Ask, Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
 use orange_core::wall::{Demand, Level};
 use tokio::sync::watch;
 
@@ -66,6 +66,23 @@ pub const WALLED: Plan<'static> = Plan {
     order: &[StepId(0), StepId(1)],
     ..FIVE
 };
+
+/// A step, an approval of its changes within four hours, and a step after that.
+pub const ASKED: Plan<'static> = Plan {
+    name: "asked",
+    source_hash: "0000000000000004",
+    roles: &["worker"],
+    steps: &[
+        Step { id: "a", ..STEP },
+        Step { id: "ok", ask: Some(&APPROVAL), timeout: Some(4 * 60 * 60), depends_on: &[StepId(0)], ..STEP },
+        Step { id: "b", depends_on: &[StepId(1)], ..STEP },
+    ],
+    order: &[StepId(0), StepId(1), StepId(2)],
+    ..FIVE
+};
+
+const APPROVAL: Ask<'static> =
+    Ask { who: &[], shows_context: true, shows_diff: true, is_approval: true, on_timeout: None };
 
 const STEP: Step<'static> = Step {
     title: "A step",

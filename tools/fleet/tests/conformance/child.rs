@@ -12,8 +12,8 @@ use orange_core::plan::StepId;
 use orange_core::scheduler::Item;
 use orange_fleet::host::{
     ActorCall, ActorReply, CallDetails, Colony, ColonyState, Delivery, Event, HistoryRecord, Host, HostError,
-    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, OpenQuestion, StoreCounts,
-    StoredMission, TextOf,
+    Instruction, Later, Millis, MissionFilter, MissionListRow, NewColony, NewMission, OpenQuestion,
+    StoreCounts, StoredMission, TextOf,
 };
 use orange_fleet::model;
 use serde_json::{Value, json};

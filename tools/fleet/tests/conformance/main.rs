@@ -27,9 +27,14 @@ pub struct TestedStore {
     pub prepare: fn(&Path) -> bool,
     /// Opens the store, and makes it if there is none.
     pub open: fn(&Path) -> Arc<dyn Host>,
+    /// Moves everything that is known of attempts this many milliseconds into the past.
+    pub age: fn(&Path, i64),
     /// Writes this text as the state of a mission, as a newer program or a damaged disk would; with the text that was there.
     pub damage: fn(&Path, &str, &str) -> String,
 }
+
+/// Statement that makes attempts older.
+const AGE: &str = "update run set queued = queued - ?1, started = started - ?1, due = due - ?1";
 
 /// Every host that this build can test.
 pub const STORES: &[TestedStore] = &[SQLITE, POSTGRES];
@@ -38,6 +43,10 @@ const SQLITE: TestedStore = TestedStore {
     name: "sqlite",
     prepare: |_| true,
     open: |folder| Arc::new(SqliteHost::open(&folder.join("fleet.db")).unwrap()),
+    age: |folder, by| {
+        let connection = rusqlite::Connection::open(folder.join("fleet.db")).unwrap();
+        connection.execute(AGE, [by]).unwrap();
+    },
     damage: |folder, mission, state| {
         let connection = rusqlite::Connection::open(folder.join("fleet.db")).unwrap();
         let select = "select state from mission where id = ?1";
@@ -57,6 +66,10 @@ const POSTGRES: TestedStore = TestedStore {
         None => false,
     },
     open: |folder| world::opened(|| PostgresHost::open(&server::read(&server::of(folder)))),
+    age: |folder, by| {
+        let text = AGE.replace("run ", "orange_fleet.run ").replace("?1", &by.to_string());
+        server::sql(&server::of(folder), &text).unwrap();
+    },
     damage: |folder, mission, state| {
         let address = server::of(folder);
         let of = format!("orange_fleet.mission set state = $${state}$$ where id = '{mission}'");

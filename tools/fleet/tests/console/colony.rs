@@ -1,7 +1,7 @@
 //! A colony whose crabs are played by the test: each event of a mission happens when the test says so.
 
 use orange_core::mission::{self, Report};
-use orange_core::plan::StepId;
+use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler;
 use orange_fleet::host::{
     ActorCall, ActorReply, CallDetails, ColonyState, Event, NewColony, NewMission, StoredMission, TextKind,
@@ -63,9 +63,18 @@ impl<'g> ConsoleColony<'g> {
         self.gateway.runtime.block_on(self.make(prompt)).unwrap()
     }
 
+    /// Starts a mission of this plan, and gives its id.
+    pub(crate) fn start_with(&self, plan: &'static Plan<'static>, prompt: &str) -> String {
+        self.gateway.runtime.block_on(self.make_with(plan, prompt)).unwrap()
+    }
+
     /// Starts a mission of dev-task in the background, for a test that starts many at once.
     pub(crate) fn make(&self, prompt: &str) -> JoinHandle<String> {
         let plan = PLANS.iter().copied().find(|it| it.name == "dev-task").unwrap();
+        self.make_with(plan, prompt)
+    }
+
+    fn make_with(&self, plan: &'static Plan<'static>, prompt: &str) -> JoinHandle<String> {
         let policy = plan.policy;
         let new = NewMission {
             key: None,

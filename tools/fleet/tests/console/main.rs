@@ -20,6 +20,7 @@ mod live;
 mod machine;
 mod people;
 mod pictures;
+mod questions;
 mod streams;
 mod suite;
 mod texts;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let trials = [
         http::trials(),
         people::trials(),
+        questions::trials(),
         live::trials(),
         streams::trials(),
         machine::trials(),

@@ -77,7 +77,8 @@ fn the_first_answer_counts_and_is_repeated() {
     let given = it.ada.post(&path, &approve).ok(200);
     assert_eq!((&given["by"], &given["outcome"]), (&json!("Ada"), &json!("accepted")));
     assert_eq!(it.ada.post(&path, &approve).ok(200)["outcome"], "repeated");
-    let (message, _) = it.bob.post(&path, &json!({"step": "approve", "answer": "reject"})).refused(409, "answered");
+    let (message, _) =
+        it.bob.post(&path, &json!({"step": "approve", "answer": "reject"})).refused(409, "answered");
     assert!(message.ends_with("approve, by Ada"), "{message}");
     it.bob.post(&path, &json!({"answer": "now"})).ok(200);
     let runs = it.world.admin.get(&format!("/v1/runs?mission={}", it.mission)).ok(200);
@@ -111,7 +112,8 @@ fn an_answer_to_something_else_is_refused() {
     let it = asking();
     let path = it.answers();
     let refused = |body: Value, status: u16, code: &str| it.ada.post(&path, &body).refused(status, code);
-    let (message, _) = refused(json!({"step": "approve", "answer": "approve", "commit": "fedcba9"}), 409, "moved");
+    let (message, _) =
+        refused(json!({"step": "approve", "answer": "approve", "commit": "fedcba9"}), 409, "moved");
     assert!(message.contains(COMMIT), "{message}");
     refused(json!({"step": "when", "answer": "now", "commit": COMMIT}), 409, "moved");
     let (_, help) = refused(json!({"step": "when", "answer": "soon"}), 400, "no_such_answer");
@@ -127,7 +129,9 @@ fn an_answer_to_something_else_is_refused() {
 #[test]
 fn a_rejection_goes_to_the_handler() {
     let it = asking();
-    it.bob.post(&it.answers(), &json!({"step": "approve", "answer": "reject", "comment": "no tests"})).ok(200);
+    it.bob
+        .post(&it.answers(), &json!({"step": "approve", "answer": "reject", "comment": "no tests"}))
+        .ok(200);
     assert_eq!((it.shown()["status"].clone(), it.status_of("revise")), (json!("running"), json!("queued")));
     let run = it.crabs.run("sage");
     assert_eq!(run, format!("{}.revise.1", it.mission));
@@ -144,7 +148,10 @@ fn a_question_ends_when_its_time_is_over() {
     let path = format!("/v1/missions/{mission}");
     let asks = world.admin.get(&path).ok(200)["asks"].clone();
     let until_ms = asks[0]["until_ms"].as_i64().unwrap();
-    assert_eq!((until_ms - asks[0]["since_ms"].as_i64().unwrap(), &asks[0]["on_timeout"]), (2000, &json!("no")));
+    assert_eq!(
+        (until_ms - asks[0]["since_ms"].as_i64().unwrap(), &asks[0]["on_timeout"]),
+        (2000, &json!("no"))
+    );
     until("the time is over", || world.admin.get(&path).ok(200)["status"] == "failed");
     let runs = world.admin.get(&format!("/v1/runs?mission={mission}")).ok(200);
     let end = |step: &str| {

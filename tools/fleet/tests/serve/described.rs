@@ -5,9 +5,9 @@ use std::sync::{LazyLock, Mutex};
 
 use jsonschema::Validator;
 use orange_api::gateway::{
-    Acted, AskAnswered, Colonies, ColonyAnswer, Crabs, HeartbeatAnswer, MessageToCrab, Messages, MissionAnswer, Missions,
-    Records, RefusedCall, Registered, Reported, Runs, StatusAnswer, TaskAssigned, Tasks, Ticked,
-    WorkflowList,
+    Acted, AskAnswered, Colonies, ColonyAnswer, Crabs, HeartbeatAnswer, MessageToCrab, Messages,
+    MissionAnswer, Missions, Records, RefusedCall, Registered, Reported, Runs, StatusAnswer, TaskAssigned,
+    Tasks, Ticked, WorkflowList,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

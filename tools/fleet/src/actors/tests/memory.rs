@@ -156,7 +156,12 @@ impl Memory {
             }
             HostChange::Remove { mission } => _ = self.waiting.remove(mission),
             HostChange::Deliver(delivery) => self.deliveries.push(delivery.clone()),
-            HostChange::Record { mission: Some(mission), kind: "run.completed", data, .. } => {
+            HostChange::Record {
+                mission: Some(mission),
+                kind: "run.completed" | "step.answered" | "step.expired",
+                data,
+                ..
+            } => {
                 let name = format!("{mission} {} {}", data["step"], data["attempt"]);
                 assert!(self.completed.insert(name.clone()), "{name} has been completed twice");
             }
@@ -190,6 +195,7 @@ impl Memory {
             let running = running.map(|it| (it, mission.step(it).attempt()));
             let wanted: Vec<(StepId, u32)> =
                 running.into_iter().chain(model::mission::work(actor.plan, mission)).collect();
+            assert_eq!(mission.next_ask(actor.plan), None, "{id} has not put a question: {mission:?}");
             let lease = self.colony.scheduler.leases.get(id);
             let rows = self.waiting.get(id);
             assert!(lease.is_none() || rows.is_none(), "{id} is leased and waits");

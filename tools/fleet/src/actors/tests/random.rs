@@ -1,12 +1,13 @@
 //! Random colonies: whatever happens, what missions want is what their scheduler has, and no attempt is accepted twice.
 
-use orange_core::mission::{Event, Report};
+use orange_core::mission::{Answer, Event, Report};
 use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_core::scheduler::Event as SchedulerEvent;
 use orange_testkit::Random;
 
 use super::memory::{Memory, by, dev_task};
 use crate::host::CallDetails;
+use crate::simulate::measure::ASKED;
 
 const SEEDS: u64 = 150;
 const EVENTS: usize = 200;
@@ -38,7 +39,10 @@ fn act(memory: &mut Memory, random: &mut Random) {
     let mission = *random.pick(&MISSIONS);
     let owned = crab.to_owned();
     match random.below(20) {
-        0 if !memory.missions.contains_key(mission) => _ = memory.create(mission, policy(random)),
+        0 if !memory.missions.contains_key(mission) => {
+            let plan = if random.below(2) == 0 { &ASKED } else { dev_task() };
+            memory.create_of(plan, mission, policy(random));
+        }
         0 | 1 => _ = memory.register(crab, roles),
         2..=4 => _ = memory.park(crab),
         5 if random.below(4) == 0 => _ = memory.colony(SchedulerEvent::Unpark { crab: owned }),
@@ -79,6 +83,9 @@ fn give_back(memory: &mut Memory, random: &mut Random) {
 }
 
 fn person(memory: &mut Memory, random: &mut Random, mission: &str) {
+    if random.below(2) == 0 {
+        return answer(memory, random, mission);
+    }
     let event = match random.below(8) {
         0 => Event::Cancel,
         1 => Event::Retry { step: None },
@@ -93,12 +100,31 @@ fn person(memory: &mut Memory, random: &mut Random, mission: &str) {
     memory.mission(CallDetails::default(), mission, event);
 }
 
+/// Has a person answer, or the time for an answer be over: mostly of a question that is open.
+fn answer(memory: &mut Memory, random: &mut Random, mission: &str) {
+    let Some(actor) = memory.missions.get(mission) else { return };
+    let open: Vec<(StepId, u32)> = actor.mission.open_asks().collect();
+    let (step, attempt) = match open.first() {
+        Some(open) if random.below(5) > 0 => *open,
+        Some(_) | None => (StepId(random.below(actor.plan.steps.len()) as u16), 1 + random.below(2) as u32),
+    };
+    let word = (**random.pick(&["approve", "reject", "perhaps"])).to_owned();
+    let by = (**random.pick(&["Ada", "Bob"])).to_owned();
+    let answer = Answer { word, comment: String::new(), by, commit: None };
+    let event = match random.below(4) {
+        0 => Event::Expire { step, attempt },
+        _ => Event::Answer { step, attempt, answer },
+    };
+    memory.mission(CallDetails::default(), mission, event);
+}
+
 /// Has a crab report: mostly of what it has, sometimes of what it had or never had.
 fn agent(memory: &mut Memory, random: &mut Random, crab: &str, mission: &str) {
     let leases: Vec<_> = memory.colony.scheduler.leases.values().cloned().collect();
     let (crab, mission, step, attempt) = match random.below(5) {
         0 => {
-            let step = StepId(random.below(dev_task().steps.len()) as u16);
+            let steps = memory.missions.get(mission).map_or(1, |it| it.plan.steps.len());
+            let step = StepId(random.below(steps) as u16);
             (crab.to_owned(), mission.to_owned(), step, random.below(4) as u32)
         }
         _ if leases.is_empty() => return,
@@ -112,7 +138,8 @@ fn agent(memory: &mut Memory, random: &mut Random, crab: &str, mission: &str) {
         0..=2 => Event::Start { step, attempt },
         3 => Event::Fail { step, attempt, reason: "it failed".to_owned() },
         _ => {
-            let result = match dev_task().results_of(step) {
+            let plan = memory.missions.get(&mission).map_or_else(dev_task, |it| it.plan);
+            let result = match plan.results_of(step) {
                 [] => None,
                 results => Some((**random.pick(&[results[0], results[results.len() - 1]])).to_owned()),
             };

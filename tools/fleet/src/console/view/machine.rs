@@ -172,14 +172,20 @@ fn buttons(work: &OpenWork, offers: &[&&NeedAction], seal: &Seal<'_>) -> Markup 
 }
 
 fn with_text(work: &OpenWork, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
-    let id = format!("text-{}-{}-{}", work.id, offer.name.as_str(), offer.to.as_deref().unwrap_or_default());
+    // An action has several answers, each with a form of its own.
+    let of = offer.to.as_deref().unwrap_or(if offer.takes_comment() { &offer.label } else { "" });
+    let id = format!("text-{}-{}-{of}", work.id, offer.name.as_str());
     html! {
         details open[offer.text && work.needs_person()] {
             summary { (label(offer)) }
             form.answers method="post" action="/console/machine" {
                 (hidden(work, offer, seal))
                 p.field {
-                    label for=(id) { @if offer.returns { "What is to be changed" } @else { "Message" } }
+                    label for=(id) {
+                        @if offer.returns { "What is to be changed" }
+                        @else if offer.takes_comment() { "Comment" }
+                        @else { "Message" }
+                    }
                     textarea id=(id) name="text" rows="3" required[offer.text] {}
                 }
                 button type="submit" { (label(offer)) }

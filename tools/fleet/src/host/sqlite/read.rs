@@ -10,7 +10,8 @@ use tokio::sync::Semaphore;
 use super::{PATIENCE, broken, filter};
 use crate::host::unit_of_work;
 use crate::host::{
-    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, OpenQuestion, StoreCounts, StoredMission,
+    AttemptRow, Colony, ColonyState, HistoryRecord, HostError, Millis, OpenQuestion, StoreCounts,
+    StoredMission,
 };
 use crate::model;
 
@@ -178,7 +179,8 @@ fn list<T>(
 
 /// Open questions about which something was due before this time, what was due first at first.
 pub(super) fn due(connection: &Connection, now: Millis) -> Result<Vec<OpenQuestion>, HostError> {
-    let select = "select mission, step, attempt from run where due <= ?1 and ended is null order by due limit ?2";
+    let select =
+        "select mission, step, attempt from run where due <= ?1 and ended is null order by due limit ?2";
     let read = |row: &Row<'_>| {
         Ok(OpenQuestion { mission: row.get(0)?, step: StepId(row.get(1)?), attempt: row.get(2)? })
     };

@@ -96,8 +96,24 @@ fn the_file_of_a_newer_program_is_refused() {
     connection.pragma_update(None, "user_version", 99).unwrap();
     let why = refused(&path);
     assert!(why.contains("version 99") && why.contains("Upgrade orange-fleet"), "{why}");
-    connection.pragma_update(None, "user_version", 1).unwrap();
+    connection.pragma_update(None, "user_version", 2).unwrap();
     drop(SqliteHost::open(&path).unwrap());
+}
+
+#[test]
+fn the_file_of_an_older_program_becomes_one_of_this_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fleet.db");
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(include_str!("schema-1.sql")).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    connection.pragma_update(None, "application_id", 0x4f72_6e67).unwrap();
+    let insert = "insert into run (mission, step, attempt, queued) values ('m', 0, 1, 7)";
+    connection.execute(insert, []).unwrap();
+    drop(SqliteHost::open(&path).unwrap());
+    let kept = "select count(*) from run where queued = 7 and due is null";
+    assert_eq!((number(&connection, "pragma user_version"), number(&connection, kept)), (2, 1));
+    assert_eq!(number(&connection, "select count(*) from mission where asks is null and tip is null"), 0);
 }
 
 #[test]
@@ -249,7 +265,14 @@ fn every_list_goes_through_an_index() {
         for (colony, text) in
             [(None, None), (Some(colony.clone()), None), (None, Some("some text".to_owned()))]
         {
-            let filter = MissionFilter { colony, statuses: statuses.clone(), text, asks: false, before: None, limit: 9 };
+            let filter = MissionFilter {
+                colony,
+                statuses: statuses.clone(),
+                text,
+                asks: false,
+                before: None,
+                limit: 9,
+            };
             let (select, _) = filter::query(&filter, Some(5));
             has_no_scan(&unit.rows.connection, &select, &filter);
         }

@@ -114,7 +114,8 @@ fn attempts(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     let mut next = update("due = ?4")?;
     let mut ended = update("ended = ?4, commit_id = ?5")?;
     for ((mission, step, attempt), row) in &writes.attempts {
-        let AttemptChanges { queued, returned: by, crab: has, offered: at, started: start, due, ended: end } = row;
+        let AttemptChanges { queued, returned: by, crab: has, offered: at, started: start, due, ended: end } =
+            row;
         if let Some(queued) = queued {
             insert.execute((mission, step, attempt, queued))?;
         }

@@ -82,7 +82,15 @@ impl<R: Rows> UnitOfWork<R> {
         let status = mission.status.as_str();
         *self.writes.tallies.entry((colony.clone(), "mission", status.to_owned())).or_default() += 1;
         let data = json!({"workflow": plan.name, "branch": branch, "summary": summary});
-        let actor = MissionActor { id: id.clone(), colony: colony.clone(), plan, mission, version: 0, ticket: seq, tip: None };
+        let actor = MissionActor {
+            id: id.clone(),
+            colony: colony.clone(),
+            plan,
+            mission,
+            version: 0,
+            ticket: seq,
+            tip: None,
+        };
         let row = NewMissionRow {
             seq,
             colony: colony.clone(),

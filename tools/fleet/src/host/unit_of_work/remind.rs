@@ -16,13 +16,17 @@ impl<R: Rows> UnitOfWork<R> {
         let Some(since) = self.rows.asked(question, self.now)? else { return Ok(Ok(false)) };
         let OpenQuestion { mission: id, step, attempt } = question;
         let found = self.load_mission(id)?;
-        let Some(actor) = self.missions.get(id).map(|it| &it.actor).filter(|_| matches!(found, Loaded::Found)) else {
+        let Some(actor) =
+            self.missions.get(id).map(|it| &it.actor).filter(|_| matches!(found, Loaded::Found))
+        else {
             return Ok(Err(HostError::Corrupt(format!("mission {id} cannot be read"))));
         };
         let of_plan = actor.plan.steps.get(step.index());
-        let is_open = actor.mission.steps.get(step.index()).is_some_and(|it| {
-            it.status == StepStatus::Asked && it.attempt() == *attempt
-        });
+        let is_open = actor
+            .mission
+            .steps
+            .get(step.index())
+            .is_some_and(|it| it.status == StepStatus::Asked && it.attempt() == *attempt);
         let Some(of_plan) = of_plan.filter(|_| is_open) else {
             self.next_due(question, None);
             return Ok(Ok(false));

@@ -7,7 +7,8 @@ use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{
-    ActorCall, ActorReply, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, OpenQuestion, TextOf,
+    ActorCall, ActorReply, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, OpenQuestion,
+    TextOf,
 };
 
 /// The most calls in one transaction.

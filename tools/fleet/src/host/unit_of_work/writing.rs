@@ -7,7 +7,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::{Rows, UnitOfWork, WriterAnswer, WriterJob, WriterRequest, writer};
 use crate::host::{
-    ActorCall, ActorReply, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, OpenQuestion, TextOf, packed,
+    ActorCall, ActorReply, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, OpenQuestion,
+    TextOf, packed,
 };
 
 /// Number of calls that may wait before callers do.

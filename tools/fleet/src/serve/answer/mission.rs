@@ -1,7 +1,8 @@
 //! Missions, their steps and their attempts.
 
 use orange_api::gateway::{
-    AskAnswer, MissionAnswer, MissionLine, PauseAnswer, PauseCause, PauseOffer, RunAnswer, RunStatus, TaskAnswer,
+    AskAnswer, MissionAnswer, MissionLine, PauseAnswer, PauseCause, PauseOffer, RunAnswer, RunStatus,
+    TaskAnswer,
 };
 use orange_core::mission::{AttemptEnd, Mission, Pause, PauseReason, StepStatus};
 use orange_core::plan::{Plan, StepId};

@@ -9,8 +9,8 @@ use orange_codegen::suggest;
 use orange_core::mission::{Answer, Event as MissionEvent, Refusal, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
-use super::missions::{stored, unknown_mission};
 use super::done;
+use super::missions::{stored, unknown_mission};
 use crate::host::{ActorCall, CallDetails, Event, StoredMission};
 use crate::serve::auth::TokenHolder;
 use crate::serve::error::ApiError;
@@ -35,7 +35,10 @@ pub(super) async fn create(
 
 /// Name of the person whose token this is.
 fn person(gateway: &Gateway, holder: &TokenHolder) -> Result<String, ApiError> {
-    gateway.tokens.name_of(&holder.id).ok_or_else(|| crate::serve::auth::unauthorized("nobody has this token"))
+    gateway
+        .tokens
+        .name_of(&holder.id)
+        .ok_or_else(|| crate::serve::auth::unauthorized("nobody has this token"))
 }
 
 /// Answers the question of a step in the name of a person.
@@ -90,8 +93,9 @@ fn asked(stored: &StoredMission, name: Option<&str>) -> Result<StepId, ApiError>
     let open: Vec<StepId> = stored.questions().iter().map(|it| it.step).collect();
     match &open[..] {
         [step] => Ok(*step),
-        [] => Err(ApiError::conflict("not_asked", "no step of the mission asks a person now")
-            .help("`orange-fleet mission show` and GET /v1/missions/{mission_id} say where the mission stands")),
+        [] => Err(ApiError::conflict("not_asked", "no step of the mission asks a person now").help(
+            "`orange-fleet mission show` and GET /v1/missions/{mission_id} say where the mission stands",
+        )),
         several => {
             let names: Vec<&str> = several.iter().map(|it| plan.step(*it).id).collect();
             Err(ApiError::bad("step_needed", format!("several steps ask: {}", names.join(", ")))
@@ -109,7 +113,9 @@ fn whole(given: String, shown: Option<&String>) -> String {
 /// Refusal of a word that is not one of the answers, with them.
 fn with_answers(refused: ApiError, plan: &Plan<'_>, step: StepId) -> ApiError {
     match refused.code {
-        "no_such_answer" => refused.help(format!("give one of these: {}", plan.step(step).answers().join(", "))),
+        "no_such_answer" => {
+            refused.help(format!("give one of these: {}", plan.step(step).answers().join(", ")))
+        }
         _ => refused,
     }
 }

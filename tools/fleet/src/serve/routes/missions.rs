@@ -90,7 +90,8 @@ pub async fn start(
     }
     let plan = gateway.workflows.named(&workflow)?;
     if plan.is_concurrent() || plan.steps.iter().any(Step::is_fan_out) {
-        let message = format!("`{workflow}` has steps that work side by side, and a fleet does one after the other");
+        let message =
+            format!("`{workflow}` has steps that work side by side, and a fleet does one after the other");
         return Err(ApiError::new(StatusCode::NOT_IMPLEMENTED, "unsupported", message)
             .help("`orange mission start` runs it on one machine"));
     }

@@ -47,6 +47,44 @@ pub async fn nothing_is_lost_at_any_point_of_a_call(store: TestedStore, folder: 
     }
 }
 
+#[cfg(not(feature = "fail-points"))]
+pub async fn an_answer_stands_once_at_any_point_of_its_call(_: TestedStore, _: &Path) {
+    eprintln!("skipped: {} points of an answer need `--features fail-points`", POINTS.len());
+}
+
+/// The process dies at each point of the answer of a person, which is sent again.
+#[cfg(feature = "fail-points")]
+pub async fn an_answer_stands_once_at_any_point_of_its_call(store: TestedStore, folder: &Path) {
+    use orange_fleet::host::{ActorCall, CallDetails, Event};
+    for point in POINTS {
+        let folder = prepared(store, folder.join(point));
+        let asking = World::new((store.open)(&folder)).await;
+        let id = super::asks::asking(&asking, point).await;
+        let colony = asking.colony.clone();
+        drop(asking);
+        let faults: Faults = Box::new(move |start| {
+            let first = (start == 0).then(|| ("ORANGE_FLEET_FAIL".to_owned(), format!("{point}:1")));
+            first.into_iter().collect()
+        });
+        let child = ChildHost::new(store, &folder, faults, Box::new(|_| None));
+        let event = Event::Mission { id: id.clone(), event: super::asks::answer("approve", "Ada") };
+        let call = ActorCall { key: Some("Ada/1".to_owned()), event, about: CallDetails::default() };
+        let answer = again(async || child.apply(call.clone()).await).await;
+        assert!(matches!(answer, ActorReply::Done { .. }), "{point}: {answer:?}");
+        assert_eq!(child.starts(), 2, "{point}: it did not die");
+        child.kill();
+        let world = World { host: (store.open)(&folder), colony };
+        let kinds = world.kinds(Some(&id)).await;
+        let count = |kind: &str| kinds.iter().filter(|it| *it == kind).count();
+        assert_eq!(
+            (count("step.answered"), count("step.asked"), count("step.queued")),
+            (1, 1, 3),
+            "{point}: {kinds:?}"
+        );
+        assert_eq!(world.state().await.waiting, [("worker".to_owned(), 1)], "{point}");
+    }
+}
+
 /// A folder with a store of its own.
 #[cfg(feature = "fail-points")]
 fn prepared(store: TestedStore, folder: std::path::PathBuf) -> std::path::PathBuf {

@@ -1,5 +1,6 @@
 //! The cases of the suite.
 
+pub mod asks;
 pub mod handles;
 pub mod keys;
 pub mod kill;
@@ -15,6 +16,11 @@ macro_rules! suite {
     ($name:ident, $store:path) => {
         suite! {
             $name, $store:
+            asks::a_question_needs_no_crab_and_is_answered_once
+            asks::a_question_shows_what_was_pushed_and_holds_the_next_step
+            asks::people_are_reminded_once_and_the_time_ends
+            asks::a_reminder_is_recorded_once_by_two_handles
+            asks::lists_find_what_asks
             handles::two_handles_drive_one_mission
             handles::a_key_is_used_once_by_two_handles_at_once
             handles::two_handles_make_one_colony_of_a_name
@@ -28,6 +34,7 @@ macro_rules! suite {
             keys::a_branch_has_one_mission_of_a_colony
             kill::nothing_is_lost_when_the_process_is_killed
             kill::nothing_is_lost_at_any_point_of_a_call
+            kill::an_answer_stands_once_at_any_point_of_its_call
             leases::a_silent_crab_loses_its_attempt
             leases::a_step_that_is_given_back_goes_to_another_crab
             leases::a_cancelled_mission_ends_its_agent
