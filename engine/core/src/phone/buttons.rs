@@ -45,7 +45,6 @@ impl PhoneAnswer {
             PhoneAnswer::Answer => "answer",
         }
     }
-
 }
 
 /// A need in a message, as far as its buttons depend on it.

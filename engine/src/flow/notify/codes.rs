@@ -362,7 +362,11 @@ mod tests {
         assert_eq!(offers(&channel(None), &[&asked], &mut message), [command("now"), command("later")]);
         assert_eq!(command("now").label(), "now");
         let many = question(&["now", "later", "never"]);
-        assert_eq!(answers(&channel(None), &[&many]).0, [], "the third answer has no room beside the console");
+        assert_eq!(
+            answers(&channel(None), &[&many]).0,
+            [],
+            "the third answer has no room beside the console"
+        );
         assert_eq!(answers(&channel(None), &[&SeenNeed { ask: None, ..asked }]).0, []);
     }
 

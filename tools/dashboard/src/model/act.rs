@@ -104,10 +104,12 @@ fn perform(turn: &mut UpdateTurn, deeds: Vec<RowDeed>, is_many: bool) {
 /// Asks for the text of these orders. It begins with what could not be sent to the same row before.
 fn ask_text(turn: &mut UpdateTurn, question: String, use_of: TextUse) {
     let unsent = match &use_of {
-        TextUse::LastWord(orders) | TextUse::Feedback(orders) | TextUse::Remark(orders) => match &orders[..] {
-            [one] => turn.state.unsent.get(&one.about).cloned(),
-            [..] => None,
-        },
+        TextUse::LastWord(orders) | TextUse::Feedback(orders) | TextUse::Remark(orders) => {
+            match &orders[..] {
+                [one] => turn.state.unsent.get(&one.about).cloned(),
+                [..] => None,
+            }
+        }
         TextUse::Comment => None,
     };
     let field = TextField::lines(unsent.unwrap_or_default());

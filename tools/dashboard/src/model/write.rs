@@ -103,7 +103,9 @@ fn use_text(turn: &mut UpdateTurn, question: TextQuestion) {
             turn.state.tell(true, format!("nothing is sent: {} has no text", question.question));
         }
         TextUse::LastWord(orders) => send(turn, orders, "-", text),
-        TextUse::Feedback(orders) | TextUse::Remark(orders) if question.field.is_blank() => give(turn, orders),
+        TextUse::Feedback(orders) | TextUse::Remark(orders) if question.field.is_blank() => {
+            give(turn, orders)
+        }
         TextUse::Feedback(orders) => send(turn, orders, "--feedback=-", text),
         TextUse::Remark(orders) => send(turn, orders, "--comment=-", text),
     }

@@ -51,6 +51,7 @@ pub(crate) fn audit(notes: &Notes, found: &StoreContents) -> Vec<BrokenRule> {
         ended(made, status, records, &mut say);
         attempts(records, &mut say);
         pauses(notes, mission, records, &mut say);
+        answers(notes, mission, records, &mut say);
     }
     let known: BTreeSet<&String> = notes.missions.keys().collect();
     for mission in found.missions.keys().filter(|it| !known.contains(it)) {
@@ -71,9 +72,11 @@ fn ended(made: &Made, status: Option<&str>, records: &[&AuditRecord], say: &mut 
     let is_given_up = is_given_up(records);
     let wanted: &[&str] = match made.script {
         _ if is_given_up && !made.is_cancelled => &["failed"],
-        MissionScript::Plain | MissionScript::Fixed | MissionScript::Stepped | MissionScript::Pair => {
-            &["completed"]
-        }
+        MissionScript::Plain
+        | MissionScript::Fixed
+        | MissionScript::Stepped
+        | MissionScript::Asked
+        | MissionScript::Pair => &["completed"],
         MissionScript::Fails => &["failed"],
         MissionScript::Cancelled if made.is_cancelled => &["cancelled"],
         MissionScript::Cancelled => &["completed"],
@@ -97,6 +100,7 @@ fn ended(made: &Made, status: Option<&str>, records: &[&AuditRecord], say: &mut 
         (MissionScript::Fixed, _) => &[("plan", 1), ("do", 1), ("review", 2), ("fix", 1), ("land", 1)],
         (MissionScript::Fails, _) => &[("plan", 1), ("do", 0), ("review", 0), ("fix", 0), ("land", 0)],
         (MissionScript::Pair, _) => &[("first", 1), ("second", 1)],
+        (MissionScript::Asked, _) => &[("do", 1), ("land", 1)],
         (_, "cancelled") => return,
         (MissionScript::Plain | MissionScript::Stepped | MissionScript::Cancelled, _) => {
             &[("plan", 1), ("do", 1), ("review", 1), ("fix", 0), ("land", 1)]
@@ -148,7 +152,8 @@ fn attempts(records: &[&AuditRecord], say: &mut impl FnMut(String)) {
                     say(format!("{name} starts on crab {crab} after crab {other}"));
                 }
             }
-            "run.completed" | "run.failed" | "run.lost" | "run.abandoned" | "run.withdrawn" => {
+            "run.completed" | "run.failed" | "run.lost" | "run.abandoned" | "run.withdrawn"
+            | "step.answered" | "step.expired" | "step.withdrawn" => {
                 if open.take().as_ref() != Some(&it) {
                     say(format!("{}: {name} is not open", record.kind));
                 }
@@ -175,6 +180,16 @@ fn pauses(notes: &Notes, mission: &str, records: &[&AuditRecord], say: &mut impl
     let count = |kind: &str| records.iter().filter(|it| it.kind == kind).count();
     if count("mission.continued") != answered {
         say(format!("{answered} pauses were answered, and it went on {} times", count("mission.continued")));
+    }
+}
+
+/// Each answer to the question of a step counts once.
+fn answers(notes: &Notes, mission: &str, records: &[&AuditRecord], say: &mut impl FnMut(String)) {
+    let count = |kind: &str| records.iter().filter(|it| it.kind == kind).count();
+    let (asked, answered) = (count("step.asked"), count("step.answered"));
+    let expected = usize::from(notes.answers.contains(mission));
+    if answered != expected || asked < answered {
+        say(format!("it asked {asked} times, {expected} answers were accepted, and {answered} count"));
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum MissionScript {
     Stepped,
     /// A person cancels it at some moment.
     Cancelled,
+    /// A step asks a person, who approves.
+    Asked,
     /// The two steps of real agents.
     Pair,
 }
@@ -46,6 +48,8 @@ pub(crate) struct Notes {
     pub(crate) completions: BTreeMap<String, Vec<AcknowledgedRun>>,
     /// The pauses that were answered, by mission and number.
     pub(crate) pauses: BTreeSet<(String, u64)>,
+    /// The questions of steps that were answered, by mission.
+    pub(crate) answers: BTreeSet<String>,
     /// Number of reports that were refused since their attempts had ended otherwise.
     pub(crate) refused: u64,
     /// Number of calls that had no answer, and were made again.

@@ -34,16 +34,18 @@ pub(crate) fn start_missions(
             continue;
         }
         number += 1;
-        let (script, word) = match dice.below(10) {
+        let (script, word) = match dice.below(11) {
             0..=4 => (MissionScript::Plain, "plain"),
             5 | 6 => (MissionScript::Fixed, "fixed"),
             7 => (MissionScript::Fails, "fails"),
             8 => (MissionScript::Stepped, "stepped"),
+            9 => (MissionScript::Asked, "asked"),
             _ => (MissionScript::Cancelled, "cancelled"),
         };
         let key = format!("{name}-{number}");
         let execution = if script == MissionScript::Stepped { "step" } else { "auto" };
-        let body = json!({"colony_id": colony, "workflow": "torture", "prompt": format!("{word} {key}"),
+        let workflow = if script == MissionScript::Asked { "asked" } else { "torture" };
+        let body = json!({"colony_id": colony, "workflow": workflow, "prompt": format!("{word} {key}"),
             "execution": execution, "intervene": "never"});
         // Some do not trust an answer, and ask a second time.
         for _ in 0..=u8::from(dice.once_in(5)) {
@@ -60,7 +62,32 @@ pub(crate) fn start_missions(
     }
 }
 
-/// Answers pauses and cancels missions until the run is over.
+/// Approves what steps ask. Some do not trust an answer, and give it a second time.
+fn answer_questions(client: &TortureClient, dice: &mut Dice) {
+    let Some(asking) = client.ask("GET", "/v1/missions?asks=true&limit=100", None, None) else { return };
+    for mission in asking.body["missions"].as_array().into_iter().flatten() {
+        let Some(id) = mission["mission_id"].as_str() else { continue };
+        let path = format!("/v1/missions/{id}/answers");
+        let body = json!({"step": "ok", "attempt": 1, "answer": "approve"});
+        for _ in 0..=u8::from(dice.once_in(3)) {
+            match client.ask("POST", &path, None, Some(&body)) {
+                Some(answer) if answer.is_success() => {
+                    _ = client.ledger().notes().answers.insert(id.to_owned())
+                }
+                Some(answer) => {
+                    client
+                        .ledger()
+                        .notes()
+                        .broken
+                        .push(format!("an answer to {id} is refused: {}", answer.body));
+                }
+                None => return,
+            }
+        }
+    }
+}
+
+/// Answers pauses and questions, and cancels missions until the run is over.
 pub(crate) fn answer_missions(client: &TortureClient, dice: &mut Dice) {
     let mut asked = std::collections::BTreeSet::new();
     while !client.is_over() {
@@ -78,6 +105,7 @@ pub(crate) fn answer_missions(client: &TortureClient, dice: &mut Dice) {
                 client.ledger().notes().pauses.insert((id.to_owned(), pause));
             }
         }
+        answer_questions(client, dice);
         let waiting: Vec<String> = {
             let notes = client.ledger().notes();
             let those = notes

@@ -22,8 +22,11 @@ use crate::store::{RunningStore, StoreKind};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Workflows of simulated crabs, and of real ones.
-const WORKFLOWS: [(&str, &str); 2] =
-    [("torture.toml", include_str!("torture.toml")), ("pair.toml", include_str!("pair.toml"))];
+const WORKFLOWS: [(&str, &str); 3] = [
+    ("torture.toml", include_str!("torture.toml")),
+    ("pair.toml", include_str!("pair.toml")),
+    ("asked.toml", include_str!("asked.toml")),
+];
 
 /// A fleet. Its processes end with it.
 pub(crate) struct World {

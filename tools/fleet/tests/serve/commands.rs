@@ -107,6 +107,35 @@ fn people_start_and_answer_missions() {
 }
 
 #[test]
+fn people_answer_the_questions_of_steps() {
+    let prompts = tempfile::tempdir().unwrap();
+    std::fs::create_dir(prompts.path().join("workflows")).unwrap();
+    let asks = "[workflow]\nname = 'asks'\n[[steps]]\nid = 'ok'\nask = 'Good?'\nwho = ['admin']\n\
+                [[steps]]\nid = 'when'\nask = 'When?'\nanswers = ['now', 'later']\nshow = ['context']\n";
+    std::fs::write(prompts.path().join("workflows/asks.toml"), asks).unwrap();
+    let program = ServeProcess::new(&["--prompts-path", prompts.path().to_str().unwrap()]);
+    program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git", "--base", "main"]);
+    let started = program.json(&["mission", "start", "asks", "Make tea", "--colony", "coffee"]);
+    let mission = started["mission_id"].as_str().unwrap();
+    assert!(program.says(&["mission", "list", "--asks"]).contains(mission));
+    let shown = program.says(&["mission", "show", mission]);
+    assert!(shown.contains("ok asks admin: Good?") && shown.contains("when asks a person: When?"), "{shown}");
+    let command = format!("`orange-fleet mission answer {mission} when later --gateway ");
+    assert!(shown.contains(&command), "{shown}");
+    assert!(
+        program.fails(&["mission", "answer", mission, "approve"], 2).contains("several steps ask: ok, when")
+    );
+    let answer = ["mission", "answer", mission, "ok", "approve", "--comment", "fine"];
+    assert_eq!(program.says(&answer), "step ok is answered: approve, by admin");
+    assert_eq!(program.says(&answer), "step ok is answered: approve, by admin (it was before)");
+    let other = program.fails(&["mission", "answer", mission, "ok", "reject"], 1);
+    assert!(other.contains("has been answered: approve, by admin"), "{other}");
+    assert_eq!(program.json(&["mission", "answer", mission, "later"])["by"], "admin");
+    assert!(program.says(&["mission", "list", "--status", "completed"]).contains(mission));
+    assert!(!program.says(&["mission", "list", "--asks"]).contains(mission));
+}
+
+#[test]
 fn a_branch_of_two_colonies_names_no_mission() {
     let program = ServeProcess::new(&[]);
     let mut ids = Vec::new();

@@ -126,12 +126,15 @@ fn every_call_answers_as_it_is_described() {
     for list in ["tasks", "runs"] {
         admin.get(&format!("/v1/{list}?mission={mission}")).ok(200);
     }
+    let asks = world.mission(&colony, "hurry");
+    admin.post(&format!("/v1/missions/{asks}/answers"), &json!({"step": "go", "answer": "yes"})).ok(200);
+    admin.post(&format!("/v1/missions/{asks}/cancel"), &json!({})).ok(200);
     crabs.work("atlas");
     admin.post("/v1/scheduler/tick", &json!({})).ok(200);
     admin.post(&format!("/v1/missions/{mission}/cancel"), &json!({})).ok(200);
     crabs.delete("/v1/crabs/atlas").ok(204);
     let metrics = admin.get("/metrics");
-    assert!(metrics.text.contains("orange_fleet_missions{status=\"cancelled\"} 1"), "{}", metrics.text);
+    assert!(metrics.text.contains("orange_fleet_missions{status=\"cancelled\"} 2"), "{}", metrics.text);
     for (method, path, operation) in described() {
         let ok = operation["responses"].as_object().unwrap().keys().find(|it| *it != "default").unwrap();
         assert!(was_seen(&method, &path, ok.parse().unwrap()), "{method} {path} was not answered with {ok}");

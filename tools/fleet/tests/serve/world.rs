@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use orange_core::plan::{Plan, Step, StepId, WorktreeUse};
 use orange_core::scheduler::Event;
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::host::{ActorReply, Host};
@@ -34,12 +35,20 @@ const ASKS: &str = "[workflow]\nname = 'asks'\n[[steps]]\nid = 'plan'\nrole = 'p
 /// Questions that nobody answers in time.
 const HURRY: &str = "[workflow]\nname = 'hurry'\nintervene = 'never'\n[[steps]]\nid = 'go'\nask = 'Go?'\nanswers = ['yes', 'no']\ntimeout = 2\non_timeout = 'no'\n\
                      [[steps]]\nid = 'good'\nask = 'Good?'\nshow = ['context']\ntimeout = 2\n";
-/// A step that reads beside others.
-const BESIDE: &str = "[workflow]\nname = 'beside'\n[[steps]]\nid = 'a'\nread_only = true\nprompt = 'x'\n";
 const CYCLE: &str = "[workflow]\nname = 'cycle'\n[[steps]]\nid = 'a'\nprompt = 'x'\ndepends_on = ['b']\n[[steps]]\nid = 'b'\nprompt = 'x'\ndepends_on = ['a']\n";
 const WALLED: &str = "[workflow]\nname = 'walled'\nsandbox = 'wall'\n[[steps]]\nid = 'do'\nrole = 'worker'\nprompt = '{{mission_prompt}}'\n\
                       gates = [{ file = 'plan.md', contains = 'done' }]\n";
 const LEAVES: &str = "[workflow]\nname = 'leaves'\n[[steps]]\nid = 'a'\nprompt_file = '../../secret.md'\n";
+
+/// A plan whose only step reads beside others.
+const BESIDE: Plan<'static> = Plan {
+    name: "beside",
+    source_hash: "0000000000000006",
+    roles: &["worker"],
+    steps: &[Step { id: "a", worktree: WorktreeUse::Read, ..Step::EMPTY }],
+    order: &[StepId(0)],
+    ..Plan::EMPTY
+};
 
 /// A gateway, and a folder that goes away with it.
 pub struct World {
@@ -87,7 +96,6 @@ impl World {
             ("two", TWO),
             ("asks", ASKS),
             ("hurry", HURRY),
-            ("beside", BESIDE),
             ("cycle", CYCLE),
             ("walled", WALLED),
             ("leaves", LEAVES),
@@ -102,7 +110,8 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.path().join("fleet.db")).unwrap());
-        let workflows = ServedWorkflows::load(PLANS, &[folder.path().join("prompts")]).unwrap();
+        let plans: Vec<&'static Plan<'static>> = PLANS.iter().copied().chain([&BESIDE]).collect();
+        let workflows = ServedWorkflows::load(&plans, &[folder.path().join("prompts")]).unwrap();
         let (gateway, serving) = runtime.block_on(async {
             let socket = OpenSocket::open(&settings).await.unwrap();
             let gateway = Gateway::new(settings, host, workflows, false).unwrap();

@@ -129,8 +129,9 @@ fn is_loopback(url: &str) -> bool {
 
 fn answers(value: &DeValue<'_>) -> ChannelResult<Vec<PhoneAnswer>> {
     let known = PhoneAnswer::ALL.map(|answer| (answer.as_str(), answer));
-    let items =
-        value.as_array().ok_or("`answers` is a list: [\"deny\", \"allow\", \"continue\", \"seen\", \"answer\"]")?;
+    let items = value
+        .as_array()
+        .ok_or("`answers` is a list: [\"deny\", \"allow\", \"continue\", \"seen\", \"answer\"]")?;
     items.iter().map(|item| one_of("answers", item.get_ref(), &known)).collect()
 }
 

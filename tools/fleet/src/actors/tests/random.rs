@@ -10,7 +10,7 @@ use crate::host::CallDetails;
 use crate::simulate::measure::ASKED;
 
 const SEEDS: u64 = 150;
-const EVENTS: usize = 200;
+const EVENTS: usize = 240;
 const CRABS: [(&str, &str); 5] = [
     ("planner", "planner"),
     ("worker", "worker,reviewer"),

@@ -4,7 +4,7 @@ use orange_core::mission::{self, StepStatus};
 use serde_json::json;
 
 use super::load::Loaded;
-use super::{AttemptChanges, Failed, Rows, UnitOfWork};
+use super::{Failed, Rows, UnitOfWork};
 use crate::actors::{Cascade, HostChange};
 use crate::host::{ActorCall, CallDetails, Event, HostError, Millis, OpenQuestion};
 
@@ -47,7 +47,7 @@ impl<R: Rows> UnitOfWork<R> {
 
     fn next_due(&mut self, question: &OpenQuestion, due: Option<Millis>) {
         let OpenQuestion { mission, step, attempt } = question;
-        let row = self.writes.attempts.entry((mission.clone(), step.0, *attempt)).or_default();
-        *row = AttemptChanges { due: Some(due), ..std::mem::take(row) };
+        let key = (mission.clone(), step.0, *attempt);
+        self.writes.attempts.entry(key).or_default().due = Some(due);
     }
 }

@@ -55,7 +55,8 @@ pub async fn a_question_needs_no_crab_and_is_answered_once(store: TestedStore, f
     let other = world.mission("", &id, answer("reject", "Bob")).await;
     assert!(matches!(other, ActorReply::MissionRefused(Refusal::Answered { .. })), "{other:?}");
     assert_eq!((count(&world, &id, "step.asked").await, count(&world, &id, "step.answered").await), (1, 1));
-    assert_eq!(world.state().await.waiting, [("worker".to_owned(), 1)]);
+    let lease = world.state().await.scheduler.leases[&id].item.clone();
+    assert_eq!((lease.step, lease.attempt), (StepId(2), 1), "the crab that waits has the next step");
     assert_eq!(world.host.due().await.unwrap(), []);
 }
 
