@@ -43,6 +43,7 @@ static OTHER_LANGUAGE: &[(&str, &str)] = &[
     ("CA2", "a mission merges nothing by itself"),
     ("CA3", "a mission merges nothing by itself"),
     ("CA4", "the agents of all steps share a branch, and the proof of a mission is about its order"),
+    ("CA5", "a step reports its result as an option of a command, and no other step can"),
     ("D01", "a mission keeps the plan with which it was started"),
     ("D02", "a mission keeps the plan with which it was started"),
     ("D05", "a mission keeps the plan with which it was started"),

@@ -81,10 +81,13 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
 }
 
 /// The checks that read text of prompts, and the codes of those that read comparisons or calls there.
-const OF_TEXT: [&str; 14] =
-    ["B28", "B29", "C2A", "C2B", "C80", "C81", "C82", "C85", "C86", "C87", "C88", "C8B", "C8C", "D02"];
+const OF_TEXT: [&str; 16] = [
+    "B28", "B29", "C2A", "C2B", "C80", "C81", "C82", "C85", "C86", "C87", "C88", "C8B", "C8C", "C8D", "C8E",
+    "D02",
+];
 const OF_COMPARISONS: [&str; 3] = ["C2A", "C2B", "C85"];
-const OF_CALLS: [&str; 2] = ["B28", "C8C"];
+const OF_CALLS: [&str; 3] = ["B28", "C8C", "C8E"];
+const OF_PROGRAMS: [&str; 1] = ["C8D"];
 const OF_ORDERS: [&str; 1] = ["B29"];
 
 #[test]
@@ -95,6 +98,8 @@ fn checks_that_read_text_are_called_heuristics_and_never_deny() {
             "comparisons of a counter with a number,"
         } else if OF_CALLS.contains(&check.code) {
             "calls of `orange`"
+        } else if OF_PROGRAMS.contains(&check.code) {
+            "calls of programs that need the network"
         } else if OF_ORDERS.contains(&check.code) {
             "orders to fix something (`fix`, `mend`, `correct` and the like),"
         } else {

@@ -1,5 +1,6 @@
 //! Literal content of prompts and of messages of hooks, and the places where an agent that reads them can be.
 
+mod calls;
 mod commands;
 mod literal;
 mod results;
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
+pub use self::calls::{network_calls, refused_calls};
 pub use self::commands::{UnknownCommand, unknown_commands};
 pub use self::literal::{Command, Reading, StatusTarget, VerdictWord, find_heading, headings, status_names};
 pub use self::results::{asked_results, result_names};

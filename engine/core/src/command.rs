@@ -136,6 +136,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
             "sandbox-env",
             "sandbox-hosts",
             "sandbox-level",
+            "sandbox-network",
             "sandbox-read",
             "sandbox-write",
             "setup",
@@ -183,6 +184,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
             "sandbox-env",
             "sandbox-hosts",
             "sandbox-level",
+            "sandbox-network",
             "sandbox-read",
             "sandbox-write",
             "setup",
@@ -277,6 +279,32 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("workspace list", &["all"]),
     ("workspace ls", &["all"]),
 ];
+
+/// The commands that a companion runs for an agent in a sandbox.
+const RELAYED: &[&str] = &[
+    "mission show",
+    "step complete",
+    "step fail",
+    "step show",
+    "task complete",
+    "task create",
+    "task feedback",
+    "task next",
+    "task reply",
+    "task show",
+    "task update",
+    "task verdict",
+];
+
+/// The groups whose answers are made of the store, which a wall hides.
+const OF_STORE: &[&str] =
+    &["attempt", "doctor", "list", "ls", "mission", "project", "task", "usage", "workspace"];
+
+/// True if an agent in a wall is refused this command, such as `task list`.
+pub fn is_refused_in_wall(command: &str) -> bool {
+    let group = command.split(' ').next().unwrap_or_default();
+    OF_STORE.contains(&group) && !RELAYED.contains(&command)
+}
 
 /// The options of a command that help shows, without `--`: of `task update`, `status` and the others.
 pub fn options(command: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {

@@ -64,7 +64,7 @@ pub use action::Action;
 pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
 pub use budget::Budget;
-pub use command::{COMMANDS, options, unknown_command};
+pub use command::{COMMANDS, is_refused_in_wall, options, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use delegation::{Children, DelegateInto, Delegates, OpenChildren};
 pub use end::{AgentEnd, Deadline, Ending, LeftState, Limit};

@@ -223,6 +223,30 @@ mod tests {
     }
 
     #[test]
+    fn lints_know_the_commands_that_are_refused_in_a_wall() {
+        let mut known = 0;
+        let names = |(group, below): &(&str, &'static [&'static str])| -> Vec<String> {
+            let commands = below.iter().map(|name| format!("{group} {name}"));
+            if below.is_empty() { vec![(*group).to_owned()] } else { commands.collect() }
+        };
+        for command in orange_core::COMMANDS.iter().flat_map(names) {
+            let arguments =
+                ["", " x", " x y", " x --summary y", " x --task t1 --text y", " PASS -", " x --yes"];
+            let parsed = arguments.iter().find_map(|arguments| {
+                match parse(format!("{command}{arguments}").split(' ').map(Into::into)) {
+                    Ok(ParsedCommand::Cli(cli)) => cli.command,
+                    Ok(ParsedCommand::Help(_) | ParsedCommand::Version(_)) | Err(_) => None,
+                }
+            });
+            let Some(parsed) = parsed else { continue };
+            let is_refused = needs_store(&parsed) && !is_relayed(&parsed);
+            assert_eq!(orange_core::is_refused_in_wall(&command), is_refused, "{command}");
+            known += 1;
+        }
+        assert!(known > 60, "{known}");
+    }
+
+    #[test]
     fn other_commands_are_refused_in_a_wall_and_in_a_sandbox() {
         for words in [
             "task cancel t1",

@@ -6,6 +6,7 @@ mod judges;
 mod nobody_asked;
 mod unknown_writer;
 mod unwalled_decides;
+mod verdict_in_shared_file;
 mod verdict_of_other_work;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ super::group! {
     CA2 "nobody-asked" Warn nobody_asked;
     CA3 "verdict-of-other-work" Warn verdict_of_other_work;
     CA4 "unwalled-decides" Deny unwalled_decides;
+    CA5 "verdict-in-shared-file" Warn verdict_in_shared_file;
 }
 
 /// Facts that several of these lints ask for, computed when the first one does.

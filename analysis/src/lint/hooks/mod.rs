@@ -14,6 +14,7 @@ mod places;
 mod publishes_after_failure;
 mod reduced_permission_worker;
 mod resource_key_mismatch;
+mod sandbox_without_effect;
 mod session_leak;
 mod spawn_while_alive;
 mod spawn_without_workspace;
@@ -42,4 +43,5 @@ super::group! {
     C72 "command-after-the-move" Warn command_after_the_move;
     C73 "checks-without-pull-request" Warn checks_without_pull_request;
     C74 "workspace-conflict" Warn workspace_conflict;
+    C75 "sandbox-without-effect" Warn sandbox_without_effect, steps;
 }

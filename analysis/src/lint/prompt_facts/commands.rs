@@ -37,7 +37,7 @@ pub fn unknown_commands(text: &str) -> impl Iterator<Item = UnknownCommand> {
 }
 
 /// True if what follows this text is a command rather than prose.
-fn is_called(before: &str) -> bool {
+pub(super) fn is_called(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     let is_mark = |it: char| it.is_ascii_digit() || matches!(it, ' ' | '-' | '*' | '.' | ')' | '$' | '`');
     line.trim_start_matches(is_mark).is_empty()

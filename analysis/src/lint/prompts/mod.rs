@@ -5,6 +5,8 @@ mod missing_section;
 mod no_exit;
 mod places;
 mod prompt_illegal_status;
+mod prompt_needs_network;
+mod prompt_not_relayed;
 mod respawn_branch_missing;
 mod same_prompt_respawn;
 mod shared;
@@ -37,6 +39,8 @@ super::group! {
     C8A "loose-verdict" Warn loose_verdict;
     C8B "verdict-swapped" Warn verdict_swapped;
     C8C "unknown-command" Warn unknown_command;
+    C8D "prompt-needs-network" Warn prompt_needs_network, steps;
+    C8E "prompt-not-relayed" Warn prompt_not_relayed, steps;
 }
 
 /// Facts that several of these lints ask for, computed when the first one does.

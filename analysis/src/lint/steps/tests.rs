@@ -301,3 +301,45 @@ fn b3a_a_cap_cuts_some_runs_and_not_all() {
     check_one("B3A", &looped(1), &[]);
     check_one("B3A", &looped(6), &[]);
 }
+
+/// One step with this prompt and demand, in a workflow with this one.
+fn walled(of_all: &str, own: &str, prompt: &str) -> String {
+    let key =
+        |sandbox: &str| if sandbox.is_empty() { String::new() } else { format!("sandbox = {sandbox}\n") };
+    format!("{}[[steps]]\nid = \"a\"\nprompt = \"{prompt}\"\n{}", key(of_all), key(own))
+}
+
+#[test]
+fn c75_a_demand_of_a_step_changes_nothing() {
+    let check =
+        |of_all: &str, own: &str, expect: &[&str]| check_one("C75", &walled(of_all, own, "Do it."), expect);
+    check("\"wall\"", "\"off\"", &["sandbox = \"off\""]);
+    check("{ network = \"none\" }", "{ network = \"model\" }", &["sandbox = { network = \"model\" }"]);
+    check("\"wall\"", "{ network = \"none\" }", &[]);
+    check("", "\"off\"", &[]);
+    check("\"wall\"", "", &[]);
+}
+
+#[test]
+fn c8d_a_step_without_a_network_calls_for_it() {
+    let check = |of_all: &str, own: &str, prompt: &str, count: usize| {
+        let place = format!("\"{prompt}\"");
+        check_one("C8D", &walled(of_all, own, prompt), &vec![&*place; count]);
+    };
+    check("{ network = \"none\" }", "", "Run npm install first.", 1);
+    check("\"wall\"", "{ network = \"model\" }", "`git push` it.", 1);
+    check("\"wall\"", "", "`git push` it.", 0);
+    check("{ network = \"none\" }", "", "Do not think of git push.", 0);
+}
+
+#[test]
+fn c8e_a_walled_step_calls_what_is_refused() {
+    let check = |of_all: &str, prompt: &str, count: usize| {
+        let place = format!("\"{prompt}\"");
+        check_one("C8E", &walled(of_all, "", prompt), &vec![&*place; count]);
+    };
+    check("\"wall\"", "Run orange mission list.", 1);
+    check("\"wall\"", "Run orange task create part x.", 1);
+    check("\"wall\"", "Run orange mission show.", 0);
+    check("", "Run orange mission list.", 0);
+}
