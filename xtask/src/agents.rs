@@ -20,6 +20,9 @@ pub(crate) struct Agents {
     /// Their newest versions instead of the pinned ones; prints what changed. `docs/agents.md` stays as it is.
     #[arg(long)]
     latest: bool,
+    /// Every life with a wall around its agents. `docs/agents.md` stays as it is.
+    #[arg(long)]
+    wall: bool,
 }
 
 /// The path of the page with the table.
@@ -34,6 +37,9 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Agents) -> Result<ExitC
     if arguments.latest {
         test.env("ORANGE_AGENTS", "latest");
     }
+    if arguments.wall {
+        test.env("ORANGE_AGENTS_WALL", "1");
+    }
     let status = test.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
     let record = AgentResults::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
     let page = workspace.read(PAGE)?;
@@ -41,7 +47,7 @@ pub(crate) fn run(workspace: &OwnRepository, arguments: &Agents) -> Result<ExitC
     print!("\n{table}\n");
     if arguments.latest {
         print!("{}", record.changes(&page.text));
-    } else if arguments.harness.is_none() {
+    } else if arguments.harness.is_none() && !arguments.wall {
         let text = table::replaced(&page.text, &table)
             .ok_or_else(|| format!("{PAGE} has no place for the table"))?;
         fs::write(workspace.root.join(PAGE), text).map_err(|error| format!("{PAGE}: {error}"))?;

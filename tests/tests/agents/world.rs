@@ -22,6 +22,14 @@ pub(crate) const PROJECT: &str = "toy";
 /// has no sandbox at all for a home below it.
 const OUTSIDE: &str = "/var/tmp";
 
+/// Address of the model for agents in walls. Programs in a wall ask its proxy for every address but those by which they mean themselves.
+const NOT_THEIR_OWN: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+
+/// True if every life has a wall around its agents.
+fn all_walled() -> bool {
+    std::env::var_os("ORANGE_AGENTS_WALL").is_some()
+}
+
 /// Everything that one life touches. It goes away with its end, whether that is good or bad.
 pub(crate) struct World {
     root: TempDir,
@@ -35,34 +43,37 @@ pub(crate) struct World {
 impl World {
     /// A home in which somebody has logged in to every harness and done nothing else; a project that `orange` knows.
     pub(crate) fn fresh(suite: &'static LifeSuite) -> World {
-        World::with(suite, &suite.bin, Ipv4Addr::LOCALHOST)
+        World::with(suite, &suite.bin, all_walled())
     }
 
-    /// A home in which the person has agreed once to what agents need, and a wall around those of the project. Programs in a wall ask
-    /// its proxy for every address but those by which they mean themselves.
+    /// A home in which the person has agreed once to what agents need, and a wall around those of the project.
     pub(crate) fn walled(suite: &'static LifeSuite) -> World {
-        const NOT_THEIR_OWN: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-        let world = World::with(suite, &suite.bin, NOT_THEIR_OWN);
+        let world = World::with(suite, &suite.bin, true);
         world.ok(&["setup", "--yes"]);
-        let address = world.model.url();
+        world
+    }
+
+    /// Puts a wall around the agents of the project, with what they need of the model.
+    fn build_walls(&self) {
+        let address = self.model.url();
         let host = address.trim_start_matches("http://");
         let mut words =
             vec!["project", "update", PROJECT, "--sandbox-level", "wall", "--sandbox-hosts", host];
         let variables = harnesses::variables(&address);
         let own = variables.iter().map(|(name, _)| *name).filter(|name| !name.ends_with("_PROXY"));
         words.extend(own.flat_map(|name| ["--sandbox-env", name]));
-        world.ok(&words);
-        world
+        self.ok(&words);
     }
 
     /// A home in which the person has agreed once to what agents need, with `orange-mcp` beside `orange`.
     pub(crate) fn with_server(suite: &'static LifeSuite) -> World {
-        let world = World::with(suite, &suite.bin_with_server, Ipv4Addr::LOCALHOST);
+        let world = World::with(suite, &suite.bin_with_server, all_walled());
         world.ok(&["setup", "--yes"]);
         world
     }
 
-    fn with(suite: &'static LifeSuite, bin: &Path, model: Ipv4Addr) -> World {
+    fn with(suite: &'static LifeSuite, bin: &Path, is_walled: bool) -> World {
+        let model = if is_walled { NOT_THEIR_OWN } else { Ipv4Addr::LOCALHOST };
         let root = tempfile::Builder::new().prefix("orange-agents-").tempdir_in(OUTSIDE).unwrap();
         let model = Model::start_at(model, 0).unwrap();
         let world = World { root, suite, bin: bin.to_owned(), model, plans: std::cell::Cell::new(0) };
@@ -77,6 +88,9 @@ impl World {
         world.suite.user.owns(world.root.path());
         world.make_repository();
         world.ok(&["project", "add", "--name", PROJECT, "--pool-size", "4"]);
+        if is_walled {
+            world.build_walls();
+        }
         world
     }
 
