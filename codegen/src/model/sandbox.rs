@@ -70,7 +70,7 @@ fn several(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Demand> {
     let network = fields.get("network").and_then(|it| {
         decoder.word_or(&it, &networks, |word| {
             (word == Network::Open.as_str())
-                .then(|| "only a person opens the network, with `sandbox.hosts` of the project".to_owned())
+                .then(|| "only a person opens the network, with `sandbox.network` of the project".to_owned())
         })
     });
     let worktree = fields
@@ -177,7 +177,7 @@ mod tests {
             "sandbox: {network: open}\n",
             &[(
                 "unknown value `open` of `network`",
-                "the values of `network` are `none`, `model`, `listed`; only a person opens the network, with `sandbox.hosts` of the project",
+                "the values of `network` are `none`, `model`, `listed`; only a person opens the network, with `sandbox.network` of the project",
             )],
         );
         check(

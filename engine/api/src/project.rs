@@ -150,6 +150,8 @@ pub struct SharedBudgetSettings {
 pub struct SharedSandboxSettings {
     /// The least confinement: `off` or `wall`.
     pub level: SettingSource<String>,
+    /// The most network of walled agents: `listed` or `open`.
+    pub network: SettingSource<String>,
     /// Paths that walled agents can read.
     pub read: SettingSource<Vec<String>>,
     /// Paths that walled agents can write to.

@@ -270,6 +270,17 @@ impl<'a> Plan<'a> {
         self.step_ids().find(|id| self.step(*id).id == name)
     }
 
+    /// The demand on programs that run in a worktree of its missions whatever step it is: they run what all its agents write.
+    pub fn demand_on_programs(&self) -> Demand {
+        Demand::on_programs(self.steps.iter().map(|it| it.sandbox))
+    }
+
+    /// The demand on what a step runs: that on its agent, or on its program, which runs what the agents of other steps write.
+    pub fn demand_on(&self, id: StepId) -> Demand {
+        let step = self.step(id);
+        if step.is_program() { step.sandbox.and(self.demand_on_programs()) } else { step.sandbox }
+    }
+
     /// The name of a role.
     pub fn role(&self, id: RoleId) -> &'a str {
         self.roles[usize::from(id.0)]

@@ -1,6 +1,7 @@
 //! Restarts of agents: their start, their delay and their limit.
 
-use crate::{HarnessOf, Hook, Machine, Spawn, StateId, Workspace};
+use crate::wall::Demand;
+use crate::{HarnessOf, Hook, Machine, PromptId, Spawn, StateId, Workspace};
 
 /// The number of agents that the engine starts again without a transition between them; after that it leaves the task to a
 /// person.
@@ -82,6 +83,16 @@ impl<'a> Machine<'a> {
     fn spawns(&self) -> impl Iterator<Item = &'a Spawn<'a>> {
         let of_states = self.states.iter().filter_map(|it| it.respawn.as_ref());
         self.transitions.iter().flat_map(|it| it.hooks).chain(of_states).filter_map(Hook::spawn)
+    }
+
+    /// The declared starts of agents with this prompt.
+    pub fn starts_with(&self, prompt: PromptId) -> impl Iterator<Item = &'a Spawn<'a>> {
+        self.spawns().filter(move |it| it.prompt == prompt)
+    }
+
+    /// The demand on its programs, such as those of gates: they run what its agents write.
+    pub fn demand_on_programs(&self) -> Demand {
+        Demand::on_programs(self.spawns().map(|it| it.sandbox))
     }
 
     /// The harnesses that it names itself, beside those of the task. A name may come several times.

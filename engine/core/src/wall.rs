@@ -47,6 +47,17 @@ pub enum Network {
     Open,
 }
 
+/// The network that a person grants to the walls of a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum NetworkGrant {
+    /// The hosts of a list.
+    #[default]
+    Listed,
+    /// Every host of the internet, and those of the list.
+    Open,
+}
+
 /// The worktree of a walled agent, from the strictest access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
@@ -98,6 +109,9 @@ impl Confinement {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Grants {
+    /// The most network.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_default"))]
+    pub network: NetworkGrant,
     /// Paths that are readable.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub read: Vec<String>,
@@ -182,6 +196,29 @@ impl Network {
     }
 }
 
+impl NetworkGrant {
+    /// Every grant.
+    pub const ALL: [NetworkGrant; 2] = [NetworkGrant::Listed, NetworkGrant::Open];
+
+    /// Its word in settings.
+    pub const fn as_str(self) -> &'static str {
+        self.network().as_str()
+    }
+
+    /// The grant of this word.
+    pub fn parse(word: &str) -> Option<NetworkGrant> {
+        NetworkGrant::ALL.into_iter().find(|it| it.as_str() == word)
+    }
+
+    /// The network of agents and programs of which no workflow demands less.
+    pub const fn network(self) -> Network {
+        match self {
+            NetworkGrant::Listed => Network::Listed,
+            NetworkGrant::Open => Network::Open,
+        }
+    }
+}
+
 impl WorktreeAccess {
     /// Every access, from the strictest.
     pub const ALL: [WorktreeAccess; 2] = [WorktreeAccess::Read, WorktreeAccess::Write];
@@ -228,15 +265,30 @@ impl Demand {
         }
     }
 
-    /// The confinement of an agent of this role in a project with this level; `None` where neither demands a wall.
-    pub fn confinement(self, project: Level, role: Role) -> Option<Confinement> {
+    /// The demand on programs that run what these agents write: the strictest level and network. An agent that only reads the worktree
+    /// writes nothing that a program runs.
+    pub fn on_programs(agents: impl IntoIterator<Item = Demand>) -> Demand {
+        agents.into_iter().fold(Demand::NONE, |all, agent| {
+            let network = agent.network.filter(|_| agent.worktree != Some(WorktreeAccess::Read));
+            all.and(Demand { level: agent.level, network, ..Demand::NONE })
+        })
+    }
+
+    /// The network of an agent or a program with this demand, where a person grants so much.
+    pub fn network(self, granted: NetworkGrant) -> Network {
+        let most = granted.network();
+        self.network.unwrap_or(most).min(most)
+    }
+
+    /// The confinement of an agent of this role in a project with this level and grant; `None` where neither demands a wall.
+    pub fn confinement(self, project: Level, granted: NetworkGrant, role: Role) -> Option<Confinement> {
         match self.level.max(project) {
             Level::Off => None,
             Level::Wall => {
                 let usual = Confinement::usual(role);
                 Some(Confinement {
                     git: self.git.unwrap_or(usual.git).min(usual.git),
-                    network: self.network.unwrap_or(usual.network).min(usual.network),
+                    network: self.network(granted),
                     worktree: self.worktree.unwrap_or(usual.worktree).min(usual.worktree),
                 })
             }
@@ -255,6 +307,9 @@ impl Grants {
     /// A short digest, equal for equal grants in the same order.
     pub fn digest(&self) -> u64 {
         let mut text = String::new();
+        if self.network == NetworkGrant::Open {
+            text.extend(["network\0", self.network.as_str(), "\n"]);
+        }
         for (name, list) in
             [("read", &self.read), ("write", &self.write), ("env", &self.env), ("hosts", &self.hosts)]
         {
@@ -323,7 +378,16 @@ mod tests {
                     (Level::Off, Role::Reviewer),
                     (Level::Wall, Role::Reviewer),
                 ] {
-                    let of = |demand: Demand| demand.confinement(project, role);
+                    let of = |demand: Demand| {
+                        let [listed, open] =
+                            NetworkGrant::ALL.map(|it| demand.confinement(project, it, role));
+                        assert!(
+                            listed.is_none_or(|it| it.network <= Network::Listed),
+                            "only a person opens it"
+                        );
+                        assert!(listed.zip(open).is_none_or(|(listed, open)| listed.network <= open.network));
+                        open
+                    };
                     for part in [one, other] {
                         let Some(part) = of(part) else { continue };
                         let both = of(both).unwrap();
@@ -339,7 +403,9 @@ mod tests {
     #[test]
     fn a_wall_stands_where_project_or_workflow_demands_it() {
         let wall = Demand { level: Level::Wall, ..Demand::NONE };
-        let git = |demand: Demand, project, role| demand.confinement(project, role).map(|it| it.git);
+        let git = |demand: Demand, project, role| {
+            demand.confinement(project, NetworkGrant::Listed, role).map(|it| it.git)
+        };
         for (demand, project, role, expect) in [
             (Demand::NONE, Level::Off, Role::Worker, None),
             (Demand::NONE, Level::Wall, Role::Worker, Some(GitAccess::Own)),
@@ -352,11 +418,38 @@ mod tests {
         ] {
             assert_eq!(git(demand, project, role), expect, "{demand:?} {project:?} {role:?}");
         }
-        let network =
-            |network| Demand { network, ..wall }.confinement(Level::Off, Role::Worker).map(|it| it.network);
-        assert_eq!(network(None), Some(Network::Listed));
-        assert_eq!(network(Some(Network::Open)), Some(Network::Listed), "a workflow opens nothing");
-        assert_eq!(network(Some(Network::None)), Some(Network::None));
+        let network = |granted, network| {
+            let confinement = Demand { network, ..wall }.confinement(Level::Off, granted, Role::Worker);
+            confinement.map(|it| it.network)
+        };
+        let [listed, open] = NetworkGrant::ALL;
+        assert_eq!(network(listed, None), Some(Network::Listed));
+        assert_eq!(network(listed, Some(Network::Open)), Some(Network::Listed), "a workflow opens nothing");
+        assert_eq!(network(open, None), Some(Network::Open));
+        for granted in [listed, open] {
+            for demand in [Network::None, Network::Model, Network::Listed] {
+                assert_eq!(network(granted, Some(demand)), Some(demand));
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_has_no_more_network_than_who_wrote_it() {
+        let agent = |network, worktree| Demand { level: Level::Wall, network, worktree, ..Demand::NONE };
+        let on = |agents: &[Demand]| {
+            let demand = Demand::on_programs(agents.iter().copied());
+            assert_eq!((demand.git, demand.worktree), (None, None));
+            (demand.level, demand.network(NetworkGrant::Open))
+        };
+        let (none, model) = (agent(Some(Network::None), None), agent(Some(Network::Model), None));
+        let reader = agent(Some(Network::None), Some(WorktreeAccess::Read));
+        assert_eq!(on(&[]), (Level::Off, Network::Open));
+        assert_eq!(on(&[Demand::NONE]), (Level::Off, Network::Open));
+        assert_eq!(on(&[Demand::NONE, agent(None, None)]), (Level::Wall, Network::Open));
+        assert_eq!(on(&[agent(None, None), model]), (Level::Wall, Network::Model));
+        assert_eq!(on(&[none, model]), (Level::Wall, Network::None));
+        assert_eq!(on(&[reader, model]), (Level::Wall, Network::Model));
+        assert_eq!(on(&[reader]), (Level::Wall, Network::Open));
     }
 
     #[test]
@@ -398,5 +491,8 @@ mod tests {
         assert_eq!(of("a", "b"), of("a", "b"));
         assert_ne!(of("a", "b"), of("b", "a"));
         assert_ne!(Grants::default().digest(), of("", ""));
+        let open = Grants { network: NetworkGrant::Open, ..Grants::default() };
+        assert_ne!(Grants::default().digest(), open.digest());
+        assert!(NetworkGrant::ALL.iter().all(|it| NetworkGrant::parse(it.as_str()) == Some(*it)));
     }
 }

@@ -70,6 +70,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         env_deny: with(env_deny.value.clone(), &env_deny),
         sandbox: SharedSandboxSettings {
             level: with(sandbox.level.value.as_str().to_owned(), &sandbox.level),
+            network: with(sandbox.network.value.as_str().to_owned(), &sandbox.network),
             read: with(sandbox.read.value.clone(), &sandbox.read),
             write: with(sandbox.write.value.clone(), &sandbox.write),
             env: with(sandbox.env.value.clone(), &sandbox.env),
@@ -136,6 +137,7 @@ pub fn text(shown: &ShownProject) -> String {
         row("budget.month", it.budget.month.value.words(), it.budget.month.source),
         row("agent.env_deny", it.env_deny.value.join(", "), it.env_deny.source),
         row("sandbox.level", it.sandbox.level.value.clone(), it.sandbox.level.source),
+        row("sandbox.network", it.sandbox.network.value.clone(), it.sandbox.network.source),
         row("sandbox.read", it.sandbox.read.value.join(", "), it.sandbox.read.source),
         row("sandbox.write", it.sandbox.write.value.join(", "), it.sandbox.write.source),
         row("sandbox.env", it.sandbox.env.value.join(", "), it.sandbox.env.source),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Result;
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::drive::wall::{Import, ImportRules, Mount, PrivateRepository};
+use crate::drive::wall::{Import, ImportRules, MOST_PACKED, Mount, PrivateRepository};
 use crate::store::lock::{self, LockRank};
 use crate::store::{WorkItem, WorkItemDir, home};
 
@@ -102,7 +102,12 @@ fn with<T>(
     let _turn = lock::acquire(&home, &wall.join("lock"), LockRank::Import, &what)?;
     let repository =
         PrivateRepository { git: &git, worktree: &worktree, branch: &task.branch, wall: Path::new(&wall) };
-    let rules = ImportRules { default_branch: &project.default_branch, descends_from: None, at_end: false };
+    let rules = ImportRules {
+        default_branch: &project.default_branch,
+        descends_from: None,
+        most_packed: MOST_PACKED,
+        at_end: false,
+    };
     act(&repository, rules)
 }
 

@@ -12,7 +12,7 @@ use crate::drive::git::Git;
 use crate::hooks::given::{self, Means};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
-use crate::hooks::wall::{ProgramKind, ProgramPlace};
+use crate::hooks::wall::{self, ProgramKind, ProgramPlace};
 use crate::store::effective::{Effective, effective};
 use crate::store::projects::Project;
 use crate::store::{Event, LockedWorkItem, Set};
@@ -129,6 +129,7 @@ fn run(
         task: locked.task(),
         folder: checkout,
         kind: ProgramKind::MergeResult,
+        demand: wall::demand_on_programs(app, locked.dir(), locked.task(), locked.history())?,
     };
     let run = ProgramRun::of(&argv, timeout, place, number)
         .ok_or_else(|| Error::new(ErrorKind::Usage, "a program without a name"))?;

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
 use crate::hooks::program::{ProgramEnd, ProgramRun};
-use crate::hooks::wall::{ProgramKind, ProgramPlace};
+use crate::hooks::wall::{self, ProgramKind, ProgramPlace};
 use crate::store::event::Cause;
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedWorkItem, Set, feedback};
@@ -100,6 +100,7 @@ pub fn run_command(app: &App, locked: &mut LockedWorkItem, argv: &[&str], timeou
         task: locked.task(),
         folder: &worktree,
         kind: ProgramKind::Worktree,
+        demand: wall::demand_on_programs(app, locked.dir(), locked.task(), locked.history())?,
     };
     let Some(run) = ProgramRun::of(&argv, timeout, place, number) else { return Ok(()) };
     let worktree = locked.task().worktree().map(|name| &**name);

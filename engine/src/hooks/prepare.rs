@@ -10,7 +10,7 @@ use crate::drive::git::{self, Git};
 use crate::hooks::given::{self, Means};
 use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::hooks::saved::with_context;
-use crate::hooks::wall::{ProgramKind, ProgramPlace};
+use crate::hooks::wall::{self, ProgramKind, ProgramPlace};
 use crate::store::effective::{Effective, effective};
 use crate::store::event::Preparation;
 use crate::store::projects::Project;
@@ -196,6 +196,7 @@ fn run(
         task: locked.task(),
         folder: &worktree,
         kind: ProgramKind::Worktree,
+        demand: wall::demand_on_programs(app, locked.dir(), locked.task(), locked.history())?,
     };
     let Some(run) = ProgramRun::of(&argv, program.timeout, place, number) else { return Ok(()) };
     let run = run.env(variables::GATE, &id).env(variables::TASK, &id).env(variables::ACTOR, "worker");

@@ -29,7 +29,7 @@ use crate::store::projects::Project;
 use crate::store::{Seat, WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
-pub use program::{ProgramKind, ProgramPlace, check_programs};
+pub use program::{ProgramKind, ProgramPlace, check_programs, demand_on_programs};
 
 /// The variables of a walled agent, where they are set: what a program needs to find its programs and files, and to write. Those of
 /// a session, such as `XDG_RUNTIME_DIR`, lead to places that are not inside.
@@ -69,7 +69,8 @@ pub fn decide(
     role: Role,
 ) -> Result<Option<Sandbox>> {
     let sandbox = effective(&app.home, &app.project_of(task)?)?.sandbox;
-    let Some(confinement) = demand.confinement(sandbox.level.value, role) else { return Ok(None) };
+    let granted = sandbox.network.value;
+    let Some(confinement) = demand.confinement(sandbox.level.value, granted, role) else { return Ok(None) };
     bubblewrap(app)?.check(app.path())?;
     Ok(Some(Sandbox {
         level: event::Level::Wall,
@@ -386,7 +387,7 @@ fn digest(grants: &Grants, harness: &Harness) -> String {
         env: harness.sandbox.env.clone(),
         hosts: harness.sandbox.hosts.clone(),
         read: harness.sandbox.seed.clone(),
-        write: Vec::new(),
+        ..Grants::default()
     };
     format!("{:016x}{:016x}", grants.digest(), own.digest())
 }

@@ -5,7 +5,7 @@ use orange_core::budget::Budget;
 use orange_core::feedback::{Authors, Resolve};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
-use orange_core::wall::{Grants, Level};
+use orange_core::wall::{Grants, Level, NetworkGrant};
 
 use crate::Result;
 use crate::store::Home;
@@ -77,6 +77,7 @@ pub struct EffectiveBudget {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveSandbox {
     pub level: Sourced<Level>,
+    pub network: Sourced<NetworkGrant>,
     pub read: Sourced<Vec<String>>,
     pub write: Sourced<Vec<String>>,
     pub env: Sourced<Vec<String>>,
@@ -88,7 +89,7 @@ impl EffectiveSandbox {
     pub fn grants(&self) -> Grants {
         let EffectiveSandbox { read, write, env, hosts, .. } = self;
         let [read, write, env, hosts] = [read, write, env, hosts].map(|list| list.value.clone());
-        Grants { read, write, env, hosts }
+        Grants { network: self.network.value, read, write, env, hosts }
     }
 }
 
@@ -176,6 +177,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         env_deny: first(own, &denied, |it| it.env_deny.clone()),
         sandbox: EffectiveSandbox {
             level: strictest(own.sandbox.level, level),
+            network: first(own, &file, |it| it.sandbox.network),
             read: first(own, &file, |it| it.sandbox.read.clone()),
             write: first(own, &file, |it| it.sandbox.write.clone()),
             env: first(own, &file, |it| it.sandbox.env.clone()),
@@ -242,12 +244,14 @@ mod tests {
         let project = Project { path: repository.path().to_owned(), ..Project::default() };
         let write = |text: &str| std::fs::write(repository.path().join(FILE), text).unwrap();
         let now = || effective(&home, &project).unwrap().sandbox;
-        let text = "[sandbox]\nlevel = 'wall'\nread = ['/a']\n";
+        let text = "[sandbox]\nlevel = 'wall'\nnetwork = 'open'\nread = ['/a']\n";
         write(text);
-        assert_eq!(now().level.value, Level::Off, "no person has agreed to it");
+        let nothing = (Level::Off, Grants::default());
+        assert_eq!((now().level.value, now().grants()), nothing, "no person has agreed to it");
         trust::agree(&home, &project.name, Some(text)).unwrap();
         assert_eq!((now().level.value, now().read.value), (Level::Wall, vec!["/a".to_owned()]));
-        write("[sandbox]\nlevel = 'off'\nread = ['/']\n");
+        assert_eq!(now().grants().network, NetworkGrant::Open);
+        write("[sandbox]\nlevel = 'off'\nnetwork = 'open'\nread = ['/']\n");
         assert_eq!((now().level.value, now().grants()), (Level::Wall, Grants::default()));
         write("[sandbox]\nlevel = 'off'\nread = ['/b']\n");
         assert_eq!((now().level.value, now().grants()), (Level::Wall, Grants::default()));

@@ -26,6 +26,7 @@ pub mod list;
 pub mod lock;
 pub mod locked_work_item;
 pub mod merge;
+pub mod mission_plan;
 pub mod owed;
 pub mod pool;
 pub mod ports;

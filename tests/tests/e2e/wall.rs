@@ -293,6 +293,47 @@ fn starts_nothing(world: &World, options: &[&str]) {
     assert!(!world.path("home/started").exists());
 }
 
+/// The agent asks for a name that is not there, and for an address of a private network.
+const OPENED: &str = r#"#!/bin/sh
+{ git ls-remote http://evil.example/x; echo BEHIND; git ls-remote http://10.0.0.1/x; } > "$HOME/said" 2>&1
+echo done >> "$HOME/said"
+while :; do sleep 0.1; done
+"#;
+
+#[test]
+fn an_open_network_is_a_grant_of_a_person() {
+    let world = World::new();
+    if !has_walls(&world) {
+        return;
+    }
+    walled(&world, OPENED);
+    world.ok(&["project", "update", "--sandbox-network", "open"]);
+    for (name, options, network, of_name) in [
+        ("open", vec![], "open", "502"),
+        (
+            "less",
+            vec!["--workflow".to_owned(), demanding(&world, "less", "{network: listed}")],
+            "listed",
+            "403",
+        ),
+    ] {
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let task = world.create(name, "Mend it", &options);
+        assert_eq!(task.events_of("agent.spawned")[0]["sandbox"]["network"], network);
+        let file = task.folder().join("wall/homes/worker/said");
+        let said = || fs::read_to_string(&file).unwrap_or_default();
+        world.until("it has asked", || said().contains("done"));
+        let all = said();
+        let (first, second) = all.split_once("BEHIND").unwrap();
+        assert!(first.contains(of_name), "{name}: {all}");
+        assert!(second.contains("403"), "an address of a private network has to be listed: {all}");
+        task.ok("cancel", &["--yes"]);
+    }
+    world.ok(&["project", "update", "--unset", "sandbox-network"]);
+    let task = world.create("closed", "Mend it", &[]);
+    assert_eq!(task.events_of("agent.spawned")[0]["sandbox"]["network"], "listed");
+}
+
 /// The agent asks for a host by the proxy that its variables name, and waits.
 const LINKED: &str = r#"#!/bin/sh
 for turn in 1 2; do git ls-remote http://evil.example/x >> said 2>&1; done

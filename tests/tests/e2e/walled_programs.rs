@@ -20,6 +20,7 @@ touch "$HOME/.evil-$1"; touch STORE/evil-$1; touch REPO/evil-$1
 git push --quiet origin HEAD:refs/heads/evil-$1
 git -C REPO update-ref refs/heads/evil-$1 HEAD
 git config --add evil.$1 true
+echo "the proxy of $1: $HTTPS_PROXY $(ls /run/orange/net)."
 echo "the end of $1"
 exit 0
 "#;
@@ -111,10 +112,10 @@ fn outputs(task: &Task<'_>) -> String {
     fs::read_to_string(task.folder().join("history.jsonl")).unwrap()
 }
 
-/// Runs one program of every kind of a task.
-fn run_all(world: &World) -> String {
+/// Runs one program of every kind of a task, whose workflow begins with this line.
+fn run_all(world: &World, demand: &str) -> String {
     world.ok(&["project", "update", "--setup", &json!(["sh", "attack.sh", "setup"]).to_string()]);
-    world.workflow("attacked.yml", FLOW);
+    world.workflow("attacked.yml", &format!("{demand}{FLOW}"));
     let task = world.create("fix", "Mend it", &["--workflow", "attacked"]);
     task.reaches("working");
     let ran = || fs::read_to_string(task.worktree().join("ran")).unwrap_or_default();
@@ -136,7 +137,7 @@ fn run_all(world: &World) -> String {
 #[test]
 fn programs_outside_of_a_wall_reach_everything() {
     let world = attacked("off");
-    let said = run_all(&world);
+    let said = run_all(&world, "");
     for kind in ["setup", "gate", "hook", "merge"] {
         assert_eq!(traces(&world, kind).len(), 6, "{kind}: {:?}", traces(&world, kind));
     }
@@ -149,13 +150,57 @@ fn programs_in_a_wall_reach_nothing_outside() {
     if !has_walls(&world) {
         return;
     }
-    let said = run_all(&world);
+    let said = run_all(&world, "");
     for kind in ["setup", "gate", "hook", "merge"] {
         assert_eq!(traces(&world, kind), Vec::<String>::new(), "{kind}");
+        let proxy = format!("the proxy of {kind}: http://127.0.0.1:3128 proxy.sock.");
+        assert!(said.contains(&proxy), "{said}");
     }
     assert!(!said.contains(SECRET), "{said}");
     // The home of a program of a merge ends with it.
     assert!(!said.contains("homes/merge-result"), "{said}");
+}
+
+#[test]
+fn a_demand_of_a_workflow_walls_programs_from_the_first_setup() {
+    for demand in ["sandbox: {network: none}\n", "sandbox: {network: model}\n"] {
+        let world = attacked("off");
+        if !has_walls(&world) {
+            return;
+        }
+        world.ok(&["project", "update", "--sandbox-hosts", "example.org:443", "--sandbox-network", "open"]);
+        let said = run_all(&world, demand);
+        for kind in ["setup", "gate", "hook", "merge"] {
+            assert_eq!(traces(&world, kind), Vec::<String>::new(), "{kind}");
+            assert!(said.contains(&format!("the proxy of {kind}:  .")), "{demand}{said}");
+        }
+        assert!(!said.contains(SECRET), "{said}");
+    }
+}
+
+#[test]
+fn the_program_of_a_step_has_no_more_network_than_agents() {
+    for (demand, expect) in
+        [("'wall'", "proxy=http://127.0.0.1:3128 proxy.sock"), ("{ network = 'none' }", "proxy= end")]
+    {
+        let world = attacked("off");
+        if !has_walls(&world) {
+            return;
+        }
+        let run = "echo proxy=$HTTPS_PROXY $(ls /run/orange/net) end; touch STORE/evil-step; exit 0";
+        let run = run.replace("STORE", &world.home().display().to_string());
+        let text = format!(
+            "[workflow]\nname = 'toy'\nsandbox = {demand}\n[[steps]]\nid = 'a'\nrun = ['sh', '-c', '{run}']\n\
+             [[steps]]\nid = 'b'\nprompt = 'Do it.'\ndepends_on = ['a']\n"
+        );
+        world.workflow("toy.toml", &text);
+        let mission = world.start("toy", &["--branch", "stepped"]);
+        world.until("the program has ended", || mission.show()["steps"][0]["status"] == "completed");
+        let shown = mission.show();
+        let said = shown["steps"][0]["summary"].as_str().unwrap_or_default();
+        assert!(said.contains(expect), "{shown}");
+        assert_eq!(traces(&world, "step"), Vec::<String>::new());
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use super::Item;
-use crate::plan::{Step, StepId};
+use crate::plan::{Plan, StepId};
 
 /// Between the role and the needs of a lane. No role has it.
 const SEPARATOR: char = ',';
@@ -38,10 +38,10 @@ impl Ability {
     }
 
     /// The abilities that a step needs.
-    pub fn needed_by(step: &Step<'_>) -> BTreeSet<Ability> {
+    pub fn needed_by(plan: &Plan<'_>, id: StepId) -> BTreeSet<Ability> {
         let needs = |ability: &Ability| match ability {
-            Ability::Gates => !step.gates.is_empty(),
-            Ability::Wall => !step.sandbox.level.is_off(),
+            Ability::Gates => !plan.step(id).gates.is_empty(),
+            Ability::Wall => !plan.demand_on(id).level.is_off(),
         };
         Ability::ALL.into_iter().filter(needs).collect()
     }

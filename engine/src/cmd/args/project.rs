@@ -8,7 +8,7 @@ use orange_core::budget::Budget;
 use orange_core::feedback::{Authors, Resolve, flaw_of_login};
 use orange_core::forge::ForgeKind;
 use orange_core::merge::{MessageForm, Strategy};
-use orange_core::wall::{Level, flaw_of_host};
+use orange_core::wall::{Level, NetworkGrant, flaw_of_host};
 
 use super::merge::{message_form, strategy};
 
@@ -248,6 +248,10 @@ pub struct ProjectSettings {
     /// in a new project
     #[arg(long, value_name = "LEVEL", value_parser = level())]
     pub sandbox_level: Option<Level>,
+    /// The most network of walled agents and programs: `listed` for the hosts of `--sandbox-hosts`, or `open` for every host of the
+    /// internet; `listed` in a new project
+    #[arg(long, value_name = "NETWORK", value_parser = network())]
+    pub sandbox_network: Option<NetworkGrant>,
     /// A path that walled agents can read; once for each, or once as '' for none
     #[arg(long, value_name = "PATH", value_parser = grant)]
     pub sandbox_read: Option<Vec<String>>,
@@ -266,7 +270,7 @@ pub struct ProjectSettings {
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 27] = [
+const SHARED: [&str; 28] = [
     "copy",
     "link",
     "setup",
@@ -290,6 +294,7 @@ const SHARED: [&str; 27] = [
     "budget-day",
     "budget-month",
     "sandbox-level",
+    "sandbox-network",
     "sandbox-read",
     "sandbox-write",
     "sandbox-env",
@@ -323,6 +328,7 @@ impl ProjectSettings {
                 "budget-day" => settings.budget.day = None,
                 "budget-month" => settings.budget.month = None,
                 "sandbox-level" => settings.sandbox.level = None,
+                "sandbox-network" => settings.sandbox.network = None,
                 "sandbox-read" => settings.sandbox.read = None,
                 "sandbox-write" => settings.sandbox.write = None,
                 "sandbox-env" => settings.sandbox.env = None,
@@ -360,6 +366,7 @@ impl ProjectSettings {
         settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
         let sandbox = &mut settings.sandbox;
         sandbox.level = self.sandbox_level.or(sandbox.level);
+        sandbox.network = self.sandbox_network.or(sandbox.network);
         sandbox.read = listed(&self.sandbox_read).or(sandbox.read.take());
         sandbox.write = listed(&self.sandbox_write).or(sandbox.write.take());
         sandbox.env = listed(&self.sandbox_env).or(sandbox.env.take());
@@ -399,6 +406,11 @@ fn resolve() -> impl TypedValueParser<Value = Resolve> {
 fn level() -> impl TypedValueParser<Value = Level> {
     let read = |word: String| Level::parse(&word).ok_or("a level without a word");
     PossibleValuesParser::new(Level::ALL.map(Level::as_str)).try_map(read)
+}
+
+fn network() -> impl TypedValueParser<Value = NetworkGrant> {
+    let read = |word: String| NetworkGrant::parse(&word).ok_or("a network without a word");
+    PossibleValuesParser::new(NetworkGrant::ALL.map(NetworkGrant::as_str)).try_map(read)
 }
 
 fn grant(text: &str) -> Result<String, String> {

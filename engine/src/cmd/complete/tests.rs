@@ -100,6 +100,7 @@ fn every_placeholder_is_known() {
         "KEY=VALUE,…",
         "KIND",
         "LEVEL",
+        "NETWORK",
         "LIMITS",
         "N",
         "NAME",

@@ -16,10 +16,14 @@ use super::refs;
 use super::repository::{Carried, PrivateRepository};
 use crate::drive::git::{Git, quoted};
 use crate::{Error, ErrorKind, Result};
+use orange_system::exec::StopReason;
 use orange_system::{atomic, fault, nofollow};
 
 /// The time limit for copying objects.
 const LONG: Duration = Duration::from_secs(3600);
+
+/// The most bytes of a pack that a project takes over at once.
+pub const MOST_PACKED: u64 = 4 << 30;
 
 /// The name that Git LFS gives a file without bytes.
 const NO_BYTES: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -31,6 +35,8 @@ pub struct ImportRules<'r> {
     pub default_branch: &'r str,
     /// The commit from which the branch has to descend, where the project forbids to rewrite it.
     pub descends_from: Option<&'r str>,
+    /// The most bytes that the objects of an import may have, packed.
+    pub most_packed: u64,
     /// True if no agent goes on there: the branch is taken over as it is, whatever is in progress.
     pub at_end: bool,
 }
@@ -188,7 +194,7 @@ impl PrivateRepository<'_> {
             return Ok(Import::Nothing);
         }
         before(Part::Pack)?;
-        let pack = self.pack(&both, tip, &place)?;
+        let pack = self.pack(&both, tip, &place, rules.most_packed)?;
         before(Part::Store)?;
         if let Some(pack) = pack {
             self.store(&pack)?;
@@ -205,7 +211,10 @@ impl PrivateRepository<'_> {
     }
 
     /// Packs what the tip has and the project lacks. Every object is read and linked to the others here.
-    fn pack(&self, both: &Git, tip: &str, place: &Path) -> Result<Option<PathBuf>> {
+    ///
+    /// # Errors
+    /// `refused` for a pack that is too large. The disk never has much more of it than that.
+    fn pack(&self, both: &Git, tip: &str, place: &Path, most: u64) -> Result<Option<PathBuf>> {
         let known = self.git.commits_of(&["refs/heads", "refs/remotes"])?;
         let wanted = known.into_iter().fold(format!("{tip}\n"), |text, commit| format!("{text}^{commit}\n"));
         // Git begins a pack beside the objects of the repository, and renames it: the project may be on another file system.
@@ -215,10 +224,35 @@ impl PrivateRepository<'_> {
             .env("GIT_OBJECT_DIRECTORY", place.join("objects"))
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsStr::from_bytes(own.trim_ascii_end()));
         let call = call.bound(LONG).args(["pack-objects", "--quiet", "--revs", "--non-empty"]);
-        let printed = call.arg(place.join("incoming")).input(wanted.as_bytes()).run()?;
+        let call = call.arg(place.join("incoming")).input(wanted.as_bytes());
+        let late = call.late();
+        // Git writes the pack among the objects, and names it when it is whole.
+        let end = call.run_while(&|| objects::unfinished_packs(&place.join("objects")) <= most)?;
+        match end.stopped {
+            None => {}
+            Some(StopReason::Unwanted) => return Err(self.too_large(most)),
+            Some(StopReason::Late) => return Err(late),
+        }
         let broken = |error: Error| refs::unreadable(&self.folder(), &error.one_line());
-        let hash = printed.checked().map_err(broken)?.text();
-        Ok((!hash.is_empty()).then(|| place.join(format!("incoming-{hash}.pack"))))
+        let hash = end.output.checked().map_err(broken)?.text();
+        if hash.is_empty() {
+            return Ok(None);
+        }
+        let pack = place.join(format!("incoming-{hash}.pack"));
+        let size = fs::metadata(&pack).map_err(|cause| Error::io("look at", &pack, &cause))?.len();
+        if size > most { Err(self.too_large(most)) } else { Ok(Some(pack)) }
+    }
+
+    fn too_large(&self, most: u64) -> Error {
+        let branch = self.branch;
+        refused(format!(
+            "the commits on `{branch}` of the agent have more than {} MB that the project lacks",
+            most.div_ceil(1 << 20)
+        ))
+        .help(
+            "in the agent's worktree, take large files out of the new commits (`git rebase --interactive`, or `git reset --soft` and a commit \
+             without them), or keep them in Git LFS; then try again",
+        )
     }
 
     /// Checks each object of a pack, and adds it to the project.

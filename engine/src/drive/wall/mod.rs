@@ -17,7 +17,7 @@ mod settings;
 
 pub use bubblewrap::Bubblewrap;
 pub use home::{HomeSeed, make as make_home, make_points};
-pub use import::{Import, ImportRules};
+pub use import::{Import, ImportRules, MOST_PACKED};
 pub use profile::{Mount, RUN, WallPlan};
 pub use programs::visible;
 pub use proxy::{Proxy, ProxyRules};

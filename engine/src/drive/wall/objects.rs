@@ -26,6 +26,14 @@ pub(super) fn link(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The bytes of the packs that git is writing into a folder of objects.
+pub(super) fn unfinished_packs(objects: &Path) -> u64 {
+    // A file that git has named meanwhile is not one of them.
+    let entries = fs::read_dir(objects.join("pack")).into_iter().flatten().filter_map(io::Result::ok);
+    let is_unfinished = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b"tmp_pack_");
+    entries.filter(is_unfinished).filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+}
+
 /// Removes a folder with everything in it, if it is there.
 pub(super) fn clear(folder: &Path) -> Result<()> {
     match folder.symlink_metadata() {

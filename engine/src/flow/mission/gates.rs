@@ -133,8 +133,14 @@ impl DueGates {
     ) -> Result<Option<ProgramEnd>> {
         let ports = prepare::ports_of(app, &self.task)?;
         let slot = self.task.worktree().map(|name| &**name);
-        let place =
-            ProgramPlace { app, dir, task: &self.task, folder: worktree, kind: ProgramKind::Worktree };
+        let place = ProgramPlace {
+            app,
+            dir,
+            task: &self.task,
+            folder: worktree,
+            kind: ProgramKind::Worktree,
+            demand: self.projection.plan.demand_on(self.step),
+        };
         let Some(run) = ProgramRun::of(argv, timeout, place, self.record) else { return Ok(None) };
         run.envs(&prepare::variables(slot, ports))
             .without(&app.denied(&self.task)?)

@@ -1,17 +1,11 @@
 //! Projection of a mission: the state that the events of its journal fold to.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use orange_core::mission::{self, Answer, Mission, Report};
 use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, StepId};
 
-use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
-use crate::store::{Event, Record, WorkItemDir, WorkItemHistory};
+use crate::store::{Event, Record, WorkItemDir, WorkItemHistory, mission_plan};
 use crate::{Error, ErrorKind, Result};
-use orange_api::stored_plan;
-use orange_system::nofollow;
 
 /// State of a mission, and the values with which it was started.
 #[derive(Clone, Debug)]
@@ -45,7 +39,7 @@ impl Projection {
     /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
     pub fn of(dir: &WorkItemDir, history: &WorkItemHistory) -> Result<Projection> {
         let created = CreatedMission::of(dir, history)?;
-        let plan = plan_of(dir, created.plan_hash)?;
+        let plan = mission_plan::of(dir, created.plan_hash)?;
         let mut mission = Mission::with_inputs(plan, created.policy, created.inputs.clone());
         for record in &history.mission.records {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
@@ -184,31 +178,6 @@ impl CreatedMission<'_> {
         let starter = creator.clone().zip(*creator_spawn);
         Ok(CreatedMission { prompt, plan_hash, policy, notices: *notices, starter, inputs })
     }
-}
-
-/// The plan of a mission: its own copy. The compiled-in one may come from another compiler.
-fn plan_of(dir: &WorkItemDir, hash: &str) -> Result<&'static Plan<'static>> {
-    /// The plans that this process has made of copies, by their hashes: each lives as long as the process.
-    static READ: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
-    let path = dir.plan();
-    let damaged = |what: &str| {
-        Error::new(ErrorKind::Corrupt, format!("{}: {what}", path.display())).help(format!(
-            "it is the plan that the mission was started with: restore it from a backup, then `orange mission continue {id}`; \
-             or `orange mission cancel {id}`",
-            id = dir.id
-        ))
-    };
-    let text = nofollow::read(&path, nofollow::LONGEST).map_err(|cause| damaged(&cause.to_string()))?;
-    if plan_hash(&text) != hash {
-        return Err(damaged("it was changed since the mission was started"));
-    }
-    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(plan) = known.get(hash) {
-        return Ok(plan);
-    }
-    let plan = stored_plan::read(&text).map_err(|what| damaged(&what))?;
-    known.insert(hash.to_owned(), plan);
-    Ok(plan)
 }
 
 fn does_not_fit(dir: &WorkItemDir, record: &Record, what: &str) -> Error {

@@ -66,8 +66,9 @@ fn begin(app: &App, dir: &WorkItemDir) -> Result<Option<ProgramAttempt>> {
         return Ok(None);
     };
     // Its folder may be gone.
+    let demand = projection.plan.demand_on(step);
     let ready = workspace::acquire(app, &mut mission.locked)
-        .and_then(|_| wall::check_programs(app, mission.locked.task()));
+        .and_then(|_| wall::check_programs(app, mission.locked.task(), demand));
     if let Err(error) = ready {
         return mission.obstruct(&error.one_line(), Vec::new()).map(|()| None);
     }
@@ -99,7 +100,8 @@ impl ProgramAttempt {
         };
         let argv = steps::argv(app, task, &attempt, projection.plan.step(*step).run)?;
         let commit = Git::at(&app.project_of(task)?.path).head(&worktree)?;
-        let place = ProgramPlace { app, dir, task, folder: &worktree, kind: ProgramKind::Step };
+        let demand = projection.plan.demand_on(*step);
+        let place = ProgramPlace { app, dir, task, folder: &worktree, kind: ProgramKind::Step, demand };
         let file = place.output()?;
         let ports = prepare::ports_of(app, task)?;
         let counted = work_item::read_journal_last(dir, 0)?.history().mission.counted(*number);

@@ -15,7 +15,7 @@ use crate::flow::request::refusal::short;
 use crate::flow::snapshot::work;
 use crate::hooks::prepare;
 use crate::hooks::program::{self, ProgramEnd, ProgramRun};
-use crate::hooks::wall::{ProgramKind, ProgramPlace};
+use crate::hooks::wall::{self, ProgramKind, ProgramPlace};
 use crate::store::event::{Answer, Question};
 use crate::store::lock::{self, LockRank};
 use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, work_item};
@@ -159,8 +159,9 @@ pub fn run(app: &App, dir: &WorkItemDir, seq: u64) -> Result<()> {
             let ports = prepare::ports_of(app, &task)?;
             let argv = prepare::with_port(&question.argv, ports)?;
             let variables = prepare::variables(task.worktree().map(|name| &**name), ports);
-            let place =
-                ProgramPlace { app, dir, task: &task, folder: &worktree, kind: ProgramKind::Worktree };
+            let demand = wall::demand_on_programs(app, dir, &task, &journal.history())?;
+            let kind = ProgramKind::Worktree;
+            let place = ProgramPlace { app, dir, task: &task, folder: &worktree, kind, demand };
             let run = ProgramRun::of(&argv, question.timeout, place, seq);
             let denied = app.denied(&task)?;
             let run = run.map(|run| run.envs(&variables).without(&denied));

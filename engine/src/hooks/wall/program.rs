@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use orange_core::wall::{Grants, Level, Network};
+use orange_core::wall::{Demand, Grants, Level, Network};
 use orange_system::exec::{ProgramCall, find_on_path};
 use orange_system::files::{real, remove_folder};
 use orange_system::nofollow;
@@ -11,12 +11,14 @@ use orange_system::nofollow;
 use super::{SOCKET, bubblewrap, granted, home, inside, listed, seeded, variables_of};
 use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
-use crate::drive::wall::{Mount, Proxy, RUN, WallPlan, visible};
+use crate::drive::wall::{Mount, Proxy, ProxyRules, RUN, WallPlan, visible};
 use crate::hooks::imported;
 use crate::store::effective::effective;
 use crate::store::home::make_folder;
 use crate::store::projects::Project;
-use crate::store::{WorkItem, WorkItemDir, event, work_item};
+use crate::store::{
+    Event, WorkItem, WorkItemDir, WorkItemHistory, WorkItemKind, event, mission_plan, work_item,
+};
 use crate::{Error, Result};
 
 /// Use of a program, which says what it may change.
@@ -39,6 +41,8 @@ pub struct ProgramPlace<'p> {
     /// The folder that it works in.
     pub folder: &'p Path,
     pub kind: ProgramKind,
+    /// The demand of the workflow.
+    pub demand: Demand,
 }
 
 /// Proxy of one program, in a folder that ends with it.
@@ -57,20 +61,42 @@ impl Drop for ProgramProxy {
     }
 }
 
+/// The demand of the workflow of a task or mission on programs that belong to no step.
+///
+/// # Errors
+/// `not_found` and `corrupt` for a workflow that is gone or cannot be read: its demand is not known.
+pub fn demand_on_programs(
+    app: &App,
+    dir: &WorkItemDir,
+    task: &WorkItem,
+    history: &WorkItemHistory,
+) -> Result<Demand> {
+    match task.kind {
+        WorkItemKind::Task => Ok(app.machine_of(&task.owned)?.demand_on_programs()),
+        WorkItemKind::Mission => match history.mission.records.first().map(|it| &it.event) {
+            Some(Event::MissionCreated { plan_hash, .. }) => {
+                Ok(mission_plan::of(dir, plan_hash)?.demand_on_programs())
+            }
+            // No program runs for a mission before it is created.
+            _ => Ok(Demand::NONE),
+        },
+    }
+}
+
 /// Refuses programs of a task whose wall cannot be made.
 ///
 /// # Errors
 /// `environment` with the remedy.
-pub fn check_programs(app: &App, task: &WorkItem) -> Result<()> {
-    if is_wanted(app, task)? { bubblewrap(app)?.check(app.path()) } else { Ok(()) }
+pub fn check_programs(app: &App, task: &WorkItem, demand: Demand) -> Result<()> {
+    if is_wanted(app, task, demand)? { bubblewrap(app)?.check(app.path()) } else { Ok(()) }
 }
 
-/// True if programs of this task run in a wall: the project wants it, or an agent has had one, by a demand of the workflow. What such an
+/// True if programs of this task run in a wall: the project wants it, the workflow demands it, or an agent has had one. What such an
 /// agent has written runs nowhere else.
-fn is_wanted(app: &App, task: &WorkItem) -> Result<bool> {
+fn is_wanted(app: &App, task: &WorkItem, demand: Demand) -> Result<bool> {
     let has_had_wall = || app.home.dir(task.kind, &task.project, &task.id).wall().join("homes").is_dir();
     let level = effective(&app.home, &app.project_of(task)?)?.sandbox.level.value;
-    Ok(level == Level::Wall || has_had_wall())
+    Ok(level.max(demand.level) == Level::Wall || has_had_wall())
 }
 
 impl ProgramKind {
@@ -90,7 +116,7 @@ impl ProgramKind {
 }
 
 impl ProgramPlace<'_> {
-    /// This call as it runs here: in a wall with a proxy where the project wants one, else as it is. `name` is the program of the
+    /// This call as it runs here: in a wall where the project or the workflow wants one, else as it is. `name` is the program of the
     /// call, and no other one of the task has this number.
     ///
     /// # Errors
@@ -103,27 +129,32 @@ impl ProgramPlace<'_> {
         number: u64,
     ) -> Result<(ProgramCall, Option<ProgramProxy>)> {
         let ProgramPlace { app, task, folder, .. } = self;
-        if !is_wanted(app, task)? {
+        if !is_wanted(app, task, self.demand)? {
             return Ok((call, None));
         }
         let bubblewrap = bubblewrap(app)?;
         bubblewrap.check(app.path())?;
         let project = app.project_of(task)?;
         let grants = effective(&app.home, &project)?.sandbox.grants();
+        let rules = self.rules(&grants)?;
         let net = self.net(number);
         clear(&net)?;
-        make_folder(&net)?;
-        let plan = self.plan(&project, &grants, name, &net)?;
+        let has_proxy = rules.is_some();
+        if has_proxy {
+            make_folder(&net)?;
+        }
+        let plan = self.plan(&project, &grants, name, has_proxy.then_some(&*net))?;
         seeded(&plan, &project, &[])?;
-        let proxy = ProgramProxy { proxy: Some(self.proxy(&grants, &net)?), folder: net };
-        let around = bubblewrap.around(&plan, &variables_of(&[&grants.env], folder, true))?;
+        let proxy = rules.map(|rules| self.proxy(rules, &net)).transpose()?;
+        let proxy = proxy.map(|proxy| ProgramProxy { proxy: Some(proxy), folder: net });
+        let around = bubblewrap.around(&plan, &variables_of(&[&grants.env], folder, has_proxy))?;
         let around = around.folder(folder).bound(call.limit());
-        Ok((call.within(around), Some(proxy)))
+        Ok((call.within(around), proxy))
     }
 
     /// The file into which a program of a step writes its report, in a folder that the wall shows.
     pub fn output(&self) -> Result<PathBuf> {
-        if !is_wanted(self.app, self.task)? {
+        if !is_wanted(self.app, self.task, self.demand)? {
             let file = self.dir.program_output();
             orange_system::atomic::remove(&file)?;
             return Ok(file);
@@ -134,7 +165,7 @@ impl ProgramPlace<'_> {
         Ok(folder.join("report.json"))
     }
 
-    fn plan(&self, project: &Project, grants: &Grants, name: &str, net: &Path) -> Result<WallPlan> {
+    fn plan(&self, project: &Project, grants: &Grants, name: &str, net: Option<&Path>) -> Result<WallPlan> {
         let ProgramPlace { app, dir, folder, kind, .. } = self;
         let home = home()?;
         let root = app.home.root();
@@ -146,7 +177,7 @@ impl ProgramPlace<'_> {
         let mut read: BTreeSet<PathBuf> = visible(app.path(), &programs, &kept).into_iter().collect();
         read.extend(granted(&grants.read, &home, &kept)?);
         let mut own = vec![Mount::read(&app.program)];
-        own.push(Mount::Read { from: net.to_owned(), at: Path::new(RUN).join("net") });
+        own.extend(net.map(|net| Mount::Read { from: net.to_owned(), at: Path::new(RUN).join("net") }));
         if *kind == ProgramKind::Step {
             own.push(Mount::write(&self.output_folder()));
         }
@@ -164,7 +195,7 @@ impl ProgramPlace<'_> {
             write: granted(&grants.write, &home, &kept)?,
             own,
             repository: self.repository()?,
-            inside: inside(&app.program),
+            inside: if net.is_some() { inside(&app.program) } else { Vec::new() },
         })
     }
 
@@ -181,12 +212,22 @@ impl ProgramPlace<'_> {
         }
     }
 
-    fn proxy(&self, grants: &Grants, net: &Path) -> Result<Proxy> {
+    /// The rules of its proxy; none where it reaches no host. The hosts of harnesses are for agents alone, so that with
+    /// [`Network::Model`] nothing is left for a program.
+    fn rules(&self, grants: &Grants) -> Result<Option<ProxyRules>> {
+        let network = self.demand.network(grants.network);
+        match network {
+            Network::None | Network::Model => Ok(None),
+            Network::Listed | Network::Open => listed(network, grants.hosts.iter()).map(Some),
+        }
+    }
+
+    fn proxy(&self, rules: ProxyRules, net: &Path) -> Result<Proxy> {
         let shown = self.dir.shown();
         let refused = move |host: &str, count: u64| {
             log::warn!(target: "wall", "{shown}: the wall of a program refuses {host} ({count} times)");
         };
-        Proxy::start(&net.join(SOCKET), listed(Network::Listed, grants.hosts.iter())?, refused)
+        Proxy::start(&net.join(SOCKET), rules, refused)
     }
 
     fn net(&self, number: u64) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use orange_core::wall::{Level, flaw_of_host};
+use orange_core::wall::{Level, NetworkGrant, flaw_of_host};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::DeValue;
@@ -17,6 +17,9 @@ pub struct SandboxSettings {
     /// The least confinement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
+    /// The most network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkGrant>,
     /// Paths that are readable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Vec<String>>,
@@ -31,7 +34,7 @@ pub struct SandboxSettings {
     pub hosts: Option<Vec<String>>,
 }
 
-const KEYS: &[&str] = &["level", "read", "write", "env", "hosts"];
+const KEYS: &[&str] = &["level", "network", "read", "write", "env", "hosts"];
 
 impl SandboxSettings {
     /// True if it sets nothing.
@@ -49,6 +52,9 @@ pub(super) fn read(key: &str, value: &Spanned<DeValue<'_>>) -> SettingResult<San
         };
         match key {
             "level" => settings.level = Some(word(key, value, &Level::ALL, Level::as_str)?),
+            "network" => {
+                settings.network = Some(word(key, value, &NetworkGrant::ALL, NetworkGrant::as_str)?);
+            }
             "read" => settings.read = Some(list("~/.cargo", flaw_of_grant)?),
             "write" => settings.write = Some(list("~/.cache/sccache", flaw_of_grant)?),
             "env" => settings.env = Some(list("CARGO_TERM_COLOR", flaw_of_variable)?),
@@ -82,9 +88,9 @@ mod tests {
 
     #[test]
     fn grants_are_read_from_the_file() {
-        let text = "[sandbox]\nlevel = 'wall'\nread = ['~/.cargo', '/opt/x']\nwrite = []\nenv = ['A']\nhosts = ['a.org:443']\n";
+        let text = "[sandbox]\nlevel = 'wall'\nnetwork = 'open'\nread = ['~/.cargo', '/opt/x']\nwrite = []\nenv = ['A']\nhosts = ['a.org:443']\n";
         let read = settings::parse(Path::new("orange.toml"), text.as_bytes()).unwrap().sandbox;
-        assert_eq!(read.level, Some(Level::Wall));
+        assert_eq!((read.level, read.network), (Some(Level::Wall), Some(NetworkGrant::Open)));
         assert_eq!(read.read.unwrap(), ["~/.cargo", "/opt/x"]);
         assert_eq!((read.write, read.env), (Some(Vec::new()), Some(vec!["A".to_owned()])));
         assert_eq!(read.hosts.unwrap(), ["a.org:443"]);
@@ -94,6 +100,7 @@ mod tests {
     fn a_flaw_of_a_grant_names_its_line() {
         for (text, part) in [
             ("level = 'on'", "`level` is one of these words in quotes: off, wall"),
+            ("network = 'model'", "`network` is one of these words in quotes: listed, open"),
             ("read = ['~']", "`~` is not a path that can be granted"),
             ("read = ['/']", "not a path"),
             ("read = ['a']", "not a path"),

@@ -246,7 +246,7 @@ fn want(actor: &MissionActor) -> Todo {
         step,
         attempt,
         role: plan.role(plan.step(step).role).to_owned(),
-        needs: Ability::needed_by(plan.step(step)),
+        needs: Ability::needed_by(plan, step),
     };
     let is_running = |step: &StepId| mission.step(*step).status == core_mission::StepStatus::Running;
     let running = mission.busy().filter(is_running).map(|step| (step, mission.step(step).attempt()));

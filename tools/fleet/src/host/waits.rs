@@ -14,8 +14,7 @@ impl ColonyState {
             return None;
         }
         let steps = model::mission::work(stored.plan, &stored.mission).map(|(step, _)| {
-            let step = stored.plan.step(step);
-            (stored.plan.role(step.role), Ability::needed_by(step))
+            (stored.plan.role(stored.plan.step(step).role), Ability::needed_by(stored.plan, step))
         });
         self.why_no_step(steps)
     }

@@ -76,7 +76,7 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         model: step.model.map(str::to_owned),
         effort: step.effort,
         permissions: step.permissions,
-        sandbox: step.sandbox,
+        sandbox: plan.demand_on(id),
         results: plan.results_of(id).iter().map(|it| (*it).to_owned()).collect(),
         needs_result: plan.needs_result(id),
         outputs: plan.outputs_of(id).iter().map(orange_api::DeclaredValue::of_output).collect(),

@@ -6,7 +6,7 @@ use super::*;
 use crate::drive::wall::{Import, ImportRules, PrivateRepository};
 
 const RULES: ImportRules<'static> =
-    ImportRules { default_branch: "main", descends_from: None, at_end: false };
+    ImportRules { default_branch: "main", descends_from: None, most_packed: 1 << 20, at_end: false };
 
 /// A task on the branch `task` in the first worktree, and its private repository.
 struct WallLab {
@@ -363,6 +363,31 @@ fn some_tips_stay_inside() {
     it.git(&["rm", "--quiet", "--cached", "nested"]);
     fs::remove_dir_all(&nested).unwrap();
     it.git(&["commit", "--quiet", "--amend", "-m", "two"]);
+    it.check_same();
+}
+
+#[test]
+fn a_pack_that_is_too_large_stays_inside() {
+    let it = WallLab::new();
+    let before = it.outside();
+    let noise: String =
+        (0_u64..400_000).map(|it| format!("{:x}", it.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    let tip = it.commit("large", &noise);
+    for most_packed in [0, 1 << 10, 1 << 20] {
+        let failed = it.private().import(ImportRules { most_packed, ..RULES }).unwrap_err();
+        assert_eq!(failed.kind, ErrorKind::Refused);
+        assert!(
+            failed.message.contains("of the agent have more than") && failed.help.contains("rebase"),
+            "{failed}"
+        );
+        assert_eq!(it.outside(), before);
+        assert!(!it.lab.git.has_commit(&tip).unwrap());
+        assert!(!it.wall.join("incoming").exists() && !it.wall.join("importing").exists());
+    }
+    // The agent takes the file out of its commit.
+    it.git(&["rm", "--quiet", "--cached", "large"]);
+    it.git(&["commit", "--quiet", "--amend", "--allow-empty", "-m", "small"]);
+    fs::remove_file(it.worktree.join("large")).unwrap();
     it.check_same();
 }
 
