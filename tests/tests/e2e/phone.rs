@@ -331,6 +331,49 @@ fn a_button_continues_a_paused_mission_once() {
     assert_eq!(mission.events_of("mission.continued").len(), 1, "a code is for one pause");
 }
 
+/// A step that asks again where the answer is `later`.
+const WHEN: &str = r#"
+[workflow]
+name = "toy"
+
+[[steps]]
+id = "when"
+ask = "When?"
+answers = ["now", "later"]
+show = ["context"]
+
+[[steps]]
+id = "wait"
+run = ["true"]
+depends_on = ["when"]
+condition = "when.result == 'later'"
+max_retries = 2
+requeue = ["when"]
+"#;
+
+#[test]
+fn a_button_answers_the_question_of_a_step_once() {
+    let world = World::new();
+    world.workflow("toy.toml", WHEN);
+    let ntfy = Ntfy::start();
+    fs::write(world.home().join("notify.toml"), ntfy.settings("['answer']")).unwrap();
+    let mission = world.start("toy", &[]);
+    mission.has_events(1, "step.asked");
+    look(&world);
+    assert_eq!(labels(&ntfy.last()), ["now", "later", "Open"]);
+    let first = ntfy.press("later");
+    let looked = look(&world);
+    assert!(looked["events"].to_string().contains("step when is answered: later"), "{looked}");
+    mission.has_events(2, "step.asked");
+    look(&world);
+    ntfy.send(&first);
+    look(&world);
+    assert_eq!(mission.show()["asks"][0]["attempt"], 2, "a code is for one question");
+    ntfy.press("now");
+    look(&world);
+    crate::missions::ends(&mission, "completed");
+}
+
 #[test]
 fn an_answer_survives_a_kill_and_is_given_once() {
     let world = World::new();

@@ -34,7 +34,7 @@ pub enum WriterRequest {
     Forget(Millis),
     /// A text of an attempt to keep.
     Text(Box<(TextOf, Packed)>),
-    /// What is due about a question is to be done.
+    /// A question of a step about which something may be due.
     Remind(OpenQuestion),
 }
 
