@@ -12,6 +12,7 @@ mod own;
 mod program;
 mod questions;
 pub(crate) mod random;
+mod random_items;
 mod readers;
 mod reference;
 mod simulator;

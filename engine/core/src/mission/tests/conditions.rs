@@ -118,6 +118,29 @@ fn test(random: &mut Random, readable: &[(StepId, Vec<Output<'static>>)]) -> Ste
     StepTest { of, items: None, is }
 }
 
+/// The condition with tests that range over the items of these steps.
+pub fn over_items(
+    condition: &StepCondition<'static>,
+    random: &mut Random,
+    has_items: &dyn Fn(StepId) -> bool,
+) -> StepCondition<'static> {
+    let mut all = |parts: &[StepCondition<'static>]| -> &'static [StepCondition<'static>] {
+        parts.iter().map(|it| over_items(it, random, has_items)).collect::<Vec<_>>().leak()
+    };
+    match condition {
+        StepCondition::Or(parts) => StepCondition::Or(all(parts)),
+        StepCondition::And(parts) => StepCondition::And(all(parts)),
+        StepCondition::Not(part) => StepCondition::Not(&all(core::slice::from_ref(part))[0]),
+        StepCondition::Test(test) => {
+            let items = match test.of {
+                Operand::Step(_, Field::Ran | Field::Rounds) | Operand::Input(_) => None,
+                Operand::Step(step, _) => has_items(step).then(|| random.one_of(&[Items::All, Items::Any])),
+            };
+            StepCondition::Test(StepTest { items, ..*test })
+        }
+    }
+}
+
 /// The condition with its steps at other places in the source.
 pub fn moved(condition: &StepCondition<'static>, to: &dyn Fn(StepId) -> StepId) -> StepCondition<'static> {
     let all = |parts: &[StepCondition<'static>]| -> &'static [StepCondition<'static>] {
@@ -137,25 +160,33 @@ pub fn moved(condition: &StepCondition<'static>, to: &dyn Fn(StepId) -> StepId) 
     }
 }
 
-/// Truth of a condition, from 0 for false over 1 for neither to 2 for true. `value` finds values as the design names them.
-pub fn truth(condition: &StepCondition<'_>, value: &dyn Fn(Operand) -> Option<Value>) -> u8 {
+/// Truth of a condition, from 0 for false over 1 for neither to 2 for true. `value` finds values as the design names them: one of each
+/// item, or a single one.
+pub fn truth(condition: &StepCondition<'_>, value: &dyn Fn(Operand) -> Vec<Option<Value>>) -> u8 {
     let all = |parts: &[StepCondition<'_>]| parts.iter().map(|it| truth(it, value)).collect::<Vec<_>>();
     match condition {
         StepCondition::Or(parts) => all(parts).into_iter().max().unwrap_or(0),
         StepCondition::And(parts) => all(parts).into_iter().min().unwrap_or(2),
         StepCondition::Not(part) => 2 - truth(part, value),
-        StepCondition::Test(test) => match value(test.of) {
-            None => 1,
-            Some(found) => 2 * u8::from(passes(test.is, &found)),
-        },
+        StepCondition::Test(test) => answer(test, value(test.of)),
     }
+}
+
+/// Truth of a test, over all items or any.
+fn answer(test: &StepTest<'_>, values: Vec<Option<Value>>) -> u8 {
+    let answers = values.iter().map(|it| match it {
+        None => 1,
+        Some(found) => 2 * u8::from(passes(test.is, found)),
+    });
+    let answer = if test.items == Some(Items::Any) { answers.max() } else { answers.min() };
+    answer.unwrap_or(1)
 }
 
 /// True if a condition can be true, and if it can be false, when every test of these steps can be both.
 pub fn possible(
     condition: &StepCondition<'_>,
     is_open: &dyn Fn(StepId) -> bool,
-    value: &dyn Fn(Operand) -> Option<Value>,
+    value: &dyn Fn(Operand) -> Vec<Option<Value>>,
 ) -> [bool; 2] {
     let all = |parts: &[StepCondition<'_>]| {
         parts.iter().map(|it| possible(it, is_open, value)).collect::<Vec<[bool; 2]>>()
@@ -167,10 +198,12 @@ pub fn possible(
             let [yes, no] = possible(part, is_open, value);
             [no, yes]
         }
-        StepCondition::Test(test) => match (test.of, value(test.of)) {
-            (Operand::Step(step, _), _) if is_open(step) => [true, true],
-            (_, None) => [false, false],
-            (_, Some(found)) => [passes(test.is, &found), !passes(test.is, &found)],
+        StepCondition::Test(test) => match test.of {
+            Operand::Step(step, _) if is_open(step) => [true, true],
+            Operand::Step(..) | Operand::Input(_) => {
+                let truth = answer(test, value(test.of));
+                [truth == 2, truth == 0]
+            }
         },
     }
 }
@@ -218,7 +251,7 @@ fn conditions_agree_with_a_second_evaluation() {
             let found = (random.percent(60) && test.of.step() != Some(StepId(1))).then_some(found);
             values.entry(test.of).or_insert(found);
         }
-        let find = |of: Operand| values[&of].clone();
+        let find = |of: Operand| vec![values[&of].clone()];
         let expect = truth(&condition, &find);
         seen[usize::from(expect)] += 1;
         let negated = StepCondition::Not(&condition);

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::conditions;
+use super::{conditions, random_items};
 use crate::mission::*;
 use crate::plan::*;
 
@@ -122,11 +122,11 @@ impl Tables {
     }
 
     /// The step whose failure this one handles.
-    fn handled_by(&self, id: StepId) -> Option<StepId> {
+    pub fn handled_by(&self, id: StepId) -> Option<StepId> {
         self.0.iter().position(|it| it.on_fail == Some(id)).map(|it| StepId(it as u16))
     }
 
-    fn upstream(&self, of: StepId) -> BTreeSet<StepId> {
+    pub fn upstream(&self, of: StepId) -> BTreeSet<StepId> {
         let direct = &self.0[of.index()].depends_on;
         direct.iter().flat_map(|it| self.upstream_with(*it)).collect()
     }
@@ -351,7 +351,9 @@ pub fn sensible(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Even
     match mission.status {
         MissionStatus::Pending => Event::Begin,
         MissionStatus::Paused if random.percent(75) => answer(random, mission),
-        MissionStatus::Running | MissionStatus::Paused => work(random, plan, mission),
+        MissionStatus::Running | MissionStatus::Paused => {
+            random_items::work(random, plan, mission).unwrap_or_else(|| answer(random, mission))
+        }
         MissionStatus::Failed if random.percent(90) => retry(random, plan),
         MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => {
             odd(random, plan, mission)
@@ -359,29 +361,8 @@ pub fn sensible(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Even
     }
 }
 
-/// Event from the agent of the mission, or from the one that would be started next.
-fn work(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
-    let active: Vec<StepId> = mission.with(|it| it.status.is_active()).collect();
-    let Some(first) = active.first().copied() else { return answer(random, mission) };
-    let step = match mission.busy() {
-        Some(busy) if random.percent(92) => busy,
-        Some(_) => random.one_of(&active),
-        None if random.percent(70) => first,
-        None => random.one_of(&active),
-    };
-    let attempt = mission.step(step).attempt();
-    if plan.step(step).is_ask() && random.percent(95) {
-        return ask(random, plan, mission, step, attempt);
-    }
-    match (mission.step(step).status, random.below(10)) {
-        (StepStatus::Queued, 0..2) => Event::Assign { step, attempt },
-        (StepStatus::Queued, 2..8) | (StepStatus::Assigned, 0..8) => Event::Start { step, attempt },
-        _ => end(random, plan, step, attempt),
-    }
-}
-
 /// Event about a step that asks a person.
-fn ask(random: &mut Random, plan: &Plan<'_>, mission: &Mission, step: StepId, attempt: u32) -> Event {
+pub fn ask(random: &mut Random, plan: &Plan<'_>, mission: &Mission, step: StepId, attempt: u32) -> Event {
     let commit =
         |random: &mut Random| random.one_of(&[None, Some("c1"), Some("c2")]).map(ToString::to_string);
     let is_queued = mission.step(step).status == StepStatus::Queued;
@@ -405,7 +386,7 @@ fn ask(random: &mut Random, plan: &Plan<'_>, mission: &Mission, step: StepId, at
     }
 }
 
-fn end(random: &mut Random, plan: &Plan<'_>, step: StepId, attempt: u32) -> Event {
+pub fn end(random: &mut Random, plan: &Plan<'_>, step: StepId, attempt: u32) -> Event {
     match random.below(100) {
         0..82 => Event::Complete { step, attempt, report: report(random, plan, step) },
         82..90 => Event::Fail { step, attempt, reason: random.one_of(&["red", "blue"]).to_string() },
@@ -467,8 +448,9 @@ fn odd(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
     if random.percent(20) {
         return ask(random, plan, mission, StepId(index as u16), attempt).of(step);
     }
-    match random.below(12) {
+    match random.below(13) {
         0 => Event::Begin,
+        12 if random.percent(50) => random_items::of_worktree(random, step, attempt),
         1 => Event::Assign { step, attempt },
         2 => Event::Start { step, attempt },
         _ => end(random, plan, StepId(index as u16), attempt).of(step),
@@ -481,6 +463,8 @@ impl Event {
         if let Event::Complete { step, .. }
         | Event::Fail { step, .. }
         | Event::Lose { step, .. }
+        | Event::Landed { step, .. }
+        | Event::Conflict { step, .. }
         | Event::Ask { step, .. }
         | Event::Answer { step, .. }
         | Event::Expire { step, .. }

@@ -3,6 +3,8 @@
 
 mod again;
 mod asks;
+mod compare;
+mod items;
 mod questions;
 mod rules;
 mod set;
@@ -49,6 +51,14 @@ pub struct KnownStep {
     pub is_exhausted: bool,
     pub latest: Option<Report>,
     pub sent_back_by: Option<StepId>,
+    /// Of each attempt: the number of its item in the list, and the end of its landing.
+    pub places: Vec<(Option<u16>, Option<LandingEnd>)>,
+    /// The items under way, or ended while the list stays.
+    pub items: Vec<ItemState>,
+    /// The items as they were at the latest completion, unless a handler has spoken since.
+    pub reports: Vec<ItemState>,
+    /// Completions of a step with items.
+    pub rounds: u32,
     /// The number of the question about its failure.
     pub asked_in: Option<u32>,
 }
@@ -80,6 +90,7 @@ pub struct MissionReference<'p> {
     pub pauses: u32,
     /// Most attempts of the plan, and number of those that are left; none once a person has decided so.
     most: Option<u32>,
+    parallel: usize,
     left: u32,
     is_final: bool,
     /// The steps that want an attempt and get none.
@@ -125,6 +136,10 @@ impl<'p> MissionReference<'p> {
             is_exhausted: false,
             latest: None,
             sent_back_by: None,
+            places: Vec::new(),
+            items: Vec::new(),
+            reports: Vec::new(),
+            rounds: 0,
             asked_in: None,
         };
         MissionReference {
@@ -138,6 +153,7 @@ impl<'p> MissionReference<'p> {
             questions: Vec::new(),
             pauses: 0,
             most: plan.max_attempts,
+            parallel: usize::from(plan.parallel),
             left: plan.max_attempts.unwrap_or_default(),
             is_final: false,
             waiting: Vec::new(),
@@ -146,10 +162,18 @@ impl<'p> MissionReference<'p> {
     }
 
     pub fn apply(&mut self, event: &Event) -> Result<Accepted, Refusal> {
+        let accepted = self.takes(event)?;
+        if accepted == Accepted::New {
+            self.lets_one_land();
+        }
+        Ok(accepted)
+    }
+
+    fn takes(&mut self, event: &Event) -> Result<Accepted, Refusal> {
         match event.clone() {
             Event::Begin => self.begin()?,
-            Event::Assign { step, attempt } => self.take(step, attempt, Stand::Assigned)?,
-            Event::Start { step, attempt } => self.take(step, attempt, Stand::Running)?,
+            Event::Assign { step, attempt } => self.take(step, attempt, ItemStatus::Assigned)?,
+            Event::Start { step, attempt } => self.take(step, attempt, ItemStatus::Running)?,
             Event::Complete { step, attempt, report } => {
                 return self.hear(step, attempt, AttemptWord::Completed(report));
             }
@@ -161,7 +185,10 @@ impl<'p> MissionReference<'p> {
             Event::Ask { step, attempt, commit } => return self.put(step, attempt, commit),
             Event::Answer { step, attempt, answer } => return self.answered(step, attempt, &answer),
             Event::Expire { step, attempt } => return self.expires(step, attempt),
-            Event::Landed { .. } | Event::Conflict { .. } => return Err(Refusal::NotLanding),
+            Event::Landed { step, attempt } => return self.lands(step, attempt, LandingEnd::Landed),
+            Event::Conflict { step, attempt, reason } => {
+                return self.lands(step, attempt, LandingEnd::Conflict { reason });
+            }
             Event::WorktreeChanged { files } => {
                 self.must_be_open()?;
                 self.pause(PauseReason::Changed(files));
@@ -175,96 +202,6 @@ impl<'p> MissionReference<'p> {
         }
         Ok(Accepted::New)
     }
-
-    /// The first thing in which the mission differs from this.
-    pub fn differs_from(&self, mission: &Mission) -> Option<String> {
-        let differ = |what: &str, expected: &dyn core::fmt::Debug, found: &dyn core::fmt::Debug| {
-            let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
-            (expected != found).then(|| format!("{what}: expected {expected}, found {found}"))
-        };
-        let expected = self.as_mission();
-        if expected == *mission {
-            return None;
-        }
-        let steps = expected.steps.iter().zip(&mission.steps).zip(&self.rules);
-        differ("mission", &expected.status, &mission.status)
-            .or_else(|| differ("policy", &expected.policy, &mission.policy))
-            .or_else(|| differ("questions", &expected.questions, &mission.questions))
-            .or_else(|| differ("cap", &expected.cap, &mission.cap))
-            .or_else(|| differ("number of pauses", &expected.pauses, &mission.pauses))
-            .or_else(|| {
-                steps.into_iter().find_map(|((expected, found), rule)| {
-                    let of = |what: &str| format!("{} of step {}", what, rule.name);
-                    differ(&of("status"), &expected.status, &found.status)
-                        .or_else(|| differ(&of("number of attempts"), &expected.attempt(), &found.attempt()))
-                        .or_else(|| differ(&of("attempts"), &expected.attempts, &found.attempts))
-                        .or_else(|| differ(&of("completions"), &expected.completions, &found.completions))
-                        .or_else(|| differ(&of("granted"), &expected.granted, &found.granted))
-                        .or_else(|| differ(&of("is_exhausted"), &expected.is_exhausted, &found.is_exhausted))
-                        .or_else(|| differ(&of("is_handled"), &expected.is_handled, &found.is_handled))
-                        .or_else(|| differ(&of("failure"), &expected.failure, &found.failure))
-                        .or_else(|| differ(&of("latest"), &expected.latest, &found.latest))
-                        .or_else(|| differ(&of("lost"), &expected.lost, &found.lost))
-                        .or_else(|| differ(&of("abandoned"), &expected.abandoned, &found.abandoned))
-                        .or_else(|| differ(&of("sent_back_by"), &expected.sent_back_by, &found.sent_back_by))
-                })
-            })
-    }
-
-    /// The state of the mission in the reducer's types.
-    pub fn as_mission(&self) -> Mission {
-        let steps = self.known.iter().map(|it| StepState {
-            status: match it.stand {
-                Stand::Blocked => StepStatus::Blocked,
-                Stand::Queued => StepStatus::Queued,
-                Stand::Assigned => StepStatus::Assigned,
-                Stand::Running => StepStatus::Running,
-                Stand::Asked => StepStatus::Asked,
-                Stand::Completed => StepStatus::Completed,
-                Stand::Failed(_) | Stand::Handled(_) => StepStatus::Failed,
-                Stand::Skipped => StepStatus::Skipped,
-                Stand::Cancelled => StepStatus::Cancelled,
-            },
-            attempts: it
-                .tries
-                .iter()
-                .zip(&it.shown)
-                .map(|(end, shown)| Attempt { end: end.clone(), shown: shown.clone(), ..Attempt::default() })
-                .collect(),
-            lost: it.lost,
-            abandoned: it.abandoned,
-            completions: it.completions,
-            granted: it.granted,
-            is_exhausted: it.is_exhausted,
-            failure: it.why().cloned(),
-            is_handled: matches!(it.stand, Stand::Handled(_)),
-            latest: it.latest.clone(),
-            sent_back_by: it.sent_back_by,
-            ..StepState::default()
-        });
-        let questions = self.questions.iter().map(|(number, reason)| {
-            let is_pointless = match reason {
-                PauseReason::Error(step) | PauseReason::Exhausted(step) => {
-                    self.known(*step).asked_in != Some(*number)
-                }
-                PauseReason::Boundary(_)
-                | PauseReason::Warning(_)
-                | PauseReason::Cap(_)
-                | PauseReason::Obstacle(_)
-                | PauseReason::Changed(_) => false,
-            };
-            Pause { number: *number, reason: reason.clone(), is_pointless }
-        });
-        Mission {
-            status: self.status,
-            policy: self.policy,
-            steps: steps.collect(),
-            questions: questions.collect(),
-            pauses: self.pauses,
-            inputs: self.inputs.clone(),
-            cap: self.most.map(|_| Cap { left: self.left, is_final: self.is_final }),
-        }
-    }
 }
 
 impl MissionReference<'_> {
@@ -273,6 +210,7 @@ impl MissionReference<'_> {
             MissionStatus::Pending => {
                 self.status = MissionStatus::Running;
                 self.cascade();
+                self.ends_if_over();
                 Ok(())
             }
             MissionStatus::Running | MissionStatus::Paused => Err(Refusal::HasBegun),
@@ -282,22 +220,22 @@ impl MissionReference<'_> {
         }
     }
 
-    fn take(&mut self, step: StepId, attempt: u32, to: Stand) -> Result<(), Refusal> {
+    fn take(&mut self, step: StepId, attempt: u32, to: ItemStatus) -> Result<(), Refusal> {
         self.must_be_open()?;
         self.must_be_work(step)?;
         self.must_be_current(step, attempt)?;
         if self.status == MissionStatus::Paused {
             return Err(Refusal::Paused);
         }
-        let stand = &self.known(step).stand;
-        let is_starting = to == Stand::Running && *stand == Stand::Assigned;
-        if *stand != Stand::Queued && !is_starting {
+        let stands = self.jobs_of(step).into_iter().find(|it| it.0 == attempt).map(|it| it.1);
+        let is_starting = to == ItemStatus::Running && stands == Some(ItemStatus::Assigned);
+        if stands != Some(ItemStatus::Queued) && !is_starting {
             return Err(Refusal::NotQueued(self.as_mission().steps[step.index()].status));
         }
-        match self.works_instead_of(step) {
+        match self.works_instead_of(step).filter(|_| !is_starting) {
             Some(other) => Err(Refusal::Busy(other)),
             None => {
-                self.of(step).stand = to;
+                self.stands(step, attempt, to);
                 Ok(())
             }
         }
@@ -333,6 +271,10 @@ impl MissionReference<'_> {
             self.output_fault(step, report).map_or(Ok(()), |it| Err(Refusal::Output(it)))?;
         }
         self.of(step).tries[index] = Some(end);
+        if self.has_items(step) {
+            self.item_hears(step, attempt, word);
+            return Ok(Accepted::New);
+        }
         match word {
             AttemptWord::Completed(report) => self.complete(step, report),
             AttemptWord::Failed(reason) => {
@@ -362,21 +304,22 @@ impl MissionReference<'_> {
 
     fn complete(&mut self, step: StepId, report: Report) {
         let has_warning = report.warning.is_some();
-        self.completes(step, report);
+        self.completes(step, Some(report));
         self.after_an_end(step, has_warning);
     }
 
     /// The completion of a step, before anything follows from it for others than those that it sends back.
-    fn completes(&mut self, step: StepId, report: Report) {
+    fn completes(&mut self, step: StepId, report: Option<Report>) {
         let known = self.of(step);
         known.stand = Stand::Completed;
         (known.lost, known.abandoned) = (0, 0);
-        known.latest = Some(report.clone());
+        known.latest = report.clone();
         let mut finished = step;
         if let Some(failed) = self.rule(step).handles {
             finished = failed;
             let known = self.of(failed);
-            known.latest = Some(report);
+            known.latest = report;
+            known.reports.clear();
             if let Stand::Failed(why) = known.stand.clone() {
                 known.stand = Stand::Handled(why);
             }
@@ -445,7 +388,7 @@ impl MissionReference<'_> {
         self.questions.retain(|it| it.0 != meant);
         if is_cap {
             (self.left, self.is_final) =
-                if accept_failure { (0, true) } else { (self.most.unwrap_or(0), false) };
+                if accept_failure { (0, true) } else { (self.as_many_again(), false) };
         }
         if let Some(step) = asked {
             self.of(step).asked_in = None;
@@ -463,6 +406,11 @@ impl MissionReference<'_> {
         }
         for known in &mut self.known {
             withdraw(known);
+            known
+                .items
+                .iter_mut()
+                .filter(|it| it.status.is_open())
+                .for_each(|it| it.status = ItemStatus::Cancelled);
             let is_open =
                 matches!(known.stand, Stand::Blocked | Stand::Queued | Stand::Assigned | Stand::Running);
             if is_open || known.stand == Stand::Asked {
@@ -480,10 +428,11 @@ impl MissionReference<'_> {
     }
 
     fn queue(&mut self, step: StepId) {
-        let known = self.of(step);
-        known.stand = Stand::Queued;
-        known.tries.push(None);
-        known.shown.push(None);
+        if self.has_items(step) {
+            return self.queue_items(step);
+        }
+        self.of(step).stand = Stand::Queued;
+        self.of(step).begins_attempt(None);
     }
 
     fn block(&mut self, step: StepId) {
@@ -492,6 +441,9 @@ impl MissionReference<'_> {
         known.stand = Stand::Blocked;
         known.asked_in = None;
         (known.lost, known.abandoned) = (0, 0);
+        if !known.items.iter().any(|it| it.status == ItemStatus::Failed) {
+            known.items.clear();
+        }
     }
 
     fn try_again(&mut self, step: StepId, grants: bool) {
@@ -508,6 +460,7 @@ impl MissionReference<'_> {
         for step in self.sent_back_with(by).all() {
             let sender = self.rule(by).requeue.has(step).then_some(by);
             self.block(step);
+            self.of(step).items.clear();
             self.of(step).sent_back_by = sender;
         }
     }
@@ -536,7 +489,8 @@ impl MissionReference<'_> {
     }
 
     fn ends_if_over(&mut self) -> bool {
-        if !self.all().all(|it| self.is_satisfied(it) || self.has_finally_failed(it)) {
+        let is_looked_at = self.questions.iter().any(|it| matches!(it.1, PauseReason::Changed(_)));
+        if is_looked_at || !self.all().all(|it| self.is_satisfied(it) || self.has_finally_failed(it)) {
             return false;
         }
         let fails = |it: &KnownStep| it.is_exhausted || it.counts_as_failed();
@@ -594,5 +548,9 @@ impl MissionReference<'_> {
 fn withdraw(known: &mut KnownStep) {
     for end in known.tries.iter_mut().filter(|it| it.is_none()) {
         *end = Some(AttemptEnd::Withdrawn);
+    }
+    for item in known.items.iter().filter(|it| matches!(it.status, ItemStatus::Landing | ItemStatus::Merging))
+    {
+        known.places[item.attempt as usize - 1].1 = Some(LandingEnd::Withdrawn);
     }
 }

@@ -8,10 +8,11 @@ use alloc::vec::Vec;
 
 use super::conditions;
 use super::random::{self, RESULTS, Random, Tables};
+use super::random_items;
 use super::reference::{Accepted, MissionReference};
 use super::std;
 use crate::mission::*;
-use crate::plan::{Plan, Policy, StepId};
+use crate::plan::{Plan, Policy, StepId, WorktreeUse};
 
 /// `ORANGE_SEEDS` runs more of them.
 const SEEDS: u64 = 3_000;
@@ -43,7 +44,8 @@ fn the_simulator_reaches_every_end_and_refusal() {
         let mut random = Random::new(seed);
         {
             let tables = random::tables(&mut random);
-            random::with_asks(&mut random, tables)
+            let tables = random::with_asks(&mut random, tables);
+            random_items::with_items(&mut random, tables)
         }
         .with(|plan| {
             let mut run = Simulation::new(plan, random::policy(&mut random));
@@ -55,7 +57,7 @@ fn the_simulator_reaches_every_end_and_refusal() {
     let all = "Blocked Queued Assigned Running Asked Completed Failed Skipped Cancelled Pending Paused Boundary Warning Cap \
                Error Exhausted Obstacle Closed HasBegun NoSuchStep Stale NoSuchAttempt HasEnded NotQueued Busy \
                ResultNeeded ResultUndeclared Output NotPaused OtherPause NothingToAccept NotFailed NothingToRetry Reported \
-               NotYours NotAsked Answered NoSuchAnswer OtherCommit Rejected Ask Stuck Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
+               NotYours NotAsked Answered NoSuchAnswer OtherCommit Rejected Ask Stuck Land NotLanding Changed Items Because Lost Withdrawn handled EndAgent Repeated Continued Start Ended";
     let missing: Vec<&str> = all.split(' ').filter(|it| !seen.contains(*it)).collect();
     assert!(missing.is_empty(), "no run shows {missing:?}");
 }
@@ -65,6 +67,7 @@ fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let tables = random::tables(&mut random);
     let tables = random::with_asks(&mut random, tables);
+    let tables = random_items::with_items(&mut random, tables);
     let policy = random::policy(&mut random);
     tables.with(|plan| {
         let mut run = Simulation::new(plan, policy);
@@ -146,7 +149,7 @@ impl<'p> Simulation<'p> {
     fn happen_until_it_ends(&mut self, random: &mut Random, tables: &Tables) -> Result<(), String> {
         let granted: usize = self.mission.steps.iter().map(|it| usize::from(it.granted)).sum();
         let steps = tables.0.len();
-        let most = 10 + 4 * (steps + 1) * (1 + tables.rounds() + granted);
+        let most = 10 + 20 * (steps + 1) * (1 + tables.rounds() + granted);
         for _ in 0..most {
             let event = match self.mission.status {
                 MissionStatus::Pending => Event::Begin,
@@ -157,9 +160,13 @@ impl<'p> Simulation<'p> {
                     intervene: None,
                 },
                 MissionStatus::Running => {
-                    let first = self.mission.busy().or(self.mission.next(self.plan).map(|it| it.0));
-                    let first = first.or(self.mission.open_asks().next().map(|it| it.0));
-                    let step = first.ok_or("the mission runs, and nothing of it does")?;
+                    if let Some((step, attempt)) = self.mission.next_landing(self.plan) {
+                        self.happens(Event::Landed { step, attempt })?;
+                        continue;
+                    }
+                    let working = self.mission.working().next();
+                    let first = working.or(self.mission.next(self.plan)).or(self.mission.open_asks().next());
+                    let (step, attempt) = first.ok_or("the mission runs, and nothing of it does")?;
                     if let Some(event) = self.asked(random, step) {
                         self.happens(event)?;
                         continue;
@@ -171,7 +178,7 @@ impl<'p> Simulation<'p> {
                     let result = Some(words[random.below(words.len())].to_string());
                     let outputs = conditions::reported(random, self.plan.outputs_of(step), 0);
                     let report = Report { result, outputs, ..Report::default() };
-                    Event::Complete { step, attempt: self.mission.step(step).attempt(), report }
+                    Event::Complete { step, attempt, report }
                 }
                 MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => return Ok(()),
             };
@@ -207,9 +214,10 @@ impl<'p> Simulation<'p> {
                 if let Some(difference) = self.reference.differs_from(&self.mission) {
                     return Err(difference);
                 }
-                let next = self.mission.next(self.plan).map(|it| it.0);
-                if next != self.reference.next() {
-                    return Err(format!("next: expected {:?}, found {next:?}", self.reference.next()));
+                let found: Vec<(StepId, u32)> = self.mission.startable(self.plan).collect();
+                let expected = self.reference.startable();
+                if found != expected {
+                    return Err(format!("startable: expected {expected:?}, found {found:?}"));
                 }
                 let expected = effects_of(self.plan, &event, &accepted, &before, &self.mission);
                 if effects != expected {
@@ -235,15 +243,16 @@ impl<'p> Simulation<'p> {
         let most = self.plan.max_attempts.map_or(0, |it| it as usize);
         for effect in effects {
             let Effect::Continued(answer) = effect else { continue };
-            if let AnswerEffect::TriedAgain(_) | AnswerEffect::Granted(_) = answer {
-                *allowed += 1;
+            if let AnswerEffect::TriedAgain(step) | AnswerEffect::Granted(step) = answer {
+                *allowed += (before.step(*step).failed_items() as usize).max(1);
             } else if let AnswerEffect::Extended = answer {
                 *allowed += most;
             }
         }
         if matches!(event, Event::Retry { .. }) {
             let failed = |it: &&StepState| it.status == StepStatus::Failed;
-            *allowed += most + before.steps.iter().filter(failed).count();
+            let tried = before.steps.iter().filter(failed).map(|it| (it.failed_items() as usize).max(1));
+            *allowed += most + tried.sum::<usize>();
         }
     }
 
@@ -267,8 +276,15 @@ impl<'p> Simulation<'p> {
     fn promises(&self, before: &Mission) -> Result<(), String> {
         let now = &self.mission;
         let is = |status: StepStatus| now.steps.iter().filter(|it| it.status == status).count();
-        let busy = is(StepStatus::Assigned) + is(StepStatus::Running);
-        let active = busy + is(StepStatus::Queued) + is(StepStatus::Asked);
+        let active = now.steps.iter().filter(|it| it.status.is_active()).count();
+        let busy = now.working().count();
+        let uses = |wanted: WorktreeUse| {
+            now.working().filter(|(step, _)| self.plan.step(*step).worktree == wanted).count()
+        };
+        let merging = now.jobs().filter(|it| it.status == ItemStatus::Merging).count();
+        let unmade = now.jobs().filter(|it| it.status == ItemStatus::Assigned);
+        let unmade = unmade.filter(|it| self.plan.step(it.step).worktree == WorktreeUse::Own).count();
+        let (writers, readers) = (uses(WorktreeUse::Write) + merging, uses(WorktreeUse::Read) + unmade);
         let works = |step: &StepId| !self.plan.step(*step).is_ask();
         let attempts: usize = self.plan.step_ids().filter(works).map(|it| now.step(it).attempts.len()).sum();
         let shows_diff = |it: StepId| {
@@ -278,8 +294,10 @@ impl<'p> Simulation<'p> {
         let has_failed =
             now.steps.iter().any(|it| it.is_exhausted || it.status == StepStatus::Failed && !it.is_handled);
         let mission = [
-            (busy <= 1, "two steps are assigned or running"),
-            (busy == 0 || !is_shown, "a step works while its changes are shown to a person"),
+            (writers <= 1, "two agents write in the worktree"),
+            (writers == 0 || readers == 0, "an agent reads while another one writes"),
+            (busy <= usize::from(self.plan.parallel), "more agents work than the plan allows"),
+            (writers == 0 || !is_shown, "a step writes while the changes are shown to a person"),
             (self.allowed.is_none_or(|it| attempts <= it), "more attempts than the cap"),
             (now.status != MissionStatus::Running || active > 0, "the mission runs, and nothing of it does"),
             (!now.status.is_terminal() || active == 0, "the mission has ended, and something runs"),
@@ -302,12 +320,25 @@ impl<'p> Simulation<'p> {
             let most = u32::from(rule.max_retries) + u32::from(now.granted);
             let open: Vec<usize> =
                 (0..now.attempts.len()).filter(|it| now.attempts[*it].end.is_none()).collect();
-            let active =
-                if now.status.is_active() { vec![now.attempts.len().wrapping_sub(1)] } else { vec![] };
+            let mut active: Vec<usize> = now
+                .open_jobs()
+                .into_iter()
+                .filter(|it| it.1.awaits_report())
+                .map(|it| it.0 as usize - 1)
+                .collect();
+            active.sort();
+            if now.status == StepStatus::Asked {
+                active.push(now.attempts.len() - 1);
+            }
             let is_over = |it: &StepState| it.status.is_terminal() && (it.failure.is_none() || it.is_handled);
             let is_early =
                 now.status.is_active() && !rule.depends_on.iter().all(|it| is_over(self.mission.step(*it)));
-            let kept = before.attempts.iter().zip(&now.attempts).all(|(b, n)| b.end.is_none() || b == n);
+            let keeps = |before: &Attempt, now: &Attempt| {
+                before.item == now.item
+                    && (before.end.is_none() || before.end == now.end)
+                    && (before.landing.is_none() || before.landing == now.landing)
+            };
+            let kept = before.attempts.iter().zip(&now.attempts).all(|(b, n)| keeps(b, n));
             let step = [
                 (u32::from(now.completions) <= most, "has completed too often"),
                 (open == active, "has an open attempt that is not its current one, or none"),
@@ -336,7 +367,10 @@ impl<'p> Simulation<'p> {
         let is_granted = |it: StepId| self.mission.step(it).granted > before.step(it).granted;
         let by_hand = matches!(event, Event::Retry { .. }) || self.plan.step_ids().any(is_granted);
         let mut sender = None;
-        if let Event::Complete { step, .. } | Event::Answer { step, .. } | Event::Expire { step, .. } = event
+        if let Event::Complete { step, .. }
+        | Event::Landed { step, .. }
+        | Event::Answer { step, .. }
+        | Event::Expire { step, .. } = event
         {
             sender = Some(self.plan.step(*step).handles.unwrap_or(*step));
         }
@@ -390,8 +424,7 @@ pub fn effects_of(
     if *accepted == Accepted::Repeated {
         return vec![Effect::Repeated];
     }
-    if let Some(step) = before.busy() {
-        let attempt = before.step(step).attempt();
+    for (step, attempt) in before.working() {
         if after.step(step).attempts[attempt as usize - 1].end == Some(AttemptEnd::Withdrawn) {
             effects.push(Effect::EndAgent { step, attempt });
         }
@@ -408,6 +441,8 @@ pub fn effects_of(
     }
     let pause = after.questions.iter().filter(|it| it.number > before.pauses);
     effects.extend(pause.map(|it| Effect::Paused(it.clone())));
+    let landing = after.next_landing(plan).filter(|it| before.next_landing(plan) != Some(*it));
+    effects.extend(landing.map(|(step, attempt)| Effect::Land { step, attempt }));
     let startable_before: Vec<(StepId, u32)> = before.startable(plan).collect();
     let news = after.startable(plan).filter(|it| !startable_before.contains(it));
     effects.extend(news.map(|(step, attempt)| match plan.step(step).ask {

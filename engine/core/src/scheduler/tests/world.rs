@@ -266,7 +266,8 @@ impl<'p> World<'p> {
         let name = format!("m{index}");
         let next = mission.offerable(self.plan).map(|(step, attempt)| {
             let role = ROLES[(index * 5 + step.index() * 3) % ROLES.len()].to_string();
-            let needs = Ability::ALL.into_iter().filter(|it| (index + step.index() + *it as usize) % 3 == 0);
+            let needs =
+                Ability::ALL.into_iter().filter(|it| (index + step.index() + *it as usize).is_multiple_of(3));
             Item { mission: name.clone(), step, attempt, role, needs: needs.collect() }
         });
         let next = next.collect();

@@ -18,7 +18,7 @@ impl MissionReference<'_> {
         };
         let has_reached_cap = |it: &KnownStep| matches!(it.stand, Stand::Failed(StepFailure::Cap));
         if self.known.iter().any(has_reached_cap) {
-            (self.left, self.is_final) = (self.most.unwrap_or(0), false);
+            (self.left, self.is_final) = (self.as_many_again(), false);
         }
         let roots = again.and(StepBits::of(named.and_then(|it| self.rule(it).handles)));
         let victims = StepBits::of(self.all().filter(|it| self.has_failed_because_of(*it, roots)));
@@ -37,20 +37,21 @@ impl MissionReference<'_> {
                 || has_reached_cap(self.known(*it))
         };
         let later = StepBits::of(again.all().filter(is_later));
-        for step in again.all() {
-            self.try_again(step, self.known(step).is_exhausted);
-        }
         for step in later.all() {
-            self.of(step).tries.pop();
-            self.of(step).shown.pop();
+            let known = self.of(step);
+            known.granted += u16::from(known.is_exhausted);
+            known.is_exhausted = false;
             self.block(step);
+        }
+        for step in again.without(later).all() {
+            self.try_again(step, self.known(step).is_exhausted);
         }
         self.run();
         Ok(())
     }
 
     pub(super) fn start_again(&mut self, step: StepId) {
-        match self.has_attempt() {
+        match self.has_attempts(1) {
             true => {
                 self.left -= u32::from(self.most.is_some());
                 self.queue(step);
@@ -65,8 +66,9 @@ impl MissionReference<'_> {
             self.queue(step);
             return true;
         }
-        if self.has_attempt() {
-            self.left -= u32::from(self.most.is_some());
+        let number = self.attempts_at_once(step);
+        if self.has_attempts(number) {
+            self.left -= if self.most.is_some() { number } else { 0 };
             self.queue(step);
             return true;
         }

@@ -103,7 +103,7 @@ impl MissionReference<'_> {
             *last = Some(end.clone());
         }
         match end {
-            AttemptEnd::Completed(report) => self.completes(step, report),
+            AttemptEnd::Completed(report) => self.completes(step, Some(report)),
             AttemptEnd::Failed { reason } | AttemptEnd::Rejected { reason, .. } => {
                 self.of(step).stand = Stand::Failed(StepFailure::Reported(reason));
                 if asks && self.pauses_at_errors() {
@@ -165,31 +165,46 @@ impl MissionReference<'_> {
         }
     }
 
-    /// The step that has the worktree, so that this one has to wait for it.
+    /// The step because of which this one has to wait.
     pub(super) fn works_instead_of(&self, step: StepId) -> Option<StepId> {
-        let works = |it: &StepId| matches!(self.known(*it).stand, Stand::Assigned | Stand::Running);
-        let shows = |it: &StepId| self.known(*it).stand == Stand::Asked && self.uses_worktree(*it);
-        let others = || self.all().filter(|it| *it != step);
-        match self.rule(step).ask {
-            Some(ask) if !ask.shows_diff => None,
-            Some(_) => others().find(works),
-            None => others().find(works).or_else(|| others().find(shows)),
+        self.works_beside(step, &[])
+    }
+
+    fn works_beside(&self, step: StepId, besides: &[(StepId, u32)]) -> Option<StepId> {
+        let rule = self.rule(step);
+        let writes = rule.ask.is_none() && rule.worktree == WorktreeUse::Write;
+        let mut others = if self.uses_worktree(step) { self.writers(besides) } else { Vec::new() };
+        if writes {
+            others.extend(self.readers(besides));
         }
+        let at_work = self.at_work(besides);
+        if rule.ask.is_none() && at_work.len() >= self.parallel {
+            others.extend(at_work);
+        }
+        others.first().copied()
     }
 
     fn uses_worktree(&self, step: StepId) -> bool {
         self.rule(step).ask.is_none_or(|it| it.shows_diff)
     }
 
-    /// The step that comes next: in source order, except that one that does not use the worktree waits for none that does.
-    pub fn next(&self) -> Option<StepId> {
+    /// What starts now, in source order: none that uses the worktree passes one that has to wait.
+    pub fn startable(&self) -> Vec<(StepId, u32)> {
+        let mut found = Vec::new();
         if self.status != MissionStatus::Running {
-            return None;
+            return found;
         }
-        let queued: Vec<StepId> = self.all().filter(|it| self.known(*it).stand == Stand::Queued).collect();
-        let first = queued.iter().copied().find(|it| self.uses_worktree(*it));
-        let first = first.filter(|it| self.works_instead_of(*it).is_none());
-        let free = queued.into_iter().find(|it| !self.uses_worktree(*it));
-        first.into_iter().chain(free).min()
+        let mut is_held = self.first_to_land().is_some();
+        for (step, attempt, _) in self.jobs().into_iter().filter(|it| it.2 == ItemStatus::Queued) {
+            if !self.uses_worktree(step) {
+                found.push((step, attempt));
+                continue;
+            }
+            is_held = is_held || self.works_beside(step, &found).is_some();
+            if !is_held {
+                found.push((step, attempt));
+            }
+        }
+        found
     }
 }

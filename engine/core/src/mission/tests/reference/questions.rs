@@ -26,7 +26,8 @@ impl MissionReference<'_> {
     }
 
     pub(super) fn must_be_current(&self, step: StepId, attempt: u32) -> Result<(), Refusal> {
-        let current = self.known.get(step.index()).ok_or(Refusal::NoSuchStep)?.tries.len() as u32;
+        let last = self.known.get(step.index()).ok_or(Refusal::NoSuchStep)?.tries.len() as u32;
+        let current = if attempt > last { last } else { self.current(step, attempt) };
         match attempt {
             0 => Err(Refusal::NoSuchAttempt { current }),
             older if older < current => Err(Refusal::Stale { current }),
@@ -41,8 +42,9 @@ impl MissionReference<'_> {
 
     /// True if the mission is paused for more than a boundary or a warning.
     pub(super) fn has_a_question(&self) -> bool {
-        self.questions.iter().any(|it| matches!(it.1, PauseReason::Obstacle(_) | PauseReason::Cap(_)))
-            || self.all().any(|it| self.is_asked(it))
+        self.questions.iter().any(|it| {
+            matches!(it.1, PauseReason::Obstacle(_) | PauseReason::Changed(_) | PauseReason::Cap(_))
+        }) || self.all().any(|it| self.is_asked(it))
     }
 
     /// True if a person is asked about the failure of this step. A late completion of a loop step can send it back
@@ -74,9 +76,9 @@ impl MissionReference<'_> {
         self.has_own(step) && self.known(step).why() != Some(&StepFailure::Cap)
     }
 
-    /// True if the mission has an attempt for a step.
-    pub(super) fn has_attempt(&self) -> bool {
-        self.most.is_none() || (self.left > 0 && !self.is_final)
+    /// True if the mission has so many attempts for a step.
+    pub(super) fn has_attempts(&self, number: u32) -> bool {
+        self.most.is_none() || (self.left >= number && !self.is_final)
     }
 
     /// True if the step has failed, no person is asked about that, and no handler can make it good any more.
@@ -88,20 +90,37 @@ impl MissionReference<'_> {
     }
 
     pub(super) fn condition_holds(&self, step: StepId) -> bool {
-        self.rule(step).condition.is_none_or(|it| truth(&it, &|of| self.value(of)) == 2)
+        self.rule(step).condition.is_none_or(|it| truth(&it, &|of| self.values(of)) == 2)
     }
 
     /// The value that a condition reads, if it is there.
-    fn value(&self, of: Operand) -> Option<Value> {
+    pub(super) fn value(&self, of: Operand) -> Option<Value> {
         let (step, field) = match of {
             Operand::Step(step, field) => (step, field),
             Operand::Input(input) => {
                 return self.inputs.get(self.declared_inputs[usize::from(input.0)].name).cloned();
             }
         };
-        let latest = self.known(step).latest.as_ref();
+        self.reported(step, field, self.known(step).latest.as_ref())
+    }
+
+    /// The values that a test reads: of a fan-out those of its completed items, or of its handler.
+    fn values(&self, of: Operand) -> Vec<Option<Value>> {
+        let Operand::Step(step, field) = of else { return Vec::from([self.value(of)]) };
+        let known = self.known(step);
+        if matches!(field, Field::Ran | Field::Rounds) || self.rule(step).fan_out.is_none() {
+            return Vec::from([self.value(of)]);
+        }
+        let reports = known.reports_of(&known.reports).into_iter().chain(known.latest.clone());
+        reports.map(|it| self.reported(step, field, Some(&it))).collect()
+    }
+
+    fn reported(&self, step: StepId, field: Field, latest: Option<&Report>) -> Option<Value> {
         let is_completion = |it: &&Option<AttemptEnd>| matches!(it, Some(AttemptEnd::Completed(_)));
-        let completions = |it: StepId| self.known(it).tries.iter().filter(is_completion).count() as i64;
+        let completions = |it: StepId| match self.has_items(it) {
+            true => i64::from(self.known(it).rounds),
+            false => self.known(it).tries.iter().filter(is_completion).count() as i64,
+        };
         let rounds = || completions(step) + self.rule(step).handler.map_or(0, completions);
         match field {
             Field::Ran => Some(Value::Bool(rounds() != 0)),
@@ -152,7 +171,7 @@ impl MissionReference<'_> {
         if !rule.depends_on.iter().all(|it| self.is_satisfied(*it)) {
             return StepDecision::Waits;
         }
-        if self.condition_holds(step) {
+        if self.condition_holds(step) && self.has_work(step) {
             let has_rounds = rule.max_retries == 0 || self.has_rounds_left(step);
             return if has_rounds { StepDecision::Runs } else { StepDecision::IsExhausted };
         }
@@ -194,14 +213,23 @@ impl MissionReference<'_> {
         let rule = self.rule(step);
         let is_in = |it: Option<StepId>| it.is_some_and(|it| set.has(it));
         let may_hold =
-            || rule.condition.is_none_or(|it| possible(&it, &|read| set.has(read), &|of| self.value(of))[0]);
+            || rule.condition.is_none_or(|it| possible(&it, &|read| set.has(read), &|of| self.values(of))[0]);
+        let list = || match rule.fan_out.map(|it| it.list) {
+            Some(ItemList::Output(from, _)) => Some(from),
+            Some(ItemList::Input(_) | ItemList::Fixed(_)) | None => None,
+        };
+        let may_work = || self.has_work(step) || is_in(list());
         let no_dependency_has_failed = || !rule.depends_on.iter().any(|it| self.has_finally_failed(*it));
         self.is_active(step)
             || self.waiting.contains(&step)
             || self.is_asked(step)
             || is_in(rule.handles)
             || self.known(step).counts_as_failed() && is_in(rule.handler)
-            || self.is_blocked(step) && rule.handles.is_none() && no_dependency_has_failed() && may_hold()
+            || self.is_blocked(step)
+                && rule.handles.is_none()
+                && no_dependency_has_failed()
+                && may_hold()
+                && may_work()
     }
 
     /// Everything that goes back to blocked when this loop step completes now.

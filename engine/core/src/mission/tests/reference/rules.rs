@@ -20,6 +20,8 @@ pub(super) struct StepRule<'p> {
     pub(super) handler: Option<StepId>,
     pub(super) handles: Option<StepId>,
     pub(super) stuck_after: u16,
+    pub(super) worktree: WorktreeUse,
+    pub(super) fan_out: Option<FanOut<'p>>,
     pub(super) ask: Option<Ask<'p>>,
     /// The words that the step has for itself.
     pub(super) words: Vec<String>,
@@ -44,7 +46,11 @@ pub(super) fn rules<'p>(plan: &Plan<'p>) -> Vec<StepRule<'p>> {
         let between = upstream[id.index()].all().filter(|it| upstream[it.index()].meets(requeue));
         let round = requeue.and(StepBits::of(between)).and(StepBits::of([id]));
         let reads_round = |test: &StepTest<'_>| test.of.step().is_some_and(|it| round.has(it));
-        let readers = plan.step_ids().filter(|it| tests(&plan.steps[it.index()]).iter().any(reads_round));
+        let lists_round = |it: &Step<'_>| matches!(it.fan_out, Some(FanOut { list: ItemList::Output(from, _), .. }) if round.has(from));
+        let readers = plan.step_ids().filter(|it| {
+            let step = &plan.steps[it.index()];
+            lists_round(step) || tests(step).iter().any(reads_round)
+        });
         let again = round.and(StepBits::of(readers));
         StepRule {
             name: step.id.to_owned(),
@@ -61,6 +67,8 @@ pub(super) fn rules<'p>(plan: &Plan<'p>) -> Vec<StepRule<'p>> {
             handler: step.on_fail,
             handles,
             stuck_after: step.stuck_after,
+            worktree: step.worktree,
+            fan_out: step.fan_out,
             ask: step.ask.copied(),
             words: step.results.iter().map(|it| (*it).to_owned()).collect(),
         }
