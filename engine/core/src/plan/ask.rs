@@ -85,3 +85,38 @@ impl Plan<'_> {
         self.step_ids().filter(|it| self.step(*it).is_ask())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASK: Ask<'_> =
+        Ask { who: &[], shows_context: true, shows_diff: false, is_approval: true, on_timeout: None };
+
+    fn asking(timeout: Option<u32>) -> Step<'static> {
+        Step { ask: Some(&ASK), timeout, ..Step::EMPTY }
+    }
+
+    #[test]
+    fn people_are_reminded_at_half_and_an_hour_before_the_end() {
+        let check = |timeout: u32, expect: &[u32]| {
+            let step = asking(Some(timeout));
+            assert_eq!(step.reminders(), expect, "{timeout}");
+            // What is due comes one after the other, and the end is the last.
+            let mut due = vec![step.due_after(0).unwrap()];
+            while let Some(last) = due.last().copied().filter(|it| *it < timeout) {
+                due.push(step.due_after(last).unwrap());
+            }
+            assert_eq!(due, [expect, &[timeout]].concat(), "{timeout}");
+        };
+        check(1, &[]);
+        check(2, &[1]);
+        check(60 * 60, &[30 * 60]);
+        check(90 * 60, &[30 * 60, 45 * 60]);
+        check(120 * 60, &[60 * 60]);
+        check(240 * 60, &[120 * 60, 180 * 60]);
+        assert_eq!((asking(None).reminders(), asking(None).due_after(0)), (vec![], None));
+        let work = Step { timeout: Some(60), ..Step::EMPTY };
+        assert_eq!((work.reminders(), work.due_after(0)), (vec![], None));
+    }
+}
