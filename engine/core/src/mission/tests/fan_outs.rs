@@ -214,3 +214,18 @@ fn a_warning_of_an_item_pauses_at_the_end_of_the_step() {
     case.row("done(f#2) | C C Q | paused");
     assert_eq!(case.mission.pause().map(|it| &it.reason), Some(&PauseReason::Warning(StepId(1))));
 }
+
+#[test]
+fn a_completed_fan_out_is_decided_again_with_its_list() {
+    let mut case = MissionCase::new("p lists; f<-p each=p r; l<-p r x2 requeue=p; z<-f");
+    case.row("create done(p,,,x) done(f#1,,A) done(l) | Q B B B | running | 2 1 1 1");
+    assert_eq!(case.mission.items(StepId(1)).count(), 1, "those of its latest completion");
+    case.row("done(p,,,u+v) | C Q Q B | running | 2 3 2 1 | QQ");
+}
+
+#[test]
+fn an_empty_list_waits_for_a_loop_that_can_change_it() {
+    let mut case = MissionCase::new("p lists; f<-p each=p r; l<-p r x2 requeue=p");
+    case.row("create done(p,,,) | C B Q | running");
+    case.row("done(l) done(p,,,x) | C Q Q | running | 2 1 2 | Q");
+}
