@@ -1,6 +1,7 @@
 //! Proofs of plans: the fixture, and workflows for which a property does not hold.
 
 mod asks;
+mod items;
 
 use std::collections::BTreeMap;
 
