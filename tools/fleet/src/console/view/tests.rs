@@ -517,7 +517,7 @@ fn a_colony_says_what_each_crab_does() {
     let text = words_of(&rendered(&page.page()));
     for part in [
         "2 steps wait: 2 for reviewer",
-        "Sage a planner free",
+        "Sage a planner no walls free",
         "silent for 10 min 1 s",
         "at work fix #2",
         "at fault fault: &lt;script&gt;",
