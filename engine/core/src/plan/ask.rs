@@ -102,7 +102,7 @@ mod tests {
         let check = |timeout: u32, expect: &[u32]| {
             let step = asking(Some(timeout));
             assert_eq!(step.reminders(), expect, "{timeout}");
-            // What is due comes one after the other, and the end is the last.
+            // Each reminder is due after the one before it, and the end comes last.
             let mut due = vec![step.due_after(0).unwrap()];
             while let Some(last) = due.last().copied().filter(|it| *it < timeout) {
                 due.push(step.due_after(last).unwrap());

@@ -192,7 +192,7 @@ impl Crab {
         }
     }
 
-    /// Its abilities. A machine on which no wall can be made, or none that holds, gets no step that demands one.
+    /// Its abilities. A machine on which no wall can be made, or on which a wall does not hold, gets no step that demands one.
     fn abilities(&self) -> BTreeSet<Ability> {
         let wall = self.orange.attacks_wall();
         if let Err(error) = &wall {
