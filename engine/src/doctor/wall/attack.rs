@@ -20,6 +20,9 @@ pub struct AttackTargets {
     pub secrets: BTreeMap<String, PathBuf>,
     /// Places by what they are, at which nothing is to appear.
     pub places: BTreeMap<String, PathBuf>,
+    /// Places inside that are meant to be writable.
+    #[serde(default)]
+    pub writable: Vec<PathBuf>,
     /// A process outside.
     pub pid: i32,
     /// The namespaces outside, by their names.
@@ -89,6 +92,7 @@ pub fn attack(targets: &AttackTargets) -> Vec<AttackResult> {
     note("connect to a socket", Some(UnixStream::connect(&targets.socket).is_err()));
     note("connect to an abstract socket", connects(&targets.abstract_socket).map(|done| done.is_err()));
     note("see a disk", Some(!has_disk()));
+    note("write to a place that was not granted", Some(ungranted(&targets.writable).is_none()));
     for place in ["/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger"] {
         note(&format!("open {place}"), Some(fs::File::options().write(true).open(place).is_err()));
     }
@@ -144,6 +148,38 @@ fn connects(name: &str) -> Option<io::Result<UnixStream>> {
 #[cfg(not(target_os = "linux"))]
 fn connects(_: &str) -> Option<io::Result<UnixStream>> {
     None
+}
+
+/// A place outside of the wall that is writable inside, beside these.
+fn ungranted(granted: &[PathBuf]) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let found =
+        mounts.lines().filter_map(WritableMount::of).find(|it| !it.is_own() && !granted.contains(&it.at));
+    found.map(|it| it.at)
+}
+
+/// A writable line of `/proc/self/mountinfo`.
+struct WritableMount {
+    at: PathBuf,
+    /// The folder of the file system that is mounted.
+    root: PathBuf,
+    kind: String,
+}
+
+impl WritableMount {
+    fn of(line: &str) -> Option<WritableMount> {
+        let (mount, system) = line.split_once(" - ")?;
+        let words: Vec<&str> = mount.split(' ').collect();
+        let [_, _, _, root, at, options, ..] = words[..] else { return None };
+        let is_writable = options.split(',').any(|option| option == "rw");
+        let kind = system.split(' ').next()?.to_owned();
+        is_writable.then(|| WritableMount { at: at.into(), root: root.into(), kind })
+    }
+
+    /// True for a device, and for a folder in memory that ends with the wall.
+    fn is_own(&self) -> bool {
+        self.at.starts_with("/dev") || self.kind == "tmpfs" && self.root == Path::new("/")
+    }
 }
 
 fn has_disk() -> bool {

@@ -115,6 +115,12 @@ impl WallLab {
         Ok(AttackTargets {
             secrets,
             places: named(PLACES),
+            writable: [
+                self.root.join("ada"),
+                self.root.join(WORKTREE),
+                self.root.join(WORKTREE).join(".orange/1"),
+            ]
+            .into(),
             pid: rustix::process::getpid().as_raw_nonzero().get(),
             namespaces: NAMESPACES.iter().filter_map(namespace).collect(),
             port: self.port.local_addr().map_err(fail)?.port(),
