@@ -92,7 +92,7 @@ impl Mission {
         })
     }
 
-    /// What works in the worktree, or shows it to a person, so that a queued job of this step may not start.
+    /// The step that works in the worktree, or shows it to a person, so that a queued job of this one may not start.
     pub(super) fn in_its_place(&self, plan: &Plan<'_>, step: StepId) -> Option<StepId> {
         self.room(plan).in_place_of(plan, step)
     }

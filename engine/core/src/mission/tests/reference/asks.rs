@@ -188,7 +188,7 @@ impl MissionReference<'_> {
         self.rule(step).ask.is_none_or(|it| it.shows_diff)
     }
 
-    /// What starts now, in source order: none that uses the worktree passes one that has to wait.
+    /// The attempts that start now, in source order: none that uses the worktree passes one that has to wait.
     pub fn startable(&self) -> Vec<(StepId, u32)> {
         let mut found = Vec::new();
         if self.status != MissionStatus::Running {
