@@ -23,15 +23,17 @@ use orange_codegen::{Checked, Source, compile};
 /// As many as compile in a few seconds.
 const WORKFLOWS: u64 = 24;
 const PLANS: u64 = 12;
+const WIDE_PLANS: u64 = 6;
 
 fn main() {
-    for module in ["generate", "plan", "steps"] {
+    for module in ["generate", "plan", "steps", "steps/more"] {
         println!("cargo::rerun-if-changed=src/{module}.rs");
     }
     let mut typed = TypedModules::default();
     (0..WORKFLOWS).for_each(|seed| typed.machine(&generate::plan(seed).to_string()));
     typed.undecided();
-    (0..PLANS).for_each(|seed| typed.plan(&steps::steps(seed).to_string()));
+    (0..PLANS).for_each(|seed| typed.plan(&steps::steps(seed).to_string(), "check_plan"));
+    (0..WIDE_PLANS).for_each(|seed| typed.plan(&steps::wide_steps(seed).to_string(), "check_steps"));
     let file = Path::new(&env::var_os("OUT_DIR").unwrap()).join("typed.rs");
     fs::write(file, typed.code + &typed.tests).unwrap();
 }
@@ -70,13 +72,13 @@ impl TypedModules {
     }
 
     /// A step workflow: its emitted plan is the one that the compiler makes at run time, too.
-    fn plan(&mut self, text: &str) {
+    fn plan(&mut self, text: &str, check: &str) {
         let checked = checked("made-up.toml", text);
         let module = self.module(&checked);
         let arena = PlanArena::default();
         let plan = format!("{:?}", lower_plan(&checked, &arena).unwrap());
         let same = format!("assert_eq!(format!(\"{{:?}}\", {module}::PLAN), {plan:?});");
-        self.test(&module, &format!("orange_tests::check_plan!({module});\n    {same}"));
+        self.test(&module, &format!("orange_tests::{check}!({module});\n    {same}"));
     }
 
     /// Emits a module, and gives its name.

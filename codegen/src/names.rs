@@ -5,7 +5,9 @@
 //! | the workflow's name | module | `dev-task` → `dev_task` |
 //! | a state, a prompt, a step, a role, a result | variant | `agent-review` → `AgentReview` |
 //! | a step, for its results | enum | `code-review` → `CodeReviewResult` |
-//! | a counter | field | `review_round` → `review_round` |
+//! | a step, for its outputs | struct | `plan` → `PlanOutputs` |
+//! | an output with words | enum | `risk` of `plan` → `PlanRisk` |
+//! | a counter, an output | field | `review_round` → `review_round` |
 //! | the only or first transition of a pair | variant | `AgentReviewToWorking` |
 //! | the second of a pair | variant | `AgentReviewToWorking2` |
 //! | a transition, as text | string | `agent-review -> working`, `agent-review -> working #2` |
@@ -30,7 +32,22 @@ pub fn result(step: &str) -> String {
     identifier(camel(step) + "Result")
 }
 
-/// The field of a counter. Every string gives a valid identifier.
+/// The struct of the outputs of a step.
+pub fn outputs(step: &str) -> String {
+    identifier(camel(step) + "Outputs")
+}
+
+/// The enum of the words of an output.
+pub fn words(step: &str, output: &str) -> String {
+    identifier(camel(step) + &camel(output))
+}
+
+/// These names, all of which differ: an equal one gets a number at its end.
+pub fn differing(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    numbered(names.into_iter(), "")
+}
+
+/// The field of a counter or an output. Every string gives a valid identifier.
 pub fn field(name: &str) -> String {
     identifier(name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect())
 }
@@ -83,12 +100,12 @@ fn numbered(names: impl Iterator<Item = String>, separator: &str) -> Vec<String>
 }
 
 fn camel(name: &str) -> String {
-    words(name).map(capitalised).collect()
+    parts(name).map(capitalised).collect()
 }
 
 /// The words of a name, which is split at each character that is not an ASCII letter or digit, and before a capital that follows
 /// a small letter.
-fn words(name: &str) -> impl Iterator<Item = &str> {
+fn parts(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.flat_map(|part| {
         let bytes = part.as_bytes();
@@ -160,6 +177,16 @@ mod tests {
         assert_eq!(result("code-review"), "CodeReviewResult");
         assert_eq!(result("self"), "SelfResult");
         assert_ne!(result("step"), "Step");
+    }
+
+    #[test]
+    fn the_outputs_of_steps_have_types_whose_names_differ() {
+        assert_eq!(
+            (outputs("plan"), words("plan", "risk")),
+            ("PlanOutputs".to_owned(), "PlanRisk".to_owned())
+        );
+        let all = [outputs("plan"), words("plan", "outputs"), words("plan-a", "b"), words("plan", "a-b")];
+        assert_eq!(differing(all), ["PlanOutputs", "PlanOutputs2", "PlanAB", "PlanAB2"]);
     }
 
     #[test]

@@ -1,8 +1,14 @@
 //! Generated step workflows, the same for the same seed, as values and as the text of a file.
 
+// The build script reads this file from another folder.
+#[path = "steps/more.rs"]
+mod more;
+
 use std::fmt::{self, Display, Formatter};
 
 use orange_testkit::Random;
+
+pub use self::more::{MoreKeys, PlannedWork};
 
 /// Beginnings of names that collide with words of Rust, of TOML or of generated code.
 const AWKWARD_NAMES: [&str; 8] = ["type", "Self", "Step", "role_", "PLAN", "fn", "result", "code-review"];
@@ -31,6 +37,10 @@ pub struct PlannedSteps {
     pub max_attempts: Option<u32>,
     /// `sandbox`, as it is written.
     pub sandbox: Option<&'static str>,
+    /// `parallel`
+    pub parallel: Option<u8>,
+    /// True if it has `inputs`, and `roles.worker`.
+    pub has_inputs: bool,
     /// In source order.
     pub steps: Vec<PlannedStep>,
 }
@@ -72,11 +82,20 @@ pub struct PlannedStep {
     pub timeout: Option<u32>,
     /// `stuck_after`
     pub stuck_after: u16,
+    /// Keys of values, programs, persons and fan-outs.
+    pub more: MoreKeys,
 }
 
 /// A step workflow of 1 to 40 steps.
 pub fn steps(seed: u64) -> PlannedSteps {
     steps_of(seed, 40)
+}
+
+/// A step workflow of 1 to 20 steps with every key of the language but those of prompt files.
+pub fn wide_steps(seed: u64) -> PlannedSteps {
+    let mut planned = steps_of(seed, 20);
+    more::widen(&mut Random::new(seed ^ 0x00fa_4000), &mut planned);
+    planned
 }
 
 /// A step workflow of a few steps, whose loops end soon.
@@ -118,6 +137,8 @@ fn steps_of(seed: u64, most: usize) -> PlannedSteps {
         budget: random.chance(30).then_some("{cost = 5.00, starts = 40}"),
         max_attempts,
         sandbox,
+        parallel: None,
+        has_inputs: false,
         steps,
     }
 }
@@ -158,6 +179,7 @@ fn step(random: &mut Random, before: &[PlannedStep], at: usize) -> PlannedStep {
         permissions: random.pick::<&str>(&["full", "reduced"]),
         timeout: random.chance(20).then(|| 1 + random.below(100_000) as u32),
         stuck_after: 1 + random.below(5) as u16,
+        more: MoreKeys::default(),
     }
 }
 
@@ -211,27 +233,49 @@ fn handlers(random: &mut Random, steps: &mut Vec<PlannedStep>) {
 
 impl Display for PlannedSteps {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { name, description, execution, intervene, notices, budget, max_attempts, sandbox, steps } =
-            self;
+        let Self { name, description, execution, intervene, notices, steps, .. } = self;
         writeln!(f, "[workflow]\nname = {}\ndescription = {}", text(name), text(description))?;
         if steps.len().is_multiple_of(2) {
             writeln!(f, "version = 3\nroles = [\"worker\", \"self\"]")?;
         }
         writeln!(f, "execution = \"{execution}\"\nintervene = \"{intervene}\"\nnotices = {notices}")?;
-        if let Some(most) = max_attempts {
-            writeln!(f, "max_attempts = {most}")?;
+        let optional = [
+            self.max_attempts.map(|it| format!("max_attempts = {it}")),
+            self.sandbox.map(|it| format!("sandbox = {it}")),
+            self.budget.map(|it| format!("budget = {it}")),
+            self.parallel.map(|it| format!("parallel = {it}")),
+        ];
+        optional.iter().flatten().try_for_each(|line| writeln!(f, "{line}"))?;
+        if self.has_inputs {
+            write!(f, "{}", more::INPUTS)?;
         }
-        if let Some(sandbox) = sandbox {
-            writeln!(f, "sandbox = {sandbox}")?;
-        }
-        if let Some(budget) = budget {
-            writeln!(f, "budget = {budget}")?;
+        if self.has_role_table() {
+            write!(f, "{}", more::WORKER)?;
         }
         self.steps.iter().try_for_each(|step| self.write(f, step))
     }
 }
 
 impl PlannedSteps {
+    /// True if it says what the steps of the role `worker` have.
+    pub fn has_role_table(&self) -> bool {
+        let works = |it: &PlannedStep| it.role == "worker" && !matches!(it.more.work, PlannedWork::Person(_));
+        self.has_inputs && (self.steps.len().is_multiple_of(2) || self.steps.iter().any(works))
+    }
+
+    /// The condition of a step, as it is written.
+    pub fn condition_of(&self, step: &PlannedStep) -> Option<String> {
+        let equality = step.condition.as_ref().map(|(read, field, value)| {
+            let read = &self.steps[*read];
+            let items = if read.more.for_each.is_some() { "any " } else { "" };
+            format!("{items}{}.{field} == '{value}'", read.id)
+        });
+        match (equality, step.more.test.clone()) {
+            (Some(equality), Some(test)) => Some(format!("{equality} && {test}")),
+            (equality, test) => equality.or(test),
+        }
+    }
+
     /// True if it is a last step: nothing waits for it but loops, and it is neither a loop nor a handler.
     pub fn is_last(&self, at: usize) -> bool {
         let is_part = |at: usize| {
@@ -249,28 +293,47 @@ impl PlannedSteps {
     fn write(&self, f: &mut Formatter<'_>, step: &PlannedStep) -> fmt::Result {
         let name = |at: &usize| text(&self.steps[*at].id);
         let names = |places: &[usize]| places.iter().map(name).collect::<Vec<_>>().join(", ");
-        let PlannedStep { id, role, prompt, permissions, stuck_after, .. } = step;
-        writeln!(f, "[[steps]]\nid = {}\nrole = \"{role}\"\nprompt = {}", text(id), text(prompt))?;
-        writeln!(f, "permissions = \"{permissions}\"\nstuck_after = {stuck_after}")?;
+        let PlannedStep { id, role, prompt, permissions, stuck_after, more, .. } = step;
+        writeln!(f, "[[steps]]\nid = {}", text(id))?;
+        match more.work {
+            PlannedWork::Agent => writeln!(f, "prompt = {}\npermissions = \"{permissions}\"", text(prompt))?,
+            PlannedWork::Program(argument) => {
+                writeln!(f, "run = [\"make\", {}, {}]", text(argument), text(prompt))?;
+            }
+            PlannedWork::Person(keys) => write!(f, "ask = {}\n{keys}", text(prompt))?,
+        }
+        let is_person = matches!(more.work, PlannedWork::Person(_));
+        if !is_person {
+            writeln!(f, "role = \"{role}\"\nstuck_after = {stuck_after}")?;
+        }
         writeln!(f, "depends_on = [{}]", names(&step.depends_on))?;
-        if let Some((read, field, value)) = &step.condition {
-            writeln!(f, "condition = \"{}.{field} == '{value}'\"", self.steps[*read].id)?;
+        if let Some(condition) = self.condition_of(step) {
+            writeln!(f, "condition = {}", text(&condition))?;
         }
         if !step.results.is_empty() {
             let results: Vec<_> = step.results.iter().map(|it| text(it)).collect();
-            writeln!(f, "results = [{}]", results.join(", "))?;
+            let key = if is_person { "answers" } else { "results" };
+            writeln!(f, "{key} = [{}]", results.join(", "))?;
         }
         if step.max_retries > 0 {
             writeln!(f, "max_retries = {}\nrequeue = [{}]", step.max_retries, names(&step.requeue))?;
         }
+        let is_agent = more.work == PlannedWork::Agent;
+        let lists = [("gates", more.gates.join(", ")), ("outputs", more.declared().join(", "))];
+        let [gates, outputs] = lists.map(|(key, items)| (!items.is_empty()).then_some((key, items)));
         let optional = [
             step.title.map(|it| format!("title = {}", text(it))),
             step.on_fail.map(|it| format!("on_fail = {}", name(&it))),
-            step.harness.map(|it| format!("harness = {}", text(it))),
-            step.model.map(|it| format!("model = {}", text(it))),
-            step.effort.map(|it| format!("effort = {}", text(it))),
-            step.sandbox.map(|it| format!("sandbox = {it}")),
-            step.timeout.map(|it| format!("timeout = {it}")),
+            step.harness.filter(|_| is_agent).map(|it| format!("harness = {}", text(it))),
+            step.model.filter(|_| is_agent).map(|it| format!("model = {}", text(it))),
+            step.effort.filter(|_| is_agent).map(|it| format!("effort = {}", text(it))),
+            step.sandbox.filter(|_| is_agent).map(|it| format!("sandbox = {it}")),
+            step.timeout.filter(|_| !is_person).map(|it| format!("timeout = {it}")),
+            gates.map(|(key, items)| format!("{key} = [{items}]")),
+            outputs.map(|(key, items)| format!("{key} = {{ {items} }}")),
+            more.worktree.map(str::to_owned),
+            more.for_each.as_ref().map(|it| format!("for_each = {it}")),
+            more.enough.map(|it| format!("enough = {it}")),
             (self.steps.len() == 1).then(|| "independent = true".to_owned()),
         ];
         optional.iter().flatten().try_for_each(|line| writeln!(f, "{line}"))

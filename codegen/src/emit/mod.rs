@@ -8,6 +8,7 @@ mod enums;
 mod exit;
 mod guard;
 mod named;
+mod outputs;
 mod plan;
 #[cfg(feature = "pretty")]
 mod pretty;

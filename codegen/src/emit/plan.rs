@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::named::{NamedEnum, Number};
-use super::{tables, text};
+use super::{outputs, tables, text};
 use crate::names;
 
 pub(super) fn contents(plan: &Plan<'_>) -> TokenStream {
@@ -58,7 +58,8 @@ impl<'e> PlanEmission<'e> {
         let [steps, roles] = [steps, roles].map(|it| it.tokens());
         let results =
             self.plan.steps.iter().filter(|step| !step.results.is_empty()).map(|step| self.results(step));
-        quote!(#steps #roles #(#results)*)
+        let outputs = outputs::types(self.plan, &self.steps);
+        quote!(#steps #roles #(#results)* #outputs)
     }
 
     /// The enum of the words that an attempt at this step may report.

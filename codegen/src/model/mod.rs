@@ -8,6 +8,7 @@ mod budget;
 mod commands;
 mod deadlines;
 pub mod decoder;
+mod different;
 mod ending;
 mod exit;
 mod gate;

@@ -269,6 +269,13 @@ mod tests {
     }
 
     #[test]
+    fn a_question_can_stand_alone_and_has_no_items() {
+        lowered("ask = \"Q\"\nshow = []", |ask, _, _| assert!(!ask.shows_context && !ask.shows_diff));
+        check("ask = \"Q\"\nread_only = true", &["S04 read_only"]);
+        check("ask = \"Q\"\nfor_each = [\"a\"]\nenough = 1", &["S04 enough", "B33 for_each"]);
+    }
+
+    #[test]
     fn no_person_reports_outputs_for_another_step() {
         let step = "prompt = \"p\"\non_fail = \"r\"\n[steps.outputs]\nn = { type = \"number\" }\n[[steps]]\nid = \"r\"\nask = \"Q\"";
         check(step, &["S04 ask"]);

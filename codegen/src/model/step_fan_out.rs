@@ -3,17 +3,18 @@
 use orange_core::plan::{MOST_ITEMS, MOST_PARALLEL};
 
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
+use super::different::different;
 use super::step_number::number;
 use super::step_scope::StepScope;
 use super::step_values::ValueKind;
-use super::{InputId, Operand, OutputId, Step, StepId, WorktreeUse, step_condition, steps};
+use super::{InputId, Operand, OutputId, Step, StepId, WorktreeUse, step_condition};
 use crate::catalogue::{B32, B33, S04};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
 use crate::syntax::NodeKind;
 use crate::syntax::limits::exceeded;
 
-/// Help for a value of `for_each` that is no list.
+/// Help for a value of `for_each` that is not a list.
 const FORM: &str =
     "write a list output, `\"plan.parts\"`, a list input, `\"inputs.names\"`, or a list, `[\"a\", \"b\"]`";
 
@@ -145,7 +146,7 @@ fn fixed(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<StepItemList> {
         let found = Diagnostic::new(&B33, item.span, "an item of the list is empty");
         decoder.report(found.help("write what `{{item}}` is to say, or delete it"));
     }
-    Some(StepItemList::Fixed(steps::different(decoder, items, |it| shortened(it))))
+    Some(StepItemList::Fixed(different(decoder, items, |it| shortened(it))))
 }
 
 /// A list that a step reports or the mission is started with.

@@ -1,10 +1,8 @@
 //! Step workflows: their steps, and what these refer to.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 use super::budget;
 use super::decoder::{Decoder, Field, ObjectFields, shortened};
+use super::different::different;
 use super::keys::{STEP, STEP_HEADER, STEP_WORKFLOW};
 use super::scope::NameTable;
 use super::step_number::number;
@@ -17,7 +15,7 @@ use super::{
 use crate::catalogue::{B02, B03, B16, B26, B27, Check, S04};
 use crate::diag::Diagnostic;
 use crate::prompt_files::PromptFiles;
-use crate::span::{Span, Spanned};
+use crate::span::Spanned;
 use crate::syntax::limits::{MAX_PROMPTS, exceeded};
 use crate::syntax::{Node, NodeKind};
 
@@ -172,25 +170,6 @@ pub(super) fn words(decoder: &mut Decoder<'_>, field: &Field<'_>, kind: &str) ->
     let words = different(decoder, words, |it| shortened(it));
     words.iter().for_each(|it| header::check_identifier(decoder, &it.as_str(), kind, "code-review"));
     words
-}
-
-/// The items of a list without those that stand there before; these are reported.
-pub(super) fn different<T: Clone + Eq + Hash>(
-    decoder: &mut Decoder<'_>,
-    items: Vec<Spanned<T>>,
-    name: impl Fn(&T) -> String,
-) -> Vec<Spanned<T>> {
-    let mut known: HashMap<T, Span> = HashMap::new();
-    let is_new = |it: &Spanned<T>| match known.insert(it.value.clone(), it.span) {
-        None => true,
-        Some(first) => {
-            let message = format!("`{}` stands here a second time", name(&it.value));
-            let found = Diagnostic::new(&S04, it.span, message).label(first, "the first one");
-            decoder.report(found.label(it.span, "the second one").help("delete one of the two"));
-            false
-        }
-    };
-    items.into_iter().filter(is_new).collect()
 }
 
 fn step(

@@ -17,9 +17,10 @@ pub use self::condition::{Comparison, Field, Items, Operand, Relation, StepCondi
 pub use self::fan_out::{DEFAULT_PARALLEL, FanOut, ItemList, MOST_PARALLEL, WorktreeUse};
 pub use self::gate::{FileFault, StepGate};
 pub use self::prompt::{StepPiece, StepPrompt, StepValue, StepValues};
-pub use self::start::{Inputs, ValueFault, check_outputs, given};
+pub use self::start::{Inputs, ValueFault, check_outputs, given, output};
 pub use self::value::{
-    Input, InputId, LARGEST_NUMBER, Literal, MOST_ITEMS, Output, OutputId, Value, ValueRef, ValueType,
+    FromValue, Input, InputId, LARGEST_NUMBER, Literal, MOST_ITEMS, Output, OutputId, Value, ValueRef,
+    ValueType,
 };
 use crate::wall::Demand;
 use crate::{Budget, Permissions};

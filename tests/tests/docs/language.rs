@@ -43,6 +43,17 @@ fn the_workflow_of_the_readme_has_no_finding() {
 }
 
 #[test]
+fn every_step_workflow_on_its_page_has_no_finding() {
+    let page = MarkdownPage::read("docs/steps.md");
+    let blocks: Vec<_> = page.blocks().into_iter().filter(|it| it.language == "toml").collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let found = lint(&Source::new("panel.toml", block.text.clone())).diagnostics;
+        assert!(found.is_empty(), "docs/steps.md:{}: {found:#?}", block.line);
+    }
+}
+
+#[test]
 fn every_key_of_the_language_is_on_its_page() {
     for (object, path) in [(&WORKFLOW, PAGE), (&STEP_WORKFLOW, "docs/steps.md")] {
         let mut keys = BTreeSet::new();

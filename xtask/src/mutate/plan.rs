@@ -10,6 +10,20 @@ use orange_core::plan::{Field, Plan, StepCondition, StepId, StepSet, StepValue};
 use super::mutant::{Maker, Mutant, MutantKind};
 use super::tree::{entries, entry, items_of, replaced, text, value};
 
+/// Signs and words of conditions, and what is written in their place.
+const SIGNS: [(&str, &str); 10] = [
+    ("&&", "||"),
+    ("||", "&&"),
+    ("==", "!="),
+    ("!=", "=="),
+    ("<=", "<"),
+    (">=", ">"),
+    ("any ", "all "),
+    ("all ", "any "),
+    (".ran", ".rounds > 1"),
+    (" in [", " in ['OTHER', "),
+];
+
 impl<'m> Maker<'m> {
     /// Every change of a plan, in the order of its parts.
     pub fn plan(&mut self, tree: &'m Node, plan: &Plan<'_>) {
@@ -30,6 +44,8 @@ impl<'m> Maker<'m> {
         self.word(MutantKind::Policy, header, "execution", &["step"]);
         self.word(MutantKind::Policy, header, "intervene", &["never", "on-warning", "always"]);
         self.word(MutantKind::Policy, header, "notices", &["false"]);
+        self.number(MutantKind::Policy, header, "max_attempts");
+        self.number(MutantKind::Policy, header, "parallel");
         for role in items_of(header, "roles") {
             self.leave_out(MutantKind::Role, &format!("`{}` of roles", text(role)), role.span);
         }
@@ -46,6 +62,8 @@ impl<'m> Maker<'m> {
         self.names(MutantKind::Dependency, step, "depends_on", &names(&without_cycle(plan, id)));
         self.condition(plan, id, &upstream, step);
         self.results(step);
+        self.values(step);
+        self.work(step);
         self.number(MutantKind::Loop, step, "max_retries");
         if let Some(requeue) = entry(step, "requeue") {
             self.leave_out(MutantKind::Loop, "requeue", requeue.span());
@@ -81,7 +99,7 @@ impl<'m> Maker<'m> {
             return;
         };
         self.leave_out(MutantKind::Condition, "condition", written.span());
-        let Some((read, part, word)) = condition.equality() else { return };
+        let Some((read, part, word)) = condition.equality() else { return self.tests(written.value) };
         let steps = upstream.iter().map(|it| StepCondition::equal(*it, part, word));
         let fields = [Field::Result, Field::Summary].map(|field| StepCondition::equal(read, field, word));
         let values = plan.results_of(read).iter().copied().chain(["OTHER"]);
@@ -89,6 +107,54 @@ impl<'m> Maker<'m> {
         for other in steps.chain(fields).chain(values) {
             self.replace(MutantKind::Condition, "condition", written.value, &plan.condition_text(&other));
         }
+    }
+
+    /// Changes every sign, word and number of a condition that is more than one comparison.
+    fn tests(&mut self, condition: &'m Node) {
+        let text = text(condition);
+        for (from, to) in SIGNS {
+            for (at, _) in text.match_indices(from) {
+                let other = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+                self.replace(MutantKind::Condition, "condition", condition, &other);
+            }
+        }
+        let quotes: Vec<usize> = text.match_indices('\'').map(|it| it.0).collect();
+        for word in quotes.chunks_exact(2) {
+            let other = format!("{}OTHER{}", &text[..=word[0]], &text[word[1]..]);
+            self.replace(MutantKind::Condition, "condition", condition, &other);
+        }
+        if quotes.is_empty() {
+            self.numbers(MutantKind::Condition, condition.span);
+        }
+    }
+
+    /// Leaves each output out, and each of its words.
+    fn values(&mut self, step: &'m Node) {
+        let Some(outputs) = entry(step, "outputs") else { return };
+        for output in entries(outputs.value) {
+            let name = text(output.key);
+            self.leave_out(MutantKind::Result, &format!("`{name}` of outputs"), output.span());
+            for word in items_of(output.value, "words") {
+                self.leave_out(MutantKind::Result, &format!("`{}` of {name}", text(word)), word.span);
+                self.replace(MutantKind::Result, name, word, "OTHER");
+            }
+        }
+    }
+
+    /// Leaves gates and items out, and lets a reader write.
+    fn work(&mut self, step: &'m Node) {
+        for (at, gate) in items_of(step, "gates").iter().enumerate() {
+            self.leave_out(MutantKind::Gate, &format!("gate {}", at + 1), gate.span);
+        }
+        for key in ["read_only", "worktree", "for_each"] {
+            if let Some(key) = entry(step, key) {
+                self.leave_out(MutantKind::Agent, text(key.key), key.span());
+            }
+        }
+        for item in items_of(step, "for_each") {
+            self.leave_out(MutantKind::Agent, &format!("`{}` of for_each", text(item)), item.span);
+        }
+        self.number(MutantKind::Agent, step, "enough");
     }
 
     fn results(&mut self, step: &'m Node) {
@@ -252,6 +318,57 @@ prompt = "Rescue. {{context}}"
         for (kind, number) in numbers {
             assert_eq!(changes(kind).len(), number, "{:?}", changes(kind));
         }
+    }
+
+    #[test]
+    fn values_items_and_gates_are_changed() {
+        let text = r#"[workflow]
+name = "flow"
+parallel = 3
+
+[[steps]]
+id = "plan"
+prompt = "Plan."
+outputs = { risk = { words = ["low", "high"] } }
+gates = [{ file = "PLAN.md" }]
+
+[[steps]]
+id = "each"
+prompt = "{{item}}"
+depends_on = ["plan"]
+for_each = ["a", "b"]
+enough = 1
+read_only = true
+condition = "plan.ran && plan.risk == 'low'"
+"#;
+        let mutants = mutant::all(&Source::new("flow.toml", text)).unwrap();
+        let of = |kind| {
+            mutants.iter().filter(|it| it.kind == kind).map(|it| it.change.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(MutantKind::Gate), ["gate 1 left out"]);
+        assert_eq!(
+            of(MutantKind::Result),
+            [
+                "`risk` of outputs left out",
+                "`low` of risk left out",
+                "risk `OTHER` for `low`",
+                "`high` of risk left out",
+                "risk `OTHER` for `high`",
+            ]
+        );
+        let agents = of(MutantKind::Agent);
+        for wanted in
+            ["read_only left out", "for_each left out", "`a` of for_each left out", "enough left out"]
+        {
+            assert!(agents.contains(&wanted.to_owned()), "{wanted}: {agents:?}");
+        }
+        let conditions = of(MutantKind::Condition);
+        assert_eq!(conditions.len(), 5, "{conditions:?}");
+        assert!(
+            conditions[1].starts_with("condition `plan.ran || plan.risk == 'low'` for "),
+            "{conditions:?}"
+        );
+        assert_eq!(of(MutantKind::Policy).len(), 3);
     }
 
     #[test]

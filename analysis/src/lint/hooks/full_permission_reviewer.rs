@@ -10,6 +10,7 @@ use crate::lint::steps::each;
 use crate::lint::{Facts, StepFacts};
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
+use orange_codegen::model::{Step, WorktreeUse};
 use orange_codegen::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -26,7 +27,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// The steps that review with full permissions.
 pub(super) fn find_in_steps(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
-    let full = facts.all().filter(|(_, it)| it.permissions == Permissions::Full);
+    // What a step changes that only reads makes the mission pause.
+    let writes = |it: &Step| it.worktree.value != WorktreeUse::Read;
+    let full = facts.all().filter(|(_, it)| it.permissions == Permissions::Full && writes(it));
     each(full.filter(|(id, _)| facts.is_reviewer(*id)), |(_, step)| {
         let (name, place) = (&step.id.value, step.id.span);
         let found = Diagnostic::new(&C6C, place, format!("`{name}` reviews with full permissions"))

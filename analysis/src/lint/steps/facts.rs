@@ -157,7 +157,7 @@ impl<'f> StepFacts<'f> {
         let steps = self.plan.step_ids().filter(|id| !is_handler(*id) && !is_ask(*id));
         let pairs = steps.filter_map(|id| {
             let conditions = self.conditions(id);
-            let mut others = self
+            let others = self
                 .before
                 .unrelated(id)
                 .filter(|it| !self.waits_for(*it, id) && !is_handler(*it) && !is_ask(*it));

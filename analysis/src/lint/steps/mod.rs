@@ -2,6 +2,7 @@
 
 mod absent_value;
 mod ask_holds;
+mod ask_waits;
 mod branch_not_exhaustive;
 mod branch_overlap;
 mod cap_cuts;
@@ -17,8 +18,11 @@ mod facts;
 mod fail_unread;
 mod gate_without_timeout;
 mod input_unused;
+mod item_unused;
+mod items_in_line;
 mod lost_branch;
 mod orders;
+mod reader_writes;
 mod redundant_dep;
 mod runs_after_skip;
 mod same_prompt_two_jobs;
@@ -32,6 +36,7 @@ mod unreviewed_fix;
 pub use facts::StepFacts;
 pub(super) use facts::{each, prompt_text};
 
+use crate::missions::follows;
 use crate::search::SearchLimits;
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
@@ -55,11 +60,15 @@ super::group! {
     B29 "unreviewed-fix" Warn unreviewed_fix;
     B30 "absent-value" Warn absent_value;
     B31 "fail-unread" Warn fail_unread;
+    B34 "items-in-line" Warn items_in_line;
+    B35 "reader-writes" Warn reader_writes;
+    B36 "ask-waits" Allow ask_waits;
     B37 "ask-holds" Info ask_holds;
     B38 "silence-approves" Warn silence_approves;
     B39 "cap-too-low" Deny cap_too_low;
     B3A "cap-cuts" Info cap_cuts;
     B42 "input-unused" Warn input_unused;
+    B43 "item-unused" Warn item_unused;
     B45 "gate-without-timeout" Warn gate_without_timeout;
     B48 "condition-constant" Warn condition_constant;
 }
@@ -72,7 +81,7 @@ pub fn all(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
 /// Findings of the lints of step workflows that run before somebody stops them.
 pub(crate) fn all_within(facts: &StepFacts<'_>, limits: &SearchLimits<'_>) -> Vec<Diagnostic> {
     let finds = super::lints().filter_map(|lint| lint.find.in_steps()).take_while(|_| !limits.is_stopped());
-    let cut = facts.search.is_cut().then(|| {
+    let cut = (facts.search.is_cut() && follows(facts.plan)).then(|| {
         let message = "some runs of these steps were not looked at: there are too many";
         let help =
             "what is found holds; give steps fewer results that conditions read, or split the workflow";

@@ -8,18 +8,10 @@ use crate::span::Span;
 
 /// Reports the keys that missions do not follow yet.
 pub(super) fn check(context: &mut StepsContext<'_>) {
-    let parallel = context.steps.parallel.map(|it| ("parallel", it.span));
-    let of_steps = context.steps.steps.iter().flat_map(|step| {
-        let worktree = match step.worktree.value {
-            WorktreeUse::Write => None,
-            WorktreeUse::Read => Some(("read_only", step.worktree.span)),
-            WorktreeUse::Own => Some(("worktree", step.worktree.span)),
-        };
-        worktree.into_iter().chain(step.fan_out.as_ref().map(|it| ("for_each", it.span)))
-    });
-    let found: Vec<(&str, Span)> = parallel.into_iter().chain(of_steps).collect();
-    for (key, span) in found {
-        let message = format!("steps with `{key}` are not supported yet");
+    let own = context.steps.steps.iter().filter(|step| step.worktree.value == WorktreeUse::Own);
+    let found: Vec<Span> = own.map(|step| step.worktree.span).collect();
+    for span in found {
+        let message = "steps with `worktree` are not supported yet";
         context.report(Diagnostic::new(&S04, span, message).help("delete this key"));
     }
 }

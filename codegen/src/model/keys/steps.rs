@@ -60,7 +60,7 @@ pub static STEP_HEADER: Object = Object {
         key(
             "parallel",
             Takes::Integer(1),
-            "The most agents and programs at once, up to 32; 4 by default. Readers and own worktrees make use of it.",
+            "The most agents and programs at once, up to 32; 4 by default. Readers make use of it.",
         ),
         key(
             "roles",

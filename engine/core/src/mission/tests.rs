@@ -14,6 +14,7 @@ mod questions;
 pub(crate) mod random;
 mod random_items;
 mod readers;
+mod reads;
 mod reference;
 mod simulator;
 mod standoff;

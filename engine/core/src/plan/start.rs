@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Output, Plan, Value, ValueType};
+use super::{FromValue, Output, Plan, Value, ValueType};
 
 /// Values by name.
 pub type Inputs = BTreeMap<String, Value>;
@@ -81,6 +81,23 @@ impl Plan<'_> {
 pub fn check_outputs(declared: &[Output<'_>], reported: &Inputs) -> Result<(), ValueFault> {
     let declared: Vec<(&str, ValueType<'_>)> = declared.iter().map(|it| (it.name, it.kind)).collect();
     check(&declared, reported)
+}
+
+/// A declared output of a report, as a Rust type.
+///
+/// # Errors
+/// It is missing, unknown or of another type.
+pub fn output<T: FromValue>(declared: &[Output<'_>], name: &str, reported: &Inputs) -> Result<T, ValueFault> {
+    let Some(output) = declared.iter().find(|it| it.name == name) else {
+        return Err(ValueFault::Unknown {
+            name: name.into(),
+            known: declared.iter().map(|it| it.name.into()).collect(),
+        });
+    };
+    let Some(value) = reported.get(name) else {
+        return Err(ValueFault::Missing { name: name.into(), takes: output.kind.values() });
+    };
+    T::from_value(value).ok_or_else(|| mistyped(name.into(), &output.kind))
 }
 
 /// The values of `NAME=VALUE` texts. A list given several times has one item of each.

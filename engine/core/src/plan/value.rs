@@ -190,6 +190,48 @@ impl ValueType<'_> {
     }
 }
 
+/// A Rust type of typed values, such as the field of an output in generated code.
+pub trait FromValue: Sized {
+    /// The value as this type; `None` of a value of another type.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+impl FromValue for String {
+    fn from_value(value: &Value) -> Option<String> {
+        match value {
+            Value::Text(it) => Some(it.clone()),
+            Value::Bool(_) | Value::Number(_) | Value::List(_) => None,
+        }
+    }
+}
+
+impl FromValue for i64 {
+    fn from_value(value: &Value) -> Option<i64> {
+        match value {
+            Value::Number(it) => Some(*it),
+            Value::Bool(_) | Value::Text(_) | Value::List(_) => None,
+        }
+    }
+}
+
+impl FromValue for bool {
+    fn from_value(value: &Value) -> Option<bool> {
+        match value {
+            Value::Bool(it) => Some(*it),
+            Value::Number(_) | Value::Text(_) | Value::List(_) => None,
+        }
+    }
+}
+
+impl FromValue for Vec<String> {
+    fn from_value(value: &Value) -> Option<Vec<String>> {
+        match value {
+            Value::List(it) => Some(it.clone()),
+            Value::Bool(_) | Value::Number(_) | Value::Text(_) => None,
+        }
+    }
+}
+
 impl Literal<'_> {
     /// The value that it writes down.
     pub fn value(&self) -> Value {
