@@ -58,8 +58,8 @@ pub use install::{
 pub use intake::{Intake, IntakeIssue, TakenIssue};
 pub use log::LogLine;
 pub use mission::{
-    ChangedMission, ListedMission, LoopCount, MissionAsk, MissionAttempt, MissionPause, MissionPolicy,
-    MissionRow, MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
+    ChangedMission, ListedMission, LoopCount, MissionAsk, MissionAttempt, MissionItem, MissionPause,
+    MissionPolicy, MissionRow, MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
 pub use monitor::{MonitorEvent, MonitorFailure, MonitorLook};
 pub use need::{ActionName, ChangeSize, Need, NeedAction, Shows};

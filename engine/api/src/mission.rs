@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orange_core::mission::{MissionStatus, StepStatus};
+use orange_core::mission::{ItemStatus, MissionStatus, StepStatus};
 use orange_core::plan::{Execution, Intervene, Value};
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub struct ChangedMission {
 pub struct MissionPause {
     /// Its number within the mission, from 1.
     pub number: u32,
-    /// `boundary`, `warning`, `error`, `exhausted`, `cap` or `obstacle`.
+    /// `boundary`, `warning`, `error`, `exhausted`, `cap`, `changed` or `obstacle`.
     pub reason: String,
     /// The step that it is about; null for an obstacle.
     pub step: Option<String>,
@@ -270,8 +270,30 @@ pub struct MissionStep {
     pub reason: Option<String>,
     /// Completions of a loop step and their limit; null for any other step.
     pub loops: Option<LoopCount>,
+    /// The items of a fan-out, in the order of its list, once that is read; absent of any other step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<MissionItem>,
     /// Its attempts, the first one first.
     pub attempts: Vec<MissionAttempt>,
+}
+
+/// An item of a fan-out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionItem {
+    /// The element of the list.
+    pub item: String,
+    /// `queued`, `assigned`, `running`, `landing`, `merging`, `completed`, `failed` or `cancelled`.
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub status: ItemStatus,
+    /// Number of its current attempt among those of the step.
+    pub attempt: u32,
+    /// The result of its completion.
+    pub result: Option<String>,
+    /// The summary of the same.
+    pub summary: Option<String>,
+    /// Reason of its failure.
+    pub reason: Option<String>,
 }
 
 /// The completions of a loop step.
@@ -292,6 +314,9 @@ pub struct LoopCount {
 pub struct MissionAttempt {
     /// Number of the attempt, from 1.
     pub attempt: u32,
+    /// Of a fan-out: the place of its item in the list, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<u16>,
     /// `completed`, `failed`, `rejected`, `lost`, `abandoned` or `withdrawn`; null while it is open.
     pub status: Option<String>,
     /// The machine that it ran on.
@@ -359,6 +384,9 @@ pub struct ShownStep {
     pub status: StepStatus,
     /// The number of this attempt.
     pub attempt: u32,
+    /// Of a fan-out: the element of the list that it works at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
     /// True if this attempt is the current one.
     pub is_current: bool,
     /// The results that it may report; empty when any word may be.

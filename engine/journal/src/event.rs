@@ -20,7 +20,7 @@ pub use self::declare::EventType;
 pub use self::objects::{
     AcceptedMerge, Answer, AskedForMerge, BranchSync, ChecksSeen, CounterValue, EndedAttempt, Exited,
     MergeUndo, Pass, PlannedHook, PostedAnswer, Preparation, Question, RefusedMerge, Report, Sandbox, Spawn,
-    ThreadAnswer, Transition, Waiting,
+    ThreadAnswer, Transition, Waiting, WorktreeState,
 };
 pub use self::spent::Spent;
 pub use self::words::{
@@ -557,6 +557,16 @@ events! {
         /// The number of its agent within the mission.
         #[serde(default)]
         spawn: u32,
+        /// State of the worktree, of a step that only reads.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        found: Option<WorktreeState>,
+    },
+    /// The worktree is not as a step has found it that only reads, and only such steps have worked there.
+    "worktree.changed" WorktreeChanged {
+        /// The files that differ.
+        files: Vec<String>,
+        /// State of the worktree.
+        found: WorktreeState,
     },
     /// The question of a step is put to its people, or shows another commit now.
     "step.asked" StepAsked {

@@ -121,7 +121,8 @@ fn show(app: &App, dir: &WorkItemDir) -> Result<CommandAnswer> {
         title: step.title.to_owned(),
         role: projection.plan.role(step.role).to_owned(),
         status: state.status,
-        is_current: state.attempt() == attempt && state.status.is_active(),
+        is_current: projection.works_at(id, attempt),
+        item: projection.mission.item(id, attempt).map(str::to_owned),
         needs_result: projection.plan.needs_result(id),
         results,
         outputs: projection.plan.outputs_of(id).iter().map(DeclaredValue::of_output).collect(),
@@ -144,13 +145,17 @@ fn shown_text(step: &ShownStep) -> String {
     let outputs: String = step.outputs.iter().map(|it| format!(" --output {}=VALUE", it.name)).collect();
     let results = format!("{results}{outputs}");
     let current = if step.is_current { "" } else { "; it is over, stop here" };
-    let mut lines = vec![
-        format!("{}  step {} ({}), attempt {}{current}", step.mission, step.step, step.title, step.attempt),
+    let mut lines = vec![format!(
+        "{}  step {} ({}), attempt {}{current}",
+        step.mission, step.step, step.title, step.attempt
+    )];
+    lines.extend(step.item.iter().map(|it| format!("item       {it}")));
+    lines.extend([
         format!("prompt     {}", step.prompt),
         format!("branch     {}", step.branch),
         format!("ends by    orange step complete{results} --summary -"),
         "       or  orange step fail --reason -".to_owned(),
-    ];
+    ]);
     if !step.context.is_empty() {
         lines.push(format!("\n{}", step.context.trim_end()));
     }

@@ -480,7 +480,7 @@ mod tests {
     fn time_is_life_without_waits() {
         let now = clock::parse(&at("11:00:00")).unwrap();
         let waits = vec![(at("10:10:00"), Some(at("10:20:00"))), (at("10:50:00"), None)];
-        let times = AgentTimes { began: at("10:00:00"), ended: None, duration: None, waits };
+        let times = AgentTimes { began: at("10:00:00"), waits, ..AgentTimes::default() };
         let time = |times: &AgentTimes| used(times, None, now).time;
         assert_eq!(time(&times), Some(40 * 60));
         let ended = AgentTimes { ended: Some(at("10:52:00")), duration: Some(52 * 60), ..times };

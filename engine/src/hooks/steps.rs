@@ -1,7 +1,8 @@
 //! Starts and ends the agents of a mission's steps.
 
-use orange_core::mission::Mission;
-use orange_core::plan::{Plan, Step, StepId, StepPrompt, StepValue, StepValues};
+use orange_core::mission::{Attempt, Mission};
+use orange_core::plan::{Plan, Step, StepId, StepPrompt, StepValue, StepValues, WorktreeUse};
+use orange_core::wall::{Demand, GitAccess, WorktreeAccess};
 use orange_core::{Actor, Role};
 
 use crate::app::App;
@@ -38,6 +39,29 @@ impl StepAttempt<'_> {
         self.plan.step(self.step)
     }
 
+    /// The seat of its agent. Where steps work at once, each step and each item has one of its own.
+    pub fn seat(&self) -> Seat {
+        let id = self.step().id;
+        let name = self.plan.is_concurrent().then(|| match self.place() {
+            Some(place) => format!("{id}.{}", place + 1),
+            None => id.to_owned(),
+        });
+        Seat { actor: event::Actor::Worker, name }
+    }
+
+    /// The attempt before it at the same work, with its number.
+    pub fn before(&self) -> Option<(u32, &Attempt)> {
+        let attempts = &self.mission.step(self.step).attempts;
+        let before = (1..self.number).zip(attempts).filter(|(_, it)| it.item == self.place());
+        before.last()
+    }
+
+    /// Place of its item in the list of a fan-out.
+    fn place(&self) -> Option<u16> {
+        let index = (self.number as usize).checked_sub(1)?;
+        self.mission.step(self.step).attempts.get(index)?.item
+    }
+
     /// The harness of its agent: the step's own, else that of reviewers or of workers.
     fn harness<'t>(&self, task: &'t WorkItem) -> &'t str {
         match self.step().harness {
@@ -63,8 +87,20 @@ pub fn preflight(app: &App, task: &WorkItem, attempt: &StepAttempt<'_>) -> Resul
     let harness = app.harness(attempt.harness(task))?;
     harness.check(app.path())?;
     check_switches(&harness, attempt.step())?;
-    wall::decide(app, task, &harness, attempt.step().sandbox, Role::Worker)?;
+    wall::decide(app, task, &harness, demand(attempt.step()), Role::Worker)?;
     setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
+}
+
+/// Demand of a step on the wall around its agent. Behind one, a step that only reads cannot write to the worktree or the repository.
+fn demand(step: &Step<'_>) -> Demand {
+    match step.worktree {
+        WorktreeUse::Read => Demand {
+            git: Some(step.sandbox.git.map_or(GitAccess::Read, |it| it.min(GitAccess::Read))),
+            worktree: Some(WorktreeAccess::Read),
+            ..step.sandbox
+        },
+        WorktreeUse::Write | WorktreeUse::Own => step.sandbox,
+    }
 }
 
 /// Refuses a step whose model or effort the harness has no option for.
@@ -90,7 +126,7 @@ pub fn start(
 ) -> Result<()> {
     // Somebody may have removed its folder.
     workspace::acquire(app, locked)?;
-    agents::make_room(app, locked, Actor::Worker, None)?;
+    agents::make_room(app, locked, Actor::Worker, attempt.seat().name.as_deref())?;
     let record = record(app, locked, attempt, is_again)?;
     let prompt = prompt(app, locked.task(), attempt)?;
     let mut events = with;
@@ -127,8 +163,8 @@ pub fn without_session(locked: &LockedWorkItem) -> Set {
 fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_again: bool) -> Result<Spawn> {
     let task = locked.task();
     let harness = app.harness(attempt.harness(task))?;
-    let seat = Seat { actor: event::Actor::Worker, name: None };
-    let sandbox = wall::decide(app, task, &harness, attempt.step().sandbox, Role::Worker)?;
+    let seat = attempt.seat();
+    let sandbox = wall::decide(app, task, &harness, demand(attempt.step()), Role::Worker)?;
     let beginning = trace::beginning(app, locked, &harness, &seat, is_again, sandbox.is_some())?;
     let step = attempt.step();
     let effort = match step.effort {
@@ -152,6 +188,7 @@ fn record(app: &App, locked: &LockedWorkItem, attempt: &StepAttempt<'_>, is_agai
         step: Some(step.id.to_owned()),
         role: Some(attempt.plan.role(step.role).to_owned()),
         attempt: Some(attempt.number),
+        name: seat.name,
         sandbox,
         ..Spawn::default()
     })
@@ -203,7 +240,7 @@ fn filled(
         attempt: attempt.number,
         branch: &task.branch,
         base: &base,
-        item: "",
+        item: attempt.mission.item(attempt.step, attempt.number).unwrap_or_default(),
         reads: &attempt.mission.reads(attempt.plan, text),
     };
     Ok(fill(text, &values))

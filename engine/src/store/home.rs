@@ -355,6 +355,11 @@ impl WorkItemDir {
         self.path.join(".program.lock")
     }
 
+    /// The file that carries such a lock of one attempt of a mission, where several work at once.
+    pub fn attempt_lock(&self, attempt: &str) -> PathBuf {
+        self.path.join(format!(".program-{attempt}.lock"))
+    }
+
     /// The base of merges with the worktree's copy of `TASK.md`.
     pub fn base(&self) -> PathBuf {
         self.path.join(".TASK.md.base")

@@ -10,6 +10,7 @@ impl Event {
             Event::MissionCreated { .. }
                 | Event::MissionStarted { .. }
                 | Event::StepStarted { .. }
+                | Event::WorktreeChanged { .. }
                 | Event::StepAsked { .. }
                 | Event::StepEnded(_)
                 | Event::MissionPaused { .. }

@@ -194,6 +194,16 @@ objects! {
         setup: Vec<Vec<String>>,
     }
 
+    /// State of a worktree at a moment, without files that git does not track.
+    WorktreeState {
+        /// The commit that is checked out.
+        head: String,
+        /// The tree of the index.
+        index: String,
+        /// The tree of the tracked files as they are.
+        files: String,
+    }
+
     /// The end of an attempt at a step.
     EndedAttempt {
         /// Id of the step.

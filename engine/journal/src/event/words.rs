@@ -172,6 +172,8 @@ words! {
         Exhausted = "exhausted",
         /// A step needs an attempt, and the mission has used its `max_attempts`.
         Cap = "cap",
+        /// The worktree has changed while only steps worked there that read it.
+        Changed = "changed",
         /// The mission cannot go on: no worktree, no harness, a damaged plan.
         Obstacle = "obstacle",
     }

@@ -47,6 +47,9 @@ pub struct AgentsHistory {
 pub struct AgentTimes {
     /// Time of its start.
     pub began: String,
+    /// Time at which it last went on after a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continued: Option<String>,
     /// Time of its recorded end.
     pub ended: Option<String>,
     /// Duration of its life by its wrapper, in seconds.
@@ -139,6 +142,12 @@ impl AgentsHistory {
             (false, true) => times.end_wait(now),
             (true, true) | (false, false) => {}
         }
+    }
+
+    /// Notes that an agent goes on after a limit.
+    pub(super) fn go_on(&mut self, spawn: u32, now: &str) {
+        self.active_since = now.to_owned();
+        self.times.get_mut(&spawn).into_iter().for_each(|times| times.continued = Some(now.to_owned()));
     }
 
     pub(super) fn stop(&mut self, spawns: &[u32]) {

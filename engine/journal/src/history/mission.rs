@@ -22,6 +22,14 @@ impl MissionHistory {
         }
     }
 
+    /// The record of the start of an attempt by an agent or a program.
+    pub fn start_of(&self, step: &str, attempt: u32) -> Option<&Record> {
+        self.records.iter().find(|record| {
+            matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. }
+                if of == step && *number == attempt)
+        })
+    }
+
     /// True if the last attempt that has ended was one at this step, and its agent ended without a word.
     pub(super) fn was_lost(&self, step: &str) -> bool {
         let last = self.records.iter().rev().find_map(|record| {

@@ -124,7 +124,7 @@ impl WorkItemHistory {
                 self.agents.conversations.retain(|_, known| known.id != *conversation);
             }
             Event::AgentWaiting(waiting) => self.agents.wait(waiting),
-            Event::AgentContinued { .. } => self.agents.active_since.clone_from(&record.timestamp),
+            Event::AgentContinued { spawn, .. } => self.agents.go_on(*spawn, &record.timestamp),
             Event::BudgetReached { of, kind, limit, spent, unpriced } => {
                 let (limit, spent, unpriced) = (*limit, *spent, unpriced.clone());
                 let at = record.timestamp.clone();
@@ -208,6 +208,7 @@ impl WorkItemHistory {
             | Event::CommandEnded { .. }
             | Event::WorkflowChanged { .. }
             | Event::MissionStarted { .. }
+            | Event::WorktreeChanged { .. }
             | Event::StepAsked { .. }
             | Event::StepEnded(_)
             | Event::MissionPaused { .. }

@@ -11,12 +11,12 @@ use crate::event::{Actor, Spawn};
 pub struct Seat {
     /// Actor as which the agent makes requests.
     pub actor: Actor,
-    /// The name of a reviewer.
+    /// The name of a reviewer; of a mission whose steps work at once, that of the step, and the number of the item.
     pub name: Option<String>,
 }
 
 impl Seat {
-    /// True if two agents of these seats are never alive at once: only reviewers with different names are.
+    /// True if two agents of these seats are never alive at once: only those with different names are.
     pub fn excludes(&self, other: &Seat) -> bool {
         let is_other = self.name.is_some() && other.name.is_some() && self.name != other.name;
         self.actor == other.actor && !is_other

@@ -126,7 +126,7 @@ fn an_agent_is_waited_for_until_it_is_there_or_not_wanted() {
 fn the_restarts_of_a_step_count_over_its_lost_attempts() {
     let begun = |step: &str, attempt| {
         let worker = String::new();
-        Event::StepStarted { step: step.to_owned(), attempt, worker, spawn: 1 }.into()
+        Event::StepStarted { step: step.to_owned(), attempt, worker, spawn: 1, found: None }.into()
     };
     let ended = |step: &str, attempt, end| {
         let step = step.to_owned();

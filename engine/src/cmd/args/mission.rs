@@ -57,7 +57,7 @@ Examples:
     Logs {
         #[command(flatten)]
         mission: MissionName,
-        /// The last agent of this step [default: the last agent]
+        /// The last agent of this step, or of this item of a step, such as `panel.2` [default: the last agent]
         #[arg(value_name = "STEP")]
         step: Option<String>,
     },

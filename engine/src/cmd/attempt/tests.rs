@@ -60,6 +60,7 @@ fn step(status: StepStatus) -> MissionStep {
         failure: Some("plan failed: it ended".to_owned()),
         reason: Some("it ended".to_owned()),
         loops: None,
+        items: Vec::new(),
         attempts: vec![attempt],
     }
 }

@@ -99,7 +99,7 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     lines.push(format!("worktree   {}", mission.worktree.as_deref().unwrap_or("none")));
     lines.push(format!("file       {}", mission.path));
     lines.extend(mission.restoring.iter().map(|command| format!("backup     `{command}`")));
-    let rows: Vec<_> = mission.steps.iter().map(row).collect();
+    let rows: Vec<_> = mission.steps.iter().flat_map(rows).collect();
     lines.push(table(["STEP", "ROLE", "STATUS", "ATTEMPTS", "RESULT", "SUMMARY"], &rows));
     lines.join("\n")
 }
@@ -121,6 +121,23 @@ pub fn ask_lines(ask: &MissionAsk) -> Vec<String> {
     }
     lines.extend(ask.offers.iter().map(|command| format!("  {command}")));
     lines
+}
+
+/// The row of a step, then those of its items.
+fn rows(step: &MissionStep) -> Vec<[String; 6]> {
+    let items = (1..).zip(&step.items).map(|(place, item)| {
+        let attempts = step.attempts.iter().filter(|it| it.item == Some(place)).count();
+        let said = item.reason.as_deref().or(item.summary.as_deref()).unwrap_or_default();
+        [
+            format!("  {}", one_line(&item.item, 30)),
+            String::new(),
+            item.status.as_str().to_owned(),
+            attempts.to_string(),
+            item.result.clone().unwrap_or_default(),
+            one_line(said, 70),
+        ]
+    });
+    [row(step)].into_iter().chain(items).collect()
 }
 
 fn row(step: &MissionStep) -> [String; 6] {

@@ -28,6 +28,7 @@ mod sync;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tracked;
 mod undo;
 mod work;
 mod worktree;
@@ -53,6 +54,7 @@ pub(in crate::drive) use parse::quoted;
 pub use parse::{ChangedFile, GitVersion, ListedWorktree};
 pub use sync::{SyncForm, SyncPlan};
 pub use template::PullRequestTemplate;
+pub use tracked::TrackedState;
 pub use undo::{UndoForm, UndoPlan};
 pub use work::WorktreeContent;
 

@@ -15,6 +15,7 @@ mod release;
 mod strategy;
 mod sync;
 mod template;
+mod tracked;
 mod wall;
 mod whole;
 mod work;

@@ -194,6 +194,8 @@ fn question(asked: &ActivityNote) -> String {
 /// Role of an agent, in words: `worker`, `reviewer security`, or at a step of a mission `step check, reviewer`.
 pub fn works_as(seat: &Seat, step: Option<&str>, role: Option<&str>) -> String {
     let Some(step) = step else { return seat.to_string() };
+    // Where several work at once, its seat also says at which item.
+    let step = seat.name.as_deref().unwrap_or(step);
     // Everybody has the role `any`.
     let role = role.filter(|role| *role != "any").map(|role| format!(", {role}"));
     format!("step {step}{}", role.unwrap_or_default())

@@ -14,6 +14,9 @@ use crate::store::event::GoesOn;
 use crate::store::{Event, LockedWorkItem, Set, WorkItemDir};
 use orange_system::clock;
 
+/// Seconds after the given end of a limit: it ends a moment after that time, not before it.
+pub const MARGIN: u32 = 5;
+
 /// The message to an agent after its limit.
 const GO_ON: &str = "The limit that stopped you should be over. Go on where you stopped.";
 
@@ -45,8 +48,7 @@ pub fn words(spawn: u32, met: &ReportedLimit) -> String {
 pub fn left(limit: &ReportedLimit, now: SystemTime) -> Option<u32> {
     const WEEK: u32 = 604_800;
     let said = limit.until.as_deref().and_then(clock::parse).or_else(|| until(&limit.text, now))?;
-    // The limit ends a moment after the given time, not before it.
-    let left = said.duration_since(now).unwrap_or_default().as_secs().saturating_add(5);
+    let left = said.duration_since(now).unwrap_or_default().as_secs().saturating_add(MARGIN.into());
     Some(u32::try_from(left).unwrap_or(WEEK).min(WEEK))
 }
 

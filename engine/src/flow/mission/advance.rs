@@ -2,18 +2,19 @@
 //! worktree, starts the next agent, and gives the worktree back at the end.
 
 use orange_core::mission::{AttemptEnd, MissionStatus};
-use orange_core::plan::{Step, StepId};
+use orange_core::plan::StepId;
 
 use super::Projection;
 use super::locked::LockedMission;
-use super::{ask, notices, program, wait};
+use super::projection::is_at;
+use super::{ask, notices, program, readers, wait};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::{budget, life, queue, waiting};
 use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
-use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, work_item};
+use crate::store::{Event, LockedWorkItem, Set, WorkItem, WorkItemDir, WorkItemHistory, work_item};
 use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
@@ -32,7 +33,7 @@ pub fn advance(app: &App, dir: &WorkItemDir) -> Result<()> {
     end_agents(app, &mut mission)?;
     begin(app, &mut mission)?;
     ask::put_all(app, &mut mission)?;
-    start_next(app, &mut mission)?;
+    start_all(app, &mut mission)?;
     leave(app, &mut mission)?;
     drop(mission);
     notices::send(app, dir)
@@ -73,13 +74,15 @@ fn is_due(app: &App, dir: &WorkItemDir) -> Result<bool> {
     match mission.status {
         MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
         MissionStatus::Running => {
-            let is_missing =
-                mission.busy().is_some() && history.agents.alive.is_empty() && !program::is_running(dir);
-            let next = mission.next(projection.plan).map(|(step, _)| projection.plan.step(step));
-            let is_asked = next.is_some_and(Step::is_ask);
+            let is_missing = mission.working().any(|(step, number)| {
+                !has_agent(&projection, &history, step, number)
+                    && !program::is_running(dir, &projection, step, number)
+            });
+            let mut next = mission.startable(projection.plan).map(|(step, _)| projection.plan.step(step));
             // The process that runs a program records its start itself, and may not have come to it.
-            let is_agent = next.is_some_and(|step| !step.is_ask() && !step.is_program());
-            Ok(is_asked || !wait::is_early(&history) && (is_agent || is_missing))
+            let is_next = next.any(|step| !step.is_program());
+            let is_asked = mission.next_ask(projection.plan).is_some();
+            Ok(is_asked || !wait::is_early(&history) && (is_next || is_missing))
         }
         MissionStatus::Paused => Ok(false),
         MissionStatus::Failed => Ok(has_session),
@@ -126,28 +129,48 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
     }
 }
 
-/// Starts the agent of the next attempt. It starts the agent of the current attempt instead if that was recorded and never
-/// started, or has met a limit that is over. A step that waits is left alone.
-fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
+/// Starts what may start now, and the agents of attempts that were recorded and never started, or have met a limit that is over. A step
+/// that waits is left alone.
+fn start_all(app: &App, mission: &mut LockedMission) -> Result<()> {
     if !wait::runs(mission) || wait::holds(app, mission)? {
         return Ok(());
     }
-    let busy = mission.projection.mission.busy();
-    let current = busy.map(|step| (step, mission.projection.mission.step(step).attempt()));
-    let Some((step, number)) = current.or_else(|| mission.projection.mission.next(mission.projection.plan))
-    else {
-        return Ok(());
-    };
-    if current.is_some() && !mission.locked.history().agents.alive.is_empty() {
-        return restart_unbegun(app, mission);
+    program::lose_killed(mission)?;
+    restart_unbegun(app, mission)?;
+    for (step, number) in due(mission) {
+        if !wait::runs(mission) || wait::is_early(mission.locked.history()) {
+            return Ok(());
+        }
+        start(app, mission, step, number)?;
     }
-    let is_program = mission.projection.plan.step(step).is_program();
-    if is_program && (current.is_some() || program::is_running(mission.locked.dir())) {
-        return match program::start(app, mission, step, current.is_some())? {
-            true => start_next(app, mission),
-            false => Ok(()),
-        };
+    Ok(())
+}
+
+/// The attempts whose agents or programs are to be started now: those that have none any more, then those that may start.
+fn due(mission: &LockedMission) -> Vec<(StepId, u32)> {
+    let (projection, dir) = (&mission.projection, mission.locked.dir());
+    if !wait::runs(mission) {
+        return Vec::new();
     }
+    let missing = projection.mission.working().filter(|(step, number)| {
+        let is_program = projection.plan.step(*step).is_program();
+        !is_program && !has_agent(projection, mission.locked.history(), *step, *number)
+    });
+    let next = projection.mission.startable(projection.plan).filter(|(step, number)| {
+        let rule = projection.plan.step(*step);
+        !rule.is_ask() && !(rule.is_program() && program::is_running(dir, projection, *step, *number))
+    });
+    missing.chain(next).collect()
+}
+
+/// True if an agent of this attempt is on record as alive.
+fn has_agent(projection: &Projection, history: &WorkItemHistory, step: StepId, number: u32) -> bool {
+    let name = projection.plan.step(step).id;
+    history.agents.alive.values().any(|it| is_at(it, name, number))
+}
+
+/// Starts the agent or the program of an attempt, unless a budget is used up or something is in its place.
+fn start(app: &App, mission: &mut LockedMission, step: StepId, number: u32) -> Result<()> {
     if let Some((events, why)) = budget::of_mission(app, &mission.locked, mission.projection.plan.budget) {
         return mission.obstruct(&why, events);
     }
@@ -167,19 +190,29 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     if let Err(error) = make_ready(app, mission, &attempt) {
         return mission.obstruct(&error.one_line(), Vec::new());
     }
-    if is_program {
-        return program::start(app, mission, step, false).map(drop);
+    if projection.plan.step(step).is_program() {
+        return program::start(app, mission.locked.dir());
     }
-    let name = projection.plan.step(step).id;
+    start_agent(app, mission, &attempt)
+}
+
+fn start_agent(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>) -> Result<()> {
+    let StepAttempt { plan, step, number, .. } = *attempt;
+    let found = match readers::found(app, mission, step) {
+        Ok(found) => found,
+        Err(error) => return mission.obstruct(&error.one_line(), Vec::new()),
+    };
     let started = Event::StepStarted {
-        step: name.to_owned(),
+        step: plan.step(step).id.to_owned(),
         attempt: number,
         worker: WORKER.to_owned(),
         spawn: mission.locked.history().agents.last_spawn + 1,
+        found,
     };
-    let with = if current.is_some() { Vec::new() } else { mission.planned(started)? };
-    let is_again = goes_on_with(mission, step, number);
-    let outcome = steps::start(app, &mut mission.locked, &attempt, is_again, with);
+    let is_recorded = mission.projection.works_at(step, number);
+    let with = if is_recorded { Vec::new() } else { mission.planned(started)? };
+    let is_again = goes_on_with(mission, attempt);
+    let outcome = steps::start(app, &mut mission.locked, attempt, is_again, with);
     mission.reload()?;
     match outcome {
         Ok(()) => Ok(()),
@@ -239,20 +272,19 @@ fn check_branch(app: &App, task: &WorkItem) -> Result<()> {
     .help(format!("bring the work to {branch}, then `git switch {branch}` in {}", worktree.display())))
 }
 
-/// True if the last agent of the mission worked on this attempt, or on the attempt before it, if that was lost.
-fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
-    let attempts = &mission.projection.mission.step(step).attempts;
-    let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));
-    let name = mission.projection.plan.step(step).id;
-    let is_lost = before.is_some_and(|it| it.end == Some(AttemptEnd::Lost));
-    let last = mission.locked.history().agents.here.values().last();
-    last.filter(|last| last.step.as_deref() == Some(name))
-        .is_some_and(|last| last.attempt == Some(number) || is_lost)
+/// True if the last agent of this seat worked on this attempt, or on the one before it at the same work, if that was lost.
+fn goes_on_with(mission: &LockedMission, attempt: &StepAttempt<'_>) -> bool {
+    let StepAttempt { plan, step, number, .. } = *attempt;
+    let before = attempt.before();
+    let lost = before.filter(|(_, it)| it.end == Some(AttemptEnd::Lost)).map(|(before, _)| before);
+    let last = mission.locked.history().agents.here.get(&attempt.seat());
+    last.filter(|last| last.step.as_deref() == Some(plan.step(step).id))
+        .is_some_and(|last| last.attempt == Some(number) || last.attempt.is_some() && last.attempt == lost)
 }
 
 /// Records an attempt whose agent could not be started as lost.
 fn give_up(mission: &mut LockedMission, step: StepId, number: u32) -> Result<()> {
-    if mission.projection.mission.busy() != Some(step) {
+    if !mission.projection.works_at(step, number) {
         return Ok(());
     }
     let lost = super::attempt::lost(mission.projection.plan.step(step).id, number);

@@ -3,8 +3,8 @@
 use orange_core::mission::{Effect, Report};
 use orange_system::variables::{ATTEMPT, STEP};
 
-use super::gates;
 use super::locked::LockedMission;
+use super::{gates, readers};
 use crate::app::App;
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::{Event, WorkItemDir, WorkItemHistory};
@@ -70,6 +70,9 @@ pub fn report(
         gates.check(app, dir)?;
         mission = LockedMission::lock(app, dir)?;
     }
+    if mission.following(&event)? != mission.projection.mission {
+        readers::look(app, &mut mission, &own)?;
+    }
     let effects = mission.record(event, Vec::new())?;
     drop(mission);
     let taken = if effects == [Effect::Repeated] { ReportEffect::Repeated } else { ReportEffect::Counted };
@@ -82,11 +85,10 @@ pub fn report(
 /// # Errors
 /// `not_allowed` when its environment claims another one.
 pub fn own(history: &WorkItemHistory, spawn: u32, claim: &Claim) -> Result<OwnAttempt> {
-    let alive = history
-        .agents
-        .alive
-        .get(&spawn)
-        .and_then(|record| Some(OwnAttempt { step: record.step.clone()?, attempt: record.attempt? }));
+    let agents = &history.agents;
+    let recorded = agents.alive.get(&spawn).or_else(|| agents.here.values().find(|it| it.spawn == spawn));
+    let recorded =
+        recorded.and_then(|record| Some(OwnAttempt { step: record.step.clone()?, attempt: record.attempt? }));
     // The record of an attempt names its first agent, and the next ones follow before the next attempt.
     let started = || {
         history.mission.records.iter().rev().find_map(|record| {
@@ -96,7 +98,7 @@ pub fn own(history: &WorkItemHistory, spawn: u32, claim: &Claim) -> Result<OwnAt
                 .then(|| OwnAttempt { step: step.clone(), attempt: *attempt })
         })
     };
-    let Some(own) = alive.or_else(started) else {
+    let Some(own) = recorded.or_else(started) else {
         return Err(Error::new(
             ErrorKind::NotAllowed,
             format!("agent {spawn} works at no step of this mission"),

@@ -1,20 +1,21 @@
 //! The end of an agent of a mission, and of the time that an attempt may take.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use orange_core::Delay;
 
 use super::LockedMission;
 use super::advance::advance;
-use super::attempt::failed;
-use super::{ask, limit, wait};
-use crate::Result;
+use super::attempt::{OwnAttempt, failed};
+use super::projection::is_at;
+use super::{ask, limit, readers, wait};
 use crate::app::App;
 use crate::flow::agent::ended::lost_conversation;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, steps, trace};
-use crate::store::event::{Ending, Exited, Spawn};
+use crate::store::event::{Ending, Exited, Spawn, Waiting};
 use crate::store::{Event, Set, WorkItemDir};
+use crate::{ErrorKind, Result};
 use orange_system::{clock, fault};
 
 /// Records an agent's end, which is an end without a word if its attempt is still open, and goes on. A second report of the
@@ -60,17 +61,30 @@ fn exited(app: &App, mission: &LockedMission, end: &Exited) -> (Event, Set) {
     (Event::AgentExited(exited), steps::without_session(&mission.locked))
 }
 
-/// The running attempt whose time is over: its step, its number, and the seconds that it may take. It begins again after a limit.
-fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
-    let step = mission.projection.mission.busy()?;
-    let (plan, attempt) = (mission.projection.plan, mission.projection.mission.step(step).attempt());
-    let timeout = plan.step(step).timeout?;
-    let name = plan.step(step).id;
-    let history = mission.locked.history();
-    let active_since =
-        clock::parse(&history.agents.active_since).filter(|_| history.agents.waiting.is_none())?;
-    let lasted = fault::now().duration_since(active_since).unwrap_or_default();
-    (lasted >= Duration::from_secs(timeout.into())).then_some((name, attempt, timeout))
+/// The attempts of agents whose time is over: each with its step, its number, and the seconds that it may take. The time begins again
+/// after a limit.
+fn overdue(mission: &LockedMission) -> Vec<(&'static str, u32, u32)> {
+    let plan = mission.projection.plan;
+    let working = mission.projection.mission.working().filter(|(step, _)| !plan.step(*step).is_program());
+    let timed = working.filter_map(|(step, number)| {
+        let timeout = plan.step(step).timeout?;
+        let lasted = fault::now().duration_since(active_since(mission, plan.step(step).id, number)?);
+        let is_over = lasted.unwrap_or_default() >= Duration::from_secs(timeout.into());
+        is_over.then_some((plan.step(step).id, number, timeout))
+    });
+    timed.collect()
+}
+
+/// Time at which the agent of an attempt was started, or went on after a limit; `None` while the attempt waits for one.
+fn active_since(mission: &LockedMission, step: &str, number: u32) -> Option<SystemTime> {
+    let agents = &mission.locked.history().agents;
+    let spawn = agents.here.values().filter(|it| is_at(it, step, number)).map(|it| it.spawn).max()?;
+    let waits = |waiting: &Waiting| waiting.spawn == spawn || !agents.alive.contains_key(&spawn);
+    if agents.waiting.as_ref().is_some_and(waits) {
+        return None;
+    }
+    let times = agents.times.get(&spawn)?;
+    clock::parse(times.continued.as_ref().unwrap_or(&times.began))
 }
 
 /// Looks after a mission: takes note of agents that are gone and of attempts whose time is over, and goes on. Returns what
@@ -81,10 +95,17 @@ pub fn look(app: &App, dir: &WorkItemDir, missing: &[u32]) -> Result<Vec<String>
         stories.push(ended(app, dir, &Exited::of(*spawn, Ending::PaneGone))?);
     }
     let mut mission = LockedMission::lock(app, dir)?;
-    if let Some((step, attempt, timeout)) = overdue(&mission) {
+    for (step, attempt, timeout) in overdue(&mission) {
         let reason = format!("it took longer than the {timeout} seconds that it may take");
-        mission.record(failed(step, attempt, &reason), Vec::new())?;
-        stories.push(format!("step {step}, attempt {attempt}: {reason}"));
+        if mission.following(&failed(step, attempt, &reason)).is_ok() {
+            readers::look(app, &mut mission, &OwnAttempt { step: step.to_owned(), attempt })?;
+        }
+        match mission.record(failed(step, attempt, &reason), Vec::new()) {
+            Ok(_) => stories.push(format!("step {step}, attempt {attempt}: {reason}")),
+            // The failure of another step has taken this attempt back.
+            Err(error) if error.kind == ErrorKind::Refused => {}
+            Err(error) => return Err(error),
+        }
     }
     stories.extend(ask::expire_all(&mut mission)?);
     let before = mission.locked.history().last_seq;

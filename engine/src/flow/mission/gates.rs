@@ -4,17 +4,17 @@ use std::io;
 use std::path::Path;
 
 use orange_core::plan::{FileFault, StepGate, StepId};
-use orange_system::{atomic, nofollow, variables};
+use orange_system::{nofollow, variables};
 
 use super::open_attempt::AttemptWatch;
+use super::program::AttemptPrograms;
 use super::{LockedMission, Projection};
 use crate::app::App;
 use crate::hooks::prepare;
-use crate::hooks::program::{self, ProgramEnd, ProgramRun};
+use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::wall::{ProgramKind, ProgramPlace};
 use crate::store::event::StepEnd;
-use crate::store::lock::{self, LockRank};
 use crate::store::{Event, WorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
@@ -27,7 +27,7 @@ pub(super) struct DueGates {
     task: WorkItem,
     step: StepId,
     number: u32,
-    /// Number of the last record, which names the file of a long output.
+    /// Number of the record of its start, which names the file of a long output.
     record: u64,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn due(mission: &LockedMission, event: &Event) -> Result<Option<DueGa
         task: mission.locked.task().clone(),
         step,
         number: ended.attempt,
-        record: mission.locked.history().last_seq,
+        record: mission.locked.history().mission.start_of(&ended.step, ended.attempt).map_or(0, |it| it.seq),
     }))
 }
 
@@ -58,15 +58,15 @@ impl DueGates {
     /// # Errors
     /// `refused` with what each gate lacks that says no, or while another report of the attempt is at its gates.
     pub(super) fn check(&self, app: &App, dir: &WorkItemDir) -> Result<()> {
-        let Some(lock) = lock::acquire_at_once(&app.home, &dir.program_lock(), LockRank::Program)? else {
+        let programs = self.programs(dir);
+        let Some(lock) = programs.lock(app)? else {
             let message = "another report of this attempt is at its gates; nothing was recorded";
             return Err(Error::new(ErrorKind::Refused, message).help("wait for its answer"));
         };
         // Those of a report whose process was killed.
-        program::end_asked(dir)?;
+        programs.end()?;
         let lacks = self.lacks(app, dir);
-        atomic::remove(&dir.program_lock())?;
-        drop(lock);
+        programs.unlock(lock)?;
         let lacks = lacks?;
         if lacks.is_empty() {
             return Ok(());
@@ -112,6 +112,10 @@ impl DueGates {
         Ok(if watch.is_open() { lacks } else { Vec::new() })
     }
 
+    fn programs(&self, dir: &WorkItemDir) -> AttemptPrograms {
+        AttemptPrograms::of(dir, self.projection.plan, self.step, self.number)
+    }
+
     fn attempt(&self) -> StepAttempt<'_> {
         StepAttempt {
             plan: self.projection.plan,
@@ -144,7 +148,7 @@ impl DueGates {
         let Some(run) = ProgramRun::of(argv, timeout, place, self.record) else { return Ok(None) };
         run.envs(&prepare::variables(slot, ports))
             .without(&app.denied(&self.task)?)
-            .env(variables::GATE, &dir.id)
+            .env(variables::GATE, &self.programs(dir).mark)
             .env(variables::MISSION, &dir.id)
             .env(variables::STEP, self.projection.plan.step(self.step).id)
             .run(&|| watch.is_open())

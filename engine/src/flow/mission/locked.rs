@@ -87,10 +87,11 @@ impl LockedMission {
         let mut after = self.projection.clone();
         let Some(input) = projection::input(plan, event)? else { return Ok((after, Vec::new())) };
         projection::close_before(&mut after.mission, event);
+        let step = if let Event::StepEnded(ended) = event { plan.step_named(&ended.step) } else { None };
         let effects = after
             .mission
             .apply(plan, input)
-            .map_err(|refused| refusal::error(&self.projection, &self.locked.dir().id, &refused))?;
+            .map_err(|refused| refusal::error(&self.projection, &self.locked.dir().id, step, &refused))?;
         Ok((after, effects))
     }
 
@@ -127,7 +128,8 @@ fn paused(plan: &Plan<'_>, Pause { number, reason, is_pointless: _ }: &Pause) ->
         Reason::Error(step) => (PauseReason::Error, Some(step), None),
         Reason::Exhausted(step) => (PauseReason::Exhausted, Some(step), None),
         Reason::Cap(step) => (PauseReason::Cap, Some(step), None),
-        Reason::Obstacle(_) | Reason::Changed(_) => (PauseReason::Obstacle, None, reason.obstacle()),
+        Reason::Changed(_) => (PauseReason::Changed, None, reason.obstacle()),
+        Reason::Obstacle(what) => (PauseReason::Obstacle, None, Some(what.clone())),
     };
     let step = step.map(|id| plan.step(*id).id.to_owned());
     Event::MissionPaused { number: *number, reason: why, step, obstacle }

@@ -16,6 +16,7 @@ mod notices;
 mod open_attempt;
 mod program;
 mod projection;
+mod readers;
 mod refusal;
 pub mod run_program;
 pub mod single;

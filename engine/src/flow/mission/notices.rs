@@ -95,8 +95,9 @@ fn line(
 ) -> Option<String> {
     let id = &dir.id;
     if let Event::StepStarted { step, attempt, .. } = &record.event {
+        let named = projection.named_attempt(step, *attempt);
         return Some(format!(
-            "Step {step} has started, attempt {attempt}. `orange mission logs {id} {step}` shows its agent."
+            "Step {named} has started, attempt {attempt}. `orange mission logs {id} {step}` shows its agent."
         ));
     }
     if let Event::StepAsked { step, attempt, .. } = &record.event {
@@ -141,7 +142,8 @@ fn ended_line(projection: &Projection, id: &str, history: &WorkItemHistory, ende
         StepEnd::Expired => return format!("Step {step} was not answered in time."),
         StepEnd::Other(word) => format!("has ended{took}: {word}"),
     };
-    format!("Step {step} {how}. `orange mission logs {id} {step}` shows what it did.")
+    let named = projection.named_attempt(step, *attempt);
+    format!("Step {named} {how}. `orange mission logs {id} {step}` shows what it did.")
 }
 
 #[cfg(test)]

@@ -3,17 +3,10 @@
 use std::cell::Cell;
 use std::fs;
 
-use orange_core::mission::StepStatus;
 use orange_core::plan::StepId;
 
 use super::Projection;
 use crate::store::{WorkItemDir, work_item};
-
-/// True if this attempt runs.
-pub(super) fn is_open(projection: &Projection, step: StepId, number: u32) -> bool {
-    let state = projection.mission.step(step);
-    state.status == StepStatus::Running && state.attempt() == number
-}
 
 /// State of an attempt, open or over, by a journal that is read again only when it has grown.
 pub(super) struct AttemptWatch<'d> {
@@ -35,7 +28,7 @@ impl AttemptWatch<'_> {
             let journal = work_item::read_journal_last(self.dir, 0);
             let projection = journal.and_then(|it| Projection::of(self.dir, &it.history()));
             // A journal that cannot be read ends no program.
-            self.is_open.set(projection.map_or(true, |it| is_open(&it, self.step, self.number)));
+            self.is_open.set(projection.map_or(true, |it| it.works_at(self.step, self.number)));
         }
         self.is_open.get()
     }

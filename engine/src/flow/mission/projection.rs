@@ -50,10 +50,20 @@ impl Projection {
 
     /// The open attempt of this agent: its step and its number.
     pub(super) fn attempt_of(&self, agent: &Spawn) -> Option<(&'static str, u32)> {
-        let step = self.mission.busy()?;
-        let open = (self.plan.step(step).id, self.mission.step(step).attempt());
-        (agent.step.as_deref() == Some(open.0) && agent.attempt == Some(open.1)).then_some(open)
+        let names = self.mission.working().map(|(step, number)| (self.plan.step(step).id, number));
+        let mut own = names.filter(|(step, number)| is_at(agent, step, *number));
+        own.next()
     }
+
+    /// True if an agent or a program works at this attempt.
+    pub fn works_at(&self, step: StepId, number: u32) -> bool {
+        self.mission.working().any(|it| it == (step, number))
+    }
+}
+
+/// True if this agent was started for this attempt.
+pub(super) fn is_at(agent: &Spawn, step: &str, number: u32) -> bool {
+    agent.step.as_deref() == Some(step) && agent.attempt == Some(number)
 }
 
 /// Takes one record of the journal.
@@ -82,6 +92,9 @@ pub(super) fn input(plan: &Plan<'_>, event: &Event) -> Result<Option<mission::Ev
     }
     if let Event::StepStarted { step, attempt, .. } = event {
         return Ok(Some(mission::Event::Start { step: named(plan, step)?, attempt: *attempt }));
+    }
+    if let Event::WorktreeChanged { files, .. } = event {
+        return Ok(Some(mission::Event::WorktreeChanged { files: files.clone() }));
     }
     if let Event::StepAsked { step, attempt, commit } = event {
         let (step, commit) = (named(plan, step)?, commit.clone());

@@ -1,12 +1,13 @@
 //! Texts of the core's refusals, for agents and people.
 
 use orange_core::mission::{MissionStatus, Refusal};
+use orange_core::plan::StepId;
 
 use super::Projection;
 use crate::{Error, ErrorKind};
 
-/// The error of a refused event.
-pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Error {
+/// The error of a refused event, which is about this step if it is about one.
+pub(super) fn error(projection: &Projection, id: &str, step: Option<StepId>, refusal: &Refusal) -> Error {
     let (kind, help) = match refusal {
         Refusal::Closed(MissionStatus::Failed) => (
             ErrorKind::Refused,
@@ -17,7 +18,7 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
         Refusal::Closed(_) => {
             (ErrorKind::Refused, "nothing is accepted after its end; an agent stops here".to_owned())
         }
-        Refusal::HasBegun | Refusal::NotLanding => (ErrorKind::Refused, String::new()),
+        Refusal::HasBegun => (ErrorKind::Refused, String::new()),
         Refusal::Pending => (ErrorKind::Refused, "`orange workspace list` shows who has them".to_owned()),
         Refusal::Paused => (ErrorKind::Refused, format!("`orange mission continue {id}` answers it")),
         Refusal::NoSuchStep => (ErrorKind::NotFound, format!("`orange mission show {id}` shows its steps")),
@@ -30,6 +31,7 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
         Refusal::HasEnded => (ErrorKind::Refused, "the first report counts: stop here".to_owned()),
         Refusal::NotQueued(_) => (ErrorKind::Refused, format!("`orange mission show {id}` shows what runs")),
         Refusal::Busy(_) => (ErrorKind::Refused, "it starts when that one has ended".to_owned()),
+        Refusal::NotLanding => (ErrorKind::Refused, format!("`orange mission show {id}` shows what lands")),
         Refusal::NotYours(_) => {
             (ErrorKind::NotAllowed, format!("`orange mission show {id}` shows whom it asks"))
         }
@@ -45,9 +47,11 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
             ),
         ),
         Refusal::ResultNeeded => {
-            (ErrorKind::Usage, format!("say it with `--result`: {}", results(projection)))
+            (ErrorKind::Usage, format!("say it with `--result`: {}", results(projection, step)))
         }
-        Refusal::ResultUndeclared => (ErrorKind::Usage, format!("`--result` takes: {}", results(projection))),
+        Refusal::ResultUndeclared => {
+            (ErrorKind::Usage, format!("`--result` takes: {}", results(projection, step)))
+        }
         Refusal::Output(_) => (
             ErrorKind::Usage,
             "say it with `--output NAME=VALUE` and report again: nothing was recorded".to_owned(),
@@ -70,10 +74,9 @@ pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Err
     Error::new(kind, refusal.words(projection.plan, &format!("mission {id}"))).help(help)
 }
 
-/// The results that the running step may report.
-fn results(projection: &Projection) -> String {
-    let running = projection.mission.busy();
-    let declared = running.map(|step| projection.plan.results_of(step)).unwrap_or_default();
+/// The results that a step may report.
+fn results(projection: &Projection, step: Option<StepId>) -> String {
+    let declared = step.map(|step| projection.plan.results_of(step)).unwrap_or_default();
     match declared {
         [] => "a word, such as PASS or FAIL".to_owned(),
         [..] => declared.join(", "),

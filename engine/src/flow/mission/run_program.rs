@@ -8,17 +8,18 @@ use orange_system::{atomic, fault, nofollow, variables};
 
 use super::advance::{self, WORKER};
 use super::attempt::{self, AttemptReport, OwnAttempt};
-use super::open_attempt::{AttemptWatch, is_open};
-use super::{LockedMission, Projection};
+use super::open_attempt::AttemptWatch;
+use super::program::AttemptPrograms;
+use super::{LockedMission, Projection, readers};
 use crate::Result;
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::hooks::program::{self, ProgramEnd, ProgramRun};
+use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::wall::{self, ProgramKind, ProgramPlace};
 use crate::hooks::{prepare, workspace};
 use crate::store::event::EndedAttempt;
-use crate::store::lock::{self, LockRank};
+use crate::store::lock::Lock;
 use crate::store::{Event, WorkItem, WorkItemDir, work_item};
 
 /// The most bytes that a program may write into the file of `ORANGE_OUTPUT`.
@@ -39,44 +40,59 @@ struct ProgramAttempt {
 /// # Errors
 /// Those of the store; `environment` when a process of the program survives.
 pub fn run(app: &App, dir: &WorkItemDir) -> Result<()> {
-    let Some(lock) = lock::acquire_at_once(&app.home, &dir.program_lock(), LockRank::Program)? else {
-        return Ok(());
-    };
+    let Some((step, number, programs, lock)) = next(app, dir)? else { return Ok(()) };
     // Those of a program whose process was killed.
-    program::end_asked(dir)?;
-    let ran = begin(app, dir)?.map(|attempt| attempt.run(app, dir));
-    atomic::remove(&dir.program_lock())?;
-    drop(lock);
+    programs.end()?;
+    let ran = begin(app, dir, step, number)?.map(|attempt| attempt.run(app, dir));
+    programs.unlock(lock)?;
     match ran {
         Some(ran) => ran.and_then(|()| advance::advance(app, dir)),
         None => Ok(()),
     }
 }
 
-/// Records the start of the next attempt, if that is one of a program.
-fn begin(app: &App, dir: &WorkItemDir) -> Result<Option<ProgramAttempt>> {
-    let mut mission = LockedMission::lock(app, dir)?;
-    let projection = mission.projection.clone();
-    let next = projection
+/// The programs that may start now.
+fn startable(projection: &Projection) -> Vec<(StepId, u32)> {
+    let works = projection
         .mission
         .startable(projection.plan)
-        .find(|(step, _)| !projection.plan.step(*step).is_ask())
-        .filter(|(step, _)| projection.plan.step(*step).is_program());
-    let Some((step, number)) = next else {
+        .filter(|(step, _)| !projection.plan.step(*step).is_ask());
+    works.filter(|(step, _)| projection.plan.step(*step).is_program()).collect()
+}
+
+/// The first attempt of a program that may start and that no other process has, with its lock.
+fn next(app: &App, dir: &WorkItemDir) -> Result<Option<(StepId, u32, AttemptPrograms, Lock)>> {
+    let projection = Projection::of(dir, &work_item::read_journal_last(dir, 0)?.history())?;
+    for (step, number) in startable(&projection) {
+        let programs = AttemptPrograms::of(dir, projection.plan, step, number);
+        if let Some(lock) = programs.lock(app)? {
+            return Ok(Some((step, number, programs, lock)));
+        }
+    }
+    Ok(None)
+}
+
+/// Records the start of an attempt, if it may still start.
+fn begin(app: &App, dir: &WorkItemDir, step: StepId, number: u32) -> Result<Option<ProgramAttempt>> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    let projection = mission.projection.clone();
+    if !startable(&projection).contains(&(step, number)) {
         return Ok(None);
-    };
+    }
     // Its folder may be gone.
     let demand = projection.plan.demand_on(step);
     let ready = workspace::acquire(app, &mut mission.locked)
         .and_then(|_| wall::check_programs(app, mission.locked.task(), demand));
-    if let Err(error) = ready {
-        return mission.obstruct(&error.one_line(), Vec::new()).map(|()| None);
-    }
+    let found = match ready.and_then(|()| readers::found(app, &mut mission, step)) {
+        Ok(found) => found,
+        Err(error) => return mission.obstruct(&error.one_line(), Vec::new()).map(|()| None),
+    };
     let started = Event::StepStarted {
         step: projection.plan.step(step).id.to_owned(),
         attempt: number,
         worker: WORKER.to_owned(),
         spawn: mission.locked.history().agents.last_spawn + 1,
+        found,
     };
     mission.record(started, Vec::new())?;
     fault::step("run", "the program of a step");
@@ -102,7 +118,7 @@ impl ProgramAttempt {
         let commit = Git::at(&app.project_of(task)?.path).head(&worktree)?;
         let demand = projection.plan.demand_on(*step);
         let place = ProgramPlace { app, dir, task, folder: &worktree, kind: ProgramKind::Step, demand };
-        let file = place.output()?;
+        let file = place.output(projection.plan.is_concurrent().then_some(*record))?;
         let ports = prepare::ports_of(app, task)?;
         let counted = work_item::read_journal_last(dir, 0)?.history().mission.counted(*number);
         let timeout = projection.plan.step(*step).timeout.unwrap_or(u32::MAX);
@@ -110,7 +126,7 @@ impl ProgramAttempt {
         let run = run
             .envs(&prepare::variables(Some(slot), ports))
             .without(&app.denied(task)?)
-            .env(variables::GATE, &dir.id)
+            .env(variables::GATE, &AttemptPrograms::of(dir, projection.plan, *step, *number).mark)
             .env(variables::MISSION, &dir.id)
             .env(variables::STEP, name)
             .env(variables::ATTEMPT, &counted.to_string())
@@ -121,10 +137,11 @@ impl ProgramAttempt {
         atomic::remove(&file)?;
         fault::step("report", "the program of a step");
         let mut mission = LockedMission::lock(app, dir)?;
-        if !is_open(&mission.projection, *step, *number) {
+        if !mission.projection.works_at(*step, *number) {
             return Ok(());
         }
         let own = OwnAttempt { step: name.to_owned(), attempt: *number };
+        readers::look(app, &mut mission, &own)?;
         let ended = EndedAttempt { commit, ..attempt::ended(&own, said) };
         mission.record(Event::StepEnded(ended), Vec::new()).map(drop)
     }

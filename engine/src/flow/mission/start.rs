@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use orange_core::Actor;
 use orange_core::mission::MissionStatus;
-use orange_core::plan::{self, Inputs, Plan, Policy, StepValue};
+use orange_core::plan::{self, Inputs, Plan, Policy, StepValue, WorktreeUse};
 
 use super::advance;
 use crate::app::App;
@@ -114,6 +114,7 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
             error
         })?;
     }
+    check_worktrees(plan)?;
     app.tmux.check()?;
     let git = Git::at(&new.project.path);
     git.check()?;
@@ -125,6 +126,18 @@ fn check(app: &App, new: MissionWishes<'_>) -> Result<()> {
         })?,
     }
     git.check_identity()
+}
+
+/// Refuses a plan with steps that work in worktrees of their own.
+fn check_worktrees(plan: &Plan<'_>) -> Result<()> {
+    match plan.steps.iter().find(|step| step.worktree == WorktreeUse::Own) {
+        None => Ok(()),
+        Some(step) => Err(Error::new(
+            ErrorKind::Refused,
+            format!("step {} asks for a worktree of its own, which this version cannot give", step.id),
+        )
+        .help("take `worktree = \"own\"` out, or use a version that has it")),
+    }
 }
 
 /// The inputs of the mission, defaults added.

@@ -1,5 +1,7 @@
 //! Tests of the state that a mission's journal folds to, without tmux and git.
 
+mod side_by_side;
+
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -56,7 +58,13 @@ fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, 
 }
 
 fn started(step: &str, attempt: u32) -> Event {
-    Event::StepStarted { step: step.to_owned(), attempt, worker: "local".to_owned(), spawn: attempt }
+    Event::StepStarted {
+        step: step.to_owned(),
+        attempt,
+        worker: "local".to_owned(),
+        spawn: attempt,
+        found: None,
+    }
 }
 
 fn complete(step: &str, attempt: u32, result: &str) -> Event {

@@ -3,15 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use orange_core::mission::{AttemptEnd, MissionStatus, Pause, PauseReason, StepFailure, StepState};
+use orange_core::mission::{
+    AttemptEnd, ItemStatus, ItemView, MissionStatus, Pause, PauseReason, StepFailure, StepState,
+};
 use orange_core::plan::{Plan, StepId};
 
 use super::Projection;
 use crate::drive::harness::shell_word;
 use crate::store::event::EndedAttempt;
 use crate::store::{Event, Record, WorkItem, WorkItemHistory};
-use orange_api::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
+use orange_api::{LoopCount, MissionAttempt, MissionItem, MissionPause, MissionStep, StepResult};
 use orange_system::clock;
+
+/// Reason for the failure of an item that needed another attempt.
+const NO_ATTEMPT: &str = "the mission has no attempt left";
 
 impl Projection {
     /// The step that runs or comes next, or about which it asks.
@@ -19,7 +24,10 @@ impl Projection {
         let mission = &self.mission;
         let asked = mission.pause().and_then(|pause| pause.reason.step());
         let open = || mission.open_asks().next().map(|(step, _)| step);
-        asked.or(mission.busy()).or_else(|| mission.next(self.plan).map(|(step, _)| step)).or_else(open)
+        asked
+            .or(mission.working().next().map(|(step, _)| step))
+            .or_else(|| mission.next(self.plan).map(|(step, _)| step))
+            .or_else(open)
     }
 
     /// The place of the step that runs, or would run next, in the order in which steps can run.
@@ -54,7 +62,8 @@ impl Projection {
             PauseReason::Error(_) => "error",
             PauseReason::Exhausted(_) => "exhausted",
             PauseReason::Cap(_) => "cap",
-            PauseReason::Obstacle(_) | PauseReason::Changed(_) => "obstacle",
+            PauseReason::Changed(_) => "changed",
+            PauseReason::Obstacle(_) => "obstacle",
         };
         let offers = match self.mission.offers_acceptance(pause) {
             true => vec![go_on, accept, cancel],
@@ -110,7 +119,7 @@ impl Projection {
             }
             PauseReason::Error(step) | PauseReason::Exhausted(step) => self.mission.failure(self.plan, *step),
             PauseReason::Cap(step) => self.mission.cap_reached(self.plan, *step),
-            PauseReason::Obstacle(_) | PauseReason::Changed(_) => pause.reason.obstacle().unwrap_or_default(),
+            PauseReason::Changed(_) | PauseReason::Obstacle(_) => pause.reason.obstacle().unwrap_or_default(),
         }
     }
 
@@ -137,7 +146,21 @@ impl Projection {
                 max: of_plan.max_retries.saturating_add(state.granted),
                 is_exhausted: state.is_exhausted,
             }),
+            items: if of_plan.is_fan_out() {
+                self.mission.items(step).map(item).collect()
+            } else {
+                Vec::new()
+            },
             attempts: attempts(id, of_plan.id, state, history),
+        }
+    }
+
+    /// The words for an attempt in a sentence: the step, and the item if it is one of a fan-out.
+    pub(super) fn named_attempt(&self, step: &str, attempt: u32) -> String {
+        let item = self.plan.step_named(step).and_then(|id| self.mission.item(id, attempt));
+        match item {
+            Some(item) => format!("{step} ({})", short(item)),
+            None => step.to_owned(),
         }
     }
 
@@ -206,6 +229,7 @@ fn is_own_failure(state: &StepState) -> bool {
                 StepFailure::Reported(_)
                     | StepFailure::Stuck(_)
                     | StepFailure::Abandoned(_)
+                    | StepFailure::Items { .. }
                     | StepFailure::Exhausted(_)
                     | StepFailure::Cap
             )
@@ -214,7 +238,34 @@ fn is_own_failure(state: &StepState) -> bool {
 
 fn attempts(id: &str, step: &str, state: &StepState, history: &WorkItemHistory) -> Vec<MissionAttempt> {
     let numbered = (1..).zip(&state.attempts);
-    numbered.map(|(number, attempt)| one(id, step, number, attempt.end.as_ref(), history)).collect()
+    let shown = numbered.map(|(number, attempt)| MissionAttempt {
+        item: attempt.item.map(|place| place + 1),
+        ..one(id, step, number, attempt.end.as_ref(), history)
+    });
+    shown.collect()
+}
+
+/// An item of a fan-out, for answers.
+fn item(item: ItemView<'_>) -> MissionItem {
+    let report = item.report.filter(|_| item.status == ItemStatus::Completed);
+    MissionItem {
+        item: item.text.to_owned(),
+        status: item.status,
+        attempt: item.attempt,
+        result: report.and_then(|it| it.result.clone()),
+        summary: report.map(|it| it.summary.clone()),
+        reason: item.failure.map(|failure| failure.reason().unwrap_or_else(|| NO_ATTEMPT.to_owned())),
+    }
+}
+
+/// The first line of an item, cut where it is long.
+fn short(item: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = item.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
 }
 
 fn one(

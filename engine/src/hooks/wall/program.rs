@@ -152,17 +152,21 @@ impl ProgramPlace<'_> {
         Ok((call.within(around), proxy))
     }
 
-    /// The file into which a program of a step writes its report, in a folder that the wall shows.
-    pub fn output(&self) -> Result<PathBuf> {
-        if !is_wanted(self.app, self.task, self.demand)? {
-            let file = self.dir.program_output();
-            orange_system::atomic::remove(&file)?;
-            return Ok(file);
-        }
-        let folder = self.output_folder();
-        clear(&folder)?;
-        make_folder(&folder)?;
-        Ok(folder.join("report.json"))
+    /// The file into which a program of a step writes its report, in a folder that the wall shows. One of several that run at once has a
+    /// file with its number.
+    pub fn output(&self, number: Option<u64>) -> Result<PathBuf> {
+        let file = match (is_wanted(self.app, self.task, self.demand)?, number) {
+            (false, None) => self.dir.program_output(),
+            (false, Some(number)) => self.dir.program_output().with_extension(format!("{number}.json")),
+            (true, None) => {
+                clear(&self.output_folder())?;
+                self.output_folder().join("report.json")
+            }
+            (true, Some(number)) => self.output_folder().join(format!("report-{number}.json")),
+        };
+        file.parent().map_or(Ok(()), make_folder)?;
+        orange_system::atomic::remove(&file)?;
+        Ok(file)
     }
 
     fn plan(&self, project: &Project, grants: &Grants, name: &str, net: Option<&Path>) -> Result<WallPlan> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use orange_api::{MissionStep, PlanStep};
-use orange_core::mission::StepStatus;
+use orange_api::{MissionItem, MissionStep, PlanStep};
+use orange_core::mission::{ItemStatus, StepStatus};
 
 /// A line of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,31 @@ pub fn lines(steps: &[MissionStep], plan: &[PlanStep]) -> Vec<PlanLine> {
             said: said.and_then(|text| text.lines().next()).unwrap_or_default().to_owned(),
             joins,
         });
+        lines.extend((1..).zip(&step.items).map(|(place, item)| item_line(step, depth + 1, place, item)));
     }
     lines
+}
+
+/// The line of an item, below that of its step.
+fn item_line(step: &MissionStep, depth: usize, place: u16, item: &MissionItem) -> PlanLine {
+    let said = item.reason.as_ref().or(item.summary.as_ref()).or(item.result.as_ref());
+    let first_line = |text: &String| text.lines().next().unwrap_or_default().to_owned();
+    PlanLine {
+        depth,
+        id: first_line(&item.item),
+        role: step.role.clone(),
+        status: match item.status {
+            ItemStatus::Queued => StepStatus::Queued,
+            ItemStatus::Assigned => StepStatus::Assigned,
+            ItemStatus::Running | ItemStatus::Landing | ItemStatus::Merging => StepStatus::Running,
+            ItemStatus::Completed => StepStatus::Completed,
+            ItemStatus::Failed => StepStatus::Failed,
+            ItemStatus::Cancelled => StepStatus::Cancelled,
+        },
+        attempts: step.attempts.iter().filter(|it| it.item == Some(place)).count(),
+        said: said.map(first_line).unwrap_or_default(),
+        joins: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -61,6 +84,7 @@ mod tests {
             failure: None,
             reason: None,
             loops: None,
+            items: Vec::new(),
             attempts: Vec::new(),
         };
         let plan = |id: &str, on: &[&str]| PlanStep {
