@@ -296,3 +296,28 @@ fn a_fault_of_the_syntax_is_the_only_finding_in_an_editor() {
     let [known, recovered] = [compile(&whole), compile_recovered(&whole, &parse_tolerant(&whole, edited))];
     assert_eq!(format!("{:?}", known.diagnostics), format!("{:?}", recovered.diagnostics));
 }
+
+#[test]
+fn a_section_has_the_verdicts_that_a_gate_names() {
+    let flow = |gates: &str| {
+        format!(
+            "name: a\nstates: {{x: {{}}, y: {{}}, z: {{terminal: true}}}}\ntransitions:\n  - {{from: x, to: y}}\n{gates}"
+        )
+    };
+    let of = |gates: &str| -> Vec<String> {
+        let found = compile(&Source::new("flow.yml", flow(gates))).diagnostics;
+        found.iter().map(|it| it.code().to_owned()).filter(|it| it == "S04").collect()
+    };
+    let review =
+        |key: &str, to: &str| format!("  - {{from: y, to: {to}, gate: {{section: '## R', {key}}}}}\n");
+    let three = "verdicts: [PASS, FAIL, DISCUSS]";
+    let good = review(&format!("verdict: PASS, {three}"), "z") + &review("verdict: DISCUSS", "x");
+    assert_eq!(of(&good), [""; 0]);
+    assert_eq!(of(&review("verdict: DISCUSS", "z")), ["S04"], "no gate names it");
+    assert_eq!(of(&review(three, "z")), [""; 0], "each of them");
+    let differs = review(three, "z") + &review("verdicts: [PASS, FAIL]", "x");
+    assert_eq!(of(&differs), ["S04"]);
+    for wrong in ["[PASS]", "[PASS, pass]", "[PASS, 'TO DO']", "[]", "most"] {
+        assert_eq!(of(&review(&format!("verdict: PASS, verdicts: {wrong}"), "z")), ["S04"], "{wrong}");
+    }
+}

@@ -101,6 +101,7 @@ fn named<'p>(project: &'p Project<'_>, document: &Document, offset: u32) -> Resu
         | NameKind::Steps
         | NameKind::Actors
         | NameKind::Reviewers
+        | NameKind::Verdicts
         | NameKind::Sections
         | NameKind::Roles
         | NameKind::Results

@@ -892,6 +892,7 @@ pub mod persistent {
                     section: "## Plan",
                     required: false,
                     verdict: None,
+                    verdicts: &[],
                     strict: false,
                     fields: orange::Fields::Any(&["APPROACH", "TOUCHING"]),
                     fresh: true,
@@ -990,6 +991,7 @@ pub mod persistent {
                     section: "## Handoff",
                     required: false,
                     verdict: None,
+                    verdicts: &[],
                     strict: false,
                     fields: orange::Fields::Any(
                         &["DONE", "REMAINING", "DECISIONS", "UNCERTAIN"],
@@ -1069,7 +1071,8 @@ pub mod persistent {
                 orange::Gate::Section(orange::SectionGate {
                     section: "## Review",
                     required: false,
-                    verdict: Some(orange::Verdict::Fail),
+                    verdict: Some(orange::Verdict::FAIL),
+                    verdicts: &[],
                     strict: true,
                     fields: orange::Fields::NONE,
                     fresh: true,
@@ -1107,7 +1110,8 @@ update ## Handoff, then run: {orange} task update --status agent-review
                 orange::Gate::Section(orange::SectionGate {
                     section: "## Review",
                     required: false,
-                    verdict: Some(orange::Verdict::Pass),
+                    verdict: Some(orange::Verdict::PASS),
+                    verdicts: &[],
                     strict: true,
                     fields: orange::Fields::NONE,
                     fresh: true,
@@ -1141,7 +1145,8 @@ update ## Handoff, then run: {orange} task update --status agent-review
                 orange::Gate::Section(orange::SectionGate {
                     section: "## Review",
                     required: false,
-                    verdict: Some(orange::Verdict::Fail),
+                    verdict: Some(orange::Verdict::FAIL),
+                    verdicts: &[],
                     strict: true,
                     fields: orange::Fields::NONE,
                     fresh: true,
@@ -1200,7 +1205,8 @@ update ## Handoff, then run: {orange} task update --status agent-review
                 orange::Gate::Section(orange::SectionGate {
                     section: "## Review",
                     required: false,
-                    verdict: Some(orange::Verdict::Pass),
+                    verdict: Some(orange::Verdict::PASS),
+                    verdicts: &[],
                     strict: true,
                     fields: orange::Fields::NONE,
                     fresh: false,
@@ -1262,6 +1268,7 @@ update ## Handoff, then run: {orange} task update --status agent-review
                         section: "## Plan",
                         required: false,
                         verdict: None,
+                        verdicts: &[],
                         strict: false,
                         fields: orange::Fields::Any(&["APPROACH", "TOUCHING"]),
                         fresh: true,
@@ -1293,6 +1300,7 @@ update ## Handoff, then run: {orange} task update --status agent-review
                         section: "## Handoff",
                         required: false,
                         verdict: None,
+                        verdicts: &[],
                         strict: false,
                         fields: orange::Fields::Any(
                             &["DONE", "REMAINING", "DECISIONS", "UNCERTAIN"],
@@ -1320,7 +1328,8 @@ update ## Handoff, then run: {orange} task update --status agent-review
                     orange::Gate::Section(orange::SectionGate {
                         section: "## Review",
                         required: false,
-                        verdict: Some(orange::Verdict::Pass),
+                        verdict: Some(orange::Verdict::PASS),
+                        verdicts: &[],
                         strict: true,
                         fields: orange::Fields::NONE,
                         fresh: true,
@@ -1338,7 +1347,8 @@ update ## Handoff, then run: {orange} task update --status agent-review
                     orange::Gate::Section(orange::SectionGate {
                         section: "## Review",
                         required: false,
-                        verdict: Some(orange::Verdict::Fail),
+                        verdict: Some(orange::Verdict::FAIL),
+                        verdicts: &[],
                         strict: true,
                         fields: orange::Fields::NONE,
                         fresh: true,

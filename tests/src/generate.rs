@@ -112,7 +112,7 @@ pub fn condition(random: &mut Random, depth: usize, counters: usize, limit: u32)
 
 /// A task's body of pieces with sections, verdicts and fields.
 pub fn body(random: &mut Random) -> String {
-    const LINES: [&str; 41] = [
+    const LINES: [&str; 44] = [
         "## Handoff",
         "## Handoff",
         "## Review",
@@ -139,6 +139,9 @@ pub fn body(random: &mut Random) -> String {
         "Verdict: PASS",
         "verdict:fail",
         "Verdict: maybe",
+        "Verdict: DISCUSS",
+        "let us discuss",
+        "PASS or Discuss",
         "all pass, none fail",
         "  Verdict: Pass  ",
         "surpassed",
@@ -267,6 +270,12 @@ fn between(random: &mut Random, from: usize, to: usize, counters: usize) -> Vec<
         declared.push(other);
     }
     declared
+}
+
+/// The gate with one verdict more for its section, which it may ask for; without a verdict, it takes each.
+pub fn discussed(random: &mut Random, gate: PlannedGate) -> PlannedGate {
+    let verdict = *random.pick(&[Some("PASS"), Some("FAIL"), Some("DISCUSS"), None]);
+    PlannedGate { verdict, words: vec!["PASS", "FAIL", "DISCUSS"], ..gate }
 }
 
 /// Another transition of the pair: for other actors, or for the other verdict.

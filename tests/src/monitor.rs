@@ -331,7 +331,7 @@ impl<'p> RunMonitor<'p> {
     /// The actor that passes a gate by a verdict has not worked, and neither has its author, unless a person goes by it.
     fn judges(&mut self, it: &PlannedTransition, cause: TransitionCause) {
         let of_rule = self.gates_of_rule(it, cause);
-        let verdicts = it.gates.iter().chain(of_rule).filter(|gate| gate.verdict.is_some());
+        let verdicts = it.gates.iter().chain(of_rule).filter(|gate| gate.asks_for_verdict());
         let verdicts: Vec<&PlannedGate> = verdicts.collect();
         if cause == TransitionCause::Escalated || verdicts.is_empty() {
             return;
@@ -572,7 +572,7 @@ pub fn own(plan: &Plan, state: usize) -> TaskActor {
 /// True if agents work in a state: no gate and no exit rule takes a verdict there, or it is where they begin
 /// (`docs/lints/judge-of-own-work.md`).
 fn works(plan: &Plan, state: usize) -> bool {
-    let judges = gates(plan, state).any(|it| it.verdict.is_some());
+    let judges = gates(plan, state).any(|it| it.asks_for_verdict());
     let begins =
         plan.transitions.iter().any(|it| it.from == 0 && it.to == state && spawns(it).next().is_some());
     let name = plan.states[state].name.as_str();

@@ -149,8 +149,10 @@ pub struct PlannedGate {
     pub section: &'static str,
     /// It must have a line that is not blank.
     pub required: bool,
-    /// `PASS` or `FAIL`.
+    /// `PASS` or `FAIL`, or another one of `words`.
     pub verdict: Option<&'static str>,
+    /// `verdicts`: those that the section may have, where they are not `PASS` and `FAIL`.
+    pub words: Vec<&'static str>,
     /// True if the verdict must come first.
     pub strict: bool,
     /// These fields must have a line: one of them, or each.
@@ -166,6 +168,11 @@ pub struct PlannedGate {
 }
 
 impl PlannedGate {
+    /// True if the section must have a verdict.
+    pub fn asks_for_verdict(&self) -> bool {
+        self.verdict.is_some() || !self.words.is_empty()
+    }
+
     /// Adds `of` to some gates with a verdict that take what is old.
     pub(crate) fn with_work(self) -> Self {
         let is_of_work = self.verdict.is_some() && !self.fresh && self.written_by.is_empty();
@@ -583,6 +590,9 @@ impl Display for PlannedGate {
         }
         if let Some(verdict) = self.verdict {
             write!(f, ", verdict: {verdict}")?;
+        }
+        if !self.words.is_empty() {
+            write!(f, ", verdicts: [{}]", self.words.join(", "))?;
         }
         if self.strict {
             write!(f, ", strict: true")?;

@@ -282,7 +282,7 @@ pub fn death(plan: &Plan, task: &Task, end: &AgentEnding) -> TaskFate {
         Says::Then(to) => {
             let rule = met.iter().position(|it| *it == Some(true)).map(|nth| &rules[nth].applies);
             let verdict = match rule {
-                Some(Applies::HasArtifact(gates)) => gates.iter().any(|gate| gate.verdict.is_some()),
+                Some(Applies::HasArtifact(gates)) => gates.iter().any(PlannedGate::asks_for_verdict),
                 Some(Applies::Always | Applies::NoArtifact | Applies::Ended(_)) | None => false,
             };
             advance(plan, task, to, verdict)
@@ -375,7 +375,7 @@ fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> TaskFate {
     match request(plan, task, to, "engine") {
         Ok(taken) => {
             let gates = &between(plan, task.status, to)[taken.nth].gates;
-            if !task.beside || !(verdict || gates.iter().any(|gate| gate.verdict.is_some())) {
+            if !task.beside || !(verdict || gates.iter().any(PlannedGate::asks_for_verdict)) {
                 return TaskFate::Advance(to, taken);
             }
         }
@@ -425,12 +425,13 @@ fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<GateLack> {
     let Some(all) = section(&task.body, gate.section) else { return Some(GateLack::Section) };
     let lines: Vec<ReferenceLine> = all.iter().filter(|line| !line.comment).cloned().collect();
     let blank = lines.iter().all(|line| line.text.trim().is_empty());
-    if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
+    if blank && (gate.required || gate.asks_for_verdict() || !gate.fields.is_empty()) {
         return Some(GateLack::Content);
     }
-    if let Some(wanted) = gate.verdict {
-        match verdict(&lines, gate.strict) {
-            Ok(found) if found == wanted => {}
+    if gate.asks_for_verdict() {
+        let words = if gate.words.is_empty() { &["PASS", "FAIL"][..] } else { &gate.words };
+        match verdict(&lines, gate.strict, words) {
+            Ok(found) if gate.verdict.is_none_or(|wanted| wanted == found) => {}
             Ok(_) => return Some(GateLack::OtherVerdict),
             Err(lack) => return Some(lack),
         }
@@ -462,32 +463,31 @@ pub fn verdicts(every: bool, own: &[PlannedGate], task: &Task) -> bool {
     if every { said == own.len() } else { said > 0 }
 }
 
-fn verdict(lines: &[ReferenceLine], strict: bool) -> Result<&'static str, GateLack> {
+fn verdict<'w>(lines: &[ReferenceLine], strict: bool, known: &[&'w str]) -> Result<&'w str, GateLack> {
+    let spelled = |word: &str| known.iter().copied().find(|it| it.to_ascii_lowercase() == word);
     if strict {
         let first = lines.iter().find(|line| !line.text.trim().is_empty()).ok_or(GateLack::Verdict)?;
         let marks = ['*', '_', '`'];
         let said: String = first.text.chars().filter(|it| !marks.contains(it)).collect();
         let said = said.trim().trim_start_matches(|it| "#>- \t".contains(it)).to_ascii_lowercase();
-        return match said.strip_prefix("verdict:").map(str::trim) {
-            Some("pass") => Ok("PASS"),
-            Some("fail") => Ok("FAIL"),
-            Some(_) | None => Err(GateLack::Verdict),
-        };
+        let word = said.strip_prefix("verdict:").map(str::trim);
+        return word.and_then(spelled).ok_or(GateLack::Verdict);
     }
     let words = |line: &ReferenceLine| {
         let text = line.text.to_ascii_lowercase();
-        let words: Vec<_> =
-            text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_string).collect();
-        (words.contains(&"pass".to_string()), words.contains(&"fail".to_string()))
+        let mut words: Vec<_> =
+            text.split(|c: char| !c.is_alphanumeric() && c != '_').filter_map(spelled).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
     };
-    let telling: Vec<_> = lines.iter().filter(|line| !line.code && words(line) != (false, false)).collect();
+    let telling: Vec<_> = lines.iter().filter(|line| !line.code && !words(line).is_empty()).collect();
     let named =
         telling.iter().find(|line| line.text.trim_start().to_ascii_lowercase().starts_with("verdict:"));
-    match named.or(telling.first()).map(|line| words(line)) {
-        Some((true, true)) => Err(GateLack::OneVerdict),
-        Some((true, false)) => Ok("PASS"),
-        Some((false, true)) => Ok("FAIL"),
-        Some((false, false)) | None => Err(GateLack::Verdict),
+    match named.or(telling.first()).map(|line| words(line)).as_deref() {
+        Some([word]) => Ok(word),
+        Some([_, _, ..]) => Err(GateLack::OneVerdict),
+        Some([]) | None => Err(GateLack::Verdict),
     }
 }
 

@@ -164,6 +164,7 @@ fn bodies_are_read_as_the_documents_say() {
     let random = &mut Random::new(7);
     for _ in 0..60_000 {
         let (planned, body) = (generate::gate(random), generate::body(random));
+        let planned = if random.chance(40) { generate::discussed(random, planned) } else { planned };
         let now = orange_core::section(&body, planned.section).unwrap_or_default().to_string();
         let before = if random.chance(50) { now } else { generate::body(random) };
         let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };

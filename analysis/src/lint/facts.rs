@@ -141,7 +141,7 @@ impl<'f> Facts<'f> {
         let Machine { commands, .. } = self.machine;
         let transition = self.machine.transition(id);
         let gives_up = [commands.crash, commands.cancel].contains(&Some(transition.to));
-        gives_up && transition.section_gates().all(|gate| gate.verdict.is_none())
+        gives_up && transition.section_gates().all(|gate| !gate.asks_for_verdict())
     }
 
     /// The hook of a transition, with its places.

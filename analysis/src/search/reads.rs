@@ -52,7 +52,9 @@ impl Reads {
             machine.counters_of(state).for_each(|id| it.counters.extend(counters.slot(id)));
             for gate in machine.gates_of(state).flat_map(Gate::sections).filter(|gate| gate.fresh) {
                 section(&mut it.fresh, gate);
-                gate.verdict.iter().for_each(|_| section(&mut it.judged, gate));
+                if gate.asks_for_verdict() {
+                    section(&mut it.judged, gate);
+                }
             }
             it.bytes = it.gated.with(it.ruled).iter().fold(0, |bytes, at| bytes | 0xff << (8 * at));
             it

@@ -312,25 +312,18 @@ impl<'m> Section<'m> {
 
 /// Contents of a section, the absent one first: enough that every judgement which these gates can come to is among them.
 pub(crate) fn candidates(gates: &[&SectionGate<'_>]) -> Vec<Content> {
-    let verdicts: &[(&str, &str)] = if gates.iter().any(|gate| gate.verdict.is_some()) {
-        &[
-            ("Verdict: PASS", "Verdict: PASS"),
-            ("Verdict: FAIL", "Verdict: FAIL"),
-            ("PASS in prose", "The result is PASS."),
-            ("FAIL in prose", "The result is FAIL."),
-        ]
-    } else {
-        &[]
-    };
-    let plain = if verdicts.is_empty() { "text" } else { "without a verdict" };
-    let bases = [(plain, "Something.")].into_iter().chain(verdicts.iter().copied());
+    let words = gates.iter().find(|gate| gate.asks_for_verdict()).map_or(&[][..], |gate| gate.words());
+    let first_lines = words.iter().map(|word| (format!("Verdict: {word}"), format!("Verdict: {word}")));
+    let prose = words.iter().map(|word| (format!("{word} in prose"), format!("The result is {word}.")));
+    let plain = if words.is_empty() { "text" } else { "without a verdict" };
+    let bases = [(plain.to_owned(), "Something.".to_owned())].into_iter().chain(first_lines).chain(prose);
     let mut all = vec![
         Content { label: "absent".to_owned(), text: None },
         Content { label: "empty".to_owned(), text: Some(String::new()) },
     ];
     let sets = field_sets(gates);
     for (label, text) in bases {
-        all.push(Content { label: label.to_owned(), text: Some(text.to_owned()) });
+        all.push(Content { label: label.clone(), text: Some(text.clone()) });
         for set in &sets {
             let lines: String = set.iter().map(|name| format!("\n{name}: something")).collect();
             let label = format!("{label} with {}", set.join(", "));

@@ -114,7 +114,7 @@ fn unread(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
         let of_transitions = leaving.flat_map(Transition::section_gates);
         let rules = workflow.exit_monitoring.rules.iter().filter(|it| it.status.value == state);
         let of_rules = rules.flat_map(|it| it.condition.section_gates());
-        let is_own = |it: &SectionGate| it.verdict.is_some() && it.reviewer.as_deref() == Some(name);
+        let is_own = |it: &SectionGate| it.asks_for_verdict() && it.reviewer.as_deref() == Some(name);
         of_transitions.chain(of_rules).any(is_own)
     };
     for transition in &workflow.transitions {
@@ -147,7 +147,7 @@ fn forgotten(context: &CheckContext<'_>, found: &mut DiagnosticsBySpan) {
             own.into_iter().any(|(section, name)| section.strip_suffix(name) == Some(&format!("{base}: ")))
         };
         let plain = gates.iter().filter(|it| {
-            it.verdict.is_some() && it.reviewer.is_none() && it.verdicts.is_none() && it.written_by.is_none()
+            it.asks_for_verdict() && it.reviewer.is_none() && it.verdicts.is_none() && it.written_by.is_none()
         });
         for gate in plain.filter(|it| is_split(&it.section.value)) {
             let (section, span) = (&gate.section.value, gate.section.span);

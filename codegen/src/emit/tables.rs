@@ -211,9 +211,14 @@ fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
     let section = text::lines(gate.section);
     let reviewer = option(gate.reviewer.map(|name| quote!(#name)));
     let verdict = option(gate.verdict.map(|verdict| match verdict {
-        Verdict::Pass => quote!(orange::Verdict::Pass),
-        Verdict::Fail => quote!(orange::Verdict::Fail),
+        Verdict::PASS => quote!(orange::Verdict::PASS),
+        Verdict::FAIL => quote!(orange::Verdict::FAIL),
+        verdict => {
+            let word = verdict.as_str();
+            quote!(orange::Verdict::new(#word))
+        }
     }));
+    let verdicts = gate.verdicts;
     let of = option(gate.of.map(|of| match of {
         VerdictOf::Patch => quote!(orange::VerdictOf::Patch),
         VerdictOf::Commit => quote!(orange::VerdictOf::Commit),
@@ -228,6 +233,7 @@ fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
             section: #section,
             required: #required,
             verdict: #verdict,
+            verdicts: &[#(#verdicts),*],
             strict: #strict,
             fields: orange::Fields::#fields,
             fresh: #fresh,

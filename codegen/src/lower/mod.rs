@@ -191,7 +191,8 @@ impl<'a> Lowering<'a> {
         core::SectionGate {
             section: &gate.section.value,
             required: gate.required,
-            verdict: gate.verdict.map(|verdict| verdict.value),
+            verdict: gate.verdict.as_ref().map(|it| core::Verdict::new(&it.value)),
+            verdicts: self.arena.words.keep(gate.words.iter().map(String::as_str)),
             strict: gate.strict,
             fields: match gate.fields {
                 RequiredFields::Any(_) => core::Fields::Any(names),

@@ -1,6 +1,6 @@
 //! Gates: what sections of the body must say, which programs must succeed, and whether checks must be green.
 
-use orange_core::{Heading, Program};
+use orange_core::{Heading, Program, Verdict};
 
 use super::actors::actors;
 use super::decoder::{self, Decoder, Field, NamedEntry, shortened};
@@ -10,7 +10,8 @@ use super::keys::{
     WRITERS,
 };
 use super::scope::Scope;
-use super::{Gate, NamedGate, OpenChildren, RequiredFields, SectionGate, Verdict, VerdictOf, Verdicts};
+use super::verdicts::verdicts;
+use super::{Gate, NamedGate, OpenChildren, RequiredFields, SectionGate, VerdictOf, Verdicts};
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -51,12 +52,6 @@ pub struct ChecksGate {
     /// The whole mapping.
     pub span: Span,
 }
-
-const VERDICTS: [(&str, Verdict); 2] =
-    [(Verdict::Pass.as_str(), Verdict::Pass), (Verdict::Fail.as_str(), Verdict::Fail)];
-
-const VERDICTS_OF: [(&str, Verdicts); 2] =
-    [(Verdicts::All.as_str(), Verdicts::All), (Verdicts::Any.as_str(), Verdicts::Any)];
 
 const WORK: [(&str, VerdictOf); 2] =
     [(VerdictOf::Patch.as_str(), VerdictOf::Patch), (VerdictOf::Commit.as_str(), VerdictOf::Commit)];
@@ -165,28 +160,36 @@ fn children_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Childre
 fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<SectionGate> {
     let fields = decoder.object(field.value, &GATE)?;
     let section = fields.get("section").and_then(|it| heading(decoder, &it));
+    let heading = section.as_ref().map_or("", |it| it.value.as_str());
+    let written = fields.get("verdicts").map(|it| verdicts(decoder, &it)).unwrap_or_default();
+    if let Some(words) = &written.words {
+        scope.verdicts.compare(decoder, heading, words);
+    }
+    let words = scope.verdicts.of(heading);
+    let asks = fields.get("verdict").is_some() || written.words.is_some();
     let gate = SectionGate {
         place: fields.span,
         span: fields.span,
         section: section.clone().unwrap_or(Spanned::new(String::new(), fields.span)),
         required: flag(decoder, &fields, "required"),
-        verdict: fields.get("verdict").and_then(|it| decoder.word(&it, &VERDICTS)),
+        verdict: fields.get("verdict").and_then(|it| verdict(decoder, &it, words)),
+        words: words.filter(|_| asks).map(<[String]>::to_vec).unwrap_or_default(),
         strict: flag(decoder, &fields, "strict"),
         fresh: flag(decoder, &fields, "fresh"),
         of: fields.get("of").and_then(|it| decoder.word(&it, &WORK)),
-        verdicts: fields.get("verdicts").and_then(|it| decoder.word(&it, &VERDICTS_OF)),
+        verdicts: written.of,
         reviewer: None,
         written_by: fields.get("written_by").map(|it| actors(decoder, scope, &it, &WRITERS)),
         fields: fields
             .get("fields")
             .map_or(RequiredFields::All(Vec::new()), |it| wanted_fields(decoder, &it)),
     };
-    if let Some(verdicts) = fields.get("verdicts").filter(|_| fields.get("verdict").is_none()) {
+    if let Some(verdicts) = fields.get("verdicts").filter(|_| written.of.is_some() && !asks) {
         let message = "`verdicts` says whose verdict counts, and this gate asks for none";
         let help = "add `verdict: PASS` or `verdict: FAIL`, or delete `verdicts`";
         decoder.report(Diagnostic::new(&S04, verdicts.key, message).help(help));
     }
-    if gate.strict && fields.get("verdict").is_none() {
+    if gate.strict && !asks {
         let at = fields.get("strict").map_or(fields.span, |it| it.key);
         let message = "`strict` says how a verdict is written, and this gate asks for none";
         decoder.report(
@@ -195,7 +198,7 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
         );
     }
     if let Some(of) = fields.get("of") {
-        let found = if fields.get("verdict").is_none() {
+        let found = if !asks {
             let help = "add `verdict: PASS` or `verdict: FAIL`, or delete `of`";
             Some(("`of` says of which work a verdict is, and this gate asks for none", help))
         } else if gate.fresh {
@@ -212,6 +215,23 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
         }
     }
     section.is_some().then_some(gate)
+}
+
+/// A verdict: one of those of the section.
+fn verdict(
+    decoder: &mut Decoder<'_>,
+    field: &Field<'_>,
+    words: Option<&[String]>,
+) -> Option<Spanned<String>> {
+    let words: Vec<&str> = match words {
+        Some(words) => words.iter().map(String::as_str).collect(),
+        None => Verdict::BOTH.to_vec(),
+    };
+    let numbered: Vec<(&str, usize)> = words.iter().copied().zip(0..).collect();
+    let list =
+        |_: &str| Some("other verdicts of a section stand in `verdicts`: `[PASS, FAIL, DISCUSS]`".to_owned());
+    let found = decoder.word_or(field, &numbered, list)?;
+    Some(found.map(|it| words[it].to_owned()))
 }
 
 impl Gate {
@@ -236,12 +256,12 @@ impl Gate {
 
 impl SectionGate {
     fn asks(&self) -> impl PartialEq + use<'_> {
-        let Self { section, required, verdict, strict, fresh, of, fields, .. } = self;
+        let Self { section, required, verdict, words, strict, fresh, of, fields, .. } = self;
         let verdicts = self.verdicts.map(|it| it.value == Verdicts::All);
         let each = matches!(fields, RequiredFields::All(_));
         let names: Vec<&str> = fields.names().iter().map(|it| it.value.as_str()).collect();
-        let (verdict, of) = (verdict.map(|it| it.value), of.map(|it| it.value));
-        (section.value.as_str(), (*required, verdict, verdicts, *strict, *fresh, of), (each, names))
+        let (verdict, of) = (verdict.as_ref().map(|it| it.value.as_str()), of.map(|it| it.value));
+        (section.value.as_str(), (*required, (verdict, words), verdicts, *strict, *fresh, of), (each, names))
     }
 }
 
@@ -261,9 +281,9 @@ fn in_vain(first: &Gate, second: &Gate) -> Option<Diagnostic> {
     let (Gate::Section(one), Gate::Section(other)) = (first, second) else { return None };
     let is_one = one.section.value == other.section.value
         && !matches!((one.verdicts, other.verdicts), (Some(_), _) | (_, Some(_)));
-    let verdicts = one.verdict.zip(other.verdict).filter(|_| is_one);
+    let verdicts = one.verdict.as_ref().zip(other.verdict.as_ref()).filter(|_| is_one);
     let (wanted, excluded) = verdicts.filter(|(one, other)| one.value != other.value)?;
-    let message = format!("`all` asks `{}` for both verdicts, and it has one", one.section.value);
+    let message = format!("`all` asks `{}` for two verdicts, and it has one", one.section.value);
     let found = Diagnostic::new(&S04, second.place(), message)
         .label(first.place(), format!("asks for {}", wanted.value))
         .label(second.place(), format!("asks for {}", excluded.value));

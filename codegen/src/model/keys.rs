@@ -6,8 +6,8 @@ use orange_core::{Action, DelegateInto, Fact, FactKind};
 use super::Actor;
 
 pub use gates::{
-    ALL_FIELDS, ALL_GATES, CHECKS_GATE, CHILDREN_GATE, COMMAND_GATE, GATE, GATE_PROGRAM, GREEN, MERGE,
-    WRITERS,
+    ALL_FIELDS, ALL_GATES, ALL_VERDICTS, ANY_VERDICTS, CHECKS_GATE, CHILDREN_GATE, COMMAND_GATE, GATE,
+    GATE_PROGRAM, GREEN, MERGE, WRITERS,
 };
 pub use roles::ROLE;
 pub use sandbox::CONFINEMENT;

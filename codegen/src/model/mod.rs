@@ -37,6 +37,7 @@ mod step_scope;
 mod step_values;
 mod steps;
 mod transitions;
+mod verdicts;
 pub mod visit;
 mod watch;
 
@@ -235,7 +236,7 @@ pub struct SectionGate {
     /// It must have a line that is not blank.
     pub required: bool,
     /// It must carry this verdict.
-    pub verdict: Option<Spanned<Verdict>>,
+    pub verdict: Option<Spanned<String>>,
     /// The verdict must be the first line that is not blank, as `Verdict: …`.
     pub strict: bool,
     /// Its content must be new.
@@ -244,12 +245,41 @@ pub struct SectionGate {
     pub of: Option<Spanned<VerdictOf>>,
     /// The authors of the section, as the workflow declares; the checks of authority read this.
     pub written_by: Option<Actors>,
+    /// The verdicts that the section may have, where they are not `PASS` and `FAIL`, of a gate that asks for one. Without a `verdict`,
+    /// the gate takes each of them.
+    pub words: Vec<String>,
     /// The reviewers whose verdicts it asks for, where reviewers with names write a section each.
     pub verdicts: Option<Spanned<Verdicts>>,
     /// The reviewer with a name that writes the section.
     pub reviewer: Option<String>,
     /// The lines `NAME: something` that it must have.
     pub fields: RequiredFields,
+}
+
+impl SectionGate {
+    /// True if the section must have a verdict.
+    pub fn asks_for_verdict(&self) -> bool {
+        self.verdict.is_some() || !self.words.is_empty()
+    }
+
+    /// The verdicts that the section may have.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let both = if self.words.is_empty() { Verdict::BOTH.as_slice() } else { &[] };
+        both.iter().copied().chain(self.words.iter().map(String::as_str))
+    }
+
+    /// Place that asks for a verdict: the verdict, or the section whose verdicts the gate lists.
+    pub fn verdict_place(&self) -> Option<Span> {
+        match &self.verdict {
+            Some(verdict) => Some(verdict.span),
+            None => self.asks_for_verdict().then_some(self.section.span),
+        }
+    }
+
+    /// True if the gate takes this verdict alone.
+    pub fn wants(&self, word: &str) -> bool {
+        self.verdict.as_ref().is_some_and(|it| it.value == word)
+    }
 }
 
 /// The names for which a section must have a line.
@@ -294,8 +324,8 @@ impl Gate {
     }
 
     /// The verdict that it asks for.
-    pub fn verdict(&self) -> Option<Spanned<Verdict>> {
-        self.sections().first()?.verdict
+    pub fn verdict(&self) -> Option<&Spanned<String>> {
+        self.sections().first()?.verdict.as_ref()
     }
 
     /// A copy of the gate that stands in another place.

@@ -7,6 +7,7 @@ use super::gate::flag;
 use super::keys::WORKFLOW;
 use super::scope::{NameTable, Scope};
 use super::transitions::Ends;
+use super::verdicts::SectionVerdicts;
 use super::{Counter, StateId, Steps, Workflow};
 use super::{
     actors, budget, exit, gate, header, prompts, reviewers, sandbox, shapes, states, steps, transitions,
@@ -94,6 +95,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
     add_all(&mut scope.prompts, &prompt_entries);
     counters(decoder, &mut scope, fields.get("fields").as_ref());
     scope.actors = fields.get("actors").map(|it| actors::declared(decoder, &it)).unwrap_or_default();
+    scope.verdicts = SectionVerdicts::declared(tree);
     let gate_entries = fields.get("gates").map(|it| gate_names(decoder, &it)).unwrap_or_default();
     add_all(&mut scope.gate_names, &gate_entries);
     scope.gates = gate_entries.iter().map(|entry| gate::named(decoder, &scope, entry)).collect();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::decoder::{Decoder, Field, shortened};
+use super::verdicts::SectionVerdicts;
 use super::{Counter, CounterId, NamedGate, PromptId, StateId};
 use crate::catalogue::{A12, Check, S04};
 use crate::diag::Diagnostic;
@@ -18,6 +19,7 @@ pub(crate) struct Scope<'n> {
     pub(crate) gate_names: NameTable<'n>,
     /// By number of their names.
     pub(crate) gates: Vec<NamedGate>,
+    pub(crate) verdicts: SectionVerdicts,
     pub(crate) counters: Vec<Counter>,
     /// The actors that it declares.
     pub(crate) actors: Vec<Spanned<String>>,

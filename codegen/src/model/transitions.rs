@@ -68,7 +68,7 @@ impl Gate {
 impl SectionGate {
     /// True if no content can pass both, since a section has one verdict at most where both read it alike.
     fn excludes(&self, other: &SectionGate) -> bool {
-        let verdicts = self.verdict.zip(other.verdict);
+        let verdicts = self.verdict.as_ref().zip(other.verdict.as_ref());
         self.section.value == other.section.value
             && self.strict == other.strict
             && verdicts.is_some_and(|(one, other)| one.value != other.value)

@@ -168,7 +168,7 @@ fn s04_gates_of_one_list_all_hold() {
     let other = "{section: \"## Review\", verdict: FAIL}";
     check(
         &gate(&format!("{{all: [{review}, {other}]}}")),
-        &[&format!("S04 error «{other}» `all` asks `## Review` for both verdicts, and it has one")],
+        &[&format!("S04 error «{other}» `all` asks `## Review` for two verdicts, and it has one")],
     );
     check(
         &gate(&format!("{{all: [{{all: [{review}]}}]}}")),

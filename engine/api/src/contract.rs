@@ -1,9 +1,7 @@
 //! The contract of a workflow with agents, status by status: what to write, what to run, what is refused and why. It reads the
 //! machine, and leaves out hooks, which agents need not know.
 
-use orange_core::{
-    Actor, Actors, Fields, Gate, Machine, OpenChildren, SectionGate, StateId, Transition, Verdict,
-};
+use orange_core::{Actor, Actors, Fields, Gate, Machine, OpenChildren, SectionGate, StateId, Transition};
 
 use crate::workflow::{Contract, Duty, StatusContract};
 
@@ -44,7 +42,7 @@ fn gate_of_example<'g>(gate: &'g Gate<'_>) -> Option<&'g SectionGate<'g>> {
 
 /// An example of the content of a section that these gates read.
 fn content(gates: &[&SectionGate<'_>]) -> Vec<String> {
-    let verdict = gates.iter().find_map(|it| it.verdict);
+    let verdict = gates.iter().filter(|it| it.asks_for_verdict()).find_map(|it| it.wanted().next());
     let mut lines: Vec<String> = Vec::new();
     if let Some(verdict) = verdict {
         lines.push(format!("Verdict: {verdict}"));
@@ -86,9 +84,10 @@ pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
 
 fn section_words(gate: &SectionGate<'_>) -> String {
     let mut wants = Vec::new();
-    if let Some(verdict) = gate.verdict {
+    if gate.asks_for_verdict() {
         let place = if gate.strict { "first line " } else { "" };
-        wants.push(format!("{place}`Verdict: {verdict}`"));
+        let lines: Vec<String> = gate.wanted().map(|verdict| format!("`Verdict: {verdict}`")).collect();
+        wants.push(format!("{place}{}", joined_with_or(&lines)));
     } else if gate.required {
         wants.push("not empty".to_owned());
     }
@@ -211,16 +210,18 @@ fn refused(transition: &Transition<'_>) -> Vec<String> {
 /// Everything that can be wrong with the section of a gate.
 fn faults(gate: &SectionGate<'_>) -> Vec<String> {
     let mut faults = vec!["is missing".to_owned()];
-    if gate.required || gate.verdict.is_some() || !gate.fields.is_empty() {
+    if gate.required || gate.asks_for_verdict() || !gate.fields.is_empty() {
         faults.push("is empty".to_owned());
     }
-    if let Some(verdict) = gate.verdict {
-        let other = if verdict == Verdict::Pass { Verdict::Fail } else { Verdict::Pass };
+    if gate.asks_for_verdict() {
         faults.push(
             if gate.strict { "does not begin with its verdict" } else { "has no line with one verdict" }
                 .to_owned(),
         );
-        faults.push(format!("says {other}"));
+        let others: Vec<String> = gate.others().map(|it| it.to_string()).collect();
+        if !others.is_empty() {
+            faults.push(format!("says {}", joined_with_or(&others)));
+        }
     }
     if !gate.fields.is_empty() {
         faults.push(match gate.fields {
@@ -260,6 +261,7 @@ mod tests {
     use orange_core::{Actors, Answers, View};
 
     use super::*;
+    use orange_core::Verdict;
 
     const TRANSITION: Transition<'_> = Transition {
         from: StateId(0),
@@ -288,6 +290,7 @@ mod tests {
             section: "## S",
             required: false,
             verdict: None,
+            verdicts: &[],
             strict: false,
             fields: Fields::NONE,
             fresh: false,
@@ -298,7 +301,7 @@ mod tests {
         let fields = SectionGate { fields: Fields::Any(&["A", "B"]), ..gate };
         assert_eq!(section_words(&fields), "`## S` (a line `A:` or `B:`)");
         assert_eq!(joined_with_or(&faults(&fields)), "is missing, is empty or has no line `A:` or `B:`");
-        let strict = SectionGate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
+        let strict = SectionGate { verdict: Some(Verdict::PASS), strict: true, fresh: true, ..gate };
         assert_eq!(section_words(&strict), "`## S` (first line `Verdict: PASS`, rewritten)");
         let of = SectionGate { fresh: false, of: Some(orange_core::VerdictOf::Patch), ..strict };
         assert_eq!(section_words(&of), "`## S` (first line `Verdict: PASS`, of this patch)");
@@ -319,7 +322,8 @@ mod tests {
         let gate = SectionGate {
             section: "## S",
             required: false,
-            verdict: Some(Verdict::Pass),
+            verdict: Some(Verdict::PASS),
+            verdicts: &[],
             strict: true,
             fields: Fields::NONE,
             fresh: false,

@@ -1,6 +1,6 @@
 //! Need of a task or a mission, as a part of several answers.
 
-use orange_core::{Verdict, need};
+use orange_core::need;
 use serde::{Deserialize, Serialize};
 
 /// Need of a task or a mission.
@@ -27,9 +27,9 @@ pub struct Need {
     pub request: Option<String>,
     /// End of a limit, RFC 3339 UTC.
     pub until: Option<String>,
-    /// `PASS` or `FAIL`: the verdict of work that is ready for a person.
+    /// The verdict of work that is ready for a person: `PASS`, `FAIL`, or another one of the workflow.
     #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<String>,
     /// The round of review of work that is ready for a person.
     pub round: Option<u32>,
     /// The size of work that is ready for a person; null when git cannot tell it.

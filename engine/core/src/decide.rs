@@ -296,7 +296,7 @@ impl<'m> Machine<'m> {
     /// agent, perhaps of a reviewer with a name: a verdict that it finds is not its own. The section of another
     /// reviewer is left out.
     pub fn found(&self, state: StateId, body: &str, reviewer: Option<&str>) -> Vec<SeenSection<'m>> {
-        let gates = self.section_gates_of(state).filter(|gate| gate.fresh && gate.verdict.is_some());
+        let gates = self.section_gates_of(state).filter(|gate| gate.fresh && gate.asks_for_verdict());
         let gates = gates.filter(|gate| gate.reviewer.is_none() || gate.reviewer == reviewer);
         contents(gates, body, When::Started)
     }

@@ -251,7 +251,7 @@ impl<'m> Machine<'m> {
     /// True if the transition depends on a verdict, which any agent in the worktree may have written.
     fn takes_verdict(&self, condition: &Condition<'_>, decision: &Decision<'_>) -> bool {
         let gates = self.transition(decision.transition).gates;
-        gates.iter().chain(condition.gates()).any(|it| it.verdict().is_some())
+        gates.iter().chain(condition.gates()).flat_map(Gate::sections).any(SectionGate::asks_for_verdict)
     }
 
     /// An exit rule whose transition is refused, or depends on a verdict that may be another agent's, counts as a crash under

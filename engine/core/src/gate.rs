@@ -6,23 +6,28 @@ use core::fmt;
 use crate::section::{fingerprint, prose_lines, section, visible_lines};
 use crate::{Checks, OpenChildren, Program};
 
-/// The judgement of a reviewer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "UPPERCASE"))]
-pub enum Verdict {
-    /// The work is good.
-    Pass,
-    /// It is not good.
-    Fail,
-}
+/// The judgement of a reviewer, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Verdict<'a>(&'a str);
 
-impl Verdict {
+impl<'a> Verdict<'a> {
+    /// The work is good.
+    pub const PASS: Verdict<'static> = Verdict("PASS");
+
+    /// It is not good.
+    pub const FAIL: Verdict<'static> = Verdict("FAIL");
+
+    /// The verdicts of a section whose gates name no others.
+    pub const BOTH: [&'static str; 2] = [Verdict::PASS.0, Verdict::FAIL.0];
+
+    /// The verdict that is this word of a workflow.
+    pub const fn new(word: &'a str) -> Verdict<'a> {
+        Verdict(word)
+    }
+
     /// The word as it stands in an artifact.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Pass => "PASS",
-            Verdict::Fail => "FAIL",
-        }
+    pub const fn as_str(self) -> &'a str {
+        self.0
     }
 }
 
@@ -45,7 +50,7 @@ impl VerdictOf {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Verdict<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -76,7 +81,9 @@ pub struct SectionGate<'a> {
     /// It must have a line that is not blank.
     pub required: bool,
     /// The verdict that it must have.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Verdict<'a>>,
+    /// The verdicts that the section may have, where they are not [`Verdict::BOTH`]. Without a `verdict`, the gate takes each of them.
+    pub verdicts: &'a [&'a str],
     /// The verdict must be the first line that is not blank, as `Verdict: PASS` or `Verdict: FAIL`.
     pub strict: bool,
     /// The lines `NAME: something` that it must have.
@@ -121,7 +128,7 @@ impl<'a> Gate<'a> {
     }
 
     /// The verdict that it asks for.
-    pub const fn verdict(&self) -> Option<Verdict> {
+    pub const fn verdict(&self) -> Option<Verdict<'a>> {
         match self {
             Gate::Section(gate) => gate.verdict,
             // They ask for the same.
@@ -131,6 +138,44 @@ impl<'a> Gate<'a> {
             },
             Gate::Command(_) | Gate::OnMerge(_) | Gate::Checks | Gate::Children(_) => None,
         }
+    }
+}
+
+impl<'a> SectionGate<'a> {
+    /// True if the section must have a verdict.
+    pub const fn asks_for_verdict(&self) -> bool {
+        self.verdict.is_some() || !self.verdicts.is_empty()
+    }
+
+    /// The verdicts that the section may have.
+    pub const fn words(&self) -> &'a [&'a str] {
+        if self.verdicts.is_empty() { &Verdict::BOTH } else { self.verdicts }
+    }
+
+    /// The verdicts that the gate takes.
+    pub fn wanted(&self) -> impl Iterator<Item = Verdict<'a>> {
+        let wanted = self.verdict;
+        self.words()
+            .iter()
+            .map(|word| Verdict(word))
+            .filter(move |it| wanted.is_none_or(|wanted| wanted == *it))
+    }
+
+    /// The verdicts of the section that the gate does not take.
+    pub fn others(&self) -> impl Iterator<Item = Verdict<'a>> {
+        let wanted = self.verdict;
+        self.words()
+            .iter()
+            .map(|word| Verdict(word))
+            .filter(move |it| wanted.is_some_and(|wanted| wanted != *it))
+    }
+
+    /// The verdict that stands in the section of a body, if the gate holds.
+    pub fn standing_verdict(&self, body: &str, seen: &[SeenSection<'_>]) -> Option<Verdict<'a>> {
+        let holds = |verdict: &Verdict<'a>| {
+            check_section(&SectionGate { verdict: Some(*verdict), ..*self }, body, seen).is_ok()
+        };
+        self.wanted().find(holds)
     }
 }
 
@@ -228,17 +273,17 @@ pub enum Missing {
     Section,
     /// The section has no line that is not blank.
     Content,
-    /// No line has the word `PASS` or `FAIL`; with a strict gate, the first line is not `Verdict: …`.
+    /// No line has one of the section's verdicts, such as `PASS` or `FAIL`; with a strict gate, the first line is not `Verdict: …`.
     Verdict,
-    /// The line that should give the verdict has both words. Lines count from 1 within the section.
+    /// The line that should give the verdict has more than one. Lines count from 1 within the section.
     OneVerdict {
         /// Line of the section, from 1.
         line: u32,
     },
     /// The verdict is the other one.
     OtherVerdict {
-        /// The verdict that stands there.
-        found: Verdict,
+        /// The number of the verdict that stands there, among the gate's [`words`](SectionGate::words).
+        found: usize,
     },
     /// A field has no line: one of those of which each must have one, or the first of those of which none has.
     Field {
@@ -277,12 +322,14 @@ pub enum Missing {
 pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[SeenSection<'_>]) -> Result<(), Missing> {
     let content = section(body, gate.section).ok_or(Missing::Section)?;
     let blank = visible_lines(content).all(is_blank);
-    if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
+    if blank && (gate.required || gate.asks_for_verdict() || !gate.fields.is_empty()) {
         return Err(Missing::Content);
     }
-    if let Some(wanted) = gate.verdict {
-        let found = if gate.strict { strict_verdict(content)? } else { loose_verdict(content)? };
-        if found != wanted {
+    if gate.asks_for_verdict() {
+        let words = gate.words();
+        let found =
+            if gate.strict { strict_verdict(content, words)? } else { loose_verdict(content, words)? };
+        if gate.verdict.is_some_and(|wanted| wanted.0 != words[found]) {
             return Err(Missing::OtherVerdict { found });
         }
     }
@@ -305,13 +352,12 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-fn strict_verdict(content: &str) -> Result<Verdict, Missing> {
+/// The number of the verdict in the first line that is not blank.
+fn strict_verdict(content: &str, words: &[&str]) -> Result<usize, Missing> {
     let first = visible_lines(content).find(|line| !is_blank(line)).unwrap_or_default();
-    match after_verdict(&without_marks(first)).map(str::trim) {
-        Some(word) if word.eq_ignore_ascii_case("PASS") => Ok(Verdict::Pass),
-        Some(word) if word.eq_ignore_ascii_case("FAIL") => Ok(Verdict::Fail),
-        Some(_) | None => Err(Missing::Verdict),
-    }
+    let line = without_marks(first);
+    let found = after_verdict(&line).map(str::trim).unwrap_or_default();
+    words.iter().position(|word| word.eq_ignore_ascii_case(found)).ok_or(Missing::Verdict)
 }
 
 /// A line without Markdown's marks around words: `**Verdict:** PASS` is `Verdict: PASS`.
@@ -320,17 +366,15 @@ fn without_marks(line: &str) -> String {
     line.chars().filter(|it| !matches!(it, '*' | '_' | '`')).collect()
 }
 
-/// The verdict in the first line with the word PASS or FAIL; a line that begins with `Verdict:` comes first. A line with
-/// both words has no verdict, so that "tests pass, verdict: FAIL" is never read as PASS.
-fn loose_verdict(content: &str) -> Result<Verdict, Missing> {
+/// The number of the verdict in the first line with one of the words; a line that begins with `Verdict:` comes first. A line with
+/// two of the words has no verdict, so that "tests pass, verdict: FAIL" is never read as PASS.
+fn loose_verdict(content: &str, words: &[&str]) -> Result<usize, Missing> {
     let mut first = None;
     for (number, line) in numbered_prose(content) {
-        let verdict = match (has_word(line, "PASS"), has_word(line, "FAIL")) {
-            (false, false) => continue,
-            (true, true) => Err(Missing::OneVerdict { line: number }),
-            (true, false) => Ok(Verdict::Pass),
-            (false, true) => Ok(Verdict::Fail),
-        };
+        let mut found = (0..words.len()).filter(|word| has_word(line, words[*word]));
+        let Some(verdict) = found.next() else { continue };
+        let verdict =
+            if found.next().is_some() { Err(Missing::OneVerdict { line: number }) } else { Ok(verdict) };
         if after_verdict(line).is_some() {
             return verdict;
         }
@@ -387,6 +431,7 @@ mod tests {
         section: "## S",
         required: false,
         verdict: None,
+        verdicts: &[],
         strict: false,
         fields: Fields::NONE,
         fresh: false,
@@ -400,8 +445,9 @@ mod tests {
     }
 
     #[track_caller]
-    fn verdict(content: &str, expect: Result<Verdict, Missing>) {
-        assert_eq!(loose_verdict(content), expect, "{content:?}");
+    fn verdict(content: &str, expect: Result<Verdict<'_>, Missing>) {
+        let found = loose_verdict(content, &Verdict::BOTH).map(|it| Verdict::new(Verdict::BOTH[it]));
+        assert_eq!(found, expect, "{content:?}");
     }
 
     #[test]
@@ -418,7 +464,7 @@ mod tests {
         let required = SectionGate { required: true, ..HANDOFF };
         check(required, "<!-- what was done -->\n", Err(Missing::Content));
         check(required, "<!--\nwhat was done\n-->\nall of it", Ok(()));
-        let pass = SectionGate { verdict: Some(Verdict::Pass), ..HANDOFF };
+        let pass = SectionGate { verdict: Some(Verdict::PASS), ..HANDOFF };
         check(pass, "<!--\nVerdict: PASS\n-->\nsee above", Err(Missing::Verdict));
         check(pass, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
         check(SectionGate { strict: true, ..pass }, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
@@ -429,29 +475,29 @@ mod tests {
 
     #[test]
     fn the_verdict_is_the_first_line_with_the_word() {
-        verdict("fine\nPass it.\nFAIL", Ok(Verdict::Pass));
+        verdict("fine\nPass it.\nFAIL", Ok(Verdict::PASS));
         verdict("passing, failed, surpass", Err(Missing::Verdict));
-        verdict("- **FAIL**: no tests", Ok(Verdict::Fail));
-        verdict("```\nPASS\n```\nFAIL", Ok(Verdict::Fail));
+        verdict("- **FAIL**: no tests", Ok(Verdict::FAIL));
+        verdict("```\nPASS\n```\nFAIL", Ok(Verdict::FAIL));
     }
 
     #[test]
     fn a_verdict_line_comes_before_prose() {
-        verdict("All tests pass, but it leaks.\nVerdict: FAIL", Ok(Verdict::Fail));
-        verdict("verdict:pass", Ok(Verdict::Pass));
-        verdict("Verdict: unsure\nFAIL", Ok(Verdict::Fail));
+        verdict("All tests pass, but it leaks.\nVerdict: FAIL", Ok(Verdict::FAIL));
+        verdict("verdict:pass", Ok(Verdict::PASS));
+        verdict("Verdict: unsure\nFAIL", Ok(Verdict::FAIL));
     }
 
     #[test]
     fn a_line_with_both_words_is_no_verdict() {
         verdict("\nVerdict: PASS/FAIL", Err(Missing::OneVerdict { line: 2 }));
         verdict("did not fail, so pass", Err(Missing::OneVerdict { line: 1 }));
-        verdict("PASS or FAIL?\nVerdict: PASS", Ok(Verdict::Pass));
+        verdict("PASS or FAIL?\nVerdict: PASS", Ok(Verdict::PASS));
     }
 
     #[test]
     fn strict_wants_the_verdict_first() {
-        let strict = SectionGate { verdict: Some(Verdict::Pass), strict: true, ..HANDOFF };
+        let strict = SectionGate { verdict: Some(Verdict::PASS), strict: true, ..HANDOFF };
         check(strict, "\n  verdict: pass \r\nfine", Ok(()));
         check(strict, "Looks good.\nVerdict: PASS", Err(Missing::Verdict));
         check(strict, "Verdict: PASS, mostly", Err(Missing::Verdict));
@@ -460,7 +506,7 @@ mod tests {
         }
         check(strict, "This cannot pass: the tests are red.", Err(Missing::Verdict));
         check(strict, "```\nVerdict: PASS\n```", Err(Missing::Verdict));
-        check(strict, "Verdict: FAIL", Err(Missing::OtherVerdict { found: Verdict::Fail }));
+        check(strict, "Verdict: FAIL", Err(Missing::OtherVerdict { found: 1 }));
         check(strict, "", Err(Missing::Content));
     }
 
@@ -505,7 +551,7 @@ mod tests {
     #[test]
     fn a_verdict_counts_while_its_work_is_the_same() {
         let moved = |has_same_patch| WorkSince::Changed { has_same_patch, commits: Some(2) };
-        let gate = SectionGate { verdict: Some(Verdict::Pass), ..HANDOFF };
+        let gate = SectionGate { verdict: Some(Verdict::PASS), ..HANDOFF };
         let judge = |of, work| {
             let content = "Verdict: PASS";
             let seen =
@@ -525,7 +571,7 @@ mod tests {
 
     #[test]
     fn a_verdict_that_no_gate_has_accepted_is_of_the_present() {
-        let gate = SectionGate { verdict: Some(Verdict::Pass), of: Some(VerdictOf::Commit), ..HANDOFF };
+        let gate = SectionGate { verdict: Some(Verdict::PASS), of: Some(VerdictOf::Commit), ..HANDOFF };
         let seen = |content, when| SeenSection {
             section: "## S",
             fingerprint: fingerprint(content),

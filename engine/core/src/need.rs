@@ -17,7 +17,6 @@ pub use self::task::{
     CreatedCount, Hooks, KnownForgeMerge, KnownPullRequest, Lost, OverdueFact, ReachedBudget, TaskFacts,
     questions,
 };
-use crate::Verdict;
 
 /// NeedKind of a need, the most urgent first. Those from [`NeedKind::Limit`] on need no person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,7 +130,7 @@ pub struct Need<'f> {
     /// End of the wait, if that is known.
     pub until: Option<&'f str>,
     /// The verdict that stands, of work that is ready for a person.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<String>,
     /// The round of review, if there was one.
     pub round: Option<u32>,
 }

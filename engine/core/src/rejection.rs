@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::section::is_hidden;
 use crate::{
     Actor, Actors, CounterId, Fields, Gate, Lack, Machine, Missing, Program, SectionGate, StateId,
-    TransitionId, View, When, WorkSince, check_section,
+    TransitionId, Verdict, View, When, WorkSince, check_section,
 };
 
 /// Reason for which a request is refused.
@@ -265,20 +265,26 @@ impl Missing {
             Missing::Section => format!("`{section}` is missing from TASK.md"),
             Missing::Content => format!("`{section}` in TASK.md is empty"),
             Missing::Verdict if gate.strict => {
-                format!("`{section}` in TASK.md does not begin with `Verdict: PASS` or `Verdict: FAIL`")
+                let lines = gate.words().iter().map(|word| format!("`Verdict: {word}`"));
+                format!("`{section}` in TASK.md does not begin with {}", one_of(lines))
             }
-            Missing::Verdict => format!("`{section}` in TASK.md has no verdict: no line with PASS or FAIL"),
+            Missing::Verdict => {
+                let words = one_of(gate.words().iter().map(ToString::to_string));
+                format!("`{section}` in TASK.md has no verdict: no line with {words}")
+            }
             Missing::OneVerdict { line } => {
-                format!(
-                    "line {line} of `{section}` in TASK.md has both PASS and FAIL, which is not a verdict"
-                )
+                let found = match gate.words() {
+                    [one, other] => format!("both {one} and {other}"),
+                    words => format!("several of {}", words.join(", ")),
+                };
+                format!("line {line} of `{section}` in TASK.md has {found}, which is not a verdict")
             }
-            Missing::OtherVerdict { found } => match gate.verdict {
-                Some(wanted) => {
-                    format!("the verdict of `{section}` in TASK.md is {found}, and this needs {wanted}")
-                }
-                None => format!("the verdict of `{section}` in TASK.md is {found}"),
-            },
+            Missing::OtherVerdict { found } => {
+                let found = gate.words().get(*found).unwrap_or(&"another one");
+                let needs =
+                    gate.verdict.map(|wanted| format!(", and this needs {wanted}")).unwrap_or_default();
+                format!("the verdict of `{section}` in TASK.md is {found}{needs}")
+            }
             Missing::Field { field } => {
                 let lines = match gate.fields {
                     Fields::Any(_) => fields(gate),
@@ -356,7 +362,7 @@ fn field_name<'a>(gate: &SectionGate<'a>, field: usize) -> &'a str {
 }
 
 fn what_to_write(gate: &SectionGate<'_>) -> String {
-    if gate.verdict.is_some() {
+    if gate.asks_for_verdict() {
         format!("first line `Verdict: {}`, then the reasons", verdict_word(gate))
     } else if gate.fields.is_empty() {
         "at least one line".to_string()
@@ -368,8 +374,17 @@ fn what_to_write(gate: &SectionGate<'_>) -> String {
     }
 }
 
-fn verdict_word(gate: &SectionGate<'_>) -> &'static str {
-    gate.verdict.map_or("PASS", |verdict| verdict.as_str())
+/// The verdict that the gate asks for, or those of which it takes each: `PASS`, `PASS|DISCUSS`.
+fn verdict_word(gate: &SectionGate<'_>) -> String {
+    let wanted: Vec<&str> = gate.wanted().map(Verdict::as_str).collect();
+    wanted.join("|")
+}
+
+/// The last two with `or` between them, the others with commas: `a, b or c`.
+fn one_of(words: impl Iterator<Item = String>) -> String {
+    let mut words: Vec<String> = words.collect();
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) }
 }
 
 fn fields(gate: &SectionGate<'_>) -> String {
@@ -410,7 +425,7 @@ fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
 mod tests {
     use super::*;
     use crate::tests::{DONE, MACHINE, REVIEW, view};
-    use crate::{SeenSection, Transition, Verdict, VerdictOf, fingerprint};
+    use crate::{SeenSection, Transition, VerdictOf, fingerprint};
 
     #[test]
     fn a_gate_says_of_which_work_a_verdict_is() {
@@ -418,7 +433,8 @@ mod tests {
         let gate = SectionGate {
             section: "## Review",
             required: false,
-            verdict: Some(Verdict::Pass),
+            verdict: Some(Verdict::PASS),
+            verdicts: &[],
             strict: false,
             fields: Fields::NONE,
             fresh: false,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Effect, Gate, Hook, LifeFacts, Machine, SectionGate, StateId, Verdict, View, check_section};
+use crate::{Effect, Gate, Hook, LifeFacts, Machine, SectionGate, StateId, View, check_section};
 
 impl<'m> Machine<'m> {
     /// The hooks that start the reviewers with names of a state: the first one of each name on the transitions into it.
@@ -28,12 +28,10 @@ impl<'m> Machine<'m> {
     /// read.
     pub fn has_judged(&self, view: &View<'_>, reviewer: &str) -> bool {
         let own = self.section_gates_of(view.status).filter(|it| it.reviewer == Some(reviewer));
-        let mut own = own.filter(|it| it.verdict.is_some());
+        let mut own = own.filter(|it| it.asks_for_verdict());
         own.any(|gate| {
-            let says = |verdict| SectionGate { verdict: Some(verdict), ..*gate };
-            [Verdict::Pass, Verdict::Fail]
-                .iter()
-                .any(|verdict| check_section(&says(*verdict), view.body, view.seen).is_ok())
+            let any = SectionGate { verdict: None, verdicts: gate.words(), ..*gate };
+            check_section(&any, view.body, view.seen).is_ok()
         })
     }
 
@@ -77,15 +75,21 @@ impl<'a> Hook<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
     use crate::tests::{DONE, MACHINE, REVIEW, WORKING, view};
     use crate::*;
     use alloc::string::String;
 
-    const fn own(section: &'static str, name: &'static str, verdict: Verdict) -> SectionGate<'static> {
+    const fn own(
+        section: &'static str,
+        name: &'static str,
+        verdict: Verdict<'static>,
+    ) -> SectionGate<'static> {
         SectionGate {
             section,
             required: false,
             verdict: Some(verdict),
+            verdicts: &[],
             strict: false,
             fields: Fields::NONE,
             fresh: true,
@@ -100,11 +104,11 @@ mod tests {
     }
 
     const PASSED: &[Gate<'_>] = &[
-        Gate::Section(own("## R: a", "a", Verdict::Pass)),
-        Gate::Section(own("## R: b", "b", Verdict::Pass)),
+        Gate::Section(own("## R: a", "a", Verdict::PASS)),
+        Gate::Section(own("## R: b", "b", Verdict::PASS)),
     ];
     const FAILED: &[Gate<'_>] =
-        &[Gate::AnySection(&[own("## R: a", "a", Verdict::Fail), own("## R: b", "b", Verdict::Fail)])];
+        &[Gate::AnySection(&[own("## R: a", "a", Verdict::FAIL), own("## R: b", "b", Verdict::FAIL)])];
     const RULES: &[ExitRule<'_>] = &[
         ExitRule { state: REVIEW, condition: Condition::Artifact(PASSED), outcome: Outcome::Then(DONE) },
         ExitRule { state: REVIEW, condition: Condition::Artifact(FAILED), outcome: Outcome::Then(WORKING) },

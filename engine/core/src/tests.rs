@@ -14,7 +14,8 @@ pub(crate) const DONE: StateId = StateId(4);
 const REVIEW_SECTION: SectionGate<'_> = SectionGate {
     section: "## Review",
     required: false,
-    verdict: Some(Verdict::Fail),
+    verdict: Some(Verdict::FAIL),
+    verdicts: &[],
     strict: false,
     fields: Fields::NONE,
     fresh: false,
@@ -496,7 +497,7 @@ fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
 /// The machine, where three transitions lead from a review to work: the reviewer's by a failed review, another one of theirs by a
 /// passed one, and a person's.
 fn with_several_transitions_to_work(judge: impl FnOnce(&Machine<'_>)) {
-    let passed = [Gate::Section(SectionGate { verdict: Some(Verdict::Pass), ..REVIEW_SECTION })];
+    let passed = [Gate::Section(SectionGate { verdict: Some(Verdict::PASS), ..REVIEW_SECTION })];
     let mut transitions = MACHINE.transitions.to_vec();
     let reviewers = Transition { by: Actors::NONE.with(Actor::Reviewer), ..transitions[2] };
     let others = Transition { gates: &passed, guard: None, ..reviewers };

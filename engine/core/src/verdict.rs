@@ -13,6 +13,8 @@ use crate::{Machine, SectionGate, StateId, Verdict};
 pub enum NoVerdict {
     /// No gate of the state reads a verdict of this reviewer.
     NotAsked,
+    /// The section has other verdicts: these.
+    Unknown(Vec<String>),
     /// Gates read the verdict of a reviewer in several sections.
     Several(Vec<String>),
     /// A line of the text is a heading that would end the section.
@@ -26,21 +28,32 @@ pub enum NoVerdict {
     },
 }
 
-impl Machine<'_> {
-    /// The section of the verdict of a reviewer, whose name is `None` where only one judges, and its content with this text.
+/// A verdict with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedVerdict<'m> {
+    /// The heading of its section.
+    pub section: &'m str,
+    /// The verdict, as the workflow spells it.
+    pub verdict: Verdict<'m>,
+    /// The content of the section.
+    pub content: String,
+}
+
+impl<'m> Machine<'m> {
+    /// Places the verdict of a reviewer, whose name is `None` where only one judges, with this text.
     ///
     /// # Errors
     /// The flaw of the text, or that no gate of the state asks for this verdict.
     pub fn verdict(
-        &self,
+        &'m self,
         state: StateId,
         reviewer: Option<&str>,
-        verdict: Verdict,
+        verdict: &str,
         text: &str,
-    ) -> Result<(&str, String), NoVerdict> {
-        let own: Vec<&SectionGate<'_>> = self
+    ) -> Result<PlacedVerdict<'m>, NoVerdict> {
+        let own: Vec<&SectionGate<'m>> = self
             .section_gates_of(state)
-            .filter(|gate| gate.verdict.is_some() && gate.reviewer == reviewer)
+            .filter(|gate| gate.asks_for_verdict() && gate.reviewer == reviewer)
             .collect();
         let Some(first) = own.first() else { return Err(NoVerdict::NotAsked) };
         if own.iter().any(|gate| gate.section != first.section) {
@@ -49,22 +62,26 @@ impl Machine<'_> {
             sections.dedup();
             return Err(NoVerdict::Several(sections));
         }
+        let known = first.words().iter().find(|it| it.eq_ignore_ascii_case(verdict));
+        let Some(verdict) = known.map(|it| Verdict::new(it)) else {
+            return Err(NoVerdict::Unknown(first.words().iter().map(ToString::to_string).collect()));
+        };
         let content = content(first.section, verdict, text)?;
         let body = format!("{}\n\n{content}\n", first.section);
-        // Gates for the other verdict are not asked: a FAIL need not have what a PASS must.
-        for gate in own.iter().filter(|gate| gate.verdict == Some(verdict)) {
+        // Gates for another verdict are not asked: a FAIL need not have what a PASS must.
+        for gate in own.iter().filter(|gate| gate.wanted().any(|it| it == verdict)) {
             let alone = SectionGate { fresh: false, of: None, ..**gate };
             check_section(&alone, &body, &[]).map_err(|missing| NoVerdict::Lacks {
                 what: missing.message(gate),
                 remedy: missing.remedy(gate),
             })?;
         }
-        Ok((first.section, content))
+        Ok(PlacedVerdict { section: first.section, verdict, content })
     }
 }
 
 /// The content of a section: the verdict as its first line, and the text, whose headings are below that of the section.
-fn content(section: &str, verdict: Verdict, text: &str) -> Result<String, NoVerdict> {
+fn content(section: &str, verdict: Verdict<'_>, text: &str) -> Result<String, NoVerdict> {
     // The indentation of a first line stays: with it, a line may be code.
     let text = text.trim_end().trim_start_matches(['\r', '\n']);
     let level = Heading::parse(section).map_or(1, |heading| heading.level);
@@ -89,12 +106,13 @@ mod tests {
     const fn gate(
         section: &'static str,
         name: Option<&'static str>,
-        verdict: Verdict,
+        verdict: Verdict<'static>,
     ) -> SectionGate<'static> {
         SectionGate {
             section,
             required: false,
             verdict: Some(verdict),
+            verdicts: &[],
             strict: true,
             fields: Fields::NONE,
             fresh: true,
@@ -105,45 +123,45 @@ mod tests {
 
     const FIELDS: Fields<'_> = Fields::All(&["TESTED"]);
     const PASSED: &[Gate<'_>] = &[
-        Gate::Section(SectionGate { fields: FIELDS, ..gate("## R: a", Some("a"), Verdict::Pass) }),
-        Gate::Section(gate("## R: b", Some("b"), Verdict::Pass)),
-        Gate::Section(gate("## Review", None, Verdict::Pass)),
+        Gate::Section(SectionGate { fields: FIELDS, ..gate("## R: a", Some("a"), Verdict::PASS) }),
+        Gate::Section(gate("## R: b", Some("b"), Verdict::PASS)),
+        Gate::Section(gate("## Review", None, Verdict::PASS)),
     ];
     const FAILED: &[Gate<'_>] = &[Gate::AnySection(&[
-        gate("## R: a", Some("a"), Verdict::Fail),
-        gate("## R: b", Some("b"), Verdict::Fail),
+        gate("## R: a", Some("a"), Verdict::FAIL),
+        gate("## R: b", Some("b"), Verdict::FAIL),
     ])];
 
     fn verdict(
         state: StateId,
         reviewer: Option<&str>,
-        verdict: Verdict,
+        verdict: Verdict<'_>,
         text: &str,
     ) -> Result<(String, String), NoVerdict> {
         let mut transitions = MACHINE.transitions.to_vec();
         (transitions[2].gates, transitions[2].guard) = (FAILED, None);
         (transitions[3].gates, transitions[3].guard, transitions[3].to) = (PASSED, None, DONE);
         let machine = Machine { transitions: &transitions, exit_rules: &[], ..MACHINE };
-        let (section, content) = machine.verdict(state, reviewer, verdict, text)?;
-        Ok((section.to_string(), content))
+        let placed = machine.verdict(state, reviewer, verdict.as_str(), text)?;
+        Ok((placed.section.to_string(), placed.content))
     }
 
     #[test]
     fn a_reviewer_has_a_section_of_its_own() {
-        let fails = |name| verdict(REVIEW, name, Verdict::Fail, "It breaks.\n").unwrap();
+        let fails = |name| verdict(REVIEW, name, Verdict::FAIL, "It breaks.\n").unwrap();
         assert_eq!(fails(Some("a")), ("## R: a".to_string(), "Verdict: FAIL\n\nIt breaks.".to_string()));
         assert_eq!(fails(Some("b")).0, "## R: b");
         assert_eq!(
-            verdict(REVIEW, None, Verdict::Pass, "").unwrap(),
+            verdict(REVIEW, None, Verdict::PASS, "").unwrap(),
             ("## Review".to_string(), "Verdict: PASS".to_string())
         );
-        assert_eq!(verdict(REVIEW, Some("c"), Verdict::Pass, ""), Err(NoVerdict::NotAsked));
-        assert_eq!(verdict(WORKING, Some("a"), Verdict::Pass, ""), Err(NoVerdict::NotAsked));
+        assert_eq!(verdict(REVIEW, Some("c"), Verdict::PASS, ""), Err(NoVerdict::NotAsked));
+        assert_eq!(verdict(WORKING, Some("a"), Verdict::PASS, ""), Err(NoVerdict::NotAsked));
     }
 
     #[test]
     fn a_pass_has_what_its_gate_asks_for() {
-        let passes = |text| verdict(REVIEW, Some("a"), Verdict::Pass, text);
+        let passes = |text| verdict(REVIEW, Some("a"), Verdict::PASS, text);
         let Err(NoVerdict::Lacks { what, remedy }) = passes("Fine.") else { panic!("it lacks a field") };
         assert_eq!(what, "`## R: a` in TASK.md has no line that begins with `TESTED:`");
         assert_eq!(remedy, "write a line `TESTED: …` into it");
@@ -152,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_text_reaches_another_section() {
-        let fails = |text: &str| verdict(REVIEW, Some("a"), Verdict::Fail, text);
+        let fails = |text: &str| verdict(REVIEW, Some("a"), Verdict::FAIL, text);
         for (text, line) in [
             ("x\n## R: b\nVerdict: PASS", "## R: b"),
             ("# Top", "# Top"),
@@ -175,13 +193,13 @@ mod tests {
     #[test]
     fn one_reviewer_has_one_section() {
         const TWO: &[Gate<'_>] = &[
-            Gate::Section(gate("## A", None, Verdict::Pass)),
-            Gate::Section(gate("## B", None, Verdict::Pass)),
+            Gate::Section(gate("## A", None, Verdict::PASS)),
+            Gate::Section(gate("## B", None, Verdict::PASS)),
         ];
         let mut transitions = MACHINE.transitions.to_vec();
         (transitions[2].gates, transitions[2].guard) = (TWO, None);
         let machine = Machine { transitions: &transitions, exit_rules: &[], ..MACHINE };
         let sections = ["## A", "## B", "## Review"].map(String::from).to_vec();
-        assert_eq!(machine.verdict(REVIEW, None, Verdict::Pass, ""), Err(NoVerdict::Several(sections)));
+        assert_eq!(machine.verdict(REVIEW, None, "PASS", ""), Err(NoVerdict::Several(sections)));
     }
 }

@@ -419,7 +419,7 @@ fn answer(about: ActionSubject<'_>, need: &need::Need<'_>, offers: Vec<Offer<'_>
         argument: owned(request.argument),
         request: owned(request.name),
         until: owned(need.until),
-        verdict: need.verdict,
+        verdict: need.verdict.clone(),
         round: need.round,
         change: None::<ChangeSize>,
         actions: offers.into_iter().map(|offer| about.answer(offer)).collect(),

@@ -30,6 +30,7 @@ const HANDOFF: SectionGate<'_> = SectionGate {
     section: "## Handoff",
     required: true,
     verdict: None,
+    verdicts: &[],
     strict: false,
     fields: Fields::NONE,
     fresh: true,
@@ -39,7 +40,7 @@ const HANDOFF: SectionGate<'_> = SectionGate {
 const FAIL: SectionGate<'_> = SectionGate {
     section: "## Review",
     required: false,
-    verdict: Some(Verdict::Fail),
+    verdict: Some(Verdict::FAIL),
     fresh: false,
     ..HANDOFF
 };

@@ -1,6 +1,5 @@
 //! Writes the verdict of a reviewer into its section of TASK.md.
 
-use orange_core::Verdict;
 use orange_core::verdict::NoVerdict;
 
 use crate::app::App;
@@ -11,22 +10,23 @@ use crate::store::event::{Actor, Spawn};
 use crate::store::{LockedWorkItem, WorkItemDir};
 use crate::{Error, ErrorKind, Result};
 
-/// Writes a verdict, for the living reviewer that asks, into the section that its gates read. Returns the heading of the section.
+/// Writes a verdict, for the living reviewer that asks, into the section that its gates read. Returns the heading of the section, and the
+/// verdict as the workflow spells it.
 ///
 /// # Errors
 /// `not_allowed` for anybody but a reviewer of the task; `refused` in a state that asks for no verdict of it, and for a text that would
 /// reach another section or lacks what the gate asks for. Nothing is written then.
-pub fn verdict(app: &App, dir: &WorkItemDir, verdict: Verdict, text: &str) -> Result<String> {
+pub fn verdict(app: &App, dir: &WorkItemDir, verdict: &str, text: &str) -> Result<(String, String)> {
     let mut locked = lock_recovered(app, dir)?;
     app.check_caller(locked.task(), locked.history())?;
     let machine = app.machine_of(&locked.task().owned)?;
     let state = status_of(machine, locked.task())?;
     let name = reviewer(app, &locked)?.name.clone();
     let found = machine.verdict(state, name.as_deref(), verdict, text);
-    let (section, content) =
+    let placed =
         found.map_err(|flaw| refusal(flaw, locked.task().status(), name.as_deref(), &dir.command("next")))?;
-    locked.append_section(section, &content)?;
-    Ok(section.to_owned())
+    locked.append_section(placed.section, &placed.content)?;
+    Ok((placed.section.to_owned(), placed.verdict.as_str().to_owned()))
 }
 
 /// The record of the reviewer that asks.
@@ -57,6 +57,10 @@ fn refusal(flaw: NoVerdict, status: &str, name: Option<&str>, next: &str) -> Err
             format!("no gate of {status} reads a verdict of {reviewer}"),
             format!("wait until the task is in a status that asks for it; {next} shows the gates"),
         ),
+        NoVerdict::Unknown(known) => {
+            Error::new(ErrorKind::Usage, format!("a verdict of {reviewer} is {}", known.join(" or ")))
+                .help("write one of these words")
+        }
         NoVerdict::Several(sections) => refused(
             format!("the gates of {status} read a verdict of {reviewer} in several sections"),
             format!("write them into TASK.md: {}", sections.join(", ")),

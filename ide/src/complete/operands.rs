@@ -51,7 +51,7 @@ fn compared(project: &Project<'_>, operand: &str) -> Vec<(String, CompletionKind
     let mut results = project.results(Some(step));
     results.retain(|it| !it.is_empty());
     if results.is_empty() {
-        results.extend([Verdict::Pass, Verdict::Fail].map(|it| it.as_str().to_owned()));
+        results.extend([Verdict::PASS, Verdict::FAIL].map(|it| it.as_str().to_owned()));
     }
     results.into_iter().map(|it| (it, CompletionKind::Name(NameKind::Results))).collect()
 }

@@ -168,6 +168,7 @@ impl Asked<'_> {
             | NameKind::Harnesses
             | NameKind::Actors
             | NameKind::Reviewers
+            | NameKind::Verdicts
             | NameKind::Values
             | NameKind::Inputs
             | NameKind::Outputs

@@ -52,6 +52,7 @@ pub(super) fn described(
         | NameKind::Harnesses
         | NameKind::Actors
         | NameKind::Reviewers
+        | NameKind::Verdicts
         | NameKind::Roles
         | NameKind::Results
         | NameKind::Inputs

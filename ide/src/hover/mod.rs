@@ -110,6 +110,7 @@ fn described(
             NameKind::Reviewers => format!("**reviewer** `{name}`"),
             NameKind::Roles => format!("**role** `{name}`"),
             NameKind::Results => format!("**result** `{name}`"),
+            NameKind::Verdicts => format!("**verdict** `{name}`"),
             NameKind::Inputs => format!("**input** `{name}`"),
             NameKind::Outputs => format!("**output** `{name}`"),
             NameKind::States => format!("**state** `{name}`"),

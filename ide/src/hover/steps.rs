@@ -43,6 +43,7 @@ pub(super) fn described(
         | NameKind::Harnesses
         | NameKind::Actors
         | NameKind::Reviewers
+        | NameKind::Verdicts
         | NameKind::Sections
         | NameKind::Actions
         | NameKind::Values

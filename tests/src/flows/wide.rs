@@ -40,6 +40,28 @@ impl Author {
         self.delegation();
         self.budgets();
         self.sandboxes();
+        self.more_verdicts();
+    }
+
+    /// A third verdict for reviews: in some workflows it stands where FAIL did, and some exit rules take each.
+    fn more_verdicts(&mut self) {
+        let mut random = self.random.clone();
+        if !random.chance(25) {
+            return;
+        }
+        let is_instead = random.chance(50);
+        let is_review = |gate: &&mut PlannedGate| gate.section == "## Review" && gate.verdict.is_some();
+        let of_transitions = self.plan.transitions.iter_mut().flat_map(|it| &mut it.gates);
+        let of_rules = self.plan.rules.iter_mut().flat_map(|it| match &mut it.applies {
+            Applies::HasArtifact(gates) => gates.as_mut_slice(),
+            Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &mut [],
+        });
+        for gate in of_transitions.chain(of_rules).filter(is_review) {
+            gate.words = vec!["PASS", "FAIL", "DISCUSS"];
+            if is_instead && gate.verdict == Some("FAIL") {
+                gate.verdict = Some("DISCUSS");
+            }
+        }
     }
 
     /// Demands on the confinement of agents, of the file, of states and of hooks.

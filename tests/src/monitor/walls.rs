@@ -17,9 +17,9 @@ pub(super) enum Forgery {
 impl<'p> RunMonitor<'p> {
     /// Whatever an agent without a wall could write, it has written.
     pub(super) fn forges(&mut self, it: &PlannedTransition, cause: TransitionCause) {
-        let of_rule = self.gates_of_rule(it, cause).iter().any(|gate| gate.verdict.is_some());
+        let of_rule = self.gates_of_rule(it, cause).iter().any(|gate| gate.asks_for_verdict());
         let by_verdict =
-            it.gates.iter().any(|gate| gate.verdict.is_some()) && cause != TransitionCause::Escalated;
+            it.gates.iter().any(|gate| gate.asks_for_verdict()) && cause != TransitionCause::Escalated;
         let by_reviewer = cause == TransitionCause::Asked(TaskActor::Reviewer)
             && it.by.contains(&"reviewer")
             && !it.by.contains(&"worker");

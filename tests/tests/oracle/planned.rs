@@ -9,7 +9,8 @@ pub(crate) fn section_gate(planned: &PlannedGate) -> SectionGate<'_> {
     SectionGate {
         section: planned.section,
         required: planned.required,
-        verdict: planned.verdict.map(|word| if word == "PASS" { Verdict::Pass } else { Verdict::Fail }),
+        verdict: planned.verdict.map(Verdict::new),
+        verdicts: &planned.words,
         strict: planned.strict,
         fields: match &planned.fields[..] {
             names if planned.every_field || names.is_empty() => Fields::All(names),

@@ -70,7 +70,7 @@ impl Arguments {
     /// The claims that the plan itself refutes.
     pub(crate) fn wrong_of(&self, plan: &Plan) -> Option<String> {
         let is_wrong = |claim: &&ArguedClaim| match claim {
-            ArguedClaim::NoVerdict => plan.gates().any(|it| it.verdict.is_some()),
+            ArguedClaim::NoVerdict => plan.gates().any(|it| it.asks_for_verdict()),
             ArguedClaim::NoGate => plan.transitions.iter().any(|it| !it.gates.is_empty()),
             ArguedClaim::Gated { ruled, gated } => [*ruled, *gated] != gates(plan),
             ArguedClaim::Unattended => !plan.unattended,

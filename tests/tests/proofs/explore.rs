@@ -25,13 +25,14 @@ const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
 const TURNS: usize = 8;
 /// The tasks from which it is tried what a gate lets through.
 const MOST_TRIED: usize = 40;
-const TEXTS: [&str; 7] = [
+const TEXTS: [&str; 8] = [
     "",
     "Something.",
     "DONE: all",
     "REMAINING: none\nDONE: all",
     "Verdict: PASS",
     "Verdict: FAIL",
+    "Verdict: DISCUSS",
     "The result is PASS.",
 ];
 

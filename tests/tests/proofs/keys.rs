@@ -8,11 +8,15 @@ use orange_codegen::syntax::{Node, NodeKind, parse};
 use orange_tests::flows::wide_flow;
 use orange_tests::steps::{small_steps, wide_steps};
 
+/// Reason for the keys of reviewers with names.
+const PANELS: &str = "`analysis/tests/panels.rs` attacks random panels of reviewers with names";
+
 /// The keys that no random workflow has, with the reason.
 const UNUSED: &[(&str, &str)] = &[
-    ("a gate: verdicts", "`analysis/tests/panels.rs` attacks random panels of reviewers with names"),
-    ("spawn_agent: name", "as `verdicts`"),
-    ("spawn_reviewer: name", "as `verdicts`"),
+    ("a list of verdicts: all", PANELS),
+    ("a list of verdicts: any", PANELS),
+    ("spawn_agent: name", PANELS),
+    ("spawn_reviewer: name", PANELS),
     ("a command: on", "no configuration follows from it: a merge that it refuses changes nothing"),
     ("a state: on_budget", "an end for a used-up budget is decided by tests of values"),
     ("a prompt: include", "no proof reads prompts"),

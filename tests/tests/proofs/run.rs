@@ -428,7 +428,7 @@ impl<'r> WatchedWalk<'r> {
     }
 
     fn lacks(&self, gate: &PlannedGate) -> bool {
-        let started = self.started.iter().filter(|_| gate.verdict.is_some());
+        let started = self.started.iter().filter(|_| gate.asks_for_verdict());
         let seen = self.passed.iter().chain(&self.entered).chain(started).cloned().collect();
         let body = self.walk.body().to_owned();
         let succeeds = |argv| self.answered.succeeding.contains(&command_line(argv));

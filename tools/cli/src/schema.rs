@@ -234,6 +234,7 @@ fn pattern(names: NameKind) -> Option<&'static str> {
         NameKind::Counters => Some("^[a-z_][a-z0-9_]*$"),
         NameKind::Actors => Some("^[a-z][a-z0-9-]*$"),
         NameKind::Prompts | NameKind::Steps => Some(r"\S"),
+        NameKind::Verdicts => Some("^[A-Za-z][A-Za-z0-9]*$"),
         NameKind::Workflows
         | NameKind::Reviewers
         | NameKind::Sections

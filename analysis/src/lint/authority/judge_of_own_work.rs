@@ -47,7 +47,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
     let state = facts.search.task(edge.from).status;
     let mut verdicts =
         judges.verdicts.range((state, String::new())..).take_while(|((it, _), _)| *it == state);
-    let own = transition.section_gates().find(|it| it.verdict.is_some());
+    let own = transition.section_gates().find(|it| it.asks_for_verdict());
     let heading = own.map_or_else(
         || verdicts.next().map(|((_, it), _)| it.clone()),
         |it| Some(it.section.value.clone()),

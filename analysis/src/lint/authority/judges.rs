@@ -251,8 +251,8 @@ impl Judges {
 
 /// True if the gate of a transition wants a verdict; and true if that gate or an exit rule that leads there does.
 fn goes_by_verdict(facts: &Facts<'_>, transition: &Transition) -> [bool; 2] {
-    let is_gated = transition.section_gates().any(|it| it.verdict.is_some());
-    [is_gated, is_gated || ruled(facts, transition).any(|it| it.verdict.is_some())]
+    let is_gated = transition.section_gates().any(|it| it.asks_for_verdict());
+    [is_gated, is_gated || ruled(facts, transition).any(|it| it.asks_for_verdict())]
 }
 
 /// True if an agent that is there before a step is there after it, too; and those that the step starts, several if they are
@@ -300,16 +300,16 @@ fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), SectionVerdicts> {
     for (state, _) in facts.states() {
         let gates = facts.leaving(state).flat_map(|(_, it)| it.section_gates());
         for gate in gates.chain(artifacts(facts, state)) {
-            let Some(verdict) = &gate.verdict else { continue };
+            let Some(place) = gate.verdict_place() else { continue };
             let known = all.entry((state, gate.section.value.clone())).or_insert(SectionVerdicts {
                 places: Vec::new(),
                 is_fresh: true,
                 stale: Vec::new(),
                 declared: None,
             });
-            known.places.push(verdict.span);
+            known.places.push(place);
             known.is_fresh &= gate.fresh;
-            known.stale.extend((!gate.fresh).then_some(verdict.span));
+            known.stale.extend((!gate.fresh).then_some(place));
             known.declared = match (known.declared, gate.written_by) {
                 (Some(one), Some(other)) => Some(one.joined(other)),
                 (one, other) => one.or(other),

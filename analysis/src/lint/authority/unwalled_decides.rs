@@ -150,7 +150,7 @@ fn has_failed(facts: &Facts<'_>, edge: &Edge, id: TransitionId, at: HookIndex) -
 /// True if a step goes by a verdict, or by what a reviewer and no worker asks for.
 fn decides(facts: &Facts<'_>, edge: &Edge) -> bool {
     let has_verdict =
-        |gates: &[Gate<'_>]| gates.iter().flat_map(Gate::sections).any(|it| it.verdict.is_some());
+        |gates: &[Gate<'_>]| gates.iter().flat_map(Gate::sections).any(|it| it.asks_for_verdict());
     let rule = facts.search.deciding(edge).map(|at| &facts.machine.exit_rules[at].condition);
     let is_of_rule = matches!(rule, Some(Condition::Artifact(gates)) if has_verdict(gates));
     // A crash too many asks no gate.

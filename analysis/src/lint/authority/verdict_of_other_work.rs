@@ -13,7 +13,7 @@ use orange_codegen::diag::Diagnostic;
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let Some(merge) = facts.workflow.commands.merge else { return Vec::new() };
     let passes = facts.machine.transitions.iter().flat_map(|it| it.section_gates());
-    if !passes.into_iter().any(|gate| gate.verdict == Some(Verdict::Pass)) {
+    if !passes.into_iter().any(|gate| gate.verdict == Some(Verdict::PASS)) {
         return Vec::new();
     }
     let mut runs = JudgedRuns::new(facts);
@@ -137,8 +137,8 @@ impl<'f, 'a> JudgedRuns<'f, 'a> {
 
     fn after(&self, edge: &Edge, standing: Standing) -> Standing {
         match self.accepted(edge) {
-            Some(Verdict::Pass) => Standing::Approved,
-            Some(Verdict::Fail) => Standing::WithoutVerdict,
+            Some(Verdict::PASS) => Standing::Approved,
+            Some(_) => Standing::WithoutVerdict,
             // Where a task is stuck, a person decides about the work, and no verdict.
             None if self.facts.machine.commands.crash == Some(self.facts.search.task(edge.to).status) => {
                 Standing::WithoutVerdict
@@ -148,7 +148,7 @@ impl<'f, 'a> JudgedRuns<'f, 'a> {
     }
 
     /// The verdict that a step accepts about the present work: a new one, or one that counts for this work alone.
-    fn accepted(&self, edge: &Edge) -> Option<Verdict> {
+    fn accepted(&self, edge: &Edge) -> Option<Verdict<'_>> {
         let transition = self.facts.machine.transition(edge.step.begins()?);
         let mut gates = transition.gates.iter().filter_map(|gate| verdict(gate, |it| self.is_new(it, edge)));
         gates.next()
@@ -186,7 +186,7 @@ impl<'f, 'a> JudgedRuns<'f, 'a> {
 }
 
 /// The verdict that a gate asks for, if one of its sections is as it should be.
-fn verdict(gate: &Gate<'_>, is_new: impl Fn(&SectionGate<'_>) -> bool) -> Option<Verdict> {
+fn verdict<'m>(gate: &Gate<'m>, is_new: impl Fn(&SectionGate<'_>) -> bool) -> Option<Verdict<'m>> {
     gate.sections().iter().find(|it| it.verdict.is_some() && is_new(it))?.verdict
 }
 
@@ -202,9 +202,9 @@ fn parts(node: Node) -> (ConfigurationId, Standing) {
 fn finding(facts: &Facts<'_>, runs: &JudgedRuns<'_, '_>, before: Node, last: EdgeId) -> Option<Diagnostic> {
     let (mut run, change) = runs.run_to(before);
     let change = change?;
-    let approves = |id: &&EdgeId| runs.accepted(facts.search.edge(**id)) == Some(Verdict::Pass);
+    let approves = |id: &&EdgeId| runs.accepted(facts.search.edge(**id)) == Some(Verdict::PASS);
     let approving = facts.transition(facts.search.edge(*run.iter().rfind(approves)?).step.begins()?);
-    let gate = approving.section_gates().find(|it| it.verdict.is_some_and(|it| it.value == Verdict::Pass))?;
+    let gate = approving.section_gates().find(|it| it.wants(Verdict::PASS.as_str()))?;
     run.push(last);
     let merging = facts.transition(facts.search.edge(last).step.transition()?);
     let (arrow, heading) = (facts.arrow(merging), &gate.section.value);
@@ -226,7 +226,7 @@ fn finding(facts: &Facts<'_>, runs: &JudgedRuns<'_, '_>, before: Node, last: Edg
         }
     };
     let message = format!("{arrow} merges work that {changes} after the verdict in `{heading}`");
-    let own = merging.section_gates().find(|it| it.section.value == *heading && it.verdict.is_some());
+    let own = merging.section_gates().find(|it| it.section.value == *heading && it.asks_for_verdict());
     let ask = match own {
         Some(_) => "let the gate ask about the work, too: `of: patch`".to_owned(),
         None => format!(
@@ -236,7 +236,7 @@ fn finding(facts: &Facts<'_>, runs: &JudgedRuns<'_, '_>, before: Node, last: Edg
     let help = format!("{ask}; or {otherwise}");
     let place = own.map_or_else(|| facts.first_line(merging.span), |it| it.span);
     let found = Diagnostic::new(&CA3, place, message)
-        .label(gate.verdict.map_or(gate.span, |it| it.span), "1. the verdict is accepted")
+        .label(gate.verdict_place().unwrap_or(gate.span), "1. the verdict is accepted")
         .label(place, format!("2. merges what {since} since"));
     Some(found.trace(facts.tell(&run, changed)).help(help))
 }

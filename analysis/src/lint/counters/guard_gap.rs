@@ -30,7 +30,7 @@ struct Gap<'f> {
 }
 
 /// Parts that tell two gates on one section apart, but for `fresh`.
-type SectionWish<'f> = (&'f str, bool, Option<bool>, bool, (bool, &'f [&'f str]));
+type SectionWish<'f> = (&'f str, bool, (Option<Verdict<'f>>, &'f [&'f str]), bool, (bool, &'f [&'f str]));
 
 /// Contents of their sections that the gates of a workflow let through.
 struct Judge<'f> {
@@ -61,9 +61,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 impl<'f> Judge<'f> {
     fn of(&mut self, gate: &SectionGate<'f>) -> Rc<[bool]> {
-        let verdict = gate.verdict.map(|it| it == Verdict::Pass);
         let fields = (matches!(gate.fields, Fields::All(_)), gate.fields.names());
-        let wish = (gate.section, gate.required, verdict, gate.strict, fields);
+        let wish = (gate.section, gate.required, (gate.verdict, gate.verdicts), gate.strict, fields);
         let judged = self.known.entry(wish).or_insert_with(|| {
             let lets = |content: &Content| {
                 let body = content.text.as_ref().map(|text| format!("{}\n{text}\n", gate.section));

@@ -134,7 +134,7 @@ impl Disagreement {
         let strict = SectionGate { strict: true, fresh: false, ..*gate };
         let is_prose =
             !gate.strict && check_section(&strict, &format!("{}\n{text}\n", section.heading), &[]).is_err();
-        gate.verdict.is_some() && is_prose
+        gate.asks_for_verdict() && is_prose
     }
 }
 

@@ -92,7 +92,7 @@ fn verdict_rules<'r>(
 ) -> impl Iterator<Item = usize> + 'r {
     facts.machine.exit_rules_of(cases.state).filter(move |rule| {
         let mut artifacts = facts.machine.exit_rules[*rule].condition.section_gates();
-        artifacts.any(|gate| gate.section == heading && gate.verdict.is_some())
+        artifacts.any(|gate| gate.section == heading && gate.asks_for_verdict())
     })
 }
 

@@ -46,8 +46,13 @@ pub fn wishes(gate: &SectionGate, fresh: bool) -> String {
     if let Some(verdict) = &gate.verdict {
         text += &format!(", verdict: {}", verdict.value);
     }
-    if let Some(verdicts) = &gate.verdicts {
-        text += &format!(", verdicts: {}", verdicts.value.as_str());
+    let words =
+        Some(&gate.words).filter(|it| !it.is_empty() && gate.verdict.is_none()).map(|it| it.join(", "));
+    match (gate.verdicts.map(|it| it.value.as_str()), words) {
+        (Some(of), Some(words)) => text += &format!(", verdicts: {{{of}: [{words}]}}"),
+        (Some(of), None) => text += &format!(", verdicts: {of}"),
+        (None, Some(words)) => text += &format!(", verdicts: [{words}]"),
+        (None, None) => {}
     }
     for (flag, is_set) in [("required", gate.required), ("strict", gate.strict), ("fresh", fresh)] {
         if is_set {

@@ -112,7 +112,7 @@ fn round_reviews(
 }
 
 fn is_pass(gate: &SectionGate) -> bool {
-    gate.verdict.is_some_and(|it| it.value == Verdict::Pass)
+    gate.wants(Verdict::PASS.as_str())
 }
 
 fn round_review(facts: &Facts<'_>, id: TransitionId, review: &Transition, gate: &SectionGate) -> Diagnostic {

@@ -44,7 +44,7 @@ fn of_state(facts: &Facts<'_>, state: StateId) -> Option<Diagnostic> {
 impl<'m> Judged<'m> {
     /// Those of a state with several reviewers, and transitions for PASS and for FAIL.
     fn of(facts: &Facts<'m>, state: StateId) -> Option<Self> {
-        let gates = || facts.machine.section_gates_of(state).filter(|gate| gate.verdict.is_some());
+        let gates = || facts.machine.section_gates_of(state).filter(|gate| gate.asks_for_verdict());
         let section = |name: &str| gates().find(|gate| gate.reviewer == Some(name)).map(|gate| gate.section);
         let names = facts.machine.reviewers(state).into_iter().filter_map(Hook::reviewer);
         let reviewers: Vec<_> = names.filter_map(|name| Some((name, section(name)?))).collect();
@@ -52,7 +52,7 @@ impl<'m> Judged<'m> {
             let leaving = facts.leaving(state).map(|(id, _)| id);
             leaving.filter(|id| gates_on_verdicts(facts, *id).any(|it| wants(it, verdict))).collect()
         };
-        let (passing, failing): (Vec<_>, Vec<_>) = (wanting(Verdict::Pass), wanting(Verdict::Fail));
+        let (passing, failing): (Vec<_>, Vec<_>) = (wanting(Verdict::PASS), wanting(Verdict::FAIL));
         let is_asked = reviewers.len() > 1 && !passing.is_empty() && !failing.is_empty();
         is_asked.then_some(Self { reviewers, passing, failing })
     }
@@ -108,12 +108,12 @@ fn gates_on_verdicts<'m>(
     id: TransitionId,
 ) -> impl Iterator<Item = &'m Gate<'m>> + use<'m> {
     let is_of_reviewers =
-        |gate: &&Gate<'_>| gate.sections().iter().any(|it| it.reviewer.is_some() && it.verdict.is_some());
+        |gate: &&Gate<'_>| gate.sections().iter().any(|it| it.reviewer.is_some() && it.asks_for_verdict());
     facts.machine.transition(id).gates.iter().filter(is_of_reviewers)
 }
 
-fn wants(gate: &Gate<'_>, verdict: Verdict) -> bool {
-    gate.sections().iter().any(|it| it.verdict == Some(verdict))
+fn wants(gate: &Gate<'_>, verdict: Verdict<'_>) -> bool {
+    gate.sections().iter().any(|it| it.asks_for_verdict() && it.wanted().any(|it| it == verdict))
 }
 
 fn lets_through(gate: &Gate<'_>, body: &str) -> bool {

@@ -48,7 +48,7 @@ fn is_full_judge(facts: &Facts<'_>, transition: &Transition<'_>, hook: &Hook<'_>
 fn finding(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic> {
     let transition = facts.transition(id);
     let mut gates = facts.leaving(transition.to.value).flat_map(|(_, it)| it.section_gates());
-    let (gate, verdict) = gates.find_map(|gate| Some((gate, gate.verdict.as_ref()?)))?;
+    let (gate, verdict) = gates.find_map(|gate| Some((gate, gate.verdict_place()?)))?;
     let prompt = facts.machine.transition(id).hooks[at].spawn()?.prompt;
     let prompt = facts.machine.prompt(prompt).name;
     let hook = transition.hooks[at].span;
@@ -60,7 +60,7 @@ fn finding(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic>
     );
     let story = vec![
         (place, "may change the code that it judges".to_owned()),
-        (verdict.span, "goes by its verdict".to_owned()),
+        (verdict, "goes by its verdict".to_owned()),
     ];
     let found = numbered(Diagnostic::new(&C6C, place, message), story);
     Some(found.help("write `permissions: reduced` in this hook").fix_if(fix(facts, hook)))

@@ -65,7 +65,7 @@ fn finding(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic>
     let mut leaving = facts.leaving(transition.to.value);
     let gate = leaving.find_map(|(id, it)| {
         let leads_on = facts.machine.state(facts.machine.transition(id).to).agent != Actor::Worker;
-        let is_judged = it.section_gates().any(|gate| gate.verdict.is_some());
+        let is_judged = it.section_gates().any(|gate| gate.asks_for_verdict());
         it.section_gates().next().filter(|_| leads_on && !is_judged)
     })?;
     let prompt = facts.machine.transition(id).hooks[at].spawn()?.prompt;

@@ -35,7 +35,7 @@ pub struct Command {
     /// Meaning of that name.
     pub target: StatusTarget,
     /// The verdict for which its line gives it, if that names one alone before it.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Verdict<'static>>,
     /// The name in the source.
     pub span: Span,
 }
@@ -196,10 +196,10 @@ fn is_called_refused(after: &str) -> bool {
 }
 
 /// The verdict that the last line of a text names, if it is the only one there.
-fn verdict_before(text: &str) -> Option<Verdict> {
+fn verdict_before(text: &str) -> Option<Verdict<'static>> {
     let line = text.rsplit('\n').next().unwrap_or(text);
     let is_named = |word: &str| line.contains(word) && has_word(line, word);
-    let mut named = [Verdict::Pass, Verdict::Fail].into_iter().filter(|it| is_named(it.as_str()));
+    let mut named = [Verdict::PASS, Verdict::FAIL].into_iter().filter(|it| is_named(it.as_str()));
     named.next().filter(|_| named.next().is_none())
 }
 
@@ -297,8 +297,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_verdict(prompt: &str, expect: &[Option<Verdict>]) {
-        let found: Vec<Option<Verdict>> = reading(prompt).commands.iter().map(|it| it.verdict).collect();
+    fn check_verdict(prompt: &str, expect: &[Option<Verdict<'_>>]) {
+        let found: Vec<Option<Verdict<'_>>> = reading(prompt).commands.iter().map(|it| it.verdict).collect();
         assert_eq!(found, expect, "{prompt}");
     }
 
@@ -307,11 +307,11 @@ mod tests {
         const SET: &str = "orange task update --status";
         check_verdict(
             &format!("- PASS → {SET} done\n- FAIL → {SET} working"),
-            &[Some(Verdict::Pass), Some(Verdict::Fail)],
+            &[Some(Verdict::PASS), Some(Verdict::FAIL)],
         );
         check_verdict(
             &format!("PASS: `{SET} done`, FAIL: `{SET} working`"),
-            &[Some(Verdict::Pass), Some(Verdict::Fail)],
+            &[Some(Verdict::PASS), Some(Verdict::FAIL)],
         );
         check_verdict(
             &format!("PASS or FAIL: {SET} done\nPASS\n{SET} done\nIf they pass: {SET} done"),

@@ -8,7 +8,7 @@ use orange_codegen::model::SectionGate;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut loose: Vec<(&str, Vec<&SectionGate>)> = Vec::new();
-    for gate in gates(facts).filter(|gate| gate.verdict.is_some() && !gate.strict) {
+    for gate in gates(facts).filter(|gate| gate.asks_for_verdict() && !gate.strict) {
         let section = gate.heading();
         match loose.iter_mut().find(|(heading, _)| *heading == section) {
             // One that stands between several states was written once.
@@ -31,7 +31,7 @@ fn gates<'f>(facts: &Facts<'f>) -> impl Iterator<Item = &'f SectionGate> {
 /// All gates on a section are one finding: a verdict that one of them reads otherwise than the rest is no help.
 fn finding(facts: &Facts<'_>, section: &str, gates: &[&SectionGate]) -> Option<Diagnostic> {
     let (first, others) = gates.split_first()?;
-    let place = |gate: &SectionGate| gate.verdict.as_ref().map_or(gate.section.span, |it| it.span);
+    let place = |gate: &SectionGate| gate.verdict_place().unwrap_or(gate.section.span);
     let message =
         format!("the verdict of `{section}` is taken from the first line of it that has PASS or FAIL");
     let found = Diagnostic::new(&C8A, place(first), message)

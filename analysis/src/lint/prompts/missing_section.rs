@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use orange_core::{Hook, PromptId, has_word};
 
 use super::C81;
-use super::shared::{Prompted, named_section, prompt, started};
+use super::shared::{Prompted, named_section, prompt, started, verdict_lines};
 use crate::lint::Facts;
 use crate::lint::prompt_facts::{Command, PromptStart, StatusTarget};
 use crate::search::task::ABSENT;
@@ -88,10 +88,15 @@ fn wanted(it: &Prompted<'_>, gate: &SectionGate) -> Option<Want> {
     if named_section(it, &gate.section.value).is_none() {
         return Some(Want::Section);
     }
-    if gate.verdict.is_some_and(|verdict| !has_word(text, verdict.value.as_str())) {
+    let names = |word: &str| has_word(text, word);
+    let is_named = match &gate.verdict {
+        Some(verdict) => names(&verdict.value),
+        None => !gate.asks_for_verdict() || gate.words().any(names),
+    };
+    if !is_named {
         return Some(Want::Verdict);
     }
-    if gate.verdict.is_some() && gate.strict && !it.reading.verdict_line {
+    if gate.asks_for_verdict() && gate.strict && !it.reading.verdict_line {
         return Some(Want::Line);
     }
     gate.fields.is_lacking(|field| text.contains(field)).then_some(Want::Fields)
@@ -143,10 +148,10 @@ fn line(gate: &SectionGate) -> String {
         RequiredFields::Any(_) => format!(", with a line that begins with {}:", fields.join(": or ")),
         RequiredFields::All(_) => format!(", with lines that begin with {}:", fields.join(": and ")),
     };
-    match &gate.verdict {
-        Some(_) => format!("Write {section} to TASK.md; its first line is Verdict: PASS or Verdict: FAIL"),
-        None => format!("Write {section} to TASK.md{lines}"),
+    if !gate.asks_for_verdict() {
+        return format!("Write {section} to TASK.md{lines}");
     }
+    format!("Write {section} to TASK.md; its first line is {}", verdict_lines(gate).replace('`', ""))
 }
 
 /// By prompt: the sections that are missing, or of which a gate has seen all, in some run when an agent is started with it.

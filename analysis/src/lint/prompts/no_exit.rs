@@ -135,9 +135,12 @@ fn line(facts: &Facts<'_>, place: AgentInState, to: StateId) -> String {
     let command = format!("`orange task update --status {}`", facts.name(to));
     let transitions = facts.machine.between(place.state, to).map(|id| facts.machine.transition(id));
     let gates = transitions.map(|it| it.gates).find(|gates| gates.iter().any(|it| !it.sections().is_empty()));
-    let words = |gate: &SectionGate<'_>| match gate.verdict.map(Verdict::as_str) {
-        Some(verdict) => format!("{} says {verdict}", gate.section),
-        None => format!("{} is written", gate.section),
+    let words = |gate: &SectionGate<'_>| {
+        let wanted: Vec<&str> = gate.wanted().map(Verdict::as_str).collect();
+        match gate.asks_for_verdict() {
+            true => format!("{} says {}", gate.section, wanted.join(" or ")),
+            false => format!("{} is written", gate.section),
+        }
     };
     let any = |gate: &Gate<'_>| gate.sections().iter().map(words).collect::<Vec<_>>().join(" or ");
     let words: Vec<String> = gates.into_iter().flatten().map(any).filter(|it| !it.is_empty()).collect();

@@ -145,6 +145,16 @@ pub(super) fn list(words: &[&str]) -> String {
     joined(words, "and")
 }
 
+/// The first lines that a section may have: `Verdict: PASS` or `Verdict: FAIL`.
+pub(super) fn verdict_lines(gate: &SectionGate) -> String {
+    let lines: Vec<String> = gate.words().map(|word| format!("`Verdict: {word}`")).collect();
+    match lines.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// `a`, `b` or `c`, quoted.
 pub(super) fn any_of(words: &[&str]) -> String {
     joined(words, "or")
@@ -188,5 +198,5 @@ pub(super) fn verdict_gates<'f>(
         states.iter().flat_map(|it| facts.leaving(*it)).flat_map(|(_, it)| it.section_gates()).collect();
     let rules = states.iter().flat_map(|it| facts.machine.exit_rules_of(*it)).map(|at| facts.exit_rules[at]);
     let artifacts: Vec<&SectionGate> = rules.flat_map(|it| it.condition.section_gates()).collect();
-    transitions.into_iter().chain(artifacts).filter(|it| it.verdict.is_some())
+    transitions.into_iter().chain(artifacts).filter(|it| it.asks_for_verdict())
 }

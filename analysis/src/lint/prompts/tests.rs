@@ -215,7 +215,8 @@ fn a_loose_gate_reads_fail_behind_prose_as_pass() {
     let gate = SectionGate {
         section,
         required: false,
-        verdict: Some(Verdict::Pass),
+        verdict: Some(Verdict::PASS),
+        verdicts: &[],
         strict: false,
         fields: Fields::NONE,
         fresh: false,

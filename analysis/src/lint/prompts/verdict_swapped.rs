@@ -15,8 +15,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// A command, the verdict for which the text gives it, and the one for which the gate asks.
 struct Swapped<'f> {
     command: &'f Command,
-    said: Verdict,
-    wanted: &'f Spanned<Verdict>,
+    said: Verdict<'static>,
+    wanted: &'f Spanned<String>,
 }
 
 /// Swapped verdicts are one fault, at however many commands it shows.
@@ -44,7 +44,7 @@ fn swapped<'f>(
     let said = command.verdict?;
     let gates = gates(facts, by, to)?;
     let wanted = gates.first()?.verdict.as_ref()?;
-    let agrees = |gate: &&SectionGate| gate.verdict.as_ref().is_some_and(|it| it.value == said);
+    let agrees = |gate: &&SectionGate| gate.wants(said.as_str());
     (!gates.iter().any(agrees)).then_some(Swapped { command, said, wanted })
 }
 

@@ -1,12 +1,12 @@
 //! C87: a prompt or a message shows a verdict that no gate can read.
 
 use super::C87;
-use super::shared::{Instructions, all_instructions, any_of, verdict_gates};
+use super::shared::{Instructions, all_instructions, any_of, verdict_gates, verdict_lines};
 use crate::lint::prompt_facts::{VerdictWord, asked_results};
 use crate::lint::steps::{each, prompt_text};
 use crate::lint::{Facts, StepFacts};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{SectionGate, Verdict};
+use orange_codegen::model::SectionGate;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     all_instructions(facts).filter_map(|it| in_prompt(facts, &it)).collect()
@@ -36,11 +36,11 @@ pub(super) fn find_in_steps(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
 }
 
 fn in_prompt(facts: &Facts<'_>, it: &Instructions<'_>) -> Option<Diagnostic> {
+    let gates: Vec<&SectionGate> = verdict_gates(facts, it).collect();
     let is_known =
-        |word: &str| [Verdict::Pass, Verdict::Fail].iter().any(|it| it.as_str().eq_ignore_ascii_case(word));
+        |word: &str| gates.iter().flat_map(|gate| gate.words()).any(|known| known.eq_ignore_ascii_case(word));
     let unknown: Vec<&VerdictWord> = it.reading.verdicts.iter().filter(|it| !is_known(&it.word)).collect();
-    let first = unknown.first()?;
-    let gate = verdict_gates(facts, it).next()?;
+    let (first, gate) = unknown.first().zip(gates.first())?;
     Some(finding(facts, it, (first, &unknown), gate))
 }
 
@@ -52,15 +52,18 @@ fn finding(
 ) -> Diagnostic {
     let mut words: Vec<&str> = unknown.iter().map(|it| it.word.as_str()).collect();
     words.dedup();
+    let known: Vec<&str> = gate.words().collect();
     let message = format!(
-        "{} shows the verdict {}, and gates read PASS and FAIL alone",
+        "{} shows the verdict {}, and gates read {} alone",
         it.name(facts),
-        any_of(&words)
+        any_of(&words),
+        known.join(" and ")
     );
     let mut found = Diagnostic::new(&C87, first.span, message);
     for word in unknown {
         found = found.label(word.span, "no gate reads this word");
     }
-    let read = gate.verdict.as_ref().map_or(gate.section.span, |it| it.span);
-    found.label(read, "the gate reads PASS or FAIL").help("write `Verdict: PASS` or `Verdict: FAIL`")
+    let read = gate.verdict_place().unwrap_or(gate.section.span);
+    let reads = format!("the gate reads {}", known.join(" or "));
+    found.label(read, reads).help(format!("write {}", verdict_lines(gate)))
 }

@@ -78,7 +78,7 @@ impl<'f> StepFacts<'f> {
     /// programs, and one that sends others back works itself.
     pub(in crate::lint) fn is_reviewer(&self, id: StepId) -> bool {
         let is_verdict =
-            |it: &&str| [Verdict::Pass, Verdict::Fail].iter().any(|verdict| verdict.as_str() == *it);
+            |it: &&str| [Verdict::PASS, Verdict::FAIL].iter().any(|verdict| verdict.as_str() == *it);
         let is_called_review = || {
             self.name(id)
                 .split(['-', '_'])

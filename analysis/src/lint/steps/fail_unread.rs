@@ -8,7 +8,7 @@ use orange_core::plan::{Field, Operand};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all().filter(|(_, step)| step.is_program()), |(id, step)| {
-        let fail = step.results.iter().find(|it| it.value == Verdict::Fail.as_str())?;
+        let fail = step.results.iter().find(|it| it.value == Verdict::FAIL.as_str())?;
         let tests = facts.plan.steps.iter().filter_map(|it| it.condition.as_ref()).flat_map(|it| it.tests());
         if tests.into_iter().any(|it| it.of == Operand::Step(id, Field::Result)) {
             return None;

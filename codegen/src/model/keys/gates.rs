@@ -1,6 +1,6 @@
 //! The keys of gates.
 
-use orange_core::{OpenChildren, VerdictOf};
+use orange_core::{OpenChildren, Verdict, VerdictOf};
 
 use super::{NameKind, Object, Takes, key, required};
 use crate::model::Actor;
@@ -45,17 +45,46 @@ pub static ALL_FIELDS: Object = Object {
     keys: &[required("all", Takes::List(&Takes::Text), "It must have a line for each of these names.")],
 };
 
+/// Verdicts of all reviewers.
+pub static ALL_VERDICTS: Object = Object {
+    what: "a list of verdicts",
+    keys: &[required(
+        "all",
+        Takes::List(&Takes::NewName(NameKind::Verdicts)),
+        "The verdicts of each section; those of all reviewers with names count.",
+    )],
+};
+
+/// Verdicts of any reviewer.
+pub static ANY_VERDICTS: Object = Object {
+    what: "a list of verdicts",
+    keys: &[required(
+        "any",
+        Takes::List(&Takes::NewName(NameKind::Verdicts)),
+        "The verdicts of each section; that of any reviewer with a name counts.",
+    )],
+};
+
 /// One gate.
 pub static GATE: Object = Object {
     what: "a gate",
     keys: &[
         required("section", Takes::Heading, "The section that must exist."),
         key("required", Takes::Boolean, "It must have a line that is not blank."),
-        key("verdict", Takes::Word(&["PASS", "FAIL"]), "It must carry this verdict."),
+        key(
+            "verdict",
+            Takes::NameOr(NameKind::Verdicts, &Verdict::BOTH),
+            "It must carry this verdict: `PASS`, `FAIL`, or one of those that `verdicts` lists for the section.",
+        ),
         key(
             "verdicts",
-            Takes::Word(&["all", "any"]),
-            "Whose: of `all` reviewers with names, or of `any` of them; each writes a section of its own, such as `## Review: security`.",
+            Takes::OneOf(&[
+                Takes::Word(&["all", "any"]),
+                Takes::List(&Takes::NewName(NameKind::Verdicts)),
+                Takes::Object(&ALL_VERDICTS),
+                Takes::Object(&ANY_VERDICTS),
+            ]),
+            "The verdicts that the section may have, such as `[PASS, FAIL, DISCUSS]`, of which the gate takes each that `verdict` does not rule out. Or whose count: those of `all` reviewers with names, or of `any` of them; each writes a section of its own, such as `## Review: security`. Both: `{all: [PASS, FAIL, DISCUSS]}`.",
         ),
         key(
             "strict",

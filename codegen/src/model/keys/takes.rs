@@ -172,6 +172,8 @@ pub enum NameKind {
     Sections,
     /// The `roles` of steps.
     Roles,
+    /// The `verdicts` of a section.
+    Verdicts,
     /// The `results` of a step.
     Results,
     /// The `inputs` of a step workflow.

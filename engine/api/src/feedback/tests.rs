@@ -281,7 +281,8 @@ proptest! {
             let gate = SectionGate {
                 section: "## Review",
                 required: true,
-                verdict: Some(Verdict::Pass),
+                verdict: Some(Verdict::PASS),
+                verdicts: &[],
                 strict: false,
                 fields: Fields::NONE,
                 fresh: false,

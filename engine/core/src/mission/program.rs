@@ -54,7 +54,7 @@ impl ProgramReport {
         let ProgramOutcome { code, failure, printed, output } = outcome;
         let declared = plan.results_of(step);
         let says_no =
-            code.is_some_and(|it| SAYS_NO.contains(&it)) && declared.contains(&Verdict::Fail.as_str());
+            code.is_some_and(|it| SAYS_NO.contains(&it)) && declared.contains(&Verdict::FAIL.as_str());
         if code != Some(0) && !says_no {
             return ProgramReport::Failed(failure.to_owned());
         }
@@ -65,7 +65,7 @@ impl ProgramReport {
         if let Err(fault) = check_outputs(plan.outputs_of(step), &outputs) {
             return ProgramReport::Failed(fault.words("output"));
         }
-        let verdict = if says_no { Verdict::Fail } else { Verdict::Pass };
+        let verdict = if says_no { Verdict::FAIL } else { Verdict::PASS };
         let result = result.filter(|_| !says_no).unwrap_or_else(|| verdict.as_str().to_owned());
         if !declared.is_empty() && !declared.contains(&result.as_str()) {
             let words = declared.join(", ");

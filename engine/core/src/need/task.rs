@@ -4,9 +4,11 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Agent, Doing, Need, NeedKind, Wait, asked, idle, limited, working};
+use alloc::borrow::ToOwned;
+
 use crate::{
     Actor, Actors, Checks, Condition, Fact, Gate, LifeFacts, Machine, Missing, Outcome, REVIEW_ROUND,
-    SectionGate, StateId, Verdict, check_section, fingerprint, section,
+    SectionGate, StateId, check_section, fingerprint, section,
 };
 
 /// The section in which an agent asks a person something.
@@ -335,9 +337,9 @@ impl<'f> TaskFacts<'f> {
         }
         let verdict = machine.standing_verdict(facts);
         let round = Some(facts.view.counter(REVIEW_ROUND)).filter(|round| *round > 0);
-        let found = match (verdict, round) {
-            (Some(verdict), Some(round)) => format!(", {} in round {round}", verdict.as_str()),
-            (Some(verdict), None) => format!(", {}", verdict.as_str()),
+        let found = match (&verdict, round) {
+            (Some(verdict), Some(round)) => format!(", {} in round {round}", verdict),
+            (Some(verdict), None) => format!(", {}", verdict),
             (None, _) => String::new(),
         };
         let called = self.attention.map(|attention| format!("; {attention}")).unwrap_or_default();
@@ -419,12 +421,13 @@ impl Machine<'_> {
     }
 
     /// The verdict with which a task can have come to its state, if it still stands in its text.
-    fn standing_verdict(&self, facts: &LifeFacts<'_>) -> Option<Verdict> {
+    fn standing_verdict(&self, facts: &LifeFacts<'_>) -> Option<String> {
         let into = self.transitions.iter().filter(|it| it.to == facts.view.status);
         let gates = into.flat_map(|it| it.section_gates());
         let stands = |gate: &SectionGate<'_>| {
             let gate = SectionGate { fresh: false, of: None, ..*gate };
-            gate.verdict.filter(|_| check_section(&gate, facts.view.body, facts.view.seen).is_ok())
+            let verdict = gate.standing_verdict(facts.view.body, facts.view.seen)?;
+            Some(verdict.as_str().to_owned())
         };
         gates.filter_map(stands).next()
     }

@@ -1,7 +1,6 @@
 //! The arguments of `orange task create`, `send`, `diff` and `edit`.
 
 use clap::Args;
-use orange_core::Verdict;
 use orange_core::budget::Budget;
 
 use super::filter::TaskFilter;
@@ -53,20 +52,15 @@ pub struct ReplyArgs {
 /// `orange task verdict …`
 #[derive(Debug, Args)]
 pub struct VerdictArgs {
-    /// The verdict
-    #[arg(value_name = "PASS|FAIL", value_parser = verdict)]
-    pub verdict: Verdict,
+    /// PASS, FAIL, or another verdict that the workflow names for the section
+    #[arg(value_name = "VERDICT")]
+    pub verdict: String,
     /// The review; `-` for standard input
     #[arg(value_name = "-|TEXT", allow_hyphen_values = true)]
     pub text: String,
     /// The task's id, the start of its id, or its branch [default: the one of this worktree]
     #[arg(long = "task", value_name = "ID")]
     pub task: Option<String>,
-}
-
-fn verdict(text: &str) -> std::result::Result<Verdict, String> {
-    let found = [Verdict::Pass, Verdict::Fail].into_iter().find(|it| it.as_str().eq_ignore_ascii_case(text));
-    found.ok_or_else(|| "a verdict is PASS or FAIL".to_owned())
 }
 
 /// `orange task edit …`

@@ -142,7 +142,7 @@ pub fn run(
         TaskCommand::Verdict(args) => {
             let text = stdin::or_text(&args.text, "the review")?;
             changing(app, &TaskName { name: args.task.clone() }, |dir| {
-                verdict::run(app, dir, args.verdict, &text)
+                verdict::run(app, dir, &args.verdict, &text)
             })
         }
         TaskCommand::Open(task) => page::open(app, &named_or_here(app, task)?),

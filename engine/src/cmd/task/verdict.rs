@@ -1,7 +1,6 @@
 //! `orange task verdict`
 
 use orange_api::{Judged, Success};
-use orange_core::Verdict;
 
 use crate::Result;
 use crate::app::App;
@@ -9,13 +8,11 @@ use crate::flow::verdict::verdict;
 use crate::store::WorkItemDir;
 
 /// Writes the verdict of the reviewer that asks.
-pub fn run(app: &App, dir: &WorkItemDir, judged: Verdict, text: &str) -> Result<(Judged, String)> {
-    let section = verdict(app, dir, judged, text)?;
+pub fn run(app: &App, dir: &WorkItemDir, judged: &str, text: &str) -> Result<(Judged, String)> {
+    let (section, verdict) = verdict(app, dir, judged, text)?;
     let said = format!(
-        "wrote {judged} into `{section}`; ask for the status that fits, {} lists them",
+        "wrote {verdict} into `{section}`; ask for the status that fits, {} lists them",
         dir.command("next")
     );
-    let judged =
-        Judged { success: Success, id: dir.id.clone(), section, verdict: judged.as_str().to_owned() };
-    Ok((judged, said))
+    Ok((Judged { success: Success, id: dir.id.clone(), section, verdict }, said))
 }

@@ -210,7 +210,10 @@ fn gate(gate: &Gate) -> String {
 
 /// `## Review: PASS, strict`
 fn section_gate(gate: &SectionGate) -> String {
-    let verdict = gate.verdict.iter().map(|it| it.value.as_str().to_owned());
+    let verdict = match &gate.verdict {
+        Some(verdict) => Some(verdict.value.clone()),
+        None => gate.asks_for_verdict().then(|| gate.words.join(" or ")),
+    };
     let names: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
     let fields = match gate.fields {
         RequiredFields::Any(_) => names.join(", "),
@@ -219,7 +222,7 @@ fn section_gate(gate: &SectionGate) -> String {
     let fields = Some(fields).filter(|it| !it.is_empty());
     let strict = gate.strict.then(|| "strict".to_owned());
     let fresh = gate.fresh.then(|| "fresh".to_owned());
-    let asked: Vec<String> = verdict.chain(fields).chain(strict).chain(fresh).collect();
+    let asked: Vec<String> = verdict.into_iter().chain(fields).chain(strict).chain(fresh).collect();
     let section = &gate.section.value;
     if asked.is_empty() { section.clone() } else { format!("{section}: {}", asked.join(", ")) }
 }

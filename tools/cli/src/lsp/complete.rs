@@ -51,6 +51,7 @@ fn kind(kind: CompletionKind) -> wire::CompletionItemKind {
             | NameKind::Harnesses
             | NameKind::Actors
             | NameKind::Reviewers
+            | NameKind::Verdicts
             | NameKind::Sections
             | NameKind::Roles
             | NameKind::Results

@@ -237,7 +237,7 @@ fn token_type(kind: TokenKind) -> u32 {
             NameKind::Gates => "interface",
             NameKind::Counters => "variable",
             NameKind::Steps | NameKind::Actions => "function",
-            NameKind::Results => "enumMember",
+            NameKind::Results | NameKind::Verdicts => "enumMember",
             NameKind::Inputs | NameKind::Outputs => "property",
             NameKind::Roles | NameKind::Actors | NameKind::Reviewers | NameKind::Harnesses => "type",
             NameKind::Values => "parameter",

@@ -201,7 +201,7 @@ impl Row {
     }
 
     fn review(&self, need: &Need) -> String {
-        let verdict = need.verdict.map(|verdict| format!("review {verdict}"));
+        let verdict = need.verdict.as_ref().map(|verdict| format!("review {verdict}"));
         let size = need.change.or(self.changes).map(|it| format!("+{} −{}", it.added, it.removed));
         let checks =
             self.pr.as_ref().and_then(|pr| pr.checks.as_deref()).map(|checks| format!("CI {}", mark(checks)));
