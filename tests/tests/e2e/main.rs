@@ -103,6 +103,7 @@ mod unattended;
 mod undoing;
 mod uninstall;
 mod unmerging;
+mod verdicts;
 mod walks;
 mod wall;
 mod walled_programs;
