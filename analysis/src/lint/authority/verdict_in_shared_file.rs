@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn of_state(facts: &Facts<'_>, state: StateId) -> Option<Diagnostic> {
     let judged = |name: &str| {
         let mut gates = facts.machine.section_gates_of(state);
-        gates.any(|it| it.verdict.is_some() && it.reviewer == Some(name))
+        gates.any(|it| it.asks_for_verdict() && it.reviewer == Some(name))
     };
     let hooks = facts.machine.reviewers(state);
     let judges: Vec<&&Hook<'_>> = hooks.iter().filter(|it| it.reviewer().is_some_and(judged)).collect();
