@@ -256,32 +256,6 @@ pub struct SectionGate {
     pub fields: RequiredFields,
 }
 
-impl SectionGate {
-    /// True if the section must have a verdict.
-    pub fn asks_for_verdict(&self) -> bool {
-        self.verdict.is_some() || !self.words.is_empty()
-    }
-
-    /// The verdicts that the section may have.
-    pub fn words(&self) -> impl Iterator<Item = &str> {
-        let both = if self.words.is_empty() { Verdict::BOTH.as_slice() } else { &[] };
-        both.iter().copied().chain(self.words.iter().map(String::as_str))
-    }
-
-    /// Place that asks for a verdict: the verdict, or the section whose verdicts the gate lists.
-    pub fn verdict_place(&self) -> Option<Span> {
-        match &self.verdict {
-            Some(verdict) => Some(verdict.span),
-            None => self.asks_for_verdict().then_some(self.section.span),
-        }
-    }
-
-    /// True if the gate takes this verdict alone.
-    pub fn wants(&self, word: &str) -> bool {
-        self.verdict.as_ref().is_some_and(|it| it.value == word)
-    }
-}
-
 /// The names for which a section must have a line.
 #[derive(Clone, Debug)]
 pub enum RequiredFields {

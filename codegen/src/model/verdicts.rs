@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::Verdicts;
+use orange_core::Verdict;
+
 use super::decoder::{Decoder, Field};
 use super::keys::{ALL_VERDICTS, ANY_VERDICTS};
+use super::{SectionGate, Verdicts};
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -67,6 +69,32 @@ impl SectionVerdicts {
                 "name the verdicts of a section once; every other gate on the section takes them from there",
             );
         decoder.report(found);
+    }
+}
+
+impl SectionGate {
+    /// True if the section must have a verdict.
+    pub fn asks_for_verdict(&self) -> bool {
+        self.verdict.is_some() || !self.words.is_empty()
+    }
+
+    /// The verdicts that the section may have.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let both = if self.words.is_empty() { Verdict::BOTH.as_slice() } else { &[] };
+        both.iter().copied().chain(self.words.iter().map(String::as_str))
+    }
+
+    /// Place that asks for a verdict: the verdict, or the section whose verdicts the gate lists.
+    pub fn verdict_place(&self) -> Option<Span> {
+        match &self.verdict {
+            Some(verdict) => Some(verdict.span),
+            None => self.asks_for_verdict().then_some(self.section.span),
+        }
+    }
+
+    /// True if the gate takes this verdict alone.
+    pub fn wants(&self, word: &str) -> bool {
+        self.verdict.as_ref().is_some_and(|it| it.value == word)
     }
 }
 

@@ -52,8 +52,8 @@ impl StepAttempt<'_> {
     /// The attempt before it at the same work, with its number.
     pub fn before(&self) -> Option<(u32, &Attempt)> {
         let attempts = &self.mission.step(self.step).attempts;
-        let before = (1..self.number).zip(attempts).filter(|(_, it)| it.item == self.place());
-        before.last()
+        let before = (1..self.number).zip(attempts).collect::<Vec<_>>();
+        before.into_iter().rev().find(|(_, it)| it.item == self.place())
     }
 
     /// Place of its item in the list of a fan-out.

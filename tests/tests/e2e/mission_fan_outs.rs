@@ -63,7 +63,7 @@ for number in 1 2 3; do until [ -e "$ORANGE_HOME/here-$number" ]; do sleep 0.05;
 "#;
 
 /// Ends an agent of the panel when the test says so.
-const TOLD: &str = r#"
+const INSTRUCTIONS: &str = r#"
 until [ -e "$ORANGE_HOME/go" ]; do sleep 0.05; done
 complete PASS "attempt $ORANGE_ATTEMPT"
 "#;
@@ -89,7 +89,7 @@ fn items(mission: &Task<'_>, id: &str) -> Vec<String> {
 
 /// A panel whose three agents wait for the test.
 fn at_work(world: &World) -> Task<'_> {
-    world.acts("panel", TOLD);
+    world.acts("panel", INSTRUCTIONS);
     let mission = world.start("toy", &[]);
     for number in 1..=3 {
         mission.agent(number).begun();
@@ -234,7 +234,7 @@ fn the_end_of_a_mission_ends_everybody_who_reads() {
 fn a_panel_whose_start_is_killed_has_each_reader_once() {
     for call in (1..).step_by(3) {
         let world = world(PANEL);
-        world.acts("panel", TOLD);
+        world.acts("panel", INSTRUCTIONS);
         let start = ["mission", "start", "toy"];
         let was_killed = killed_in(&world, "mission advance", call, KillMoment::After, &start);
         // What comes after the start is not killed.

@@ -51,7 +51,7 @@ for step in security speed tests; do until [ -e "$ORANGE_HOME/here-$step" ]; do 
 "#;
 
 /// Ends an agent when the test says so.
-const TOLD: &str = "
+const INSTRUCTIONS: &str = "
 until [ -e \"$ORANGE_HOME/go\" ]; do sleep 0.05; done
 complete PASS \"attempt $ORANGE_ATTEMPT\"
 ";
@@ -75,7 +75,7 @@ fn statuses(mission: &Task<'_>, ids: &[&str]) -> Vec<String> {
 /// A panel whose two agents wait for the test.
 fn at_work(world: &World) -> Task<'_> {
     fs::write(world.home().join("here-speed"), "").unwrap();
-    ["security", "speed"].iter().for_each(|it| world.acts(it, TOLD));
+    ["security", "speed"].iter().for_each(|it| world.acts(it, INSTRUCTIONS));
     let mission = world.start("toy", &[]);
     for number in 1..=2 {
         mission.agent(number).begun();
@@ -178,7 +178,7 @@ fn a_timeout_ends_one_reader_and_no_other() {
 #[test]
 fn the_end_of_a_mission_ends_everybody_who_reads() {
     let world = world();
-    ["security", "speed"].iter().for_each(|it| world.acts(it, TOLD));
+    ["security", "speed"].iter().for_each(|it| world.acts(it, INSTRUCTIONS));
     let mission = world.start("toy", &[]);
     for number in 1..=2 {
         mission.agent(number).begun();
@@ -198,7 +198,7 @@ fn a_panel_whose_start_is_killed_has_each_reader_once() {
     for call in (2..).step_by(7) {
         let world = world();
         fs::write(world.home().join("here-speed"), "").unwrap();
-        ["security", "speed"].iter().for_each(|it| world.acts(it, TOLD));
+        ["security", "speed"].iter().for_each(|it| world.acts(it, INSTRUCTIONS));
         let start = ["mission", "start", "toy", "Make it faster"];
         let was_killed = killed_in(&world, "mission advance", call, KillMoment::After, &start);
         // What comes after the start is not killed.

@@ -160,6 +160,6 @@ fn finding(
 /// The first gate of a transition.
 fn place(facts: &Facts<'_>, id: TransitionId) -> Span {
     let transition = facts.transition(id);
-    let gate = transition.section_gates().find(|gate| gate.verdict.is_some());
+    let gate = transition.section_gates().find(|gate| gate.asks_for_verdict());
     facts.first_line(gate.map_or(transition.span, |gate| gate.place))
 }

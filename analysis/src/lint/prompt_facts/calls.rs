@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_that_need_the_network_are_found_where_they_are_called() {
+    fn programs_that_need_the_network_are_found_at_their_calls() {
         let found = |text: &str| network_calls(text).map(|it| text[it].to_owned()).collect::<Vec<_>>();
         assert_eq!(found("Run git push, then `gh pr create`."), ["git push", "gh pr"]);
         assert_eq!(

@@ -167,7 +167,7 @@ fn units(all: &[OsString]) -> Vec<Vec<OsString>> {
     units
 }
 
-/// Reason for which a wall without a restriction still holds against every attack. `None` for a grant, which is no restriction.
+/// Reason for which a wall without a restriction still holds against every attack. `None` for a grant, which restricts nothing.
 fn holds_without(unit: &[OsString], root: &Path) -> Option<&'static str> {
     let text = |at: usize| unit.get(at).and_then(|word| word.to_str()).unwrap_or_default();
     match (text(0), text(1)) {

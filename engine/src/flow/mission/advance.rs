@@ -158,7 +158,8 @@ fn due(mission: &LockedMission) -> Vec<(StepId, u32)> {
     });
     let next = projection.mission.startable(projection.plan).filter(|(step, number)| {
         let rule = projection.plan.step(*step);
-        !rule.is_ask() && !(rule.is_program() && program::is_running(dir, projection, *step, *number))
+        let is_running = rule.is_program() && program::is_running(dir, projection, *step, *number);
+        !rule.is_ask() && !is_running
     });
     missing.chain(next).collect()
 }
@@ -287,7 +288,7 @@ fn give_up(mission: &mut LockedMission, step: StepId, number: u32) -> Result<()>
     if !mission.projection.works_at(step, number) {
         return Ok(());
     }
-    let lost = super::attempt::lost(mission.projection.plan.step(step).id, number);
+    let lost = super::attempt_end::lost(mission.projection.plan.step(step).id, number);
     mission.record(lost, Vec::new()).map(drop)
 }
 

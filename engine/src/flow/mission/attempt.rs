@@ -71,7 +71,7 @@ pub fn report(
         mission = LockedMission::lock(app, dir)?;
     }
     if mission.following(&event)? != mission.projection.mission {
-        readers::look(app, &mut mission, &own)?;
+        readers::look(app, &mut mission, &own.step, own.attempt)?;
     }
     let effects = mission.record(event, Vec::new())?;
     drop(mission);
@@ -138,17 +138,4 @@ pub(super) fn ended(own: &OwnAttempt, said: AttemptReport) -> EndedAttempt {
         },
         AttemptReport::Failed(reason) => EndedAttempt { end: StepEnd::Failed, reason: Some(reason), ..ended },
     }
-}
-
-/// The event of an attempt whose agent has ended without a word.
-pub(super) fn lost(step: &str, attempt: u32) -> Event {
-    let ended =
-        EndedAttempt { step: step.to_owned(), attempt, end: StepEnd::Lost, ..EndedAttempt::default() };
-    Event::StepEnded(ended)
-}
-
-/// The event of an attempt that has failed.
-pub(super) fn failed(step: &str, attempt: u32, reason: &str) -> Event {
-    let own = OwnAttempt { step: step.to_owned(), attempt };
-    event(&own, AttemptReport::Failed(reason.to_owned()))
 }

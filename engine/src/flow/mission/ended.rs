@@ -6,7 +6,7 @@ use orange_core::Delay;
 
 use super::LockedMission;
 use super::advance::advance;
-use super::attempt::{OwnAttempt, failed};
+use super::attempt_end::failed;
 use super::projection::is_at;
 use super::{ask, limit, readers, wait};
 use crate::app::App;
@@ -98,7 +98,7 @@ pub fn look(app: &App, dir: &WorkItemDir, missing: &[u32]) -> Result<Vec<String>
     for (step, attempt, timeout) in overdue(&mission) {
         let reason = format!("it took longer than the {timeout} seconds that it may take");
         if mission.following(&failed(step, attempt, &reason)).is_ok() {
-            readers::look(app, &mut mission, &OwnAttempt { step: step.to_owned(), attempt })?;
+            readers::look(app, &mut mission, step, attempt)?;
         }
         match mission.record(failed(step, attempt, &reason), Vec::new()) {
             Ok(_) => stories.push(format!("step {step}, attempt {attempt}: {reason}")),

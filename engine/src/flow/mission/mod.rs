@@ -8,6 +8,7 @@ pub mod answer;
 pub mod answer_ask;
 mod ask;
 pub mod attempt;
+mod attempt_end;
 pub mod ended;
 mod gates;
 pub mod limit;

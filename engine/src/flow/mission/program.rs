@@ -6,7 +6,7 @@ use orange_core::plan::{Plan, Step, StepId};
 use orange_system::atomic;
 use orange_system::process::{self, ProcessRoot};
 
-use super::attempt::lost;
+use super::attempt_end::lost;
 use super::{LockedMission, Projection};
 use crate::Result;
 use crate::app::App;

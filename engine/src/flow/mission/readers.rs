@@ -3,7 +3,6 @@
 use orange_core::plan::{StepId, WorktreeUse};
 
 use super::LockedMission;
-use super::attempt::OwnAttempt;
 use crate::Result;
 use crate::app::App;
 use crate::drive::git::{Git, TrackedState};
@@ -30,8 +29,8 @@ pub(super) fn found(app: &App, mission: &mut LockedMission, step: StepId) -> Res
 ///
 /// # Errors
 /// Those of the store.
-pub(super) fn look(app: &App, mission: &mut LockedMission, ended: &OwnAttempt) -> Result<()> {
-    let Some(before) = last_seen(mission, ended) else { return Ok(()) };
+pub(super) fn look(app: &App, mission: &mut LockedMission, step: &str, attempt: u32) -> Result<()> {
+    let Some(before) = last_seen(mission, step, attempt) else { return Ok(()) };
     match changed(app, mission.locked.task(), &before) {
         Ok(None) => Ok(()),
         Ok(Some(changed)) => mission.record(changed, Vec::new()).map(drop),
@@ -60,9 +59,9 @@ fn state(app: &App, task: &WorkItem) -> Result<TrackedState> {
 }
 
 /// State in which the attempt has found the worktree, or in which a person was shown it since; `None` of an attempt that writes.
-fn last_seen(mission: &LockedMission, ended: &OwnAttempt) -> Option<TrackedState> {
+fn last_seen(mission: &LockedMission, step: &str, attempt: u32) -> Option<TrackedState> {
     let records = &mission.locked.history().mission.records;
-    let start = mission.locked.history().mission.start_of(&ended.step, ended.attempt)?;
+    let start = mission.locked.history().mission.start_of(step, attempt)?;
     let Event::StepStarted { found: Some(found), .. } = &start.event else { return None };
     let since = records.iter().rev().take_while(|record| record.seq > start.seq);
     let mut shown = since.filter_map(|record| {

@@ -141,7 +141,7 @@ impl ProgramAttempt {
             return Ok(());
         }
         let own = OwnAttempt { step: name.to_owned(), attempt: *number };
-        readers::look(app, &mut mission, &own)?;
+        readers::look(app, &mut mission, &own.step, own.attempt)?;
         let ended = EndedAttempt { commit, ..attempt::ended(&own, said) };
         mission.record(Event::StepEnded(ended), Vec::new()).map(drop)
     }

@@ -9,7 +9,7 @@ use orange_core::MAX_RESTARTS;
 use orange_core::mission::MissionStatus;
 use orange_core::plan::Plan;
 
-use super::attempt::{failed, lost};
+use super::attempt_end::{failed, lost};
 use super::notices::send_by;
 use super::projection::named;
 use super::{LockedMission, Projection, limit, wait};

@@ -4,7 +4,7 @@
 use orange_core::Delay;
 use orange_core::mission::MissionStatus;
 
-use super::attempt::{OwnAttempt, lost};
+use super::attempt_end::lost;
 use super::{LockedMission, readers};
 use crate::Result;
 use crate::app::App;
@@ -66,7 +66,7 @@ pub(super) fn after_loss(
     let reason = format!("agent {} has ended without a word: {}", end.spawn, end.reason);
     let lost = lost(step, attempt);
     mission.following(&lost)?;
-    readers::look(app, mission, &OwnAttempt { step: step.to_owned(), attempt })?;
+    readers::look(app, mission, step, attempt)?;
     let (plan, after) = (mission.projection.plan, mission.following(&lost)?);
     let is_again = after.startable(plan).any(|(next, number)| plan.step(next).id == step && number > attempt);
     if !is_again {
