@@ -7,7 +7,8 @@
     non_snake_case,
     unreachable_pub,
     clippy::enum_variant_names,
-    clippy::module_inception
+    clippy::module_inception,
+    clippy::needless_update
 )]
 pub mod minimal {
     use ::orange_core as orange;

@@ -109,7 +109,8 @@ fn module(checked: &Checked, options: &Options, contents: &TokenStream) -> Token
             non_snake_case,
             unreachable_pub,
             clippy::enum_variant_names,
-            clippy::module_inception
+            clippy::module_inception,
+            clippy::needless_update
         )]
         pub mod #name {
             use #core as orange;

@@ -87,9 +87,9 @@ fn a_worktree_that_changes_pauses_under_any_policy() {
         found: WorktreeState { head: "1".to_owned(), ..WorktreeState::default() },
     };
     record(&app, &dir, vec![changed]);
-    let report = |step: &str| match complete(step, 1, "PASS") {
-        Event::StepEnded(ended) => Event::StepEnded(EndedAttempt { result: None, ..ended }),
-        other => other,
+    let report = |step: &str| {
+        let Event::StepEnded(ended) = complete(step, 1, "PASS") else { panic!("{step} has not ended") };
+        Event::StepEnded(EndedAttempt { result: None, ..ended })
     };
     let projection = record(&app, &dir, vec![report("one"), report("two")]);
     let pause = projection.pause(&dir.id).unwrap();
@@ -101,9 +101,9 @@ fn a_worktree_that_changes_pauses_under_any_policy() {
         .mission
         .records
         .iter()
-        .filter_map(|it| match &it.event {
-            Event::MissionPaused { reason, .. } => Some(reason.clone()),
-            _ => None,
+        .filter_map(|it| {
+            let Event::MissionPaused { reason, .. } = &it.event else { return None };
+            Some(reason.clone())
         })
         .collect();
     assert_eq!(reasons, [PauseReason::Changed]);
