@@ -34,7 +34,7 @@ fn finding(it: &Prompted<'_>, gate: &SectionGate, named: Span) -> Diagnostic {
     let message = format!(
         "`{}` shows no line `Verdict: …` for `{section}`, and the gate takes the first line with {}",
         it.name,
-        any_of(&gate.words().collect::<Vec<_>>())
+        gate.words().collect::<Vec<_>>().join(" or ")
     );
     let verdict = gate.verdict_place().unwrap_or(gate.section.span);
     Diagnostic::new(&C88, named, message)
