@@ -4,16 +4,24 @@ use super::B14;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Step, StepId};
-use orange_core::plan::StepSet;
+use orange_core::plan::{StepSet, WorktreeUse};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all(), |(id, step)| {
         let Some(first) = step.requeue.first() else { return never_again(facts, step) };
         let named: Vec<StepId> = step.requeue.iter().map(|it| it.value).collect();
-        let after = facts.plan.downstream(&StepSet::of(facts.plan, &named));
+        let named_set = StepSet::of(facts.plan, &named);
+        let after = facts.plan.downstream(&named_set);
         let before = facts.plan.upstream(id);
-        let mut between =
-            facts.plan.step_ids().filter(|it| after.has(*it) && before.has(*it) && !named.contains(it));
+        // A reader that looks at what runs again is there for that.
+        let looks_on = |it: StepId| {
+            let rule = facts.plan.step(it);
+            rule.worktree == WorktreeUse::Read && rule.condition.is_some_and(|it| it.reads_one_of(&named_set))
+        };
+        let mut between = facts
+            .plan
+            .step_ids()
+            .filter(|it| after.has(*it) && before.has(*it) && !named.contains(it) && !looks_on(*it));
         let name = &step.id.value;
         let mut read = step.condition.iter().flat_map(|it| it.steps()).map(|it| it.value).peekable();
         let stays = |it: &StepId| !named.contains(it) && !after.has(*it);

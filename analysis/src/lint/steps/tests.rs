@@ -86,6 +86,33 @@ fn a_loop_whose_condition_never_turns_is_found() {
 }
 
 #[test]
+fn a_reader_that_looks_on_may_stand_in_a_loop() {
+    let panel = |judge: &str| {
+        [
+            step("implement", ""),
+            step(
+                "panel",
+                "depends_on = [\"implement\"]\nread_only = true\nfor_each = [\"speed\", \"tests\"]\noutputs = { verdict = { words = [\"good\", \"bad\"] } }",
+            )
+            .replace("{{context}}", "{{context}} {{item}}"),
+            step(
+                "judge",
+                &format!("depends_on = [\"panel\"]\ncondition = \"any panel.verdict == 'bad' && panel.rounds >= 3\"\n{judge}"),
+            ),
+            step(
+                "fix",
+                "depends_on = [\"panel\", \"judge\"]\ncondition = \"any panel.verdict == 'bad'\"\nmax_retries = 5\nrequeue = [\"panel\"]",
+            ),
+            step("pr", "depends_on = [\"panel\"]\ncondition = \"all panel.verdict != 'bad'\""),
+        ]
+        .concat()
+    };
+    check_one("B14", &panel("read_only = true"), &[]);
+    check_one("B22", &panel("read_only = true"), &[]);
+    check_one("B14", &panel(""), &["\"panel\""]);
+}
+
+#[test]
 fn a_loop_of_no_rounds_loses_its_branch() {
     let steps = [
         "[[steps]]\nid = \"review\"\nprompt = \"Review.\"\nresults = [\"PASS\", \"FAIL\"]\n".to_owned(),
