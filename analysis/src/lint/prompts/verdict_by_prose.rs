@@ -4,7 +4,7 @@ use orange_core::has_word;
 
 use super::C88;
 use super::shared::{
-    InstructionOrigin, Prompted, any_of, instructions, named_section, prompts, verdict_gates, verdict_lines,
+    InstructionOrigin, Prompted, instructions, named_section, prompts, verdict_gates, verdict_lines,
 };
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
