@@ -186,7 +186,7 @@ fn a_fan_out_has_an_item_for_each_element_of_a_report() {
     assert_eq!(items(&mission, "look"), expect);
     let looked = step(&mission, "look");
     assert_eq!(looked["items"][2]["summary"], "the api in 3");
-    assert!(looked["items"][1]["reason"].as_str().unwrap().contains("status 1"), "{looked}");
+    assert!(looked["items"][1]["reason"].as_str().unwrap().contains("exit status: 1"), "{looked}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::world::World;
 /// A review passes the work, sends it back, or asks a person.
 const DISCUSSED: &str = "\
 name: discussed
-states: {pending: {}, reviewing: {respawn_prompt: reviewer}, asking: {waits_for_human: true}, done: {terminal: true}}
+states: {pending: {}, reviewing: {respawn_prompt: reviewer}, asking: {wait: human}, done: {terminal: true}}
 gates:
   passed: {section: '## Review', verdict: PASS, verdicts: [PASS, FAIL, DISCUSS], strict: true, fresh: true}
   open: {section: '## Review', verdict: DISCUSS, strict: true, fresh: true}
