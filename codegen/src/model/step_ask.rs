@@ -272,7 +272,7 @@ mod tests {
     fn a_question_can_stand_alone_and_has_no_items() {
         lowered("ask = \"Q\"\nshow = []", |ask, _, _| assert!(!ask.shows_context && !ask.shows_diff));
         check("ask = \"Q\"\nread_only = true", &["S04 read_only"]);
-        check("ask = \"Q\"\nfor_each = [\"a\"]\nenough = 1", &["S04 enough", "B33 for_each"]);
+        check("ask = \"Q\"\nfor_each = [\"a\"]\nenough = 1", &["B33 for_each", "S04 enough"]);
     }
 
     #[test]
