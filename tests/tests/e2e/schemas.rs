@@ -221,7 +221,7 @@ fn run_a_mission(world: &World) {
     // A report may end its own process before the answer, and so may the same report while processes of its agent are still ended.
     let reports = |spawn: u32, words: &[&str]| {
         let said = (0..100).map(|_| asks(spawn, words)).find(|said| said.status >= 0);
-        said.expect("an answer").ok()
+        said.unwrap_or_else(|| panic!("{words:?} is never answered")).ok()
     };
     asks(spawn, &["show"]).ok();
     reports(spawn, &["complete", "--summary", "It is planned"]);
