@@ -83,17 +83,16 @@ create table run (
     primary key (mission, step, attempt)
 ) with (fillfactor = 70);
 
--- The steps that wait, of which a mission may have several. The first of a lane, which is a role with what
--- a step needs beside it, is found by the primary key.
+-- The steps that wait, of which a mission may have several. The first of a role is found by the primary key.
 create table waiting (
     colony text collate "C" not null,
-    lane text collate "C" not null,
+    role text collate "C" not null,
     ticket bigint not null,
     mission text collate "C" not null,
     step integer not null,
     attempt bigint not null,
     version bigint not null,
-    primary key (colony, lane, ticket, step)
+    primary key (colony, role, ticket, step)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index waiting_mission on waiting (mission);
 

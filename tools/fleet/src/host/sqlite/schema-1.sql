@@ -78,17 +78,16 @@ create table run (
     primary key (mission, step, attempt)
 ) without rowid;
 
--- The steps that wait, of which a mission may have several. The first of a lane, which is a role with what
--- a step needs beside it, is found by the primary key.
+-- The steps that wait, of which a mission may have several. The first of a role is found by the primary key.
 create table waiting (
     colony text not null,
-    lane text not null,
+    role text not null,
     ticket integer not null,
     mission text not null,
     step integer not null,
     attempt integer not null,
     version integer not null,
-    primary key (colony, lane, ticket, step)
+    primary key (colony, role, ticket, step)
 ) without rowid;
 create index waiting_mission on waiting (mission);
 

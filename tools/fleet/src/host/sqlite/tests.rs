@@ -110,7 +110,10 @@ fn the_file_of_an_older_program_becomes_one_of_this_version() {
     connection.pragma_update(None, "application_id", 0x4f72_6e67).unwrap();
     let insert = "insert into run (mission, step, attempt, queued) values ('m', 0, 1, 7)";
     connection.execute(insert, []).unwrap();
+    let insert = "insert into waiting (colony, role, ticket, mission, step, attempt, version) values ('c', 'worker', 1, 'm', 0, 1, 1)";
+    connection.execute(insert, []).unwrap();
     drop(SqliteHost::open(&path).unwrap());
+    assert_eq!(number(&connection, "select count(*) from waiting where lane = 'worker'"), 1);
     let kept = "select count(*) from run where queued = 7 and due is null";
     assert_eq!((number(&connection, "pragma user_version"), number(&connection, kept)), (2, 1));
     assert_eq!(number(&connection, "select count(*) from mission where asks is null and tip is null"), 0);
