@@ -67,7 +67,7 @@ impl<'p> PlanWalk<'p> {
         let mut effects = self.mission.apply(self.plan, event)?;
         self.coverage.note(self.plan, &before, &self.mission);
         // The engine merges branches, puts questions and starts agents at once.
-        while let Some((step, attempt)) = self.mission.next_landing(self.plan) {
+        while let Some((step, attempt)) = self.mission.next_landing() {
             effects.extend(self.mission.apply(self.plan, Event::Landed { step, attempt })?);
         }
         while let Some((step, attempt)) = self.mission.next_ask(self.plan) {

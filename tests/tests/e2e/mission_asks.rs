@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::clocks::{JOURNAL, set_clock};
-use crate::missions::{ends, pauses};
+use crate::missions::{ends, pauses, step};
 use crate::task::Task;
 use crate::world::{World, write_program};
 
@@ -76,12 +76,6 @@ fn asks(mission: &Task<'_>, times: usize) -> Value {
     let shown = mission.show();
     assert_eq!(shown["status"], "running", "{shown}");
     shown["asks"][0].clone()
-}
-
-fn step(mission: &Task<'_>, id: &str) -> Value {
-    let shown = mission.show();
-    let steps = shown["steps"].as_array().unwrap();
-    steps.iter().find(|it| it["id"] == id).unwrap().clone()
 }
 
 /// Ends the mission, so that nothing of it is left.

@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::every_step::{KillMoment, killed_in};
-use crate::missions::ends;
+use crate::mission_readers::go;
+use crate::missions::{ends, step};
 use crate::task::{Task, kill};
 use crate::world::World;
 
@@ -74,11 +75,6 @@ fn world(flow: &str) -> World {
     world
 }
 
-fn step(mission: &Task<'_>, id: &str) -> Value {
-    let shown = mission.show();
-    shown["steps"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap().clone()
-}
-
 /// The items of a step, each as `security completed 1`: the last is the number of its attempt.
 fn items(mission: &Task<'_>, id: &str) -> Vec<String> {
     let line = |it: &Value| {
@@ -95,10 +91,6 @@ fn at_work(world: &World) -> Task<'_> {
         mission.agent(number).begun();
     }
     mission
-}
-
-fn go(world: &World) {
-    fs::write(world.home().join("go"), "").unwrap();
 }
 
 #[test]
@@ -137,39 +129,6 @@ fn a_reader_that_is_killed_is_started_again_alone() {
     let lost = ends.iter().filter(|it| it["end"] == "lost").count();
     assert_eq!((lost, mission.events_of("agent.spawned").len()), (1, 5), "{ends:?}");
     assert_eq!(step(&mission, "ship")["status"], "completed");
-}
-
-#[test]
-fn a_reader_that_writes_pauses_the_mission_once() {
-    let world = world(PANEL);
-    let act = "[ \"$ORANGE_ATTEMPT\" = 2 ] && echo more >>README.md && echo new >notes\n";
-    world.acts("panel", &format!("{TOGETHER}{act}complete PASS fine"));
-    let mission = world.start("toy", &["--intervene", "never"]);
-    mission.has_events(3, "step.ended");
-    mission.is_left();
-    let shown = mission.show();
-    let pause = &shown["pause"];
-    assert_eq!((&shown["status"], &pause["reason"]), (&json!("paused"), &json!("changed")), "{shown}");
-    assert_eq!(pause["what"], "the worktree changed while only readers ran: README.md");
-    assert_eq!(mission.events_of("worktree.changed").len(), 1, "the others have changed nothing");
-    let worktree = shown["worktree"].as_str().unwrap();
-    assert_eq!(fs::read_to_string(format!("{worktree}/README.md")).unwrap(), "A toy.\nmore\n");
-    assert_eq!(step(&mission, "panel")["status"], "completed", "the reports count");
-    mission.ok("continue", &[]);
-    ends(&mission, "completed");
-    assert_eq!(step(&mission, "ship")["status"], "completed");
-}
-
-#[test]
-fn a_writer_waits_for_readers_and_they_for_it() {
-    let flow = "\n[[steps]]\nid = \"write\"\nprompt = \"Write it.\"\n";
-    let world = world(&format!("{PANEL}{flow}"));
-    world.acts("write", "[ -e \"$ORANGE_HOME/go\" ] && complete PASS late; complete PASS early");
-    let mission = at_work(&world);
-    assert_eq!(step(&mission, "write")["status"], "queued");
-    go(&world);
-    ends(&mission, "completed");
-    assert_eq!(step(&mission, "write")["summary"], "late");
 }
 
 #[test]

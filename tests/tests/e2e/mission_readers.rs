@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::every_step::{KillMoment, killed_in};
-use crate::missions::ends;
+use crate::missions::{ends, step};
 use crate::task::{Task, kill};
 use crate::world::World;
 
@@ -62,11 +62,6 @@ fn world() -> World {
     world
 }
 
-fn step(mission: &Task<'_>, id: &str) -> Value {
-    let shown = mission.show();
-    shown["steps"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap().clone()
-}
-
 /// The statuses of these steps.
 fn statuses(mission: &Task<'_>, ids: &[&str]) -> Vec<String> {
     ids.iter().map(|id| step(mission, id)["status"].as_str().unwrap().to_owned()).collect()
@@ -83,7 +78,8 @@ fn at_work(world: &World) -> Task<'_> {
     mission
 }
 
-fn go(world: &World) {
+/// Lets the agents end that wait for the test.
+pub(crate) fn go(world: &World) {
     fs::write(world.home().join("go"), "").unwrap();
 }
 

@@ -72,6 +72,12 @@ pub(crate) fn ends(mission: &Task<'_>, status: &str) {
     mission.is_left();
 }
 
+/// A step of a mission, as `mission show` has it.
+pub(crate) fn step(mission: &Task<'_>, id: &str) -> Value {
+    let shown = mission.show();
+    shown["steps"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap().clone()
+}
+
 /// Waits until the mission asks at the pause of this number.
 #[track_caller]
 pub(crate) fn pauses(world: &World, mission: &Task<'_>, number: usize) -> Value {

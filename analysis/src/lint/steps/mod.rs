@@ -25,6 +25,7 @@ mod orders;
 mod reader_writes;
 mod redundant_dep;
 mod runs_after_skip;
+mod runs_not_searched;
 mod same_prompt_two_jobs;
 mod silence_approves;
 #[cfg(test)]
@@ -71,6 +72,7 @@ super::group! {
     B43 "item-unused" Warn item_unused;
     B45 "gate-without-timeout" Warn gate_without_timeout;
     B48 "condition-constant" Warn condition_constant;
+    B49 "runs-not-searched" Info runs_not_searched;
 }
 
 /// Findings of every lint of step workflows, and one more if the search was cut.

@@ -25,7 +25,7 @@ pub enum LandingEnd {
 
 impl Mission {
     /// The attempt whose branch is to be merged now.
-    pub fn next_landing(&self, _plan: &Plan<'_>) -> Option<(StepId, u32)> {
+    pub fn next_landing(&self) -> Option<(StepId, u32)> {
         let merging = self.landings().find(|it| it.status == ItemStatus::Merging)?;
         Some((merging.step, merging.attempt))
     }

@@ -119,7 +119,7 @@ async fn remind_all(gateway: &Gateway) -> Result<(), HostError> {
         match done {
             Ok(_) => {}
             Err(HostError::Corrupt(cause)) => {
-                log::error!(cause = cause.as_str(); "nobody is reminded of a question");
+                log::error!(cause = cause.as_str(); "people could not be reminded of a question");
             }
             Err(error) => return Err(error),
         }

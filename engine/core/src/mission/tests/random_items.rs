@@ -62,7 +62,7 @@ fn list(random: &mut Random, tables: &Tables, id: StepId) -> ItemList<'static> {
 
 /// Event from one of the agents of the mission, or from the one that would be started next; `None` if no job is open.
 pub fn work(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Option<Event> {
-    if let Some((step, attempt)) = mission.next_landing(plan).filter(|_| random.percent(60)) {
+    if let Some((step, attempt)) = mission.next_landing().filter(|_| random.percent(60)) {
         return Some(match random.percent(80) {
             true => Event::Landed { step, attempt },
             false => Event::Conflict { step, attempt, reason: "a.rs".to_string() },

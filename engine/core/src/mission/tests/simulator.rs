@@ -160,7 +160,7 @@ impl<'p> Simulation<'p> {
                     intervene: None,
                 },
                 MissionStatus::Running => {
-                    if let Some((step, attempt)) = self.mission.next_landing(self.plan) {
+                    if let Some((step, attempt)) = self.mission.next_landing() {
                         self.happens(Event::Landed { step, attempt })?;
                         continue;
                     }
@@ -441,7 +441,7 @@ pub fn effects_of(
     }
     let pause = after.questions.iter().filter(|it| it.number > before.pauses);
     effects.extend(pause.map(|it| Effect::Paused(it.clone())));
-    let landing = after.next_landing(plan).filter(|it| before.next_landing(plan) != Some(*it));
+    let landing = after.next_landing().filter(|it| before.next_landing() != Some(*it));
     effects.extend(landing.map(|(step, attempt)| Effect::Land { step, attempt }));
     let startable_before: Vec<(StepId, u32)> = before.startable(plan).collect();
     let news = after.startable(plan).filter(|it| !startable_before.contains(it));
