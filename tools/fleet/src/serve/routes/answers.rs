@@ -38,7 +38,7 @@ fn person(gateway: &Gateway, holder: &TokenHolder) -> Result<String, ApiError> {
     gateway
         .tokens
         .name_of(&holder.id)
-        .ok_or_else(|| crate::serve::auth::unauthorized("nobody has this token"))
+        .ok_or_else(|| crate::serve::auth::unauthorized("the token is not known any more"))
 }
 
 /// Answers the question of a step in the name of a person.
