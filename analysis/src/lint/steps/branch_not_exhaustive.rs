@@ -33,6 +33,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
         let declared = facts.plan.results_of(step);
         let is_other = field == Field::Result && declared.is_empty();
         let value = values[unread].text();
+        let key = if facts.step(step).is_ask() { "answers" } else { "results" };
         let (shown, help) = match field {
             Field::Result if is_other => (
                 "another word".to_owned(),
@@ -40,7 +41,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
             ),
             Field::Result => (
                 format!("`{value}`"),
-                format!("add a step for `{value}`, or delete it from `results` of `{name}`"),
+                format!("add a step for `{value}`, or delete it from `{key}` of `{name}`"),
             ),
             Field::Output(_) | Field::Summary | Field::Ran | Field::Rounds => (
                 format!("`{value}` as `{}`", facts.plan.field_name(step, field)),

@@ -3,31 +3,46 @@
 use super::B20;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Step, StepId, StepPiece, StepValue};
+use orange_codegen::model::{Operand, Step, StepId, StepPiece, StepValue};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all().filter(|(_, step)| !step.prompt.pieces.is_empty()), |(id, step)| {
         let asks = step.prompt.pieces.contains(&StepPiece::Value(StepValue::Context));
         let name = &step.id.value;
-        let (message, help) = match (asks, source(facts, id, step)) {
-            (true, None) => (
+        let mut sources = sources(facts, id, step).peekable();
+        let (message, help) = match asks {
+            true if sources.peek().is_none() => (
                 format!("the context of `{name}` is always empty: it depends on no step"),
                 "delete `{{context}}`, or add `depends_on`",
             ),
-            (false, Some(_)) if step.is_ask() => return None,
-            (false, Some(source)) => (
-                format!("the prompt of `{name}` does not say where its agent reads what `{source}` reports"),
-                "write `{{context}}` where that is to stand; without it, it stands at the end",
-            ),
-            (true, Some(_)) | (false, None) => return None,
+            true => return None,
+            false if step.is_ask() => return None,
+            false => {
+                let source = facts.name(sources.find(|it| !is_shown(facts, id, step, *it))?);
+                (
+                    format!("the prompt of `{name}` does not say where its agent reads what `{source}` reports"),
+                    "write `{{context}}` where that is to stand; without it, it stands at the end",
+                )
+            }
         };
         Some(Diagnostic::new(&B20, step.prompt.span, message).help(help))
     })
 }
 
-/// A step whose report is part of its context.
-fn source<'f>(facts: &StepFacts<'f>, id: StepId, step: &Step) -> Option<&'f str> {
-    let dependency = step.depends_on.first().map(|it| it.value);
-    let sender = || facts.all().find(|(_, it)| it.requeue.iter().any(|it| it.value == id)).map(|(id, _)| id);
-    dependency.or_else(sender).or(facts.plan.step(id).handles).map(|it| facts.name(it))
+/// The steps whose reports are its context: its dependencies, or else those that send it back and the one that it handles.
+fn sources<'f>(facts: &'f StepFacts<'f>, id: StepId, step: &'f Step) -> impl Iterator<Item = StepId> + 'f {
+    let dependencies = step.depends_on.iter().map(|it| it.value);
+    let senders = facts.all().filter(move |(_, it)| it.requeue.iter().any(|it| it.value == id));
+    let others = senders.map(|it| it.0).chain(facts.plan.step(id).handles);
+    dependencies.chain(others.filter(|_| step.depends_on.is_empty()))
+}
+
+/// True if the prompt has a field of a dependency, or the item that it has reported.
+fn is_shown(facts: &StepFacts<'_>, id: StepId, step: &Step, dependency: StepId) -> bool {
+    let lists = facts.plan.step(id).fan_out.and_then(|it| it.list.step());
+    step.prompt.pieces.iter().any(|piece| match piece {
+        StepPiece::Read(Operand::Step(read, _), _) => *read == dependency,
+        StepPiece::Value(StepValue::Item) => lists == Some(dependency),
+        StepPiece::Read(Operand::Input(_), _) | StepPiece::Value(_) | StepPiece::Text(_) => false,
+    })
 }

@@ -65,6 +65,22 @@ fn what_is_wrong_with_dev_task_is_found() {
 }
 
 #[test]
+fn a_field_or_an_item_says_what_a_dependency_reports() {
+    let plan = "[[steps]]\nid = \"plan\"\nprompt = \"Plan it.\"\noutputs = { parts = { type = \"list\" } }\n";
+    let check_prompt = |prompt: &str, rest: &str, expect: &[&str]| {
+        let step = format!("[[steps]]\nid = \"a\"\nprompt = \"{prompt}\"\ndepends_on = [\"plan\"]\n{rest}\n");
+        check_one("B20", &format!("{plan}{step}"), expect);
+    };
+    let each = "for_each = \"plan.parts\"";
+    check_prompt("Do {{item}}.", each, &[]);
+    check_prompt("Do {{plan.parts}}.", "", &[]);
+    check_prompt("Do {{plan.summary}}. {{context}}", "", &[]);
+    check_prompt("Do {{item}}.", "for_each = [\"x\", \"y\"]", &["\"Do {{item}}.\""]);
+    check_prompt("Do it.", each, &["\"Do it.\""]);
+    check_prompt("Do it.", "", &["\"Do it.\""]);
+}
+
+#[test]
 fn an_undeclared_word_is_left_over() {
     let found = found(&dev_task(&DEV_TASK.replace("'PASS'", "'DONE'")));
     assert!(found.contains(&"B09 \"review.result == 'FAIL'\"".to_owned()), "{found:#?}");
