@@ -32,7 +32,7 @@ impl Git {
         let lenient = there.with_lenient_filters()?;
         let at = || there.call().env("GIT_INDEX_FILE", &scratch.path).preset(&lenient);
         let index = written(&at)?;
-        at().args(["add", "--update", "--", ":/"]).run()?.checked()?;
+        at().args(["add", "--update"]).run()?.checked()?;
         Ok(TrackedState { head, index, files: written(&at)? })
     }
 

@@ -57,3 +57,17 @@ fn an_index_with_conflicts_is_compared_too() {
     };
     assert!(changed(conflict).is_some());
 }
+
+#[test]
+fn a_worktree_without_tracked_files_has_a_state() {
+    let lab = RepositoryLab::without_remote();
+    let worktree = lab.pooled(1);
+    lab.git.acquire(&worktree, "fix", "main").unwrap();
+    lab.run(&worktree, &["rm", "--quiet", "-r", "."]);
+    lab.run(&worktree, &["commit", "--quiet", "--message", "empty"]);
+    let before = lab.git.tracked_state(&worktree).unwrap();
+    lab.write(&worktree.join("new"), "x");
+    assert_eq!(lab.git.tracked_state(&worktree).unwrap(), before);
+    lab.run(&worktree, &["add", "new"]);
+    assert_ne!(lab.git.tracked_state(&worktree).unwrap(), before);
+}
