@@ -6,7 +6,8 @@
 mod sources;
 
 use orange_analysis::lint;
-use orange_analysis::plan_walk::{self, PlanWalk};
+use orange_analysis::plan_walk::PlanWalk;
+use orange_analysis::plan_walk::command::Command as PlanCommand;
 use orange_analysis::walk::command::Command;
 use orange_analysis::walk::{Happened, Walk};
 use orange_codegen::diag::TraceStep;
@@ -103,17 +104,22 @@ fn replay_mission(walk: &mut PlanWalk<'_>, trace: &Trace) -> Result<(), String> 
         Some(step) => walk.plan.step(step).id.to_owned(),
         None => walk.mission.status.as_str().to_owned(),
     };
-    if stand(walk) != trace.start {
-        return Err(format!("the mission starts at `{}`", stand(walk)));
-    }
+    let mut start = stand(walk);
     for step in &trace.steps {
         for line in &step.script {
-            let Ok(Some(plan_walk::command::Command::Act(act))) =
-                plan_walk::command::Command::parse(walk.plan, line)
-            else {
-                return Err(format!("{line} is not an act"));
-            };
-            walk.act(&act, None).map_err(|refusal| format!("{step:?} is refused: {refusal:?}"))?;
+            match PlanCommand::parse(walk.plan, line) {
+                Ok(Some(PlanCommand::Act(act))) => {
+                    walk.act(&act, None).map_err(|refusal| format!("{step:?} is refused: {refusal:?}"))?;
+                }
+                Ok(Some(PlanCommand::Start(inputs))) => {
+                    *walk = PlanWalk::with_inputs(walk.plan, walk.mission.policy, inputs);
+                    start = stand(walk);
+                }
+                _ => return Err(format!("{line} is not an act")),
+            }
+        }
+        if start != trace.start {
+            return Err(format!("the mission starts at `{start}`"));
         }
         if stand(walk) != step.to {
             return Err(format!("{step:?} comes to `{}`", stand(walk)));

@@ -5,10 +5,12 @@
 use std::fmt::Write as _;
 
 use orange_analysis::lint::MAX_TRACED;
+use orange_analysis::missions::{Failures, MissionSearch, SearchScope};
 use orange_analysis::search::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, Search, SearchLimits};
 use orange_analysis::{every_finding, lint};
-use orange_codegen::lower::{Arena, lower};
+use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Source, compile};
+use orange_core::plan::{Execution, Intervene, Policy};
 
 /// Size of a search.
 #[derive(Debug, PartialEq, Eq)]
@@ -221,4 +223,40 @@ fn hooks_count_as_steps() {
     let found = count(&star("fields: {c0: 0, c1: 0, c2: 0, c3: 0}\n", (0..4).map(keys)));
     assert_eq!(found.cut, Some(Cut::Steps(MAX_STEPS)));
     assert!(found.edges < MAX_STEPS / 20, "{found:?}");
+}
+
+/// Parts one after the other, each with six reviews side by side and a loop that sends them back.
+fn reviewed_parts(parts: usize) -> String {
+    let mut text = "[workflow]\nname = \"flow\"\n".to_owned();
+    let step = |id: &str, part: usize, rest: &str| {
+        format!("[[steps]]\nid = \"{id}{part}\"\nprompt = \"Do it. {{{{context}}}}\"\n{rest}\n")
+    };
+    let each = "for_each = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\"]\nread_only = true\noutputs = { verdict = { words = [\"good\", \"minor\", \"bad\"] } }";
+    for at in 0..parts {
+        let after = match at.checked_sub(1) {
+            Some(before) => format!("depends_on = [\"done{before}\"]\ncondition = \"done{before}.ran\""),
+            None => String::new(),
+        };
+        let after_work = format!("depends_on = [\"work{at}\"]\ncondition = \"work{at}.ran\"\n{each}");
+        let fix = format!(
+            "depends_on = [\"panel{at}\"]\ncondition = \"any panel{at}.verdict == 'bad'\"\nmax_retries = 2"
+        );
+        let done = format!("depends_on = [\"panel{at}\"]\ncondition = \"all panel{at}.verdict != 'bad'\"");
+        for (id, rest) in [("work", &after), ("panel", &after_work), ("fix", &fix), ("done", &done)] {
+            text += &step(id, at, rest);
+        }
+    }
+    text
+}
+
+#[test]
+fn forty_steps_with_fan_outs_of_six_are_decided() {
+    let checked =
+        compile(&Source::new("flow.toml", reviewed_parts(10))).checked.expect("a workflow without an error");
+    let arena = PlanArena::default();
+    let plan = lower_plan(&checked, &arena).expect("a step workflow");
+    let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
+    let scope = SearchScope { policy, failures: Failures::Handled, by_hand: false, losses: false };
+    let search = MissionSearch::run(&plan, scope);
+    assert_eq!((plan.steps.len(), search.configurations().count(), search.is_cut()), (40, 841, false));
 }

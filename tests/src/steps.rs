@@ -100,7 +100,18 @@ pub fn wide_steps(seed: u64) -> PlannedSteps {
 
 /// A step workflow of a few steps, whose loops end soon.
 pub fn small_steps(seed: u64) -> PlannedSteps {
-    let mut planned = steps_of(seed, 6);
+    shortened(steps_of(seed, 6))
+}
+
+/// A step workflow of a few steps, whose loops end soon, with every key but those of prompt files.
+pub fn small_wide_steps(seed: u64) -> PlannedSteps {
+    let mut planned = steps_of(seed, 4);
+    more::widen(&mut Random::new(seed ^ 0x00fa_4000), &mut planned);
+    shortened(planned)
+}
+
+/// The workflow with loops that end soon.
+fn shortened(mut planned: PlannedSteps) -> PlannedSteps {
     for step in &mut planned.steps {
         step.max_retries = step.max_retries.min(1 + step.max_retries % 2);
         step.stuck_after = step.stuck_after.min(2);

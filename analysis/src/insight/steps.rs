@@ -43,7 +43,7 @@ pub(super) fn all(facts: &StepFacts<'_>, proof: &PlanProof) -> Vec<StepInsight> 
     let steps = facts.steps.steps.iter().zip(facts.plan.step_ids()).zip(&proof.figures.by_step);
     let all = steps.map(|((step, id), attempts)| {
         let first =
-            facts.search.configurations().map(|(at, _)| at).find(|at| facts.search.next(*at) == Some(id));
+            facts.search.configurations().map(|(at, _)| at).find(|at| facts.search.work(*at).contains(&id));
         StepInsight {
             name: step.id.value.clone(),
             span: step.id.span,

@@ -1,15 +1,17 @@
 //! Acts that can happen to a mission, named without numbers of attempts and pauses.
 
 use orange_core::mission::{Answer, Event, Mission, MissionStatus, Pause, Report};
-use orange_core::plan::{Execution, Intervene, Plan, StepId};
+use orange_core::plan::{Execution, Intervene, Plan, StepId, WorktreeUse};
 
-use super::{Failures, SearchScope, report};
+use super::{Ends, Failures, SearchScope, report};
 
 /// Something that happens to a mission: to the current attempt of a step, or to the mission itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissionAct {
     /// The agent of a step reports a completion.
     Complete(StepId, Report),
+    /// The agent of a step with its own worktree reports a completion, and its branch does not merge.
+    Conflict(StepId, Report),
     /// The agent of a step reports a failure.
     Fail(StepId, String),
     /// The agent of a step ends without a word.
@@ -54,7 +56,7 @@ impl MissionAct {
         let current = |step: StepId| mission.steps.get(step.index()).map_or(0, |it| it.attempt());
         let attempt = |step: StepId| at_work(step).unwrap_or_else(|| current(step));
         match self {
-            MissionAct::Complete(step, report) => {
+            MissionAct::Complete(step, report) | MissionAct::Conflict(step, report) => {
                 Event::Complete { step: *step, attempt: attempt(*step), report: report.clone() }
             }
             MissionAct::Fail(step, reason) => {
@@ -82,6 +84,7 @@ impl MissionAct {
     pub fn step(&self) -> Option<StepId> {
         match self {
             MissionAct::Complete(step, _)
+            | MissionAct::Conflict(step, _)
             | MissionAct::Fail(step, _)
             | MissionAct::Lose(step)
             | MissionAct::Answer(step, _)
@@ -93,9 +96,10 @@ impl MissionAct {
     /// Actor of the act: a step stands for its agent.
     pub(super) fn actor<'p>(&self, plan: &Plan<'p>) -> &'p str {
         match self {
-            MissionAct::Complete(step, _) | MissionAct::Fail(step, _) | MissionAct::Lose(step) => {
-                plan.step(*step).id
-            }
+            MissionAct::Complete(step, _)
+            | MissionAct::Conflict(step, _)
+            | MissionAct::Fail(step, _)
+            | MissionAct::Lose(step) => plan.step(*step).id,
             MissionAct::Answer(..) | MissionAct::Continue(_) | MissionAct::Retry(_) | MissionAct::Cancel => {
                 "person"
             }
@@ -117,6 +121,7 @@ impl MissionAct {
                 let warning = warning.as_ref().map_or("", |_| " with a warning");
                 format!("{result}{warning}")
             }
+            MissionAct::Conflict(..) => "completes, and its branch does not merge".to_owned(),
             MissionAct::Fail(..) => "fails".to_owned(),
             MissionAct::Lose(_) => "ends without a word".to_owned(),
             MissionAct::Continue(it) if it.accept_failure => "accepts the failure".to_owned(),
@@ -133,13 +138,12 @@ impl MissionAct {
             if text.is_empty() { String::new() } else { format!(": {}", text.replace('\n', "\\n")) }
         };
         match self {
-            MissionAct::Complete(step, Report { result, summary, warning, outputs, answer: _ }) => {
-                let result = result.as_ref().map_or(String::new(), |it| format!(" {}", word(it)));
-                let result = format!("{result}{}", report::words(outputs));
-                match warning {
-                    None => format!("complete {}{result}{}", of(*step), after(summary)),
-                    Some(warning) => format!("warn {}{result}{}", of(*step), after(warning)),
-                }
+            MissionAct::Complete(step, report) => match &report.warning {
+                None => format!("complete {}{}{}", of(*step), values(report), after(&report.summary)),
+                Some(warning) => format!("warn {}{}{}", of(*step), values(report), after(warning)),
+            },
+            MissionAct::Conflict(step, report) => {
+                format!("conflict {}{}{}", of(*step), values(report), after(&report.summary))
             }
             MissionAct::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
             MissionAct::Lose(step) => format!("lose {}", of(*step)),
@@ -167,6 +171,7 @@ impl MissionAct {
             }
             MissionAct::Retry(_) => true,
             MissionAct::Complete(..)
+            | MissionAct::Conflict(..)
             | MissionAct::Fail(..)
             | MissionAct::Lose(_)
             | MissionAct::Answer(..)
@@ -174,6 +179,12 @@ impl MissionAct {
             | MissionAct::Cancel => false,
         }
     }
+}
+
+/// The result and the outputs of a report, with a blank before each.
+fn values(report: &Report) -> String {
+    let result = report.result.as_ref().map_or(String::new(), |it| format!(" {}", word(it)));
+    result + &report::words(&report.outputs)
 }
 
 /// A result as people see it; the empty one stands for a word that no condition reads.
@@ -188,18 +199,22 @@ pub(crate) fn answer(plan: &Plan<'_>, step: StepId, word: String, comment: Strin
     MissionAct::Answer(step, Answer { word, comment, by, commit: None })
 }
 
-/// The acts that a search tries. One step runs at a time, and none starts while the mission is paused. Without asks, one question is
-/// open at most.
-pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, mission: &Mission) -> Vec<MissionAct> {
+/// The acts that a search tries. Items of a step that have got equally far are alike, so that the first one stands for all.
+pub(super) fn at(plan: &Plan<'_>, scope: SearchScope, ends: Ends, mission: &Mission) -> Vec<MissionAct> {
     let mut acts = Vec::new();
-    let next = mission.next(plan).map(|(step, _)| step);
-    if let Some(step) = next.or(mission.busy()) {
+    let mut working: Vec<StepId> = match ends {
+        // One step runs at a time, and nothing happens between its start and its end.
+        Ends::OfNext => mission.next(plan).map(|(step, _)| step).or(mission.busy()).into_iter().collect(),
+        Ends::InOrder | Ends::InAnyOrder => mission.working().map(|(step, _)| step).collect(),
+    };
+    working.dedup();
+    working.truncate(if ends == Ends::InOrder { 1 } else { working.len() });
+    for step in working {
         let fails = scope.failures == Failures::All || plan.step(step).on_fail.is_some();
-        acts.extend(
-            report::all(plan, step, scope.policy.intervene)
-                .into_iter()
-                .map(|it| MissionAct::Complete(step, it)),
-        );
+        let reports = report::all(plan, step, scope.policy.intervene);
+        let conflict = reports.first().filter(|_| fails && plan.step(step).worktree == WorktreeUse::Own);
+        acts.extend(conflict.map(|it| MissionAct::Conflict(step, it.clone())));
+        acts.extend(reports.into_iter().map(|it| MissionAct::Complete(step, it)));
         acts.extend(fails.then(|| MissionAct::Fail(step, String::new())));
         acts.extend(scope.losses.then_some(MissionAct::Lose(step)));
     }

@@ -1,26 +1,35 @@
 //! A breadth-first search of every run of a plan. The core decides what follows each act; nothing here has rules of its own.
 
 mod act;
+mod driven;
+mod key;
+mod past;
 mod report;
 pub(crate) mod worlds;
 
 pub(crate) use act::answer;
 pub use act::{MissionAct, PauseReply};
-pub(crate) use report::start_with;
+pub(crate) use driven::Conflicts;
+pub(crate) use past::sent_back_by;
+pub(crate) use report::{has_fewer_items, has_longer_lists, start_with};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::mission::{
-    Answerer, Attempt, AttemptEnd, Effect, Event, Mission, MissionStatus, Report, StepFailure, StepStatus,
+    Answerer, AttemptEnd, Effect, Event, ItemState, ItemStatus, Mission, MissionStatus, StepState, StepStatus,
 };
-use orange_core::plan::{Inputs, Plan, Policy, Step, StepId};
+use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, Step, StepId, WorktreeUse};
 
+use self::past::Past;
 use crate::search::SearchLimits;
 
 /// The most steps of all missions that a search keeps.
 const MAX_KEPT_STEPS: usize = 300_000;
+
+/// Number of steps one after the other from which on a plan has parts that end for good before others begin.
+const LONG_PLAN: usize = 8;
 
 /// Cases that a search looks at.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +52,17 @@ pub enum Failures {
     All,
 }
 
+/// The ends of agents and programs that a search tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// Of the step that runs next: one runs at a time.
+    OfNext,
+    /// Of the first one at work: in which order the others end decides nothing.
+    InOrder,
+    /// Of each one at work.
+    InAnyOrder,
+}
+
 /// A mission that a search has found, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MissionConfigurationId(u32);
@@ -62,7 +82,7 @@ pub struct MissionEdge {
     pub act: MissionAct,
     /// Configuration to which it leads.
     pub to: MissionConfigurationId,
-    /// The steps that worked or asked, and are sent back by it.
+    /// The steps that worked or asked, and are sent back by it: one for each attempt.
     pub withdrawn: Vec<StepId>,
 }
 
@@ -72,15 +92,17 @@ pub struct MissionSearch<'p> {
     plan: &'p Plan<'p>,
     /// By [`MissionConfigurationId`]: what decisions can distinguish of a mission.
     configurations: Vec<Rc<Mission>>,
-    /// By [`MissionConfigurationId`]: the step that starts there, or works there beside questions.
-    next: Vec<Option<StepId>>,
+    /// By [`MissionConfigurationId`]: the steps that start or work there.
+    work: Vec<Vec<StepId>>,
     edges: Vec<MissionEdge>,
     /// By [`MissionConfigurationId`]: the edge by which the search came there first.
     first: Vec<Option<usize>>,
     /// By step: how many agents an attempt can have before it counts as failed; 0 of a step that no run starts.
     agents: Vec<u32>,
-    /// Configuration in which a second agent may start beside the first one.
-    second_agent: Option<MissionConfigurationId>,
+    /// Configuration in which a step may write in a worktree in which another one works.
+    second_writer: Option<MissionConfigurationId>,
+    /// Configuration of a completed mission in which a step lacks items that it needs.
+    lacks_items: Option<MissionConfigurationId>,
     /// Number of the first configurations, which differ in their inputs alone.
     starts: usize,
     is_cut: bool,
@@ -97,26 +119,45 @@ impl<'p> MissionSearch<'p> {
         Self::within(plan, scope, &SearchLimits::default())
     }
 
-    /// Searches the runs of a plan until somebody stops it; then it is cut.
+    /// Searches the runs of a plan until somebody stops it; then it is cut. Where there are too many, it tries again without telling apart
+    /// what steps have done that have ended for good.
     pub fn within(plan: &'p Plan<'p>, scope: SearchScope, limits: &SearchLimits<'_>) -> Self {
+        let search = Self::apart(plan, scope, limits, None);
+        let has_parts = past::longest_path(plan) >= LONG_PLAN && !has_longer_lists(plan);
+        if !search.is_cut || limits.is_stopped() || !has_parts {
+            return search;
+        }
+        let coarse = Self::apart(plan, scope, limits, Some(&Past::of(plan)));
+        if coarse.is_cut { search } else { coarse }
+    }
+
+    fn apart(
+        plan: &'p Plan<'p>,
+        scope: SearchScope,
+        limits: &SearchLimits<'_>,
+        past: Option<&Past<'_>>,
+    ) -> Self {
         let mut search = Self {
             plan,
             configurations: Vec::new(),
-            next: Vec::new(),
+            work: Vec::new(),
             edges: Vec::new(),
             first: Vec::new(),
             agents: vec![0; plan.steps.len()],
-            second_agent: None,
+            second_writer: None,
+            lacks_items: None,
             starts: 0,
             is_cut: false,
             approvals: Approvals::new(),
         };
-        if !follows(plan) {
-            search.is_cut = true;
-            return search;
-        }
+        search.is_cut = has_longer_lists(plan);
+        let ends = ends(plan, scope);
         let rounds: Vec<i64> = plan.step_ids().map(|it| report::rounds_read(plan, it)).collect();
-        let distinguished = |mission: &Mission| distinguished(plan, &rounds, mission);
+        let distinguished = |mission: &Mission, conflicts: &Conflicts| {
+            let mut key = key::of(plan, &rounds, mission, conflicts);
+            past.into_iter().for_each(|it| it.forget(&mut key));
+            key
+        };
         let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
         let mut known = HashMap::new();
         let mut open = VecDeque::new();
@@ -125,11 +166,13 @@ impl<'p> MissionSearch<'p> {
             if mission.apply(plan, Event::Begin).is_err() {
                 return search;
             }
-            search.start_all(&mut mission);
-            open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
+            let conflicts = Conflicts::default();
+            search.drive(ends, &mut mission, &conflicts);
+            let key = distinguished(&mission, &conflicts);
+            open.push_back((search.add(&mut known, key, None), mission, conflicts));
         }
         search.starts = open.len();
-        while let Some((from, mission)) = open.pop_front() {
+        while let Some((from, mission, conflicts)) = open.pop_front() {
             if limits.is_stopped() {
                 search.is_cut = true;
                 break;
@@ -137,17 +180,18 @@ impl<'p> MissionSearch<'p> {
             if scope.failures == Failures::All {
                 search.note_agents(from, &mission);
             }
-            for act in act::at(plan, scope, &mission) {
-                let mut next = mission.clone();
-                let is_accepted =
-                    next.apply(plan, act.event(&mission)).is_ok_and(|it| !it.contains(&Effect::Repeated));
+            for act in act::at(plan, scope, ends, &mission) {
+                let (mut next, mut conflicts) = (mission.clone(), conflicts.clone());
+                let event = act.event(&mission);
+                conflicts.note(&act, &event);
+                let is_accepted = next.apply(plan, event).is_ok_and(|it| !it.contains(&Effect::Repeated));
                 if !is_accepted {
                     continue;
                 }
-                let withdrawn = withdrawn(plan, &mission, &next);
-                search.start_all(&mut next);
+                search.drive(ends, &mut next, &conflicts);
+                let withdrawn = withdrawn(&mission, &next);
                 let is_full = search.configurations.len() >= most;
-                let key = distinguished(&next);
+                let key = distinguished(&next, &conflicts);
                 let (to, is_new) = match known.get(&key) {
                     Some(to) => (*to, false),
                     None if is_full => {
@@ -158,30 +202,43 @@ impl<'p> MissionSearch<'p> {
                 };
                 search.edges.push(MissionEdge { from, act, to, withdrawn });
                 if is_new {
-                    open.push_back((to, next));
+                    search.note_items(to, &next);
+                    open.push_back((to, next, conflicts));
                 }
             }
         }
         search
     }
 
-    /// Puts all questions and starts the next step, as the engine does at once, where a person may answer while it works. Without asks,
-    /// nothing happens between the start of a step and its end.
-    fn start_all(&mut self, mission: &mut Mission) {
-        if !self.plan.has_asks() {
+    /// Carries out what the engine does at once, where something may happen between the start of a step and its end.
+    fn drive(&mut self, ends: Ends, mission: &mut Mission, conflicts: &Conflicts) {
+        if ends == Ends::OfNext {
             return;
         }
-        while let Some((step, attempt)) = mission.next_ask(self.plan).or_else(|| mission.next(self.plan)) {
-            let event = match self.plan.step(step).is_ask() {
-                true => Event::Ask { step, attempt, commit: None },
-                false => Event::Start { step, attempt },
-            };
-            if mission.apply(self.plan, event).is_err() {
-                break;
-            }
+        let mut effects = Vec::new();
+        // It refuses nothing that it has asked for itself.
+        _ = conflicts.drive(self.plan, mission, &mut effects);
+        for effect in effects {
+            let (Effect::Start { step, .. } | Effect::Ask { step, .. }) = effect else { continue };
             for ask in self.plan.asks().filter(|it| *it != step) {
                 self.approvals.entry((step, ask)).or_default().insert(approval(mission, ask));
             }
+        }
+    }
+
+    /// Notes a completed mission in which a step has fewer completed items than it needs, or one that has not landed.
+    fn note_items(&mut self, at: MissionConfigurationId, mission: &Mission) {
+        let lacks = |id: StepId| {
+            let state = mission.step(id);
+            let is_done = |it: &&ItemState| it.status == ItemStatus::Completed;
+            let needed = match self.plan.step(id).fan_out {
+                Some(fan_out) => fan_out.needed(state.items.len()),
+                None => state.items.len(),
+            };
+            state.status == StepStatus::Completed && state.items.iter().filter(is_done).count() < needed
+        };
+        if mission.status == MissionStatus::Completed && self.plan.step_ids().any(lacks) {
+            self.lacks_items.get_or_insert(at);
         }
     }
 
@@ -190,34 +247,26 @@ impl<'p> MissionSearch<'p> {
         &self.approvals
     }
 
-    /// Starts the next step, and notes whether another one may start beside it, and how many agents one attempt can have.
+    /// Notes whether a step may write where another one works, and how many agents one attempt of each step can have.
     fn note_agents(&mut self, at: MissionConfigurationId, mission: &Mission) {
         let mut started = mission.clone();
-        let (step, is_started) = match (mission.next(self.plan), mission.busy()) {
-            (None, None) => return,
-            (None, Some(step)) => (step, true),
-            (Some((step, attempt)), _) => {
-                (step, started.apply(self.plan, Event::Start { step, attempt }).is_ok())
-            }
-        };
-        let is_alone = is_started
-            && started.next(self.plan).is_none()
-            && self.plan.step_ids().filter(|it| *it != step).all(|other| {
-                let attempt = started.step(other).attempt();
-                started.clone().apply(self.plan, Event::Start { step: other, attempt }).is_err()
-            });
-        if !is_alone && self.second_agent.is_none() {
-            self.second_agent = Some(at);
+        if let Some((step, attempt)) = mission.next(self.plan) {
+            _ = started.apply(self.plan, Event::Start { step, attempt });
         }
-        if self.agents[step.index()] == 0 {
-            let mut lost = Mission { cap: None, ..mission.clone() };
-            let mut agents = 0;
-            while lost.step(step).status.is_active()
-                && lost.apply(self.plan, MissionAct::Lose(step).event(&lost)).is_ok()
-            {
-                agents += 1;
+        let may_write = |step: StepId| {
+            let mut started = started.clone();
+            let queued = queued(started.step(step));
+            let start = queued.map(|attempt| started.apply(self.plan, Event::Start { step, attempt }));
+            start.is_some_and(|it| it.is_ok()) && !has_one_writer(self.plan, &started)
+        };
+        if !has_one_writer(self.plan, &started) || self.plan.step_ids().any(may_write) {
+            self.second_writer.get_or_insert(at);
+        }
+        let working: Vec<(StepId, u32)> = started.working().collect();
+        for (step, attempt) in working {
+            if self.agents[step.index()] == 0 {
+                self.agents[step.index()] = agents(self.plan, &started, step, attempt);
             }
-            self.agents[step.index()] = agents;
         }
     }
 
@@ -228,7 +277,10 @@ impl<'p> MissionSearch<'p> {
         first: Option<usize>,
     ) -> MissionConfigurationId {
         let id = MissionConfigurationId(self.configurations.len() as u32);
-        self.next.push(key.next(self.plan).map(|(step, _)| step).or(key.busy()));
+        let next = key.next(self.plan).map(|(step, _)| step);
+        let mut work: Vec<StepId> = next.into_iter().chain(key.working().map(|(step, _)| step)).collect();
+        work.dedup();
+        self.work.push(work);
         let key = Rc::new(key);
         known.insert(Rc::clone(&key), id);
         self.configurations.push(key);
@@ -251,14 +303,14 @@ impl<'p> MissionSearch<'p> {
         &self.configurations[id.0 as usize]
     }
 
-    /// The step that starts there, or works there beside questions.
-    pub fn next(&self, id: MissionConfigurationId) -> Option<StepId> {
-        self.next[id.0 as usize]
+    /// The steps that start or work there.
+    pub fn work(&self, id: MissionConfigurationId) -> &[StepId] {
+        &self.work[id.0 as usize]
     }
 
-    /// The steps that start or ask there.
+    /// The steps that start, work or ask there.
     fn open(&self, id: MissionConfigurationId) -> impl Iterator<Item = StepId> {
-        self.next(id).into_iter().chain(self.configuration(id).open_asks().map(|(step, _)| step))
+        self.work(id).iter().copied().chain(self.configuration(id).open_asks().map(|(step, _)| step))
     }
 
     /// Every act that was looked at.
@@ -288,9 +340,14 @@ impl<'p> MissionSearch<'p> {
         self.agents[id.index()]
     }
 
-    /// A mission in which a second agent may start beside the first one.
-    pub fn second_agent(&self) -> Option<MissionConfigurationId> {
-        self.second_agent
+    /// A mission in which a step may write where another one works.
+    pub fn second_writer(&self) -> Option<MissionConfigurationId> {
+        self.second_writer
+    }
+
+    /// A completed mission in which a step lacks items that it needs.
+    pub fn lacks_items(&self) -> Option<MissionConfigurationId> {
+        self.lacks_items
     }
 
     /// A run in one line, with the script of a walk that does the same.
@@ -327,7 +384,7 @@ impl<'p> MissionSearch<'p> {
     /// True if a run starts this step; `None` if none was found and not all were looked at.
     pub fn runs(&self, id: StepId) -> Option<bool> {
         let asks = || self.configurations.iter().any(|it| it.step(id).status == StepStatus::Asked);
-        let runs = self.next.contains(&Some(id)) || self.plan.step(id).is_ask() && asks();
+        let runs = self.work.iter().any(|it| it.contains(&id)) || self.plan.step(id).is_ask() && asks();
         (runs || !self.is_cut).then_some(runs)
     }
 
@@ -352,14 +409,14 @@ impl<'p> MissionSearch<'p> {
             let dependencies = self.plan.step(step).depends_on;
             let is_skipped = |it: &StepId| {
                 let state = mission.step(*it);
-                state.status == StepStatus::Skipped && state.latest.is_none()
+                state.status == StepStatus::Skipped && !state.has_report()
             };
             let alternative = move |it: StepId| {
                 let read = |id: StepId| {
                     let tests = self.plan.step(id).condition?.tests();
                     Some(tests.into_iter().map(|it| it.of).collect::<BTreeSet<_>>())
                 };
-                let ran = dependencies.iter().filter(|other| mission.step(**other).latest.is_some());
+                let ran = dependencies.iter().filter(|other| mission.step(**other).has_report());
                 ran.clone().any(|other| read(*other).is_some() && read(*other) == read(it))
             };
             let skipped =
@@ -371,9 +428,52 @@ impl<'p> MissionSearch<'p> {
     }
 }
 
-/// True if a search can follow a plan: one agent at a time works at it, each at a whole step.
-pub(crate) fn follows(plan: &Plan<'_>) -> bool {
-    !plan.is_concurrent() && !plan.steps.iter().any(Step::is_fan_out)
+/// The ends that a search of this plan has to try.
+fn ends(plan: &Plan<'_>, scope: SearchScope) -> Ends {
+    let is_concurrent = plan.is_concurrent() || plan.steps.iter().any(Step::is_fan_out);
+    let has_pauses = scope.policy != Policy { execution: Execution::Auto, intervene: Intervene::Never };
+    let has_loops = plan.steps.iter().any(Step::is_loop);
+    match is_concurrent {
+        false if plan.has_asks() => Ends::InAnyOrder,
+        false => Ends::OfNext,
+        true if has_pauses || has_loops || plan.has_asks() || plan.max_attempts.is_some() => Ends::InAnyOrder,
+        true => Ends::InOrder,
+    }
+}
+
+/// True if in the worktree of the mission one job writes, or any number only read.
+fn has_one_writer(plan: &Plan<'_>, mission: &Mission) -> bool {
+    let uses = |wanted: WorktreeUse| {
+        mission.working().filter(|(step, _)| plan.step(*step).worktree == wanted).count()
+    };
+    let shown =
+        mission.open_asks().filter(|(step, _)| plan.step(*step).ask.is_none_or(|it| it.shows_diff)).count();
+    let writers = uses(WorktreeUse::Write) + usize::from(mission.next_landing().is_some());
+    writers <= usize::from(uses(WorktreeUse::Read) + shown == 0)
+}
+
+/// The first attempt of a step that waits for a place.
+fn queued(state: &StepState) -> Option<u32> {
+    match state.items.is_empty() {
+        true => (state.status == StepStatus::Queued).then(|| state.attempt()),
+        false => state.items.iter().find(|it| it.status == ItemStatus::Queued).map(|it| it.attempt),
+    }
+}
+
+/// Number of agents that this attempt and those after it can have before their job has failed.
+fn agents(plan: &Plan<'_>, mission: &Mission, step: StepId, attempt: u32) -> u32 {
+    let mut lost = Mission { cap: None, ..mission.clone() };
+    let (mut attempt, mut agents) = (attempt, 0);
+    while lost.apply(plan, Event::Lose { step, attempt }).is_ok() {
+        agents += 1;
+        // The next attempt of the same job is the newest one of the step.
+        let newest = lost.step(step).attempt();
+        if newest == attempt {
+            break;
+        }
+        attempt = newest;
+    }
+    agents
 }
 
 /// The answer of a person that counts for an ask.
@@ -385,41 +485,13 @@ fn approval(mission: &Mission, ask: StepId) -> Option<String> {
 }
 
 /// The steps that worked or asked, and that an act has sent back.
-fn withdrawn(plan: &Plan<'_>, before: &Mission, after: &Mission) -> Vec<StepId> {
-    let is_withdrawn = |id: &StepId| {
-        let state = before.step(*id);
-        let was_open = matches!(state.status, StepStatus::Running | StepStatus::Asked);
-        let attempt = (state.attempt() as usize).checked_sub(1);
-        let end = attempt.and_then(|it| after.step(*id).attempts.get(it)?.end.as_ref());
-        was_open && end == Some(&AttemptEnd::Withdrawn)
+fn withdrawn(before: &Mission, after: &Mission) -> Vec<StepId> {
+    let is_withdrawn = |(step, attempt): &(StepId, u32)| {
+        let attempt = after.step(*step).attempts.get((*attempt as usize).wrapping_sub(1));
+        attempt.is_some_and(|it| it.end == Some(AttemptEnd::Withdrawn))
     };
-    plan.step_ids().filter(is_withdrawn).collect()
-}
-
-/// Parts of a mission that decisions can distinguish: of attempts the number of completions up to the largest that a condition
-/// names, no texts that nothing compares, no numbers of pauses.
-fn distinguished(plan: &Plan<'_>, rounds: &[i64], mission: &Mission) -> Mission {
-    let mut key = mission.clone();
-    for (id, most) in plan.step_ids().zip(rounds) {
-        let completion =
-            Attempt { end: Some(AttemptEnd::Completed(Report::default())), ..Attempt::default() };
-        let number = mission.rounds(plan, id).min(*most).max(0) as usize;
-        key.steps[id.index()].attempts = vec![completion; number];
-    }
-    key.pauses = 0;
-    key.questions.iter_mut().for_each(|it| it.number = 0);
-    for step in &mut key.steps {
-        // A round that a person grants counts like one that was left.
-        step.completions = step.completions.saturating_sub(step.granted);
-        step.granted = 0;
-        if let Some(StepFailure::Reported(_) | StepFailure::Stuck(_) | StepFailure::Abandoned(_)) =
-            step.failure
-        {
-            step.failure = Some(StepFailure::Reported(String::new()));
-        }
-        if let Some(report) = &mut step.latest {
-            report.warning = None;
-        }
-    }
-    key
+    let open = before.working().chain(before.open_asks());
+    let mut steps: Vec<StepId> = open.filter(is_withdrawn).map(|(step, _)| step).collect();
+    steps.sort();
+    steps
 }

@@ -1,15 +1,21 @@
 //! The reports of a step, and the inputs of a mission, that decisions distinguish: one of each kind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use orange_core::mission::Report;
 use orange_core::plan::{
-    Comparison, Field, Inputs, Intervene, Literal, Operand, OutputId, Plan, StepId, StepTest, Value,
-    ValueType,
+    Comparison, Field, Inputs, Intervene, ItemList, Literal, Operand, OutputId, Plan, StepId, StepTest,
+    Value, ValueRef, ValueType,
 };
 
 /// The most reports of one step that a search tries.
 pub(super) const MOST_REPORTS: usize = 2_000;
+
+/// Number of items up to which a search tries each size of a list.
+const ALL_SIZES: usize = 6;
+
+/// The most items of a list that a search tries.
+const MOST_ITEMS: usize = 12;
 
 /// The most starts that a search tries.
 const MOST_STARTS: usize = 200;
@@ -33,10 +39,13 @@ pub(super) fn all(plan: &Plan<'_>, id: StepId, intervene: Intervene) -> Vec<Repo
         Intervene::Never | Intervene::OnError | Intervene::Always => vec![None],
     };
     let summaries = texts(&tests(Field::Summary));
-    let values = (0..)
-        .map(OutputId)
-        .zip(plan.outputs_of(id))
-        .map(|(number, output)| (output.name, values(&output.kind, &tests(Field::Output(number)))));
+    let values = (0..).map(OutputId).zip(plan.outputs_of(id)).map(|(number, output)| {
+        let values = values(&output.kind, &tests(Field::Output(number)));
+        let is_read = |list: ItemList<'_>| {
+            list.step().is_some_and(|it| it == id || it == stands_for) && reads(list, number)
+        };
+        (output.name, of_sizes(values, tried(plan, is_read)))
+    });
     let outputs = combined(values.collect());
     let mut reports = Vec::new();
     for result in &results {
@@ -54,8 +63,78 @@ pub(super) fn all(plan: &Plan<'_>, id: StepId, intervene: Intervene) -> Vec<Repo
             }
         }
     }
+    if plan.step(id).is_fan_out() {
+        let mut seen = HashSet::new();
+        reports.retain(|it| seen.insert(answers(plan, id, it)));
+    }
     reports.truncate(MOST_REPORTS);
     reports
+}
+
+/// Answers of the tests of the items of a fan-out to the report of one, and whether it has a warning. Nothing else of it counts.
+fn answers(plan: &Plan<'_>, id: StepId, report: &Report) -> (Vec<Option<bool>>, bool) {
+    let answer = |test: &StepTest<'_>| match test.of {
+        Operand::Step(step, Field::Result) if step == id => {
+            Some(test.answer(report.result.as_deref().map(ValueRef::Text)))
+        }
+        Operand::Step(step, Field::Summary) if step == id => {
+            Some(test.answer(Some(ValueRef::Text(&report.summary))))
+        }
+        Operand::Step(step, Field::Output(output)) if step == id => {
+            let name = plan.outputs_of(id).get(output.index())?.name;
+            Some(test.answer(report.outputs.get(name).map(Value::as_ref)))
+        }
+        Operand::Step(..) | Operand::Input(_) => None,
+    };
+    (tests(plan).iter().filter_map(answer).collect(), report.warning.is_some())
+}
+
+/// True if this list is an output with this number.
+fn reads(list: ItemList<'_>, number: OutputId) -> bool {
+    matches!(list, ItemList::Output(_, output) if output == number)
+}
+
+/// Most items that a search tries of a list of which these fan-outs have their items; `None` where there are none.
+fn tried(plan: &Plan<'_>, is_read: impl Fn(ItemList<'_>) -> bool) -> Option<usize> {
+    let fan_outs = plan.step_ids().filter(|it| plan.step(*it).fan_out.is_some_and(|it| is_read(it.list)));
+    fan_outs.map(|it| most_items(plan, it)).max()
+}
+
+/// Most items of a fan-out that a search tries: all, or as many as it takes to have one item of each kind of report, as many completed
+/// ones as it needs, and one that has failed. More of them lead to nothing else.
+fn most_items(plan: &Plan<'_>, id: StepId) -> usize {
+    let kinds = all(plan, id, Intervene::Never).len();
+    let enough = plan.step(id).fan_out.and_then(|it| it.enough).map_or(1, usize::from);
+    let least = kinds.saturating_add(enough).saturating_add(1);
+    plan.most_items(id).min(least.max(ALL_SIZES)).min(MOST_ITEMS)
+}
+
+/// True if a fan-out may have more items than a search tries, and these may lead to something else.
+pub(crate) fn has_longer_lists(plan: &Plan<'_>) -> bool {
+    plan.step_ids().filter(|it| plan.step(*it).is_fan_out()).any(|it| {
+        let (most, tried) = (plan.most_items(it), most_items(plan, it));
+        // Each item takes an attempt under the cap.
+        most > tried && (plan.max_attempts.is_some() || tried == MOST_ITEMS)
+    })
+}
+
+/// True if the figures of a search are those of fewer items than a fan-out may have.
+pub(crate) fn has_fewer_items(plan: &Plan<'_>) -> bool {
+    plan.step_ids().any(|it| plan.step(it).is_fan_out() && plan.most_items(it) > most_items(plan, it))
+}
+
+/// These lists, each with further items up to this number of all; other values as they are.
+fn of_sizes(values: Vec<Value>, most: Option<usize>) -> Vec<Value> {
+    let Some(most) = most else { return values };
+    let sized = values.into_iter().flat_map(|value| match value {
+        Value::List(named) => {
+            let longer = named.len()..=most.max(named.len());
+            let more = |size: usize| (named.len() + 1..=size).map(|it| format!("item-{it}"));
+            longer.map(|size| Value::List(named.iter().cloned().chain(more(size)).collect())).collect()
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Text(_) => vec![value],
+    });
+    sized.collect()
 }
 
 /// The comments on an answer that decisions distinguish.
@@ -74,7 +153,8 @@ pub(super) fn starts(plan: &Plan<'_>) -> Vec<Inputs> {
             .filter(|it| matches!(it.of, Operand::Input(id) if id.index() == number))
             .copied()
             .collect();
-        (input.name, values(&input.kind, &read))
+        let is_read = |list: ItemList<'_>| matches!(list, ItemList::Input(id) if id.index() == number);
+        (input.name, of_sizes(values(&input.kind, &read), tried(plan, is_read)))
     });
     let mut starts = combined(values.collect());
     starts.truncate(MOST_STARTS);

@@ -7,7 +7,7 @@ use orange_core::plan::{Plan, StepId};
 
 use super::PlanProofFacts;
 use super::properties::searches;
-use crate::missions::{Approvals, MissionAct, MissionSearch, follows};
+use crate::missions::{Approvals, MissionAct, MissionSearch};
 
 /// A claim that somebody makes of a plan: this step starts only after a person has answered that one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,7 @@ pub(super) fn unanswered(known: &PlanProofFacts<'_>) -> Option<Trace> {
             MissionAct::Answer(step, answer) => Some((*step, answer.word.as_str())),
             MissionAct::Complete(..)
             | MissionAct::Fail(..)
+            | MissionAct::Conflict(..)
             | MissionAct::Lose(_)
             | MissionAct::Expire(_)
             | MissionAct::Continue(_)
@@ -123,9 +124,6 @@ pub(super) fn required(
     let (id, ask) = (named(step)?, named(after)?);
     if !plan.step(ask).is_ask() {
         return Err(format!("`{after}` does not ask a person"));
-    }
-    if !follows(plan) {
-        return Err("the search does not follow readers, fan-outs and own worktrees".to_owned());
     }
     if searches.iter().any(|it| it.is_cut()) {
         return Err("not all runs were looked at: there are too many".to_owned());

@@ -1,6 +1,8 @@
 //! A bound of the attempts of a mission that follows from its plan alone, without a search.
 
-use orange_core::plan::{Plan, StepId, StepSet};
+use orange_core::plan::{Plan, StepId};
+
+use crate::missions::sent_back_by;
 
 /// The most attempts of a mission and of its steps, beside those that persons ask for. Attempts whose crab was lost are not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,22 +49,4 @@ impl PlanBound {
         let why = if by_cap.is_some() { "`max_attempts`" } else { "`max_retries` and `stuck_after`" };
         format!("{why} allow at most {} attempts beside those that persons ask for", self.attempts())
     }
-}
-
-/// Every step that a loop step can send back: those that it re-queues, itself, those between, those whose condition or list reads one
-/// of them, and everything downstream of these.
-fn sent_back_by(plan: &Plan<'_>, id: StepId) -> StepSet {
-    let mut set = StepSet::of(plan, plan.step(id).requeue);
-    let (after, before) = (plan.downstream(&set), plan.upstream(id));
-    set.add(id);
-    after.iter().filter(|it| before.has(*it)).for_each(|it| set.add(it));
-    let round = set.clone();
-    let reads = |it: &StepId| {
-        let step = plan.step(*it);
-        let list = step.fan_out.and_then(|it| it.list.step());
-        list.is_some_and(|it| round.has(it)) || step.condition.is_some_and(|it| it.reads_one_of(&round))
-    };
-    plan.step_ids().filter(reads).for_each(|it| set.add(it));
-    plan.downstream(&set).iter().for_each(|it| set.add(it));
-    set
 }

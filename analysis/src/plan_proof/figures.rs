@@ -7,7 +7,7 @@ use orange_core::mission::{Mission, MissionStatus, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
 use super::{PlanBound, unaided};
-use crate::missions::{MissionEdge, MissionSearch};
+use crate::missions::{MissionEdge, MissionSearch, has_fewer_items};
 
 /// Numbers of attempts of steps, and ends of missions.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct MissionEnd {
 
 impl PlanFigures {
     pub(super) fn of(plan: &Plan<'_>, search: &MissionSearch<'_>, bound: &PlanBound) -> Self {
-        let order = order(search).filter(|_| !search.is_cut());
+        let order = order(search).filter(|_| !search.is_cut() && !has_fewer_items(plan));
         let most = |counts: &dyn Fn(StepId) -> bool| {
             let ended = |edge: &MissionEdge| {
                 let all = edge.act.step().into_iter().chain(edge.withdrawn.iter().copied());
@@ -114,7 +114,7 @@ fn longest(search: &MissionSearch<'_>, order: &[usize], count: &dyn Fn(&MissionE
         next[edge.from.index()].push((edge.to.index(), count(edge)));
     }
     let mut most: Vec<Option<u32>> = vec![None; order.len()];
-    most.iter_mut().take(1).for_each(|it| *it = Some(0));
+    search.starts().for_each(|it| most[it.index()] = Some(0));
     for from in order {
         let Some(before) = most[*from] else { continue };
         for (to, weight) in &next[*from] {
@@ -149,7 +149,7 @@ fn ends(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Vec<MissionEnd> {
 
 /// True if an attempt of a step, or of its handler, has completed, or the step has failed itself.
 fn has_run(mission: &Mission, id: StepId) -> bool {
-    mission.step(id).latest.is_some() || has_failed_itself(mission, id)
+    mission.step(id).has_report() || has_failed_itself(mission, id)
 }
 
 fn has_failed_itself(mission: &Mission, id: StepId) -> bool {

@@ -18,7 +18,7 @@ use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{Execution, Intervene, Plan, Policy};
 
 use crate::lint;
-use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope, follows};
+use crate::missions::{Failures, MissionConfigurationId, MissionSearch, SearchScope, has_longer_lists};
 use crate::prove::{Judged, Proof, ProofVerdict};
 use crate::search::SearchLimits;
 
@@ -48,6 +48,7 @@ pub const RESTS_ON: &[&str] = &[
      or fails; an agent that ends without a word is started again, and fails its step after `stuck_after` of these ends in a row.",
     "Each agent ends: by its report, by its death, or by the `timeout` of its step.",
     "A mission is retried, and a failed step is tried again, as often as a person wants. Attempts that follow from that are not counted.",
+    "Steps that only read leave the worktree as it is; a mission whose reader has changed it pauses. Agents start, and branches land, at once.",
     "Prompts are not read. Not looked at: how long things take, and people who change the worktree.",
 ];
 
@@ -135,9 +136,9 @@ fn judge(property: &PlanProperty, known: &PlanProofFacts<'_>, found: &[Diagnosti
         _ if !findings.is_empty() || trace.is_some() => ProofVerdict::Refuted { findings, trace },
         Some(search) => {
             let count = search.configurations().count();
-            let cut = match follows(known.plan) {
-                true => format!("it found more than {count} configurations"),
-                false => "it does not follow readers, fan-outs and own worktrees".to_owned(),
+            let cut = match has_longer_lists(known.plan) {
+                true => "it tries fewer items than the lists of this plan may have".to_owned(),
+                false => format!("it found more than {count} configurations"),
             };
             let known = (property.without_search)(known).map_or(String::new(), |it| format!("; {it}"));
             ProofVerdict::Undecided { cut: cut + &known }

@@ -2,7 +2,7 @@
 
 use orange_codegen::diag::Trace;
 use orange_core::mission::{Mission, MissionStatus, StepFailure, StepStatus};
-use orange_core::plan::{Plan, StepId, StepSet};
+use orange_core::plan::{Plan, StepId, StepSet, WorktreeUse};
 
 use super::figures::order;
 use super::{PlanProofFacts, PlanProperty, asks};
@@ -27,11 +27,11 @@ pub static PROPERTIES: &[PlanProperty] = &[
         without_search: |known| Some(known.bound.words()),
     },
     PlanProperty {
-        name: "one-agent",
-        claim: "never two agents in the worktree",
+        name: "one-writer",
+        claim: "never two steps that write in a worktree, or one beside a step that reads there",
         watched_by: &[],
-        broken: second_agent,
-        argument: one_agent,
+        broken: second_writer,
+        argument: one_writer,
         without_search: |_| None,
     },
     PlanProperty {
@@ -82,7 +82,7 @@ fn endless(known: &PlanProofFacts<'_>) -> Option<Trace> {
         let is_stuck = |id: MissionConfigurationId, it: &Mission| {
             !it.status.is_terminal()
                 && it.questions.is_empty()
-                && search.next(id).is_none()
+                && search.work(id).is_empty()
                 && it.open_asks().next().is_none()
         };
         let stuck = search.configurations().find(|(id, it)| is_stuck(*id, it)).map(|(id, _)| id);
@@ -119,7 +119,7 @@ fn too_often(known: &PlanProofFacts<'_>) -> Option<Trace> {
 
 fn attempts(known: &PlanProofFacts<'_>) -> String {
     let figures = &known.figures;
-    let Some(most) = figures.attempts else { return "there is no bound".to_owned() };
+    let Some(most) = figures.attempts else { return known.bound.words() };
     let agents: Vec<u32> = figures.by_step.iter().map(|it| it.agents).filter(|it| *it > 0).collect();
     let same = agents.iter().min().zip(agents.iter().max()).filter(|(least, most)| least == most);
     let works = figures.by_step.iter().zip(known.plan.steps).filter(|(_, step)| !step.is_ask());
@@ -151,20 +151,51 @@ fn cap(known: &PlanProofFacts<'_>) -> Option<String> {
     })
 }
 
-fn second_agent(known: &PlanProofFacts<'_>) -> Option<Trace> {
-    let search = searches(known).into_iter().find(|it| it.second_agent().is_some())?;
-    Some(search.trace(search.second_agent()?, Some("2 live agents".to_owned())))
+fn second_writer(known: &PlanProofFacts<'_>) -> Option<Trace> {
+    let search = searches(known).into_iter().find(|it| it.second_writer().is_some())?;
+    Some(search.trace(search.second_writer()?, Some("2 steps in one worktree".to_owned())))
 }
 
-fn one_agent(known: &PlanProofFacts<'_>) -> String {
-    let starts = known.search.configurations().filter(|(id, _)| known.search.next(*id).is_some()).count();
-    format!(
-        "while a step runs, the start of any other is refused, in each of the {starts} configurations where a step starts"
-    )
+fn one_writer(known: &PlanProofFacts<'_>) -> String {
+    let search = &known.search;
+    let starts = search.configurations().filter(|(id, _)| !search.work(*id).is_empty()).count();
+    let (agents, worktrees) = at_once(known.plan);
+    match agents {
+        1 => format!(
+            "while a step runs, the start of any other is refused, in each of the {starts} configurations where a step starts"
+        ),
+        agents => {
+            let places =
+                if worktrees > 1 { format!(", in at most {worktrees} worktrees") } else { String::new() };
+            format!(
+                "while a step writes, the start of any other there is refused, in each of the {starts} configurations where steps work; \
+                 at most {agents} agents and programs at once{places}"
+            )
+        }
+    }
+}
+
+/// The most agents and programs at once, and the most worktrees: that of the mission, and one for each item that has its own.
+fn at_once(plan: &Plan<'_>) -> (usize, usize) {
+    let items = |wanted: &[WorktreeUse]| -> usize {
+        let steps = plan.step_ids().filter(|it| {
+            let rule = plan.step(*it);
+            !rule.is_ask() && wanted.contains(&rule.worktree)
+        });
+        steps.map(|it| plan.most_items(it)).sum()
+    };
+    let beside = items(&[WorktreeUse::Read, WorktreeUse::Own]);
+    let own = items(&[WorktreeUse::Own]);
+    // A step that writes works beside steps with their own worktrees.
+    let writer = usize::from(items(&[WorktreeUse::Write]) > 0 && (own > 0 || beside == 0));
+    (usize::from(plan.parallel.max(1)).min(beside + writer).max(1), 1 + own)
 }
 
 /// A mission that completes without any of the last steps, or with an open failure.
 fn silent(known: &PlanProofFacts<'_>) -> Option<Trace> {
+    if let Some(at) = known.search.lacks_items() {
+        return Some(known.search.trace(at, Some("a step lacks items that it needs".to_owned())));
+    }
     let last = last(known.plan);
     let (at, mission) = known.search.configurations().find(|(_, it)| {
         it.status == MissionStatus::Completed
@@ -188,9 +219,15 @@ fn no_silence(known: &PlanProofFacts<'_>) -> String {
         [] => String::new(),
         handled => format!(", or {} has failed and its handler has completed", names(known.plan, handled)),
     };
+    let items = match known.plan.steps.iter().any(|it| it.is_fan_out() || it.worktree == WorktreeUse::Own) {
+        true => {
+            ", and each completed step with items has those that it needs, landed where they have branches"
+        }
+        false => "",
+    };
     let count = ends.len();
     format!(
-        "in each of the {count} configurations that end as `completed`, {} has completed{or_handled}",
+        "in each of the {count} configurations that end as `completed`, {} has completed{or_handled}{items}",
         names(known.plan, &last)
     )
 }

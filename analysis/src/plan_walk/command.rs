@@ -32,6 +32,7 @@ start [NAME=VALUE]...              begin another mission, with these inputs
 complete STEP [RESULT] [NAME=VALUE]...[: SUMMARY]
                                    the agent of a step completes it, with outputs; \\n begins a new line
 warn STEP [RESULT]: WARNING        the same, with a warning
+conflict STEP …                    the same as `complete`, and its own branch does not merge
 fail STEP[: REASON]                the agent of a step reports a failure
 answer STEP ANSWER[: COMMENT]      a person answers the question of a step
 expire STEP                        nobody answers the question of a step in time
@@ -62,7 +63,7 @@ impl Command {
                 let declared: Vec<_> = plan.inputs.iter().map(|it| (it.name, it.kind)).collect();
                 Command::Start(given(&declared, values, "input")?)
             }
-            ["complete" | "warn", step, said @ ..] => {
+            ["complete" | "warn" | "conflict", step, said @ ..] => {
                 let step = named(plan, step)?;
                 let (values, results): (Vec<&str>, Vec<&str>) = said.iter().partition(|it| it.contains('='));
                 let result = match &results[..] {
@@ -76,10 +77,11 @@ impl Command {
                     "warn" => (String::new(), Some(text)),
                     _ => (text, None),
                 };
-                Command::Act(MissionAct::Complete(
-                    step,
-                    Report { result, summary, warning, outputs, answer: None },
-                ))
+                let report = Report { result, summary, warning, outputs, answer: None };
+                Command::Act(match words[0] {
+                    "conflict" => MissionAct::Conflict(step, report),
+                    _ => MissionAct::Complete(step, report),
+                })
             }
             ["fail", step] => Command::Act(MissionAct::Fail(named(plan, step)?, text)),
             ["answer", step, word] => {

@@ -10,7 +10,7 @@ pub use names::{PAUSES, REFUSALS, pause_name, refusal_name};
 use orange_core::mission::{Effect, Event, Mission, Refusal, StepStatus};
 use orange_core::plan::{Inputs, Plan, Policy, StepId};
 
-use crate::missions::{self, MissionAct};
+use crate::missions::{self, Conflicts, MissionAct};
 
 /// A mission that acts take through a plan.
 #[derive(Clone, Debug)]
@@ -19,6 +19,7 @@ pub struct PlanWalk<'p> {
     pub mission: Mission,
     /// Parts of the plan that the acts so far have used.
     pub coverage: Coverage,
+    conflicts: Conflicts,
 }
 
 /// Result of an act.
@@ -39,7 +40,7 @@ impl<'p> PlanWalk<'p> {
     /// A mission that has begun with these inputs; others have their defaults, or the first value.
     pub fn with_inputs(plan: &'p Plan<'p>, policy: Policy, inputs: Inputs) -> Self {
         let mission = Mission::with_inputs(plan, policy, missions::start_with(plan, inputs));
-        let mut walk = Self { plan, mission, coverage: Coverage::default() };
+        let mut walk = Self { plan, mission, coverage: Coverage::default(), conflicts: Conflicts::default() };
         // A mission that waits for its slot begins when it has one.
         _ = walk.apply(Event::Begin);
         walk
@@ -59,29 +60,20 @@ impl<'p> PlanWalk<'p> {
         {
             *attempt = number;
         }
-        self.apply(event)
+        let before = self.conflicts.clone();
+        self.conflicts.note(act, &event);
+        let result = self.apply(event);
+        if result.is_err() {
+            self.conflicts = before;
+        }
+        result
     }
 
     fn apply(&mut self, event: Event) -> Result<ActResult, Refusal> {
         let before = self.mission.clone();
         let mut effects = self.mission.apply(self.plan, event)?;
         self.coverage.note(self.plan, &before, &self.mission);
-        // The engine merges branches, puts questions and starts agents at once.
-        while let Some((step, attempt)) = self.mission.next_landing() {
-            effects.extend(self.mission.apply(self.plan, Event::Landed { step, attempt })?);
-        }
-        while let Some((step, attempt)) = self.mission.next_ask(self.plan) {
-            if !effects.contains(&Effect::Ask { step, attempt }) {
-                effects.push(Effect::Ask { step, attempt });
-            }
-            self.mission.apply(self.plan, Event::Ask { step, attempt, commit: None })?;
-        }
-        while let Some((step, attempt)) = self.mission.next(self.plan) {
-            if !effects.contains(&Effect::Start { step, attempt }) {
-                effects.push(Effect::Start { step, attempt });
-            }
-            self.mission.apply(self.plan, Event::Start { step, attempt })?;
-        }
+        self.conflicts.drive(self.plan, &mut self.mission, &mut effects)?;
         let status = |mission: &Mission, id: StepId| mission.step(id).status;
         let changed = self.plan.step_ids().map(|id| (id, status(&before, id)));
         let changed = changed.filter(|(id, before)| status(&self.mission, *id) != *before).collect();

@@ -8,10 +8,10 @@ use orange_analysis::plan_walk::PlanWalk;
 use orange_analysis::prove::ProofVerdict;
 use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::{Source, compile};
-use orange_core::mission::{MissionStatus, Report, StepFailure, StepState, StepStatus};
-use orange_core::plan::{Execution, Intervene, Policy, StepId};
+use orange_core::mission::{Answer, ItemStatus, MissionStatus, Report, StepFailure, StepState, StepStatus};
+use orange_core::plan::{Execution, Intervene, Policy, StepId, Value, ValueType};
 use orange_testkit::Random;
-use orange_tests::steps::{PlannedSteps, small_steps};
+use orange_tests::steps::{PlannedStep, PlannedSteps, PlannedWork, small_steps, small_wide_steps};
 
 use crate::number;
 
@@ -26,10 +26,14 @@ const MOST_ACTS: usize = 2_000;
 
 #[test]
 fn what_is_proved_of_steps_is_not_broken_by_any_walk() {
-    let (first, count) = (number("ORANGE_PROOFS_SEED", 0), number("ORANGE_PROOFS", 30));
+    let (first, count) = (number("ORANGE_PROOFS_SEED", 0), number("ORANGE_PROOFS", 45));
     let mut seen = BTreeMap::new();
+    let planned = |seed| match seed % 3 {
+        0 => small_wide_steps(seed / 3),
+        _ => small_steps(seed - seed / 3),
+    };
     for seed in first..first + count {
-        let planned = small_steps(seed);
+        let planned = planned(seed);
         let source = Source::new("flow.toml", planned.to_string());
         let checked = compile(&source).checked.unwrap_or_else(|| panic!("{planned}"));
         let proof = plan_proof::prove(&checked, &source).unwrap();
@@ -43,9 +47,9 @@ fn what_is_proved_of_steps_is_not_broken_by_any_walk() {
         }
     }
     // An attack that never comes close breaks nothing anywhere.
-    for wanted in
-        ["completed", "failed", "exhausted", "silent", "paused", "most attempts", "capped", "cap used up"]
-    {
+    let of_all =
+        ["completed", "failed", "exhausted", "silent", "paused", "most attempts", "capped", "cap used up"];
+    for wanted in of_all.into_iter().chain(["asked", "side by side", "an item has failed"]) {
         assert!(seen.get(wanted).is_some_and(|it| *it >= 5), "{wanted}: {seen:?}");
     }
 }
@@ -57,6 +61,9 @@ struct Attack<'p> {
     script: Vec<String>,
     /// By step: how many attempts have ended.
     ran: Vec<u32>,
+    /// Number of questions that have ended.
+    asked: u32,
+    most_at_once: usize,
     has_paused: bool,
     broken: Vec<(&'static str, String)>,
 }
@@ -64,7 +71,16 @@ struct Attack<'p> {
 impl<'p> Attack<'p> {
     fn new(planned: &'p PlannedSteps, walk: PlanWalk<'p>) -> Self {
         let ran = vec![0; planned.steps.len()];
-        Self { planned, walk, script: Vec::new(), ran, has_paused: false, broken: Vec::new() }
+        Self {
+            planned,
+            walk,
+            script: Vec::new(),
+            ran,
+            asked: 0,
+            most_at_once: 0,
+            has_paused: false,
+            broken: Vec::new(),
+        }
     }
 
     /// Takes the mission to its end, without running anything once more by hand.
@@ -72,36 +88,53 @@ impl<'p> Attack<'p> {
         let failing = *random.pick(&[0, 10, 40]);
         for _ in 0..MOST_ACTS {
             self.watch();
-            let Some(act) = self.act(random, failing) else { return };
-            self.script.push(act.script(self.walk.plan));
-            match self.walk.act(&act, None) {
-                Ok(_) => self.note(&act),
+            let Some((act, attempt)) = self.act(random, failing) else { return };
+            self.script.push(format!("{} (attempt {attempt})", act.script(self.walk.plan)));
+            let attempts = |walk: &PlanWalk<'_>| act.step().map(|it| walk.mission.step(it).attempts.len());
+            let before = attempts(&self.walk);
+            match self.walk.act(&act, Some(attempt)) {
+                Ok(_) => self.note(&act, attempts(&self.walk) > before),
                 Err(refusal) => panic!("{refusal:?}: {}", self.tell()),
             }
         }
         self.broken.push(("ends-or-pauses", format!("{MOST_ACTS} acts, and it goes on")));
     }
 
-    fn act(&self, random: &mut Random, failing: usize) -> Option<MissionAct> {
+    fn act(&self, random: &mut Random, failing: usize) -> Option<(MissionAct, u32)> {
         let mission = &self.walk.mission;
         if mission.status == MissionStatus::Paused {
+            let meanwhile = self.work(random, failing).filter(|_| random.chance(50));
             let is_asked = mission.pause().is_some_and(|it| mission.offers_acceptance(it));
-            return Some(if is_asked {
-                MissionAct::ACCEPT
-            } else {
-                MissionAct::Continue(PauseReply::default())
-            });
+            let answer =
+                if is_asked { MissionAct::ACCEPT } else { MissionAct::Continue(PauseReply::default()) };
+            return meanwhile.or(Some((answer, 0)));
         }
-        let step = StepId(self.active().first().copied()? as u16);
-        Some(match random.chance(failing) {
-            true if random.chance(50) => MissionAct::Lose(step),
-            true => MissionAct::Fail(step, "it fails".to_owned()),
-            false => MissionAct::Complete(step, self.report(random, step.index())),
-        })
+        self.work(random, failing)
+    }
+
+    /// The end of an attempt, or the answer of a person.
+    fn work(&self, random: &mut Random, failing: usize) -> Option<(MissionAct, u32)> {
+        let mission = &self.walk.mission;
+        let open: Vec<(StepId, u32)> = mission.working().chain(mission.open_asks()).collect();
+        let (step, attempt) = *open.get(random.below(open.len().max(1)))?;
+        let rule = self.walk.plan.step(step);
+        let act = match (rule.is_ask(), random.chance(failing)) {
+            (true, true) if rule.timeout.is_some() => MissionAct::Expire(step),
+            (true, _) => {
+                let word = (*random.pick(&rule.answers())).to_owned();
+                let by = rule.ask.and_then(|it| it.who.first()).map_or("Ada", |it| *it).to_owned();
+                MissionAct::Answer(step, Answer { word, comment: String::new(), by, commit: None })
+            }
+            (false, true) if random.chance(50) => MissionAct::Lose(step),
+            (false, true) => MissionAct::Fail(step, "it fails".to_owned()),
+            (false, false) => MissionAct::Complete(step, self.report(random, step)),
+        };
+        Some((act, attempt))
     }
 
     /// A report that an agent could give: a result that the step declares, or any word that something reads, and others.
-    fn report(&self, random: &mut Random, step: usize) -> Report {
+    fn report(&self, random: &mut Random, id: StepId) -> Report {
+        let step = id.index();
         let declared = &self.planned.steps[step].results;
         let handled = self.planned.steps.iter().position(|it| it.on_fail == Some(step)).unwrap_or(step);
         let read = |field: &str| -> Vec<String> {
@@ -111,33 +144,53 @@ impl<'p> Attack<'p> {
         };
         let results =
             if declared.is_empty() { self.planned.steps[handled].results.clone() } else { declared.clone() };
-        let results = if results.is_empty() { read("result") } else { results };
+        let is_approval = matches!(self.planned.steps[handled].more.work, PlannedWork::Person(_));
+        let results = match results.is_empty() {
+            true if is_approval => vec!["approve".to_owned()],
+            true => read("result"),
+            false => results,
+        };
         let summary = random.pick(&read("summary")).clone();
         let warning = random.chance(20).then(|| "look".to_owned());
-        Report { result: Some(random.pick(&results).clone()), summary, warning, ..Report::default() }
-    }
-
-    fn active(&self) -> Vec<usize> {
-        let steps = self.walk.mission.steps.iter();
-        let is_active = |it: &StepState| matches!(it.status, StepStatus::Assigned | StepStatus::Running);
-        steps.enumerate().filter(|(_, it)| is_active(it)).map(|(at, _)| at).collect()
+        let outputs = self.walk.plan.outputs_of(id).iter();
+        let outputs = outputs.map(|it| (it.name.to_owned(), value(random, &it.kind))).collect();
+        Report { result: Some(random.pick(&results).clone()), summary, warning, outputs, answer: None }
     }
 
     /// Counts an act that has ended the attempt of its step: one that loses an agent may have it started again.
-    fn note(&mut self, act: &MissionAct) {
+    fn note(&mut self, act: &MissionAct, is_started_again: bool) {
         let Some(step) = act.step() else { return };
-        let goes_on = matches!(act, MissionAct::Lose(_)) && self.walk.mission.step(step).status.is_active();
-        self.ran[step.index()] += u32::from(!goes_on);
+        let goes_on = matches!(act, MissionAct::Lose(_)) && is_started_again;
+        match self.walk.plan.step(step).is_ask() {
+            true => self.asked += 1,
+            false => self.ran[step.index()] += u32::from(!goes_on),
+        }
+    }
+
+    /// The work in the worktree of the mission: the steps that write, and those that read or show it to a person.
+    fn users(&self) -> [Vec<&'p str>; 2] {
+        let (mission, steps) = (&self.walk.mission, &self.planned.steps);
+        let planned = |(step, _): (StepId, u32)| &steps[step.index()];
+        let (readers, writers): (Vec<_>, Vec<_>) =
+            mission.working().map(planned).partition(|it| it.more.worktree.is_some());
+        let shows =
+            |it: &&PlannedStep| matches!(it.more.work, PlannedWork::Person(keys) if !keys.contains("show"));
+        let shown = mission.open_asks().map(planned).filter(shows);
+        let ids = |all: Vec<&'p PlannedStep>| all.into_iter().map(|it| it.id.as_str()).collect();
+        [ids(writers), ids(readers.into_iter().chain(shown).collect())]
     }
 
     fn watch(&mut self) {
-        let (mission, active) = (&self.walk.mission, self.active());
+        let mission = &self.walk.mission;
+        let working = mission.working().count();
+        let is_open = working > 0 || mission.open_asks().next().is_some();
+        let [writers, readers] = self.users();
         self.has_paused |= mission.status == MissionStatus::Paused;
-        if active.len() > 1 {
-            self.broken.push(("one-agent", format!("{active:?} run at once")));
+        self.most_at_once = self.most_at_once.max(working);
+        if writers.len() > usize::from(readers.is_empty()) {
+            self.broken.push(("one-writer", format!("{writers:?} write beside {readers:?}")));
         }
-        let goes_on =
-            mission.status.is_terminal() || mission.status == MissionStatus::Paused || !active.is_empty();
+        let goes_on = mission.status.is_terminal() || mission.status == MissionStatus::Paused || is_open;
         if !goes_on {
             self.broken
                 .push(("ends-or-pauses", format!("nothing runs while it is {}", mission.status.as_str())));
@@ -156,6 +209,15 @@ impl<'p> Attack<'p> {
 
     /// Reason for which a completed mission has not reached its aim (`docs/steps.md`).
     fn silence(&self) -> Option<String> {
+        for (at, planned) in self.planned.steps.iter().enumerate() {
+            let items: Vec<_> = self.walk.mission.items(StepId(at as u16)).map(|it| it.status).collect();
+            let completed = items.iter().filter(|it| **it == ItemStatus::Completed).count();
+            let needed = planned.more.enough.map_or(items.len(), |it| items.len().min(usize::from(it)));
+            let is_completed = self.walk.mission.steps[at].status == StepStatus::Completed;
+            if is_completed && completed < needed {
+                return Some(format!("{} lacks items", planned.id));
+            }
+        }
         let steps = || self.planned.steps.iter().zip(&self.walk.mission.steps);
         let is_open = |(_, it): &(_, &StepState)| {
             it.is_exhausted || (it.status == StepStatus::Failed && !it.is_handled)
@@ -182,7 +244,27 @@ impl<'p> Attack<'p> {
         for (ran, most) in self.ran.iter().zip(&figures.by_step) {
             assert!(most.most.is_none_or(|it| *ran <= it), "{ran} of {most:?}: {}", self.tell());
         }
-        let all: usize = mission.steps.iter().map(|it| it.attempts.len()).sum();
+        if let Some(most) = figures.asks {
+            assert!(
+                self.asked <= most,
+                "{} answers, and at most {most} are proved: {}",
+                self.asked,
+                self.tell()
+            );
+        }
+        let at_once =
+            argument(proof, "one-writer").and_then(|it| it.split_once("at most ")?.1.split_once(' '));
+        let at_once = at_once.map_or(1, |it| it.0.parse().unwrap());
+        let is_decided = is_proved(proof, "one-writer");
+        assert!(
+            !is_decided || self.most_at_once <= at_once,
+            "{} at once: {}",
+            self.most_at_once,
+            self.tell()
+        );
+        let works = |at: &usize| !matches!(self.planned.steps[*at].more.work, PlannedWork::Person(_));
+        let worked = (0..mission.steps.len()).filter(works);
+        let all: usize = worked.map(|it| mission.steps[it].attempts.len()).sum();
         let cap = self.planned.max_attempts.map_or(usize::MAX, |it| it as usize);
         assert!(all <= cap, "{all} attempts, and the cap is {cap}: {}", self.tell());
         assert!(all as u64 <= figures.bound, "{all} attempts, bound {}: {}", figures.bound, self.tell());
@@ -200,6 +282,12 @@ impl<'p> Attack<'p> {
             ("capped", is_capped),
             ("cap used up", all == cap),
             ("most attempts", figures.attempts == Some(total)),
+            ("asked", self.asked > 0),
+            ("side by side", self.most_at_once > 1),
+            (
+                "an item has failed",
+                mission.steps.iter().any(|it| it.items.iter().any(|it| it.failure.is_some())),
+            ),
         ];
         for (what, _) in facts.into_iter().filter(|(_, holds)| *holds) {
             *seen.entry(what).or_default() += 1;
@@ -208,6 +296,20 @@ impl<'p> Attack<'p> {
 
     fn tell(&self) -> String {
         format!("{}\n{}", self.script.join("\n"), self.planned)
+    }
+}
+
+/// A value of a type.
+fn value(random: &mut Random, kind: &ValueType<'_>) -> Value {
+    match kind {
+        ValueType::Words(words) => Value::Text((*random.pick(words)).to_owned()),
+        ValueType::Text => Value::Text((*random.pick(&["it is", "it was"])).to_owned()),
+        ValueType::Bool => Value::Bool(random.chance(50)),
+        ValueType::Number { min, max } => Value::Number((min + random.below(9) as i64).min(*max)),
+        ValueType::List { max_items } => {
+            let count = random.below(usize::from(*max_items) + 1);
+            Value::List((0..count).map(|_| (*random.pick(&["a", "b", "c"])).to_owned()).collect())
+        }
     }
 }
 

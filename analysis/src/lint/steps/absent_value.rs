@@ -24,7 +24,7 @@ fn placeholder(facts: &StepFacts<'_>, id: StepId, piece: &StepPiece) -> Option<D
     };
     let at = facts
         .search
-        .find(|it| it.step(id).status == StepStatus::Completed && it.step(*read).latest.is_none())?;
+        .find(|it| it.step(id).status == StepStatus::Completed && !it.step(*read).has_report())?;
     let (name, other) = (facts.name(id), facts.name(*read));
     let message = format!("`{{{{{}}}}}` is empty where `{other}` was skipped", written.value);
     let trace = facts.tell(Some(at), format!("`{name}` has run without a report of `{other}`"));
@@ -53,7 +53,7 @@ fn tests(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
                 let state = it.step(read);
                 it.step(id).status == StepStatus::Skipped
                     && state.status == StepStatus::Skipped
-                    && state.latest.is_none()
+                    && !state.has_report()
             })?;
             let (name, other) = (&step.id.value, facts.name(read));
             let message =

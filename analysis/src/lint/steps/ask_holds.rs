@@ -4,6 +4,7 @@ use super::B37;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{StepId, WorktreeUse};
+use orange_core::mission::{Mission, StepStatus};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     let shows = |step: StepId| facts.plan.step(step).ask.is_some_and(|it| it.shows_diff);
@@ -14,7 +15,13 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
             writes && rule.handles.is_none() && rule.on_fail != Some(id)
         };
         let is_beside = |other: &StepId| !facts.waits_for(id, *other) && !facts.waits_for(*other, id);
-        let held = facts.plan.step_ids().filter(|it| *it != id).filter(works).filter(is_beside);
+        let waits = |other: &StepId| {
+            let holds = |it: &Mission| {
+                it.step(id).status == StepStatus::Asked && it.step(*other).status == StepStatus::Queued
+            };
+            facts.search.is_cut() || facts.search.find(holds).is_some()
+        };
+        let held = facts.plan.step_ids().filter(|it| *it != id).filter(works).filter(is_beside).filter(waits);
         let held: Vec<String> = held.map(|it| format!("`{}`", facts.name(it))).collect();
         if held.is_empty() {
             return None;

@@ -106,6 +106,7 @@ fn unread_report(
             *step == read && is_unread(&report)
         }
         MissionAct::Fail(..)
+        | MissionAct::Conflict(..)
         | MissionAct::Lose(_)
         | MissionAct::Expire(_)
         | MissionAct::Continue(_)

@@ -18,9 +18,12 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
             true => return None,
             false if step.is_ask() => return None,
             false => {
-                let source = facts.name(sources.find(|it| !is_shown(facts, id, step, *it))?);
+                let is_missing = |it: &StepId| !is_shown(facts, id, step, *it) && reports_to(facts, *it, id);
+                let source = facts.name(sources.find(is_missing)?);
                 (
-                    format!("the prompt of `{name}` does not say where its agent reads what `{source}` reports"),
+                    format!(
+                        "the prompt of `{name}` does not say where its agent reads what `{source}` reports"
+                    ),
                     "write `{{context}}` where that is to stand; without it, it stands at the end",
                 )
             }
@@ -35,6 +38,13 @@ fn sources<'f>(facts: &'f StepFacts<'f>, id: StepId, step: &'f Step) -> impl Ite
     let senders = facts.all().filter(move |(_, it)| it.requeue.iter().any(|it| it.value == id));
     let others = senders.map(|it| it.0).chain(facts.plan.step(id).handles);
     dependencies.chain(others.filter(|_| step.depends_on.is_empty()))
+}
+
+/// True if in some mission a step has reported when the other one runs, or not all runs were looked at.
+fn reports_to(facts: &StepFacts<'_>, step: StepId, other: StepId) -> bool {
+    let search = &facts.search;
+    let mut missions = search.configurations();
+    search.is_cut() || missions.any(|(at, it)| it.step(step).has_report() && search.work(at).contains(&other))
 }
 
 /// True if the prompt has a field of a dependency, or the item that it has reported.

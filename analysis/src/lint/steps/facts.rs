@@ -7,6 +7,7 @@ use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::{Field, Step, StepId, StepPiece, StepPrompt, Steps};
 use orange_codegen::span::Spanned;
 use orange_core::Verdict;
+use orange_core::mission::{Mission, StepFailure};
 use orange_core::plan::{self, Execution, Intervene, Operand, Plan, Policy, WorktreeUse};
 
 use crate::lint::MAX_TRACED;
@@ -163,10 +164,22 @@ impl<'f> StepFacts<'f> {
                 .filter(|it| !self.waits_for(*it, id) && !is_handler(*it) && !is_ask(*it));
             others
                 .filter(|it| !is_beside(self.plan.step(*it), self.plan.step(id)))
-                .find(|it| !exclude_each_other(self.plan, &self.conditions(*it), &conditions))
+                .filter(|it| !exclude_each_other(self.plan, &self.conditions(*it), &conditions))
+                .find(|it| self.run_in_one_mission(*it, id))
                 .map(|it| (it, id))
         });
         pairs.collect()
+    }
+
+    /// True if some mission runs both steps, or not all runs were looked at.
+    fn run_in_one_mission(&self, a: StepId, b: StepId) -> bool {
+        let runs = |at: MissionConfigurationId, mission: &Mission, id: StepId| {
+            let state = mission.step(id);
+            let has_failed = state.failure.as_ref().is_some_and(StepFailure::is_own);
+            state.has_report() || has_failed || self.search.work(at).contains(&id)
+        };
+        let mut missions = self.search.configurations();
+        self.search.is_cut() || missions.any(|(at, it)| runs(at, it, a) && runs(at, it, b))
     }
 
     /// The conditions of a step and of those for which it waits.

@@ -25,7 +25,6 @@ mod orders;
 mod reader_writes;
 mod redundant_dep;
 mod runs_after_skip;
-mod runs_not_searched;
 mod same_prompt_two_jobs;
 mod silence_approves;
 #[cfg(test)]
@@ -37,7 +36,6 @@ mod unreviewed_fix;
 pub use facts::StepFacts;
 pub(super) use facts::{each, prompt_text};
 
-use crate::missions::follows;
 use crate::search::SearchLimits;
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
@@ -72,7 +70,6 @@ super::group! {
     B43 "item-unused" Warn item_unused;
     B45 "gate-without-timeout" Warn gate_without_timeout;
     B48 "condition-constant" Warn condition_constant;
-    B49 "runs-not-searched" Info runs_not_searched;
 }
 
 /// Findings of every lint of step workflows, and one more if the search was cut.
@@ -83,7 +80,7 @@ pub fn all(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
 /// Findings of the lints of step workflows that run before somebody stops them.
 pub(crate) fn all_within(facts: &StepFacts<'_>, limits: &SearchLimits<'_>) -> Vec<Diagnostic> {
     let finds = super::lints().filter_map(|lint| lint.find.in_steps()).take_while(|_| !limits.is_stopped());
-    let cut = (facts.search.is_cut() && follows(facts.plan)).then(|| {
+    let cut = facts.search.is_cut().then(|| {
         let message = "some runs of these steps were not looked at: there are too many";
         let help =
             "what is found holds; give steps fewer results that conditions read, or split the workflow";

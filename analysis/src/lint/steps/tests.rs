@@ -301,9 +301,10 @@ fn b31_a_program_says_no_and_a_step_reads_it() {
 fn b37_a_question_about_changes_holds_steps() {
     let ask =
         |rest: &str| format!("[[steps]]\nid = \"ask\"\nask = \"Good?\"\ndepends_on = [\"a\"]\n{rest}\n");
-    let beside = step("a", "") + &step("b", "depends_on = [\"a\"]");
-    check_one("B37", &(beside.clone() + &ask("")), &["\"ask\""]);
-    check_one("B37", &(beside + &ask("show = [\"context\"]")), &[]);
+    let b = step("b", "depends_on = [\"a\"]");
+    check_one("B37", &(step("a", "") + &ask("") + &b), &["\"ask\""]);
+    check_one("B37", &(step("a", "") + &ask("show = [\"context\"]") + &b), &[]);
+    check_one("B37", &(step("a", "") + &b + &ask("")), &[]);
     check_one("B37", &(step("a", "") + &ask("") + &step("b", "depends_on = [\"ask\"]")), &[]);
 }
 

@@ -97,6 +97,11 @@ impl StepState {
         completed.filter_map(|it| self.view(it).report)
     }
 
+    /// True if it, or its handler, has a report that conditions read.
+    pub fn has_report(&self) -> bool {
+        self.latest_reports().next().is_some()
+    }
+
     /// The reports over which the tests of its items range: those of the completed items, or the only one of its handler.
     pub(super) fn latest_reports(&self) -> impl Iterator<Item = &Report> {
         self.reports(&self.latest_items).chain(self.latest.as_ref())

@@ -104,7 +104,7 @@ fn a_step_workflow_is_proved_with_its_bounds_and_ends() {
     for line in [
         "proved: every mission ends, or waits for a person",
         "at most 10 attempts beside retries by hand, each at most 2 agents; by step: plan 1, implement 1, review 4, fix 3, pr 1",
-        "proved: never two agents in the worktree",
+        "proved: never two steps that write in a worktree, or one beside a step that reads there",
         "`pr` has completed",
         "- completed: plan, implement, review and pr have run script: complete plan; complete implement; complete review PASS; complete pr",
         "the loop of fix is exhausted",

@@ -193,8 +193,8 @@ fn the_run_that_breaks_a_property_can_be_replayed() {
     let run = simulate_steps(&text, "", &["--trace", "no-silent-success"]);
     assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
     assert!(run.out.ends_with("the mission has ended: completed\n"), "{}", run.out);
-    let none = simulate_steps(STEPS, "", &["--trace", "one-agent"]);
-    assert!(none.exit == 2 && none.err.contains("no run breaks a property `one-agent`"), "{}", none.err);
+    let none = simulate_steps(STEPS, "", &["--trace", "one-writer"]);
+    assert!(none.exit == 2 && none.err.contains("no run breaks a property `one-writer`"), "{}", none.err);
 }
 
 #[test]
