@@ -8,6 +8,7 @@ mod fleet;
 mod hangs;
 mod mcp;
 mod missions;
+mod others;
 mod people;
 mod refused;
 mod resume;
@@ -41,6 +42,9 @@ const OPENCODE: &[HarnessPair] = &[HarnessPair("opencode", "opencode")];
 
 /// The one that is answered on its screen alone.
 const CODEX: &[HarnessPair] = &[HarnessPair("codex", "codex")];
+
+/// One that works while a person decides.
+const ASKED: &[HarnessPair] = &[HarnessPair("claude", "claude")];
 
 /// Those whose permissions can be answered from outside.
 const ANSWERED: &[HarnessPair] = &[HarnessPair("claude", "claude"), HarnessPair("opencode", "opencode")];
@@ -85,6 +89,8 @@ pub(crate) const LIVES: &[Life] = &[
     Life { name: "dev-task: PASS at once, step by step", pairs: EACH, live: missions::pass_at_once },
     Life { name: "dev-task: FAIL, fix, PASS", pairs: EACH, live: missions::fail_fix_pass },
     Life { name: "dev-task: exhausted", pairs: REPORTING, live: missions::exhausted },
+    Life { name: "takt-magi: three judge side by side", pairs: REPORTING, live: others::panel },
+    Life { name: "design-and-code: a person approves", pairs: ASKED, live: others::approvals },
     Life { name: "dev-task through crabs: FAIL, fix, PASS", pairs: EACH, live: fleet::fail_fix_pass },
     Life { name: "a fresh home", pairs: REPORTING, live: refused::fresh_home },
     Life { name: "review in a sandbox", pairs: REPORTING, live: sandbox::interactive },
