@@ -60,10 +60,11 @@ fn with_items(plan: &Plan<'_>, id: StepId, state: &StepState, conflicts: &Confli
     let mut ended: Vec<_> = ended.into_iter().map(|it| item(state, it)).collect();
     let mut open: Vec<_> = open.into_iter().map(|it| item(state, it)).collect();
     ended.sort_by_key(order);
-    match plan.step(id).fan_out.and_then(|it| it.enough) {
-        Some(_) => repeat_first(&mut ended),
+    let counts = plan.step(id).fan_out.is_some_and(|it| it.enough.is_some()) || plan.max_attempts.is_some();
+    match counts {
+        true => repeat_first(&mut ended),
         // One failure fails the step, whatever else has ended.
-        None => ended.dedup(),
+        false => ended.dedup(),
     }
     if plan.step(id).worktree != WorktreeUse::Own {
         // Those at work are alike to the ones that wait for a place, which come after them.

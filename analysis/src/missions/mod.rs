@@ -106,6 +106,8 @@ pub struct MissionSearch<'p> {
     /// Number of the first configurations, which differ in their inputs alone.
     starts: usize,
     is_cut: bool,
+    /// True if it does not tell apart what steps have done that have ended for good.
+    is_coarse: bool,
     /// For each start of a step and each ask: the answers of persons that counts then; `None` stands for none.
     approvals: Approvals,
 }
@@ -148,6 +150,7 @@ impl<'p> MissionSearch<'p> {
             lacks_items: None,
             starts: 0,
             is_cut: false,
+            is_coarse: past.is_some(),
             approvals: Approvals::new(),
         };
         search.is_cut = has_longer_lists(plan);
@@ -374,6 +377,11 @@ impl<'p> MissionSearch<'p> {
     fn start_line(&self, at: MissionConfigurationId) -> Option<String> {
         let inputs = &self.configuration(at).inputs;
         (*inputs != start_with(self.plan, Inputs::new())).then(|| format!("start{}", report::words(inputs)))
+    }
+
+    /// True if the reports of steps that have ended for good are left out, and of loop steps and handlers whether they have run.
+    pub fn is_coarse(&self) -> bool {
+        self.is_coarse
     }
 
     /// True if runs are left that were not looked at.

@@ -32,7 +32,8 @@ impl<'p> Past<'p> {
         }
     }
 
-    /// Leaves out of a mission what its steps that have ended for good have reported, and how often they have run.
+    /// Leaves out of a mission what its steps that have ended for good have reported, and how often they have run; of loop steps and handlers
+    /// also whether they have run, where the last round did not need them.
     pub(super) fn forget(&self, key: &mut Mission) {
         let open = self.open(key);
         let is_past = |id: StepId| {
@@ -42,7 +43,11 @@ impl<'p> Past<'p> {
         let past: Vec<StepId> = self.plan.step_ids().filter(|it| is_past(*it)).collect();
         for id in past {
             let step = &mut key.steps[id.index()];
-            let has_run = step.status == StepStatus::Completed || step.is_handled;
+            let rule = self.plan.step(id);
+            let has_run = match rule.is_loop() || rule.handles.is_some() {
+                true => step.status == StepStatus::Completed || step.is_handled,
+                false => step.has_report(),
+            };
             step.latest = has_run.then(Report::default);
             (step.completions, step.rounds, step.sent_back_by) = (0, 0, None);
             step.attempts.clear();

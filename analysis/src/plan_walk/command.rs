@@ -2,7 +2,7 @@
 
 use orange_codegen::suggest;
 use orange_core::mission::Report;
-use orange_core::plan::{self, Inputs, Plan, StepId, ValueType};
+use orange_core::plan::{self, Inputs, Plan, StepId, ValueType, WorktreeUse};
 
 use crate::missions::{self, MissionAct, PauseReply};
 
@@ -65,6 +65,9 @@ impl Command {
             }
             ["complete" | "warn" | "conflict", step, said @ ..] => {
                 let step = named(plan, step)?;
+                if words[0] == "conflict" && plan.step(step).worktree != WorktreeUse::Own {
+                    return Err(format!("`{}` has no worktree of its own", plan.step(step).id));
+                }
                 let (values, results): (Vec<&str>, Vec<&str>) = said.iter().partition(|it| it.contains('='));
                 let result = match &results[..] {
                     [] => None,

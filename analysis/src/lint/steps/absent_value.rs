@@ -22,6 +22,9 @@ fn placeholder(facts: &StepFacts<'_>, id: StepId, piece: &StepPiece) -> Option<D
     else {
         return None;
     };
+    if is_unknown(facts, *read) {
+        return None;
+    }
     let at = facts
         .search
         .find(|it| it.step(id).status == StepStatus::Completed && !it.step(*read).has_report())?;
@@ -32,6 +35,12 @@ fn placeholder(facts: &StepFacts<'_>, id: StepId, piece: &StepPiece) -> Option<D
         "give `{name}` the condition `{other}.ran`, or write `{{{{context}}}}`, which has what was reported"
     );
     Some(Diagnostic::new(&B30, written.span, message).trace_if(trace).help(help))
+}
+
+/// True if the search does not say whether a step has run that the last round did not need.
+fn is_unknown(facts: &StepFacts<'_>, id: StepId) -> bool {
+    let rule = facts.plan.step(id);
+    facts.search.is_coarse() && (rule.is_loop() || rule.handles.is_some())
 }
 
 fn tests(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
@@ -46,7 +55,7 @@ fn tests(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
             let is_always_there = matches!(field, Field::Ran | Field::Rounds);
             let has_answer =
                 says(Operand::Step(read, Field::Ran)) || says(Operand::Step(read, Field::Rounds));
-            if is_always_there || has_answer {
+            if is_always_there || has_answer || is_unknown(facts, read) {
                 return None;
             }
             let at = facts.search.find(|it| {

@@ -44,7 +44,9 @@ fn sources<'f>(facts: &'f StepFacts<'f>, id: StepId, step: &'f Step) -> impl Ite
 fn reports_to(facts: &StepFacts<'_>, step: StepId, other: StepId) -> bool {
     let search = &facts.search;
     let mut missions = search.configurations();
-    search.is_cut() || missions.any(|(at, it)| it.step(step).has_report() && search.work(at).contains(&other))
+    search.is_cut()
+        || search.is_coarse()
+        || missions.any(|(at, it)| it.step(step).has_report() && search.work(at).contains(&other))
 }
 
 /// True if the prompt has a field of a dependency, or the item that it has reported.

@@ -179,7 +179,9 @@ impl<'f> StepFacts<'f> {
             state.has_report() || has_failed || self.search.work(at).contains(&id)
         };
         let mut missions = self.search.configurations();
-        self.search.is_cut() || missions.any(|(at, it)| runs(at, it, a) && runs(at, it, b))
+        self.search.is_cut()
+            || self.search.is_coarse()
+            || missions.any(|(at, it)| runs(at, it, a) && runs(at, it, b))
     }
 
     /// The conditions of a step and of those for which it waits.
