@@ -75,6 +75,7 @@ pub(super) fn approvals(suite: &'static LifeSuite, HarnessPair(harness, _): Harn
             &["Compare the code with spec.md", "It is green"],
             vec![ModelAct::run("git log --oneline -3"), reports("--result PASS ", "As it says")],
         ),
+        (&["Open a pull request for paint", "As it says"], vec![reports("", "There is no remote for one")]),
     ]
     .map(|(marks, acts)| world.plan(Plan::new(marks, acts)));
     let mission = start(&world, "ironcurtain-design-and-code.yml", harness);
