@@ -25,8 +25,11 @@ use orange_core::plan::{Execution, Inputs, Intervene, Plan, Policy, Step, StepId
 use self::past::Past;
 use crate::search::SearchLimits;
 
-/// The most steps of all missions that a search keeps.
+/// The most steps of all missions that a search keeps where one step runs at a time.
 const MAX_KEPT_STEPS: usize = 300_000;
+
+/// The most steps of all missions that a search keeps where several run at a time: each takes longer.
+const MAX_KEPT_CONCURRENT_STEPS: usize = 150_000;
 
 /// Number of steps one after the other from which on a plan has parts that end for good before others begin.
 const LONG_PLAN: usize = 8;
@@ -161,7 +164,8 @@ impl<'p> MissionSearch<'p> {
             past.into_iter().for_each(|it| it.forget(&mut key));
             key
         };
-        let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
+        let kept = if ends == Ends::OfNext { MAX_KEPT_STEPS } else { MAX_KEPT_CONCURRENT_STEPS };
+        let most = (kept / plan.steps.len().max(1)).max(50);
         let mut known = HashMap::new();
         let mut open = VecDeque::new();
         for inputs in report::starts(plan) {

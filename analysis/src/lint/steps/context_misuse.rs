@@ -4,6 +4,7 @@ use super::B20;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Operand, Step, StepId, StepPiece, StepValue};
+use orange_core::mission::StepState;
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all().filter(|(_, step)| !step.prompt.pieces.is_empty()), |(id, step)| {
@@ -43,10 +44,12 @@ fn sources<'f>(facts: &'f StepFacts<'f>, id: StepId, step: &'f Step) -> impl Ite
 /// True if in some mission a step has reported when the other one runs, or not all runs were looked at.
 fn reports_to(facts: &StepFacts<'_>, step: StepId, other: StepId) -> bool {
     let search = &facts.search;
+    // A handler reads why the step has failed.
+    let reports = |it: &StepState| it.has_report() || it.failure.is_some();
     let mut missions = search.configurations();
     search.is_cut()
         || search.is_coarse()
-        || missions.any(|(at, it)| it.step(step).has_report() && search.work(at).contains(&other))
+        || missions.any(|(at, it)| reports(it.step(step)) && search.work(at).contains(&other))
 }
 
 /// True if the prompt has a field of a dependency, or the item that it has reported.
